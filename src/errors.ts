@@ -1,0 +1,187 @@
+/**
+ * Every way an operation can fail, and the one table that says what each kind is on the wire and at the shell.
+ * The router, the client and the command line read the table; nobody else mentions a status or an exit code.
+ */
+
+export type ErrorKind =
+  | 'badRequest'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'notFound'
+  | 'methodNotAllowed'
+  | 'conflict'
+  | 'preconditionFailed'
+  | 'payloadTooLarge'
+  | 'unsupportedMediaType'
+  | 'invalidInput'
+  | 'rateLimited'
+  | 'internal'
+  | 'unavailable'
+  | 'usage'
+  | 'network'
+  | 'checkFailed'
+  | 'refused'
+  | 'notOffered'
+  | 'interrupted';
+
+export interface ErrorFacts {
+  /** HTTP status; absent for kinds that exist only at the shell. */
+  readonly status?: number;
+  /** `error.code` on the wire and in `-o json` error output. */
+  readonly code: string;
+  readonly exitCode: number;
+  /** Whether the same request may succeed later without being changed. */
+  readonly retryable: boolean;
+  /** What to do next, where a message has nothing more specific. */
+  readonly hint?: string;
+}
+
+/** Statuses and wire codes: interface 7, semantics 2. Exit codes: the table of `tally help exit-codes`. */
+export const errorFacts: Readonly<Record<ErrorKind, ErrorFacts>> = {
+  badRequest: { status: 400, code: 'BAD_REQUEST', exitCode: 8, retryable: false },
+  unauthorized: {
+    status: 401,
+    code: 'UNAUTHORIZED',
+    exitCode: 3,
+    retryable: false,
+    hint: 'check the key of the profile with: tally profile check',
+  },
+  forbidden: {
+    status: 403,
+    code: 'FORBIDDEN',
+    exitCode: 6,
+    retryable: false,
+    hint: 'use a key that has this scope',
+  },
+  notFound: { status: 404, code: 'NOT_FOUND', exitCode: 4, retryable: false },
+  methodNotAllowed: { status: 405, code: 'METHOD_NOT_ALLOWED', exitCode: 12, retryable: false },
+  conflict: { status: 409, code: 'CONFLICT', exitCode: 7, retryable: false },
+  preconditionFailed: {
+    status: 412,
+    code: 'PRECONDITION_FAILED',
+    exitCode: 7,
+    retryable: false,
+    hint: 'read it again and repeat the command',
+  },
+  payloadTooLarge: { status: 413, code: 'PAYLOAD_TOO_LARGE', exitCode: 8, retryable: false },
+  unsupportedMediaType: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', exitCode: 8, retryable: false },
+  invalidInput: { status: 422, code: 'VALIDATION_ERROR', exitCode: 8, retryable: false },
+  rateLimited: {
+    status: 429,
+    code: 'RATE_LIMITED',
+    exitCode: 5,
+    retryable: true,
+    hint: 'wait, and repeat the command',
+  },
+  internal: { status: 500, code: 'INTERNAL_ERROR', exitCode: 1, retryable: false },
+  unavailable: { status: 503, code: 'UNAVAILABLE', exitCode: 9, retryable: true },
+  usage: { code: 'USAGE', exitCode: 2, retryable: false },
+  network: { code: 'NETWORK_ERROR', exitCode: 9, retryable: true },
+  checkFailed: { code: 'CHECK_FAILED', exitCode: 10, retryable: false },
+  refused: { code: 'REFUSED', exitCode: 11, retryable: false },
+  notOffered: { code: 'NOT_OFFERED', exitCode: 12, retryable: false },
+  interrupted: { code: 'INTERRUPTED', exitCode: 130, retryable: false },
+};
+
+export interface ErrorOptions {
+  /** Overrides the kind's hint: what to do next, one short sentence. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+  /** Seconds after which a retry is welcome; travels as the `Retry-After` header. */
+  readonly retryAfterSeconds?: number;
+  readonly requestId?: string;
+}
+
+/** A failure that a person can act on: its kind decides status, wire code and exit code. */
+export class BillingError extends Error {
+  readonly kind: ErrorKind;
+  readonly hint: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly requestId: string | undefined;
+
+  constructor(kind: ErrorKind, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.kind = kind;
+    this.hint = options.hint ?? errorFacts[kind].hint;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.requestId = options.requestId;
+  }
+}
+
+/** 400: malformed JSON, an unknown or impossible query parameter. */
+export class BadRequestError extends BillingError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('badRequest', message, options);
+  }
+}
+
+/** 401: no key, or one that is invalid, revoked or expired. */
+export class UnauthorizedError extends BillingError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('unauthorized', message, options);
+  }
+}
+
+/** 403: the key lacks the scope that the message names. */
+export class ForbiddenError extends BillingError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('forbidden', message, options);
+  }
+}
+
+/** 404: nothing of that id in this organization; the same words for another tenant's id and for one that never was. */
+export class NotFoundError extends BillingError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('notFound', message, options);
+  }
+}
+
+/** 409: the request is fine, but the current state forbids it. */
+export class ConflictError extends BillingError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('conflict', message, options);
+  }
+}
+
+export interface InputIssue {
+  /** JSON path such as `contacts[0].email`; empty for the whole body. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** 422: the request alone is wrong, or names something that cannot be used. The message lists every issue with its path. */
+export class InvalidInputError extends BillingError {
+  readonly issues: readonly InputIssue[];
+
+  constructor(issues: readonly InputIssue[], options?: ErrorOptions) {
+    super(
+      'invalidInput',
+      issues.map((issue) => (issue.path === '' ? issue.message : `${issue.path}: ${issue.message}`)).join('; '),
+      options,
+    );
+    this.issues = issues;
+  }
+}
+
+/** 429: too many requests from one address; `retryAfterSeconds` says when to come back. */
+export class RateLimitedError extends BillingError {
+  constructor(message: string, options: ErrorOptions & { readonly retryAfterSeconds: number }) {
+    super('rateLimited', message, options);
+  }
+}
+
+/** 503: the database is locked, full, read-only or gone; nothing was changed. */
+export class UnavailableError extends BillingError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('unavailable', message, options);
+  }
+}
+
+/** The kind that a status stands for, used by the client to turn an envelope back into the same class. */
+export function kindOfStatus(status: number): ErrorKind | undefined {
+  for (const kind of Object.keys(errorFacts) as ErrorKind[]) {
+    if (errorFacts[kind].status === status) return kind;
+  }
+  return undefined;
+}

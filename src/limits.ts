@@ -1,0 +1,97 @@
+/** Every number that the interface fixes or that we chose, with its unit and source. */
+
+export const limits = {
+  /** interface 8 */
+  assignmentsPerRequest: 100,
+  pageSize: 100,
+  /** semantics 1: page size when `limit` is not given */
+  defaultPageSize: 10,
+  defaultPricingPageSize: 50,
+  defaultMeterPageSize: 50,
+  /** interface 8 */
+  usageEventNames: 50,
+  usagePropertyFilters: 20,
+  contractMetadataKeys: 10,
+  contractMetadataKeyCharacters: 40,
+  contractMetadataValueCharacters: 500,
+  grantDescriptionCharacters: 500,
+  grantExternalIdCharacters: 255,
+  /** semantics 9 */
+  grantMetadataKeys: 50,
+  grantMetadataBytes: 16 * 1024,
+  /** semantics 9: credits have at most six decimals and stay at or below 1e12 */
+  creditFractionDigits: 6,
+  creditMaximum: 1_000_000_000_000n,
+  /** security 8 (SEC-70): every amount in cents, either sign */
+  centsMaximum: 1_000_000_000_000_000n,
+  /** semantics 5: decimal strings for prices and quantities */
+  decimalIntegerDigits: 15,
+  decimalFractionDigits: 12,
+  /** our choice: the longest fraction of a number inside an event (the shortest form of any everyday double fits) */
+  eventFractionDigits: 40,
+  /** semantics 1 */
+  eventsPerBatch: 10_000,
+  estimateEvents: 500,
+  eventFutureSeconds: 60 * 60,
+  /** our choice: bounds of one event */
+  eventPropertyKeys: 100,
+  eventPropertyKeyCharacters: 128,
+  eventPropertyValueCharacters: 4_096,
+  idempotencyKeyCharacters: 255,
+  /** semantics 6 */
+  draftPeriods: 120,
+  alertThresholds: 10,
+  /** our choice: tiers of one price, items of one plan, budgets of one contract, entries of one rate card */
+  pricingTiers: 100,
+  planItems: 100,
+  budgetsPerContract: 100,
+  rateCardRates: 1_000,
+  meterGroupKeys: 10,
+  meterFilters: 50,
+  priceIntervalCount: 120,
+  netTermsDays: 365,
+  /** our choice: stored texts, in code points */
+  nameCharacters: 200,
+  descriptionCharacters: 1_000,
+  emailCharacters: 254,
+  tagCharacters: 100,
+  tags: 100,
+  contacts: 100,
+  externalIdCharacters: 255,
+  sqlCharacters: 20_000,
+  /** semantics 7: hours between an invoice's date and its finalization */
+  finalizationGraceHours: 12,
+  /** security 8 (SEC-74): calendar years that are accepted, inclusive */
+  firstYear: 2000,
+  lastYear: 2100,
+  /** security 5 (SEC-36) */
+  bodyBytes: 1024 * 1024,
+  eventsBodyBytes: 16 * 1024 * 1024,
+  jsonDepth: 32,
+  jsonKeys: 10_000,
+  /** our choice: keys of an events batch, which has a larger body */
+  eventsJsonKeys: 2_000_000,
+  headersTimeoutMilliseconds: 10_000,
+  requestTimeoutMilliseconds: 30_000,
+  socketIdleMilliseconds: 30_000,
+  maxHeaders: 64,
+  maxSockets: 1_000,
+  drainMilliseconds: 10_000,
+  /** semantics 1 */
+  requestsPerMinute: 100,
+  /** security 5 (SEC-35) */
+  failedAuthenticationsPerMinute: 10,
+  rateLimitedAddresses: 100_000,
+  /** security 5 (SEC-31) */
+  lastUsedResolutionSeconds: 60,
+  /** security 3 (SEC-12), reliability 10 */
+  connectTimeoutMilliseconds: 5_000,
+  responseHeadersTimeoutMilliseconds: 30_000,
+  totalTimeoutMilliseconds: 120_000,
+  responseBytes: 32 * 1024 * 1024,
+  requestAttempts: 4,
+  retryBaseMilliseconds: 200,
+  retryCapMilliseconds: 20_000,
+  /** reliability 4 */
+  busyTimeoutMilliseconds: 5_000,
+} as const;
