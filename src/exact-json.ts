@@ -1,0 +1,139 @@
+/**
+ * JSON whose numbers keep the digits they were written with.
+ * A number that JavaScript would print otherwise (`1.10`, `1e3`, 2^53 + 1) is kept as a raw number: its source text.
+ * All other numbers stay plain, so that most code never notices.
+ */
+
+import { BadRequestError, InvalidInputError } from './errors.ts';
+import { limits } from './limits.ts';
+
+declare global {
+  interface JSON {
+    rawJSON(text: string): RawNumber;
+    isRawJSON(value: unknown): value is RawNumber;
+    parse(
+      text: string,
+      reviver: (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown,
+    ): unknown;
+  }
+}
+
+/** A number as its JSON text; `JSON.stringify` writes it digit by digit. */
+export interface RawNumber {
+  readonly rawJSON: string;
+}
+
+export type ExactNumber = number | RawNumber;
+
+const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Whether a text is a number by JSON's grammar. */
+export function isNumberText(text: string): boolean {
+  return numberText.test(text);
+}
+
+/** The JSON number of a decimal text: plain where `String` gives the text back, raw otherwise. */
+export function exactNumber(text: string): ExactNumber {
+  const value = Number(text);
+  return String(value) === text && !Object.is(value, -0) ? value : JSON.rawJSON(text);
+}
+
+/** Whether a value is a JSON number of either form. */
+export function isExactNumber(value: unknown): value is ExactNumber {
+  return typeof value === 'number' || JSON.isRawJSON(value);
+}
+
+/** The source text of a JSON number of either form. */
+export function textOfNumber(value: ExactNumber): string {
+  return typeof value === 'number' ? String(value) : value.rawJSON;
+}
+
+export interface ParseLimits {
+  readonly depth: number;
+  readonly keys: number;
+}
+
+const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/**
+ * The value of a JSON text from outside.
+ * Throws BadRequestError for malformed JSON, a name given twice in one object, or more depth or names than `bounds`
+ * (security 5, SEC-36), and InvalidInputError for names that would touch prototypes (SEC-37).
+ */
+export function parseExactJson(
+  text: string,
+  bounds: ParseLimits = { depth: limits.jsonDepth, keys: limits.jsonKeys },
+): unknown {
+  scan(text, bounds);
+  try {
+    return reviveExactJson(text);
+  } catch (error) {
+    throw new BadRequestError(`the JSON is malformed: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The value of a JSON text that we wrote ourselves; throws SyntaxError when it is malformed. */
+export function reviveExactJson(text: string): unknown {
+  return JSON.parse(text, (_key, value, context) =>
+    typeof value === 'number' && context.source !== undefined ? exactNumber(context.source) : value,
+  );
+}
+
+/** Looks at structure alone; what is not JSON at all is left for the parser to refuse. */
+function scan(text: string, bounds: ParseLimits): void {
+  const open: (Set<string> | undefined)[] = [];
+  let keys = 0;
+  let index = 0;
+  while (index < text.length) {
+    const character = text.charCodeAt(index);
+    if (character === 0x22 /* " */) {
+      const end = endOfString(text, index);
+      const names = open.at(-1);
+      if (names !== undefined && isName(text, end)) {
+        keys += 1;
+        if (keys > bounds.keys) throw new BadRequestError(`the JSON has more than ${bounds.keys} names`);
+        addName(names, text.slice(index, end));
+      }
+      index = end;
+      continue;
+    }
+    if (character === 0x7b /* { */ || character === 0x5b /* [ */) {
+      open.push(character === 0x7b ? new Set() : undefined);
+      if (open.length > bounds.depth) throw new BadRequestError(`the JSON is nested deeper than ${bounds.depth} levels`);
+    } else if (character === 0x7d /* } */ || character === 0x5d /* ] */) {
+      open.pop();
+    }
+    index += 1;
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  let index = start + 1;
+  while (index < text.length) {
+    const character = text.charCodeAt(index);
+    if (character === 0x22) return index + 1;
+    index += character === 0x5c /* \ */ ? 2 : 1;
+  }
+  return text.length;
+}
+
+function isName(text: string, end: number): boolean {
+  let index = end;
+  while (index < text.length && text.charCodeAt(index) <= 0x20) index += 1;
+  return text.charCodeAt(index) === 0x3a; /* : */
+}
+
+function addName(names: Set<string>, literal: string): void {
+  const name = literal.includes('\\') ? decoded(literal) : literal.slice(1, -1);
+  if (forbiddenKeys.has(name)) throw new InvalidInputError([{ path: name, message: 'this name is not allowed' }]);
+  if (names.has(name)) throw new BadRequestError(`the JSON gives "${name}" twice in one object`);
+  names.add(name);
+}
+
+function decoded(literal: string): string {
+  try {
+    return JSON.parse(literal) as string;
+  } catch {
+    return literal;
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * The wire's fields: what a text, an amount, a date is, once for all operations.
+ * Input fields say what is accepted and turn it into the form that the engine works with; output fields describe.
+ */
+
+import * as z from 'zod';
+
+import { isExactNumber, textOfNumber } from '../exact-json.ts';
+import type { ExactNumber } from '../exact-json.ts';
+import { limits } from '../limits.ts';
+
+const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+
+/** A text of 1 to `characters` code points, well-formed, without control characters, in NFC (security 8, SEC-73). */
+export function text(characters: number = limits.nameCharacters) {
+  return z
+    .string()
+    .min(1, 'must not be empty')
+    .max(characters * 2, `must have at most ${characters} characters`)
+    .refine((value) => value.isWellFormed(), 'must be well-formed Unicode')
+    .refine((value) => !controlCharacters.test(value), 'must not contain control characters')
+    .transform((value) => value.normalize('NFC'))
+    .refine((value) => [...value].length <= characters, `must have at most ${characters} characters`)
+    .meta({ type: 'string', minLength: 1, maxLength: characters });
+}
+
+/** An id inside a body or query; whether it names anything is for the engine to find out. */
+export const reference = z.string().min(1, 'must not be empty').max(limits.externalIdCharacters);
+
+/** An id in a path: any text, since an id of the wrong form is answered like an unknown one (semantics 2). */
+export const pathId = z.string();
+
+/** Whole cents from `least` to 1e15; written without fraction or exponent (security 8, SEC-70). Comes out as a bigint. */
+export function centsInput(least: bigint = 0n) {
+  return z
+    .custom<number>((value) => typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0), {
+      error: 'must be a whole number of cents, written as digits alone',
+    })
+    .refine((value) => BigInt(value) >= least, `must be ${least} or more`)
+    .refine((value) => BigInt(value) <= limits.centsMaximum, `must be at most ${limits.centsMaximum}`)
+    .transform((value) => BigInt(value))
+    .meta({ type: 'integer', minimum: Number(least), maximum: Number(limits.centsMaximum) });
+}
+
+/** A whole number between two bounds, both included. */
+export function integerInput(least: number, most: number) {
+  return z
+    .custom<number>((value) => typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0), {
+      error: 'must be a whole number',
+    })
+    .refine((value) => value >= least, `must be ${least} or more`)
+    .refine((value) => value <= most, `must be at most ${most}`)
+    .meta({ type: 'integer', minimum: least, maximum: most });
+}
+
+const plainDecimal = /^(?:0|[1-9]\d*)(?:\.\d+)?$/;
+
+/** Number of credits: a JSON number above zero (or from zero) with at most six decimals, at most 1e12. Comes out as its text. */
+export function creditsInput(options: { readonly allowZero: boolean; readonly allowNegative?: boolean }) {
+  const sign = options.allowNegative === true ? 'other than 0' : options.allowZero ? 'of 0 or more' : 'above 0';
+  return z
+    .custom<ExactNumber>((value) => isExactNumber(value), { error: 'must be a number' })
+    .transform((value) => textOfNumber(value))
+    .refine((digits) => isCredits(digits, options), {
+      error: `must be a number ${sign} with at most ${limits.creditFractionDigits} decimals, at most ${limits.creditMaximum}`,
+    })
+    .meta({ type: 'number', ...(options.allowNegative === true ? {} : { minimum: 0 }), maximum: Number(limits.creditMaximum) });
+}
+
+function isCredits(digits: string, options: { readonly allowZero: boolean; readonly allowNegative?: boolean }): boolean {
+  const isNegative = digits.startsWith('-');
+  if (isNegative && options.allowNegative !== true) return false;
+  const unsigned = isNegative ? digits.slice(1) : digits;
+  if (!plainDecimal.test(unsigned) || unsigned.length > 30) return false;
+  const [whole = '', fraction = ''] = unsigned.split('.');
+  if (fraction.length > limits.creditFractionDigits || BigInt(whole) > limits.creditMaximum) return false;
+  if (BigInt(whole) === limits.creditMaximum && /[1-9]/.test(fraction)) return false;
+  return options.allowZero || /[1-9]/.test(unsigned);
+}
+
+/** A price or quantity: digits with at most 15 before and 12 after the point, no sign, no exponent (semantics 5). */
+export const decimalInput = z
+  .string()
+  .max(30, 'must have at most 15 digits before and 12 after the point')
+  .regex(/^\d{1,15}(?:\.\d{1,12})?$/, 'must be a decimal such as "12.50": at most 15 digits before and 12 after the point')
+  .meta({ type: 'string', pattern: '^\\d{1,15}(\\.\\d{1,12})?$' });
+
+/** A date of the calendar, `YYYY-MM-DD`, years 2000 to 2100. */
+export const dateInput = z
+  .string()
+  .max(10, 'must be a date such as 2026-03-01')
+  .refine(isCalendarDate, 'must be a date of the calendar such as 2026-03-01')
+  .meta({ type: 'string', format: 'date' });
+
+/** A date-time of RFC 3339 with any offset; comes out in UTC with milliseconds (semantics 2). */
+export const timestampInput = z
+  .string()
+  .max(40, 'must be a date-time such as 2026-03-01T00:00:00Z')
+  .refine((value) => utcTimestamp(value) !== undefined, 'must be a date-time with an offset, such as 2026-03-01T00:00:00Z')
+  .transform((value) => utcTimestamp(value) ?? value)
+  .meta({ type: 'string', format: 'date-time' });
+
+/** A date (00:00Z of it) or a date-time; comes out as a date-time in UTC. */
+export const dateOrTimestampInput = z
+  .string()
+  .max(40)
+  .refine((value) => isCalendarDate(value) || utcTimestamp(value) !== undefined, {
+    error: 'must be a date such as 2026-03-01 or a date-time with an offset',
+  })
+  .transform((value) => (isCalendarDate(value) ? `${value}T00:00:00.000Z` : (utcTimestamp(value) ?? value)))
+  .meta({ type: 'string', description: 'A date (00:00 UTC of it) or a date-time.' });
+
+function isCalendarDate(value: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
+  const year = Number(value.slice(0, 4));
+  if (year < limits.firstYear || year > limits.lastYear) return false;
+  try {
+    Temporal.PlainDate.from(value, { overflow: 'reject' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const timestampForm = /^(\d{4}-\d{2}-\d{2})[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** The instant of an RFC 3339 text as `YYYY-MM-DDTHH:mm:ss.sssZ`, cut to milliseconds; undefined when it is none. */
+export function utcTimestamp(value: string): string | undefined {
+  const date = timestampForm.exec(value)?.[1];
+  if (date === undefined || !isCalendarDate(date)) return undefined;
+  const instant = Temporal.Instant.from(value.toUpperCase());
+  return instant.toString({ fractionalSecondDigits: 3, roundingMode: 'floor' });
+}
+
+/** Names that would touch prototypes are refused wherever a caller chooses them (security 5, SEC-37). */
+const safeName = (characters: number) =>
+  text(characters).refine((name) => !['__proto__', 'constructor', 'prototype'].includes(name), 'this name is not allowed');
+
+/** Members that the caller names, with values of one kind. */
+export function membersInput<V extends z.ZodType>(options: { keys: number; keyCharacters: number; value: V }) {
+  return z
+    .record(safeName(options.keyCharacters), options.value)
+    .refine((members) => Object.keys(members).length <= options.keys, `must have at most ${options.keys} keys`)
+    .meta({ type: 'object', 'x-members': true });
+}
+
+/** A JSON number that is finite, kept with its digits. */
+export const numberInput = z
+  .custom<ExactNumber>((value) => isExactNumber(value) && Number.isFinite(Number(textOfNumber(value))), {
+    error: 'must be a number',
+  })
+  .meta({ type: 'number' });
+
+/** An email address: one `@`, a domain with a point, ASCII lower case for comparison is the engine's business. */
+export const emailInput = text(limits.emailCharacters)
+  .refine((value) => /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\]+\.[^\s@<>(),;:"[\]\\.]+$/.test(value), {
+    error: 'must be an email address such as ada@example.com',
+  })
+  .meta({ type: 'string', format: 'email', maxLength: limits.emailCharacters });
+
+/** `limit` and `offset` of a list, as query texts; out of range is refused, never cut (semantics 2). */
+export function page(defaultLimit: number = limits.defaultPageSize) {
+  return {
+    limit: queryInteger(1, limits.pageSize)
+      .optional()
+      .describe(`Records a page, 1 to ${limits.pageSize}; ${defaultLimit} when not given.`),
+    offset: queryInteger(0, Number.MAX_SAFE_INTEGER).optional().describe('Records to skip; 0 when not given.'),
+  };
+}
+
+/** A whole number in a query. Comes out as a number. */
+export function queryInteger(least: number, most: number) {
+  return z
+    .string()
+    .max(16)
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`)
+    .meta({ type: 'integer', minimum: least, ...(most === Number.MAX_SAFE_INTEGER ? {} : { maximum: most }) });
+}
+
+/** A flag in a query. Comes out as a boolean. */
+export const queryBoolean = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((value) => value === 'true')
+  .meta({ type: 'boolean' });
+
+/** Comma-separated names in a query, each of which must be known. */
+export function queryInclude<const N extends readonly string[]>(names: N) {
+  return z
+    .string()
+    .max(200)
+    .transform((value) => value.split(',').map((name) => name.trim()) as N[number][])
+    .refine((given) => given.every((name) => names.includes(name)), `must be ${names.join(', ')}`)
+    .meta({ type: 'string', enum: [...names] });
+}
+
+export const noParams = z.strictObject({});
+export const noQuery = z.strictObject({});
+
+// ---- what comes out ----
+
+export const id = z.string();
+export const uuid = z.string().meta({ format: 'uuid' });
+export const date = z.string().meta({ format: 'date' });
+export const timestamp = z.string().meta({ format: 'date-time' });
+/** Whole cents. */
+export const cents = z.custom<ExactNumber>(isExactNumber).meta({ type: 'integer' });
+/** A number that stands on the wire with its exact digits. */
+export const exact = z.custom<ExactNumber>(isExactNumber).meta({ type: 'number' });
+/** A decimal as text. */
+export const decimal = z.string().meta({ pattern: '^-?\\d+(\\.\\d+)?$' });
+
+/** One resource: `{data}` (interface 2.1). */
+export function one<T extends z.ZodType>(data: T) {
+  return z.strictObject({ data });
+}
+
+/** A page of resources: `{data, hasMore, total}` (interface 2.1). */
+export function listOf<T extends z.ZodType>(element: T) {
+  return z.strictObject({ data: z.array(element), hasMore: z.boolean(), total: z.int() });
+}

@@ -1,0 +1,135 @@
+/**
+ * What an operation is: data, never behaviour. Routes, client, commands, OpenAPI, completions and reference are derived
+ * from declarations of this form; nothing else knows a path, a scope, a status or a flag.
+ */
+
+import type * as z from 'zod';
+
+import type { ErrorKind } from '../errors.ts';
+
+/** Every scope that a key may carry (interface 5.6, 5.7; semantics 1 and 3). */
+export const scopes = [
+  '*',
+  'customers:read',
+  'customers:write',
+  'invoices:read',
+  'invoices:write',
+  'contracts:read',
+  'contracts:write',
+  'plans:read',
+  'plans:write',
+  'pricing:read',
+  'pricing:write',
+  'meters:read',
+  'meters:write',
+  'usage:read',
+  'usage:write',
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** Groups in the order of help. */
+export const commandGroups = {
+  customers: 'Customers, their contacts and pauses',
+  contracts: 'Contracts between a customer and a plan',
+  credits: 'Grants, ledger and balance of a contract',
+  budgets: 'Caps on the credit use of one usage dimension',
+  meters: 'What is measured, and its prices per dimension',
+  usage: 'Events, and what they cost',
+  invoices: 'Drafts, finalization and payment',
+  pricing: 'Prices: flat, tiered, by usage',
+  plans: 'Plans made of prices',
+  products: 'What prices are for',
+  keys: 'API keys of the embedded service',
+  orgs: 'Organizations of the embedded service',
+} as const;
+export type CommandGroup = keyof typeof commandGroups;
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** How a value is shown to a person; scripts always get it as it is on the wire. */
+export type ColumnFormat = 'text' | 'money' | 'usd' | 'number' | 'percent' | 'timestamp' | 'date' | 'boolean' | 'list';
+
+export interface Column {
+  readonly header: string;
+  /** Path inside a row: `metadata.externalCustomerId`. */
+  readonly path: string;
+  readonly format?: ColumnFormat;
+}
+
+/** Where the rows of a table stand in the answer (`data`, `data.entries`, '' for the answer itself), and what they show. */
+export interface View {
+  readonly rows: string;
+  readonly columns: readonly Column[];
+}
+
+export interface CommandDeclaration {
+  readonly group: CommandGroup;
+  readonly verb: string;
+  /** Path parameters in the order in which they are given on the command line. */
+  readonly positional?: readonly string[];
+}
+
+/** One call as data: shown in help as a command line, in OpenAPI as a request. */
+export interface Example {
+  readonly about: string;
+  readonly input: CallInput;
+}
+
+/** What a caller sends. Query values are texts, as in a URL; the body is JSON (see exact-json.ts for its numbers). */
+export interface CallInput {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Version that the caller saw (`If-Match`); only where the operation takes part in it. */
+  readonly ifMatch?: string;
+}
+
+export interface Operation {
+  /** `group.verb`, the name in code and the operationId in OpenAPI. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Absent for administration, which is never offered over the API. */
+  readonly route?: { readonly method: Method; readonly path: `/v1/${string}` };
+  readonly scope: Scope;
+  /** Status of success. */
+  readonly status: 200 | 201 | 202;
+  readonly params: z.ZodObject;
+  readonly query: z.ZodObject;
+  readonly body: z.ZodObject | undefined;
+  readonly response: z.ZodType;
+  /** Kinds beyond 400, 401, 403, 429 and 5xx, which every operation can answer. */
+  readonly errors: readonly ErrorKind[];
+  readonly command: CommandDeclaration;
+  readonly view: View;
+  readonly examples: readonly Example[];
+  /** Whether the operation stands in the interface document; the rest are extensions. */
+  readonly documented: boolean;
+  /** Whether it stands in published documentation of such services, so that a remote may offer it (semantics 3). */
+  readonly published?: boolean;
+  /** Writes that may be sent twice: always, or when the body carries this member (reliability 10). */
+  readonly repeatable?: 'always' | { readonly whenGiven: string };
+  /** Answers carry an ETag and the input may carry `ifMatch`. */
+  readonly versioned?: true;
+  /** Bodies may be larger, and the rate limit does not count them (semantics 1). */
+  readonly bulk?: true;
+  /** Whether the call changes anything; GET never does, other methods do unless they say so. */
+  readonly readOnly?: true;
+  /** The answer shows a secret that is never shown again. */
+  readonly secret?: true;
+}
+
+/** Declares an operation; the compiler keeps its literal types. */
+export function defineOperation<const O extends Operation>(operation: O): O {
+  return operation;
+}
+
+/** Whether calling the operation can change what is stored. */
+export function changesState(operation: Operation): boolean {
+  return operation.readOnly !== true && operation.route?.method !== 'GET';
+}
+
+/** Names of the path parameters of a route, in order. */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
+}

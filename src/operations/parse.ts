@@ -1,0 +1,108 @@
+/** From what a caller sent to what a handler gets, or to an error that lists every issue with its path. */
+
+import type * as z from 'zod';
+
+import { BadRequestError, InvalidInputError } from '../errors.ts';
+import type { InputIssue } from '../errors.ts';
+import type { CallInput, Operation } from './operation.ts';
+
+/** The parsed input of an operation, as its handler sees it. */
+export interface ParsedInput<O extends Operation> {
+  readonly params: z.output<O['params']>;
+  readonly query: z.output<O['query']>;
+  readonly body: O['body'] extends z.ZodType ? z.output<O['body']> : undefined;
+  readonly ifMatch: string | undefined;
+}
+
+/**
+ * Parses a call by its declaration.
+ * Throws BadRequestError for the query (400) and InvalidInputError for the body (422), both naming every issue.
+ */
+export function parseInput<O extends Operation>(operation: O, input: CallInput): ParsedInput<O> {
+  const query = operation.query.safeParse(input.query ?? {});
+  if (!query.success) {
+    const issues = issuesOf(query.error.issues, input.query ?? {}, 'unknown parameter');
+    throw new BadRequestError(issues.map((issue) => `${issue.path}: ${issue.message}`).join('; '));
+  }
+  const params = operation.params.safeParse(input.params ?? {});
+  if (!params.success) throw new InvalidInputError(issuesOf(params.error.issues, input.params ?? {}, 'unknown field'));
+  return {
+    params: params.data,
+    query: query.data,
+    body: parseBody(operation, input.body),
+    ifMatch: input.ifMatch,
+  } as ParsedInput<O>;
+}
+
+function parseBody(operation: Operation, body: unknown): unknown {
+  if (operation.body === undefined) {
+    if (body === undefined || isEmptyObject(body)) return undefined;
+    throw new InvalidInputError([{ path: '', message: 'this operation takes no body' }]);
+  }
+  const parsed = operation.body.safeParse(body ?? {});
+  if (!parsed.success) throw new InvalidInputError(issuesOf(parsed.error.issues, body ?? {}, 'unknown field'));
+  return parsed.data;
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+/** Every issue of a refused value, with JSON paths such as `contacts[0].email`. */
+export function issuesOf(issues: readonly z.core.$ZodIssue[], value: unknown, unknownWords: string): InputIssue[] {
+  return issues.flatMap((issue): InputIssue[] => {
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ path: pathText([...issue.path, key]), message: unknownWords }));
+    }
+    if (issue.code === 'invalid_key') {
+      return issue.issues.map((inner) => ({ path: pathText(issue.path), message: inner.message }));
+    }
+    if (issue.code === 'invalid_type' || issue.code === 'custom' || issue.code === 'invalid_value') {
+      if (valueAt(value, issue.path) === undefined && issue.path.length > 0 && issue.message !== '') {
+        return [{ path: pathText(issue.path), message: isOwnMessage(issue) ? issue.message : 'is required' }];
+      }
+    }
+    return [{ path: pathText(issue.path), message: wordsOf(issue) }];
+  });
+}
+
+/** A rule across fields puts its words on a field that may be absent; those words are better than "is required". */
+function isOwnMessage(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'custom' && issue.params?.['rule'] === true;
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'must be a text',
+  number: 'must be a number',
+  int: 'must be a whole number',
+  boolean: 'must be true or false',
+  array: 'must be a list',
+  object: 'must be an object',
+  record: 'must be an object',
+};
+
+function wordsOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type') return typeWords[issue.expected] ?? issue.message;
+  if (issue.code === 'invalid_value') return `must be ${issue.values.map((each) => JSON.stringify(each)).join(' or ')}`;
+  if (issue.code === 'too_small' && issue.origin === 'array') return `must have at least ${issue.minimum} elements`;
+  if (issue.code === 'too_big' && issue.origin === 'array') return `must have at most ${issue.maximum} elements`;
+  return issue.message;
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) => (typeof inner === 'object' && inner !== null ? (inner as Record<PropertyKey, unknown>)[key] : undefined),
+    value,
+  );
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? String(key) : `.${String(key)}`))
+    .join('');
+}
+
+/** An issue of a rule across fields, for `superRefine`: its words stand even where the field is absent. */
+export function ruleIssue(path: PropertyKey[], message: string): z.core.$ZodRawIssue {
+  return { code: 'custom', path, message, params: { rule: true }, input: undefined };
+}
