@@ -1,0 +1,359 @@
+/**
+ * The tables as Kysely types, and what a transaction on them promises.
+ *
+ * How values stand in rows, in every table:
+ * - integers (cents, millionths of a credit, positions, counts) are read as `bigint`; a `number` may be given where a
+ *   column takes one, and one that is not a safe integer is refused, so that money never becomes a float;
+ * - booleans are given as `boolean` and read as `1n` or `0n`;
+ * - instants are texts `YYYY-MM-DDTHH:mm:ss.sssZ`, calendar dates `YYYY-MM-DD`, so that text order is time order;
+ * - decimals (prices, quantities, credit caps) are texts; lists and objects are JSON texts;
+ * - `seq` rises with every row of its table and settles ties of `createdAt`;
+ * - every key and every reference begins with `orgId`, so that a row can never point into another organization.
+ */
+
+import type { ColumnType, Generated, Transaction as KyselyTransaction } from 'kysely';
+
+type Integer = ColumnType<bigint, bigint | number, bigint | number>;
+type NullableInteger = ColumnType<bigint | null, bigint | number | null | undefined, bigint | number | null>;
+type Flag = ColumnType<bigint, boolean, boolean>;
+/** A column that is written once, when the row is made. */
+type Fixed<T> = ColumnType<T, T, never>;
+
+export interface OrganizationsTable {
+  readonly seq: Generated<bigint>;
+  id: Fixed<string>;
+  name: string;
+  /** Stands before `_live_` in the organization's keys. */
+  keyPrefix: string;
+  salesTaxEnabled: Flag;
+  paymentProcessor: string | null;
+  /** The next legal invoice number: 1, 2, 3, without gaps (semantics 7). */
+  nextInvoiceNumber: Integer;
+  /** The latest `createdAt` given out, so that stored time never goes backwards (reliability 4.4). */
+  lastCreatedAt: string;
+  createdAt: Fixed<string>;
+}
+
+export interface ApiKeysTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  name: string;
+  /** SHA-256 of the whole key in hexadecimal; unique over all organizations, since a key names its own. */
+  digest: Fixed<string>;
+  suffix: Fixed<string>;
+  /** JSON: string[] */
+  scopes: string;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  lastUsedAt: string | null;
+  createdAt: Fixed<string>;
+}
+
+export interface CustomersTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  name: string;
+  legalName: string | null;
+  externalCustomerId: string | null;
+  paymentProvider: string | null;
+  paymentProviderId: string | null;
+  /** JSON: string[] */
+  tags: string;
+  /** JSON: the address as given */
+  billingAddress: string | null;
+  paymentMethodId: string | null;
+  paymentMethodType: string | null;
+  pausedAt: string | null;
+  /** Calendar date on which sending resumes. */
+  pausedUntil: string | null;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+export interface ContactsTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  customerId: Fixed<string>;
+  position: Integer;
+  name: string;
+  email: string;
+  phone: string | null;
+  /** JSON: string[] */
+  roles: string;
+  emailRecipientType: 'to' | 'cc' | 'bcc';
+  status: 'Active' | 'Unreachable';
+  source: 'imported' | 'manual';
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+export interface ProductsTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  name: string;
+  description: string | null;
+  archivedAt: string | null;
+  createdAt: Fixed<string>;
+}
+
+export interface PricingsTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  productId: Fixed<string>;
+  name: Fixed<string>;
+  description: string | null;
+  model: Fixed<'FLAT' | 'TIER' | 'USAGE'>;
+  billingMode: Fixed<'RECURRING' | 'ONE_TIME'>;
+  tiering: Fixed<'NONE' | 'VOLUME' | 'GRADUATED'>;
+  unitAmount: Fixed<string | null>;
+  flatAmount: Fixed<string | null>;
+  priceInterval: Fixed<'WEEK' | 'MONTH' | 'YEAR' | null>;
+  priceIntervalCount: ColumnType<bigint | null, bigint | number | null | undefined, never>;
+  meterId: Fixed<string | null>;
+  /** JSON: tiers, `[]` where there are none */
+  pricingTiers: Fixed<string>;
+  archivedAt: string | null;
+  createdAt: Fixed<string>;
+}
+
+export interface PlansTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  name: string;
+  description: string | null;
+  currency: Fixed<string>;
+  /** Whole days as text, `30`. */
+  netTerms: string;
+  externalId: string | null;
+  defaultAutoPayEnabled: Flag;
+  invoiceSendMethod: string;
+  onDepletion: string | null;
+  defaultCreditGrantCents: NullableInteger;
+  archivedAt: string | null;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+export interface PlanItemsTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  planId: Fixed<string>;
+  position: Integer;
+  pricingId: Fixed<string>;
+  /** Decimal text. */
+  defaultQuantity: string;
+}
+
+export interface MetersTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  /** Unique among the unarchived meters of an organization. */
+  code: Fixed<string>;
+  displayName: string;
+  description: string | null;
+  aggregationType: Fixed<'SUM' | 'COUNT' | 'MAX' | 'MIN'>;
+  /** JSON: {include, exclude} */
+  eventTypeFilter: string;
+  /** JSON: property filters */
+  propertyFilters: string;
+  aggregationKey: string | null;
+  /** JSON: string[] */
+  groupKeys: string;
+  sql: string | null;
+  status: 'active' | 'inactive';
+  archivedAt: string | null;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+export interface RateCardsTable {
+  orgId: Fixed<string>;
+  meterId: Fixed<string>;
+  /** JSON: prices per combination of group values */
+  rates: string;
+  fallbackUnitAmount: string | null;
+  updatedAt: string;
+}
+
+export interface ContractsTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  customerId: Fixed<string>;
+  planId: Fixed<string>;
+  name: string;
+  startDate: Fixed<string>;
+  /** Exclusive; null for a rolling contract. */
+  endDate: string | null;
+  netTermsDays: Integer;
+  /** JSON: the caller's own keys */
+  metadata: string;
+  /** JSON: credit settings */
+  creditSettings: string;
+  /** JSON: the prices as they were when the contract was made (semantics 6) */
+  items: Fixed<string>;
+  creditGrantCents: NullableInteger;
+  cancelledAt: string | null;
+  /** Calendar date on which service stops after a cancellation, exclusive. */
+  effectiveEndDate: string | null;
+  /** Rises with every change of the budgets; what If-Match compares. */
+  budgetsVersion: Integer;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+export type InvoiceStatus = 'Drafted' | 'In Progress' | 'In Transit' | 'Paid' | 'Cancelled' | 'Refunded';
+
+/** Once `finalizedAt` is set, number, amount, dates and owner cannot be changed any more: the database refuses it. */
+export interface InvoicesTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  /** `DRAFT-<8 hex>` until finalization gives the legal number; unique in the organization. */
+  number: string;
+  customerId: Fixed<string>;
+  contractId: Fixed<string>;
+  periodIndex: Integer;
+  periodStart: string;
+  /** Exclusive. */
+  periodEnd: string;
+  status: InvoiceStatus;
+  invoiceDate: string;
+  dueDate: string;
+  totalCents: Integer;
+  memo: string | null;
+  latestPaymentDate: string | null;
+  paymentLink: string | null;
+  finalizedAt: string | null;
+  sentAt: string | null;
+  isHeld: Flag;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+/** The lines of finalized invoices, written once and never changed. Drafts have none: they are computed when read. */
+export interface InvoiceLinesTable {
+  orgId: Fixed<string>;
+  invoiceId: Fixed<string>;
+  position: ColumnType<bigint, bigint | number, never>;
+  id: Fixed<string>;
+  lineKey: Fixed<string>;
+  kind: Fixed<'fixed' | 'metered' | 'prepaid' | 'credit'>;
+  name: Fixed<string>;
+  description: Fixed<string>;
+  /** Decimal text. */
+  quantity: Fixed<string>;
+  /** Decimal text, exact. */
+  unitPrice: Fixed<string>;
+  /** For display: `unitPrice` rounded half-up. */
+  unitPriceCents: Fixed<bigint>;
+  /** Decimal text, exact. */
+  totalAmount: Fixed<string>;
+  totalCents: Fixed<bigint>;
+  serviceStart: Fixed<string>;
+  /** Exclusive. */
+  serviceEnd: Fixed<string>;
+  pricingId: Fixed<string | null>;
+  meterId: Fixed<string | null>;
+  productId: Fixed<string | null>;
+  /** JSON: group key to value */
+  groupValues: Fixed<string | null>;
+  /** The grant that a credit line draws on. */
+  grantId: Fixed<string | null>;
+}
+
+export type LedgerEntryType = 'grant' | 'usage' | 'adjustment' | 'reversal' | 'expiration';
+
+/** Movements of credits, written once and never changed. */
+export interface LedgerEntriesTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  contractId: Fixed<string>;
+  type: Fixed<LedgerEntryType>;
+  amountCents: Fixed<bigint>;
+  creditMicros: Fixed<bigint>;
+  /** Cents per credit. */
+  creditRateCents: Fixed<bigint>;
+  /** Cents per credit that were paid; 0 for promotional grants. */
+  purchaseRateCents: Fixed<bigint>;
+  currency: Fixed<string>;
+  description: Fixed<string>;
+  sourceType: Fixed<string>;
+  invoiceId: Fixed<string | null>;
+  lineKey: Fixed<string | null>;
+  /** The grant of the same contract that this entry draws on. */
+  grantEntryId: Fixed<string | null>;
+  /** The entry of the same contract that this one undoes; an entry is undone at most once. */
+  reversesEntryId: Fixed<string | null>;
+  expiresAt: Fixed<string | null>;
+  isPromotional: ColumnType<bigint, boolean, never>;
+  /** The caller's idempotency key, unique in the contract. */
+  externalId: Fixed<string | null>;
+  /** Digest of what was asked, to notice the same `externalId` with another body. */
+  fingerprint: Fixed<string | null>;
+  /** JSON: which usage the grant pays for */
+  specifiers: Fixed<string | null>;
+  /** JSON: the caller's own keys */
+  metadata: Fixed<string | null>;
+  /** What the entry takes off an invoice; negative on the reversal of a usage entry. */
+  appliedCents: Fixed<bigint>;
+  balanceAfterCents: Fixed<bigint>;
+  creditBalanceAfterMicros: Fixed<bigint>;
+  createdAt: Fixed<string>;
+}
+
+export interface BudgetsTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  contractId: Fixed<string>;
+  id: Fixed<string>;
+  /** The index in the contract's array of budgets; shifts when an earlier one is removed. */
+  position: Integer;
+  label: string;
+  eventPropertyKey: Fixed<string>;
+  eventPropertyValue: Fixed<string>;
+  meterId: string | null;
+  /** Decimal text. */
+  maxCredits: string | null;
+  maxCreditsCents: NullableInteger;
+  isExhausted: Flag;
+  createdAt: Fixed<string>;
+}
+
+/** The tables that records and rooms query. Events are not among them: they stand behind `EventStore`. */
+export interface Database {
+  organizations: OrganizationsTable;
+  apiKeys: ApiKeysTable;
+  customers: CustomersTable;
+  contacts: ContactsTable;
+  products: ProductsTable;
+  pricings: PricingsTable;
+  plans: PlansTable;
+  planItems: PlanItemsTable;
+  meters: MetersTable;
+  rateCards: RateCardsTable;
+  contracts: ContractsTable;
+  invoices: InvoicesTable;
+  invoiceLines: InvoiceLinesTable;
+  ledgerEntries: LedgerEntriesTable;
+  budgets: BudgetsTable;
+}
+
+/**
+ * What a query runs on. It lives as long as the function it was given to.
+ *
+ * Promises of a transaction:
+ * - a write is complete or absent, and durable (also against power loss) once `write` has resolved;
+ * - writes happen one after another, over all processes on the same database;
+ * - a read sees one state of the database from its first query to its last, whatever is written meanwhile.
+ */
+export type Transaction = KyselyTransaction<Database>;

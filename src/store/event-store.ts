@@ -1,0 +1,117 @@
+/**
+ * Where usage events are kept: the part that outgrows SQL first, so it stands behind its own interface.
+ * One idempotency key is one event of an organization; its latest version is the effective one, and every version that
+ * was superseded is kept for good (semantics 8). Amounts are not this file's business: metering folds what `scan` gives.
+ */
+
+import type { ExactNumber } from '../exact-json.ts';
+import type { Transaction } from './database.ts';
+
+export interface NewEvent {
+  readonly id: string;
+  /** Unique in the organization. */
+  readonly idempotencyKey: string;
+  readonly customerId: string;
+  /** The contract that the sender named; null where none was named. */
+  readonly contractId: string | null;
+  readonly eventName: string;
+  readonly timestampEpochMs: number;
+  /** A JSON object of primitives, with the digits that the sender wrote. */
+  readonly propertiesJson: string;
+  readonly receivedAtEpochMs: number;
+  /** Its period was finalized before it came: it is listed, and never billed. */
+  readonly isLate: boolean;
+}
+
+export interface StoredEvent extends NewEvent {
+  /** 1 for what was sent first; rises by one with every replacement. */
+  readonly version: number;
+}
+
+export type EventValue = string | boolean | null | ExactNumber;
+
+/** What `scan` hands out. The object is reused for the next row: take what you need, never keep it. */
+export interface ScannedEvent {
+  readonly eventName: string;
+  readonly timestampEpochMs: number;
+  readonly contractId: string | null;
+  readonly propertiesJson: string;
+  /** Parsed when first asked for, with exact numbers. */
+  readonly properties: Readonly<Record<string, EventValue>>;
+}
+
+/**
+ * What became of an event that was sent: `new`; `same` as the effective version, so nothing was written; `replaced` it;
+ * or `refused`, because the caller's `canReplace` said no, and nothing was written for it.
+ */
+export type AppendOutcome = 'new' | 'same' | 'replaced' | 'refused';
+
+/** Whether an effective event may give way to another version; asked only when the two differ. */
+export type CanReplace = (previous: StoredEvent, next: NewEvent) => boolean | Promise<boolean>;
+
+/** Milliseconds since 1970, [from, to). */
+export interface EpochInterval {
+  readonly fromEpochMs: number;
+  readonly toEpochMs: number;
+}
+
+export interface EventScan extends EpochInterval {
+  readonly orgId: string;
+  readonly customerId: string;
+  /** Absent or empty: every name. */
+  readonly eventNames?: readonly string[] | undefined;
+  readonly excludedEventNames?: readonly string[] | undefined;
+  /**
+   * Only events of this contract: those that name it, and those that name none and lie outside `unassignedOutside`
+   * (the intervals in which an earlier contract of the customer takes them).
+   */
+  readonly contract?:
+    | { readonly contractId: string; readonly unassignedOutside: readonly EpochInterval[] }
+    | undefined;
+  /** Leave out events that came after their period was finalized. */
+  readonly excludeLate?: boolean | undefined;
+}
+
+export interface EventQuery {
+  readonly orgId: string;
+  readonly eventName?: string | undefined;
+  readonly customerId?: string | undefined;
+  /** By the event's own timestamp, inclusive. */
+  readonly fromEpochMs?: number | undefined;
+  /** By the event's own timestamp, exclusive. */
+  readonly toEpochMs?: number | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface EventPage {
+  readonly rows: readonly StoredEvent[];
+  /** How many events match, on all pages. */
+  readonly total: number;
+}
+
+export interface EventStore {
+  /**
+   * Records events in their order; the outcomes stand in the same order. Two events are the same when customer,
+   * contract, name, timestamp and the text of their properties are: give the text in one normal form.
+   * Belongs into a `write`; a customer or contract that the organization does not have is a ConstraintViolation.
+   */
+  append(
+    tx: Transaction,
+    orgId: string,
+    events: readonly NewEvent[],
+    canReplace: CanReplace,
+  ): Promise<readonly AppendOutcome[]>;
+
+  /** Calls `onEvent` with every effective event that matches, by timestamp and then in the order of arrival. */
+  scan(tx: Transaction, request: EventScan, onEvent: (event: ScannedEvent) => void): Promise<void>;
+
+  /** A page of effective events, the one that arrived last first. A replaced event keeps its place. */
+  list(tx: Transaction, query: EventQuery): Promise<EventPage>;
+
+  /** As `list`, of the events that came after their period was finalized. */
+  listLate(tx: Transaction, query: EventQuery): Promise<EventPage>;
+
+  /** The superseded versions of one event, oldest first; empty when it never changed or is unknown. */
+  listVersions(tx: Transaction, orgId: string, idempotencyKey: string): Promise<readonly StoredEvent[]>;
+}

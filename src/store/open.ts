@@ -1,0 +1,37 @@
+/** From a database URL to a store: the one place that knows which backends there are. */
+
+import { fileURLToPath } from 'node:url';
+
+import { BillingError } from '../errors.ts';
+import type { Store, StoreOptions } from './store.ts';
+
+/**
+ * The store at `url`: a path, `file:…`, `sqlite:…` or `:memory:`. Makes the file, and its directory, where there is none.
+ * Throws a usage error for a URL of another kind, UnavailableError for a file that cannot be opened now, and an internal
+ * error for one that is damaged, of another application or of a newer version; those files are left as they are.
+ */
+export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  const path = pathOf(url);
+  const { openSqliteStore } = await import('./backends/sqlite.ts');
+  return await openSqliteStore(path, options);
+}
+
+const schemeOfUrl = /^([a-z][a-z0-9+.-]+):(.*)$/is;
+
+function pathOf(url: string): string {
+  if (url === '') throw usageError('the database URL is empty');
+  const [, scheme, rest = ''] = schemeOfUrl.exec(url) ?? [];
+  if (scheme === undefined) return url;
+  const name = scheme.toLowerCase();
+  if (name !== 'file' && name !== 'sqlite') throw usageError(`databases at ${name}: are not built in yet`);
+  if (!rest.startsWith('//')) return rest === '' ? pathOf('') : rest;
+  try {
+    return fileURLToPath(`file:${rest}`);
+  } catch (cause) {
+    throw usageError(`${url} is not the URL of a file`, cause);
+  }
+}
+
+function usageError(message: string, cause?: unknown): BillingError {
+  return new BillingError('usage', message, { cause, hint: 'give the path of a file, such as ./billing.db' });
+}

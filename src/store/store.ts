@@ -1,0 +1,27 @@
+/** What every backend offers to the engine. `openStore` makes one. */
+
+import type { Transaction } from './database.ts';
+import type { EventStore } from './event-store.ts';
+
+export interface Store {
+  /** Where the data is, for messages: the path of the file, or `:memory:`. */
+  readonly location: string;
+  readonly isReadOnly: boolean;
+  readonly events: EventStore;
+  /** Runs `query` on one snapshot. Cannot be called inside another `read` or `write` of the same store. */
+  read<T>(query: (tx: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * Runs `change` as one transaction: committed when it resolves, rolled back when it throws. Waits for other writers,
+   * at most the busy timeout, then throws UnavailableError. Cannot be called inside another `read` or `write`.
+   */
+  write<T>(change: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Waits for what is running, then closes. Nothing can be done with the store afterwards. */
+  close(): Promise<void>;
+}
+
+export interface StoreOptions {
+  /** How long to wait for another writer. Default: `limits.busyTimeoutMilliseconds`. */
+  readonly busyTimeoutMilliseconds?: number | undefined;
+  /** Open for reading alone; a file that does not exist is then an error. */
+  readonly readOnly?: boolean | undefined;
+}
