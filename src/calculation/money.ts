@@ -1,0 +1,132 @@
+/**
+ * Cents, credits and decimals, and the one place that rounds: half-up, away from zero (semantics 12).
+ * Money is `bigint` cents, credits are `bigint` millionths of a credit, prices and quantities are exact decimals.
+ */
+
+import { strict as assert } from 'node:assert';
+import { Big } from 'big.js';
+import { limits } from '../limits.ts';
+
+export { Big } from 'big.js';
+
+export const zero = new Big(0);
+const microsPerCredit = 10n ** BigInt(limits.creditFractionDigits);
+const centsPerDollar = 100;
+
+/** The exact value of a decimal text such as `0.000003`; an assertion fails on anything else. */
+export function decimal(text: string): Big {
+  return new Big(text);
+}
+
+/** The decimal of an integer count. */
+export function decimalOfInteger(value: bigint): Big {
+  return new Big(value.toString());
+}
+
+/** Plain notation of every digit: no exponent, no trailing zeros, no `-0`. */
+export function decimalText(value: Big): string {
+  return value.eq(zero) ? '0' : value.toFixed();
+}
+
+/** The value with at most `fractionDigits` decimals, ties away from zero (semantics 12). */
+export function roundHalfUp(value: Big, fractionDigits = 0): Big {
+  return value.round(fractionDigits, Big.roundHalfUp);
+}
+
+/** `numerator / denominator` with at most `fractionDigits` decimals, ties away from zero, rounded once from the exact ratio. */
+export function divideHalfUp(numerator: Big, denominator: Big, fractionDigits = 0): Big {
+  // A finite decimal times a large enough power of ten is an integer: the division is done there, and rounds once.
+  const scale = Math.max(fractionDigitsOf(numerator), fractionDigitsOf(denominator));
+  const quotient = multiplyDivideHalfUp(
+    unscaled(numerator, scale),
+    10n ** BigInt(fractionDigits),
+    unscaled(denominator, scale),
+  );
+  return scaledDecimal(quotient, fractionDigits);
+}
+
+/** `a * b / c` as the nearest integer, ties away from zero; exact however large the factors are. */
+export function multiplyDivideHalfUp(a: bigint, b: bigint, c: bigint): bigint {
+  assert(c !== 0n, 'division by zero');
+  const product = a * b;
+  const isNegative = product < 0n !== c < 0n;
+  const dividend = product < 0n ? -product : product;
+  const divisor = c < 0n ? -c : c;
+  const rounded = (2n * dividend + divisor) / (2n * divisor);
+  return isNegative ? -rounded : rounded;
+}
+
+/** The decimal `coefficient / 10^scale`. */
+export function scaledDecimal(coefficient: bigint, scale: number): Big {
+  return new Big(`${coefficient}e-${scale}`);
+}
+
+/** Cents of an amount in dollars, half-up. */
+export function centsOfDollars(amount: Big): bigint {
+  return BigInt(roundHalfUp(amount.times(centsPerDollar)).toFixed(0));
+}
+
+/** Dollars of an amount in cents, exact. */
+export function dollarsOfCents(cents: bigint): Big {
+  return scaledDecimal(cents, 2);
+}
+
+/** An amount in cents as dollars with two decimals, such as `-12.30`. */
+export function dollarsText(cents: bigint): string {
+  return dollarsOfCents(cents).toFixed(2);
+}
+
+/** Cents of `quantity` units at `unitAmount` dollars each, rounded once. */
+export function centsAt(unitAmount: Big, quantity: Big): bigint {
+  return centsOfDollars(unitAmount.times(quantity));
+}
+
+/** Credits as a decimal of at most six digits. */
+export function creditsOfMicros(creditMicros: bigint): Big {
+  return scaledDecimal(creditMicros, limits.creditFractionDigits);
+}
+
+/** Credits as plain text of at most six decimals. */
+export function creditsText(creditMicros: bigint): string {
+  return decimalText(creditsOfMicros(creditMicros));
+}
+
+/** Millionths of a credit, half-up at the sixth decimal. */
+export function microsOfCredits(credits: Big): bigint {
+  return unscaled(roundHalfUp(credits, limits.creditFractionDigits), limits.creditFractionDigits);
+}
+
+/** What `cents` are worth in millionths of a credit at `creditRateCents` (cents per credit, above 0), half-up. */
+export function microsOfCents(cents: bigint, creditRateCents: bigint): bigint {
+  return multiplyDivideHalfUp(cents, microsPerCredit, creditRateCents);
+}
+
+/** What an unrounded amount in dollars is worth in credits at `creditRateCents`, half-up at six decimals (semantics 11). */
+export function creditsOfDollars(amount: Big, creditRateCents: bigint): Big {
+  return divideHalfUp(amount.times(centsPerDollar), decimalOfInteger(creditRateCents), limits.creditFractionDigits);
+}
+
+/** What credits are worth in cents at `creditRateCents` (cents per credit), half-up (semantics 9, Precision). */
+export function centsOfCredits(creditMicros: bigint, creditRateCents: bigint): bigint {
+  return multiplyDivideHalfUp(creditMicros, creditRateCents, microsPerCredit);
+}
+
+export function minimum(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+export function maximum(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+/** How many decimals a value needs. */
+function fractionDigitsOf(value: Big): number {
+  return Math.max(0, value.c.length - 1 - value.e);
+}
+
+/** The integer `value * 10^scale`, for a scale that covers every decimal of the value. */
+function unscaled(value: Big, scale: number): bigint {
+  const power = value.c.length - 1 - value.e;
+  const digits = BigInt(value.c.join('')) * 10n ** BigInt(scale - power);
+  return value.s < 0 ? -digits : digits;
+}
