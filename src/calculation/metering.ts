@@ -1,0 +1,80 @@
+/** Which events a meter counts, and in which group (interface 4.17, semantics 8). */
+
+import type { RawNumber } from '../exact-json.ts';
+
+/** A property of an event: a number whose digits JavaScript would print otherwise arrives as its source text. */
+export type PropertyValue = string | boolean | null | number | RawNumber;
+
+export interface MeteredEvent {
+  readonly eventName: string;
+  readonly properties: Readonly<Record<string, PropertyValue>>;
+}
+
+export interface PropertyFilter {
+  readonly name: string;
+  readonly exists?: boolean | undefined;
+  readonly include?: readonly string[] | undefined;
+  readonly exclude?: readonly string[] | undefined;
+}
+
+export interface EventRules {
+  readonly eventTypeFilter: { readonly include: readonly string[]; readonly exclude: readonly string[] };
+  readonly propertyFilters: readonly PropertyFilter[];
+}
+
+/**
+ * A test for the events that a meter counts: its event names (none included means all; exclude wins) and every one of its
+ * property filters (semantics 8).
+ */
+export function createEventMatcher(rules: EventRules): (event: MeteredEvent) => boolean {
+  const matchesName = createListTest(rules.eventTypeFilter);
+  const filters = rules.propertyFilters.map(createPropertyTest);
+  return (event) => matchesName(event.eventName.normalize('NFC')) && filters.every((filter) => filter(event.properties));
+}
+
+/**
+ * The values of a meter's group keys, in their order. A missing key is its own group, shown as an empty value
+ * (semantics 8).
+ */
+export function groupValuesOf(
+  properties: MeteredEvent['properties'],
+  keys: readonly string[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(keys.map((key) => [key, propertyText(properties, key) ?? '']));
+}
+
+/** The text by which a property is compared: that of its JSON primitive, strings in NFC; undefined when it is missing. */
+export function propertyText(properties: MeteredEvent['properties'], key: string): string | undefined {
+  if (!Object.hasOwn(properties, key)) return undefined;
+  const value = properties[key];
+  if (typeof value === 'string') return value.normalize('NFC');
+  if (typeof value === 'object' && value !== null) return value.rawJSON;
+  return String(value);
+}
+
+/** A filter by `{key, value}`, as the cost of usage takes it: the property is there and has that text (interface 4.18). */
+export function hasProperty(
+  properties: MeteredEvent['properties'],
+  { key, value }: { readonly key: string; readonly value: string },
+): boolean {
+  return propertyText(properties, key) === value.normalize('NFC');
+}
+
+function createPropertyTest(filter: PropertyFilter): (properties: MeteredEvent['properties']) => boolean {
+  const isListed = createListTest({ include: filter.include ?? [], exclude: filter.exclude ?? [] });
+  const needsValue = (filter.include ?? []).length > 0;
+  return (properties) => {
+    const text = propertyText(properties, filter.name);
+    if (filter.exists !== undefined && filter.exists !== (text !== undefined)) return false;
+    return text === undefined ? !needsValue : isListed(text);
+  };
+}
+
+function createListTest(lists: {
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+}): (text: string) => boolean {
+  const included = new Set(lists.include.map((text) => text.normalize('NFC')));
+  const excluded = new Set(lists.exclude.map((text) => text.normalize('NFC')));
+  return (text) => !excluded.has(text) && (included.size === 0 || included.has(text));
+}

@@ -1,0 +1,172 @@
+/**
+ * The price snapshot that a contract is billed by: plan items with their pricing, rate cards and the contract's overrides,
+ * frozen at creation so that a later change of the catalogue never alters an invoice (semantics 6).
+ * Everything in it is JSON: decimal strings, no Big.
+ */
+
+import { strict as assert } from 'node:assert';
+import type { Interval } from './billing-period.ts';
+import type { Price, PricingModelName, PricingTier, Tiering } from './pricing/pricing-model.ts';
+
+export type BillingMode = 'RECURRING' | 'ONE_TIME';
+
+/** The price of one combination of group values; dimensions it does not name may have any value. */
+export interface DimensionRate {
+  readonly dimensions: Readonly<Record<string, string>>;
+  /** Decimal string, dollars a unit. */
+  readonly unitAmount: string;
+}
+
+export interface ContractItem extends Price {
+  /** The plan item's id. */
+  readonly id: string;
+  readonly pricingId: string;
+  readonly productId: string;
+  readonly productName: string;
+  readonly pricingName: string;
+  readonly description?: string | undefined;
+  readonly model: PricingModelName;
+  readonly tiering: Tiering;
+  readonly tiers: readonly PricingTier[];
+  readonly billingMode: BillingMode;
+  /** Present when RECURRING. */
+  readonly interval?: Interval | undefined;
+  /** Present when the model is USAGE. */
+  readonly meterId?: string | undefined;
+  /** Decimal string; not used by USAGE. */
+  readonly quantity: string;
+  readonly dimensionRates: readonly DimensionRate[];
+  readonly fallbackUnitAmount?: string | undefined;
+}
+
+/** A plan item with its pricing and its meter's rate card, as they stand when the contract is made. */
+export interface PlanItemSource extends Omit<ContractItem, 'dimensionRates' | 'fallbackUnitAmount'> {
+  readonly rateCard?:
+    | { readonly rates: readonly DimensionRate[]; readonly fallbackUnitAmount?: string | undefined }
+    | undefined;
+}
+
+/** Replaces parts of one item's price, or adds a rate for one combination of a meter (semantics 6). */
+export type PriceOverride =
+  | {
+      readonly basePricingId: string;
+      readonly unitAmount?: string | undefined;
+      readonly flatAmount?: string | undefined;
+      readonly pricingTiers?: readonly PricingTier[] | undefined;
+      readonly quantity?: string | undefined;
+    }
+  | {
+      readonly meterId: string;
+      readonly dimensions: Readonly<Record<string, string>>;
+      readonly unitAmount: string;
+    };
+
+export interface OverrideProblem {
+  readonly index: number;
+  readonly field: 'basePricingId' | 'meterId' | 'dimensions';
+  readonly problem: string;
+}
+
+/** What is wrong with overrides: a target that the plan does not have, or the same target twice (semantics 6). */
+export function findOverrideProblems(
+  sources: readonly PlanItemSource[],
+  overrides: readonly PriceOverride[],
+): OverrideProblem[] {
+  const seen = new Set<string>();
+  const problems: OverrideProblem[] = [];
+  for (const [index, override] of overrides.entries()) {
+    const key = targetKey(override);
+    const isPricing = 'basePricingId' in override;
+    if (!sources.some((source) => isTarget(source, override))) {
+      const problem = isPricing
+        ? `${override.basePricingId} is not a pricing of this plan`
+        : `${override.meterId} is not a meter of this plan`;
+      problems.push({ index, field: isPricing ? 'basePricingId' : 'meterId', problem });
+    } else if (seen.has(key)) {
+      problems.push({ index, field: isPricing ? 'basePricingId' : 'dimensions', problem: 'is overridden twice' });
+    }
+    seen.add(key);
+  }
+  return problems;
+}
+
+/** The items that a contract is billed by. Assumes overrides without problems. */
+export function buildContractItems(
+  sources: readonly PlanItemSource[],
+  overrides: readonly PriceOverride[],
+): ContractItem[] {
+  assert(findOverrideProblems(sources, overrides).length === 0, 'overrides are checked before a contract is priced');
+  return sources.map((source) => buildItem(source, overrides));
+}
+
+/**
+ * The price of one combination of group values: the matching rate with the most dimensions, of equals the one listed first,
+ * else the fallback, else the item's own price with its tiers (semantics 5).
+ */
+export function rateFor(item: ContractItem, groupValues: Readonly<Record<string, string>>): Price {
+  const unitAmount = mostSpecificRate(item, groupValues)?.unitAmount ?? item.fallbackUnitAmount;
+  if (unitAmount === undefined) return item;
+  return { model: item.model, tiering: 'NONE', unitAmount, tiers: [] };
+}
+
+function mostSpecificRate(
+  item: ContractItem,
+  groupValues: Readonly<Record<string, string>>,
+): DimensionRate | undefined {
+  let best: DimensionRate | undefined;
+  for (const rate of item.dimensionRates) {
+    if (!matches(rate, groupValues)) continue;
+    if (best === undefined || dimensionCount(rate) > dimensionCount(best)) best = rate;
+  }
+  return best;
+}
+
+function buildItem({ rateCard, ...source }: PlanItemSource, overrides: readonly PriceOverride[]): ContractItem {
+  const rates: DimensionRate[] = [];
+  let item: Omit<ContractItem, 'dimensionRates' | 'fallbackUnitAmount'> = source;
+  for (const override of overrides.filter((candidate) => isTarget(source, candidate))) {
+    if ('basePricingId' in override) item = replacePrice(item, override);
+    else rates.push({ dimensions: override.dimensions, unitAmount: override.unitAmount });
+  }
+  const fallback = rateCard?.fallbackUnitAmount;
+  return {
+    ...item,
+    // The contract's own rates come first, so that they win over the card's of equal specificity.
+    dimensionRates: [...rates, ...(rateCard?.rates ?? [])],
+    ...(fallback === undefined ? {} : { fallbackUnitAmount: fallback }),
+  };
+}
+
+function replacePrice<Item extends Pick<ContractItem, 'quantity' | 'tiers'>>(
+  item: Item,
+  override: Extract<PriceOverride, { basePricingId: string }>,
+): Item {
+  return {
+    ...item,
+    ...(override.unitAmount === undefined ? {} : { unitAmount: override.unitAmount }),
+    ...(override.flatAmount === undefined ? {} : { flatAmount: override.flatAmount }),
+    ...(override.pricingTiers === undefined ? {} : { tiers: override.pricingTiers }),
+    ...(override.quantity === undefined ? {} : { quantity: override.quantity }),
+  };
+}
+
+function matches(rate: DimensionRate, groupValues: Readonly<Record<string, string>>): boolean {
+  return Object.entries(rate.dimensions).every(
+    ([key, value]) => Object.hasOwn(groupValues, key) && groupValues[key]?.normalize('NFC') === value.normalize('NFC'),
+  );
+}
+
+function dimensionCount(rate: DimensionRate): number {
+  return Object.keys(rate.dimensions).length;
+}
+
+function isTarget(source: Pick<PlanItemSource, 'pricingId' | 'meterId'>, override: PriceOverride): boolean {
+  if ('basePricingId' in override) return source.pricingId === override.basePricingId;
+  return source.meterId === override.meterId;
+}
+
+function targetKey(override: PriceOverride): string {
+  if ('basePricingId' in override) return override.basePricingId;
+  const dimensions = Object.entries(override.dimensions).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([override.meterId, dimensions]);
+}
