@@ -64,10 +64,17 @@ export function creditsInput(options: { readonly allowZero: boolean; readonly al
     .refine((digits) => isCredits(digits, options), {
       error: `must be a number ${sign} with at most ${limits.creditFractionDigits} decimals, at most ${limits.creditMaximum}`,
     })
-    .meta({ type: 'number', ...(options.allowNegative === true ? {} : { minimum: 0 }), maximum: Number(limits.creditMaximum) });
+    .meta({
+      type: 'number',
+      ...(options.allowNegative === true ? {} : { minimum: 0 }),
+      maximum: Number(limits.creditMaximum),
+    });
 }
 
-function isCredits(digits: string, options: { readonly allowZero: boolean; readonly allowNegative?: boolean }): boolean {
+function isCredits(
+  digits: string,
+  options: { readonly allowZero: boolean; readonly allowNegative?: boolean },
+): boolean {
   const isNegative = digits.startsWith('-');
   if (isNegative && options.allowNegative !== true) return false;
   const unsigned = isNegative ? digits.slice(1) : digits;
@@ -82,7 +89,10 @@ function isCredits(digits: string, options: { readonly allowZero: boolean; reado
 export const decimalInput = z
   .string()
   .max(30, 'must have at most 15 digits before and 12 after the point')
-  .regex(/^\d{1,15}(?:\.\d{1,12})?$/, 'must be a decimal such as "12.50": at most 15 digits before and 12 after the point')
+  .regex(
+    /^\d{1,15}(?:\.\d{1,12})?$/,
+    'must be a decimal such as "12.50": at most 15 digits before and 12 after the point',
+  )
   .meta({ type: 'string', pattern: '^\\d{1,15}(\\.\\d{1,12})?$' });
 
 /** A date of the calendar, `YYYY-MM-DD`, years 2000 to 2100. */
@@ -96,7 +106,10 @@ export const dateInput = z
 export const timestampInput = z
   .string()
   .max(40, 'must be a date-time such as 2026-03-01T00:00:00Z')
-  .refine((value) => utcTimestamp(value) !== undefined, 'must be a date-time with an offset, such as 2026-03-01T00:00:00Z')
+  .refine(
+    (value) => utcTimestamp(value) !== undefined,
+    'must be a date-time with an offset, such as 2026-03-01T00:00:00Z',
+  )
   .transform((value) => utcTimestamp(value) ?? value)
   .meta({ type: 'string', format: 'date-time' });
 
@@ -122,7 +135,8 @@ function isCalendarDate(value: string): boolean {
   }
 }
 
-const timestampForm = /^(\d{4}-\d{2}-\d{2})[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+const timestampForm =
+  /^(\d{4}-\d{2}-\d{2})[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /** The instant of an RFC 3339 text as `YYYY-MM-DDTHH:mm:ss.sssZ`, cut to milliseconds; undefined when it is none. */
 export function utcTimestamp(value: string): string | undefined {
@@ -134,7 +148,10 @@ export function utcTimestamp(value: string): string | undefined {
 
 /** Names that would touch prototypes are refused wherever a caller chooses them (security 5, SEC-37). */
 const safeName = (characters: number) =>
-  text(characters).refine((name) => !['__proto__', 'constructor', 'prototype'].includes(name), 'this name is not allowed');
+  text(characters).refine(
+    (name) => !['__proto__', 'constructor', 'prototype'].includes(name),
+    'this name is not allowed',
+  );
 
 /** Members that the caller names, with values of one kind. */
 export function membersInput<V extends z.ZodType>(options: { keys: number; keyCharacters: number; value: V }) {

@@ -91,7 +91,8 @@ function wordsOf(issue: z.core.$ZodIssue): string {
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
-    (inner, key) => (typeof inner === 'object' && inner !== null ? (inner as Record<PropertyKey, unknown>)[key] : undefined),
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null ? (inner as Record<PropertyKey, unknown>)[key] : undefined,
     value,
   );
 }
@@ -103,6 +104,9 @@ function pathText(path: readonly PropertyKey[]): string {
 }
 
 /** An issue of a rule across fields, for `superRefine`: its words stand even where the field is absent. */
-export function ruleIssue(path: PropertyKey[], message: string): z.core.$ZodRawIssue {
-  return { code: 'custom', path, message, params: { rule: true }, input: undefined };
+export function ruleIssue(path: PropertyKey[], message: string): RuleIssue {
+  return { code: 'custom', path, message, params: { rule: true } };
 }
+
+/** An alias, not an interface: zod asks for an open record, which only an alias is. */
+type RuleIssue = { code: 'custom'; path: PropertyKey[]; message: string; params: { rule: true } };

@@ -1,0 +1,178 @@
+/** Budgets: caps on the credit use of one usage dimension of a contract (interface 2.7, 4.12 to 4.14; semantics 10). */
+
+import * as z from 'zod';
+
+import { limits } from '../limits.ts';
+import { cents, centsInput, creditsInput, exact, noQuery, one, pathId, reference, text, timestamp } from './fields.ts';
+import { defineOperation } from './operation.ts';
+import type { View } from './operation.ts';
+import { ruleIssue } from './parse.ts';
+
+const budgetFields = {
+  index: z.int(),
+  label: z.string(),
+  eventPropertyKey: z.string(),
+  eventPropertyValue: z.string(),
+  meterId: z.string().nullable(),
+  maxCredits: exact.nullable(),
+  maxCreditsCents: cents.nullable(),
+  isExhausted: z.boolean(),
+};
+const budget = z.strictObject(budgetFields);
+
+const caps = {
+  maxCredits: creditsInput({ allowZero: true }).nullable().optional().describe('Cap in credits.'),
+  maxCreditsCents: centsInput().nullable().optional().describe('Cap in cents.'),
+};
+
+/** A budget as it is given, alone or in a contract's creditSettings. */
+export const budgetInput = z.strictObject({
+  label: text().optional().describe('Name for people; key and value when not given.'),
+  eventPropertyKey: text(limits.eventPropertyKeyCharacters).describe('Event property that is the dimension.'),
+  eventPropertyValue: text(limits.nameCharacters).describe('Value of the property that the budget is for.'),
+  meterId: reference.nullable().optional().describe('Only usage of this meter.'),
+  ...caps,
+});
+
+const contractParams = z.strictObject({ contractId: pathId.describe('Contract id.') });
+const budgetParams = z.strictObject({
+  contractId: pathId.describe('Contract id.'),
+  index: pathId.describe('Place in the list, from 0.'),
+});
+const walletMode = z.enum(['credits', 'dollars']);
+const exampleIds = { contractId: '01900000-0000-7000-8000-000000000006' };
+
+const columns = [
+  { header: '#', path: 'index', format: 'number' },
+  { header: 'LABEL', path: 'label' },
+  { header: 'PROPERTY', path: 'eventPropertyKey' },
+  { header: 'VALUE', path: 'eventPropertyValue' },
+  { header: 'CAP CREDITS', path: 'maxCredits', format: 'number' },
+  { header: 'CAP', path: 'maxCreditsCents', format: 'money' },
+  { header: 'EXHAUSTED', path: 'isExhausted', format: 'boolean' },
+] as const;
+const view: View = { rows: 'data', columns };
+
+export const budgetOperations = [
+  defineOperation({
+    name: 'budgets.list',
+    summary: 'List the budgets of a contract, without their consumption',
+    route: { method: 'GET', path: '/v1/contracts/{contractId}/budgets' },
+    scope: 'contracts:read',
+    status: 200,
+    params: contractParams,
+    query: noQuery,
+    body: undefined,
+    response: one(z.strictObject({ budgets: z.array(budget), contractId: z.string(), walletMode })),
+    errors: ['notFound'],
+    command: { group: 'budgets', verb: 'list', positional: ['contractId'] },
+    view: { rows: 'data.budgets', columns },
+    examples: [{ about: 'Budgets of a contract', input: { params: exampleIds } }],
+    documented: true,
+    versioned: true,
+  }),
+  defineOperation({
+    name: 'budgets.usage',
+    summary: 'Show what each budget of a contract has consumed, metered now',
+    route: { method: 'GET', path: '/v1/contracts/{contractId}/budgets/usage' },
+    scope: 'contracts:read',
+    status: 200,
+    params: contractParams,
+    query: noQuery,
+    body: undefined,
+    response: one(
+      z.strictObject({
+        budgets: z.array(
+          z.strictObject({ ...budgetFields, consumedUnits: exact, consumedCents: exact, percentConsumed: exact }),
+        ),
+        contractId: z.string(),
+        walletMode,
+        queriedAt: timestamp,
+      }),
+    ),
+    errors: ['notFound'],
+    command: { group: 'budgets', verb: 'usage', positional: ['contractId'] },
+    view: {
+      rows: 'data.budgets',
+      columns: [
+        ...columns,
+        { header: 'CONSUMED CREDITS', path: 'consumedUnits', format: 'number' },
+        { header: 'CONSUMED', path: 'consumedCents', format: 'money' },
+        { header: '%', path: 'percentConsumed', format: 'percent' },
+      ],
+    },
+    examples: [{ about: 'Live consumption', input: { params: exampleIds } }],
+    documented: true,
+  }),
+  defineOperation({
+    name: 'budgets.add',
+    summary: 'Add a budget to a contract',
+    route: { method: 'POST', path: '/v1/contracts/{contractId}/budgets' },
+    scope: 'contracts:write',
+    status: 201,
+    params: contractParams,
+    query: noQuery,
+    body: budgetInput,
+    response: one(budget),
+    errors: ['notFound', 'conflict', 'invalidInput'],
+    command: { group: 'budgets', verb: 'add', positional: ['contractId'] },
+    view,
+    examples: [
+      {
+        about: 'At most 50.00 USD of credits for one model',
+        input: {
+          params: exampleIds,
+          body: { eventPropertyKey: 'model', eventPropertyValue: 'large', maxCreditsCents: 5000 },
+        },
+      },
+    ],
+    documented: false,
+    published: true,
+    versioned: true,
+  }),
+  defineOperation({
+    name: 'budgets.update',
+    summary: 'Change a budget; another cap arms its alert again',
+    route: { method: 'PATCH', path: '/v1/contracts/{contractId}/budgets/{index}' },
+    scope: 'contracts:write',
+    status: 200,
+    params: budgetParams,
+    query: noQuery,
+    body: z
+      .strictObject({
+        label: text().optional().describe('Name for people.'),
+        meterId: reference.nullable().optional().describe('Only usage of this meter.'),
+        ...caps,
+      })
+      .superRefine((input, context) => {
+        if (Object.keys(input).length === 0) context.addIssue(ruleIssue([], 'at least one field is required'));
+      }),
+    response: one(budget),
+    errors: ['notFound', 'preconditionFailed', 'invalidInput'],
+    command: { group: 'budgets', verb: 'update', positional: ['contractId', 'index'] },
+    view,
+    examples: [
+      { about: 'Raise a cap', input: { params: { ...exampleIds, index: '0' }, body: { maxCreditsCents: 10000 } } },
+    ],
+    documented: true,
+    versioned: true,
+  }),
+  defineOperation({
+    name: 'budgets.remove',
+    summary: 'Remove a budget; the ones after it move up',
+    route: { method: 'DELETE', path: '/v1/contracts/{contractId}/budgets/{index}' },
+    scope: 'contracts:write',
+    status: 200,
+    params: budgetParams,
+    query: noQuery,
+    body: undefined,
+    response: one(z.strictObject({ removed: budget })),
+    errors: ['notFound', 'preconditionFailed'],
+    command: { group: 'budgets', verb: 'remove', positional: ['contractId', 'index'] },
+    view: { rows: 'data.removed', columns },
+    examples: [{ about: 'Remove the first budget', input: { params: { ...exampleIds, index: '0' } } }],
+    documented: false,
+    published: true,
+    versioned: true,
+  }),
+] as const;

@@ -1,0 +1,462 @@
+/** Products, pricing and plans (interface 4.7 to 4.9; creation from semantics 3 and 5). */
+
+import * as z from 'zod';
+
+import { limits } from '../limits.ts';
+import {
+  cents,
+  centsInput,
+  decimalInput,
+  integerInput,
+  listOf,
+  noParams,
+  noQuery,
+  one,
+  page,
+  pathId,
+  reference,
+  text,
+  timestamp,
+  uuid,
+} from './fields.ts';
+import { defineOperation } from './operation.ts';
+import type { View } from './operation.ts';
+import { ruleIssue } from './parse.ts';
+
+export const pricingModels = ['FLAT', 'TIER', 'USAGE'] as const;
+export type PricingModelName = (typeof pricingModels)[number];
+export const billingModes = ['RECURRING', 'ONE_TIME'] as const;
+export type BillingMode = (typeof billingModes)[number];
+export const tierings = ['NONE', 'VOLUME', 'GRADUATED'] as const;
+export type Tiering = (typeof tierings)[number];
+export const priceIntervals = ['WEEK', 'MONTH', 'YEAR'] as const;
+export type PriceInterval = (typeof priceIntervals)[number];
+export const depletionActions = ['auto_invoice', 'alert_only'] as const;
+export type DepletionAction = (typeof depletionActions)[number];
+export const sendMethods = ['auto', 'manual'] as const;
+
+const product = z.strictObject({
+  id: uuid,
+  name: z.string(),
+  description: z.string().optional(),
+  createdAt: timestamp,
+});
+
+/** Tiers as they are given: an empty maxQty, or none, is without end. */
+export const tierInput = z.strictObject({
+  minQty: decimalInput.optional().describe('First quantity of the tier; follows from the tier before when not given.'),
+  maxQty: z
+    .union([z.literal(''), decimalInput])
+    .optional()
+    .describe('Last quantity of the tier, included; empty in the last one.'),
+  unitAmount: decimalInput.optional().describe('Price of one unit in USD.'),
+  flatAmount: decimalInput.optional().describe('Amount owed once when the tier is used, in USD.'),
+});
+
+const pricing = z.strictObject({
+  id: uuid,
+  productId: uuid,
+  productName: z.string(),
+  name: z.string(),
+  model: z.enum(pricingModels),
+  billingMode: z.enum(billingModes),
+  tiering: z.enum(tierings),
+  createdAt: timestamp,
+  description: z.string().optional(),
+  unitAmount: z.string().optional(),
+  flatAmount: z.string().optional(),
+  priceInterval: z.enum(priceIntervals).optional(),
+  priceIntervalCount: z.int().optional(),
+  meterId: uuid.optional(),
+  pricingTiers: z
+    .array(z.strictObject({ unitAmount: z.string(), minQty: z.string(), maxQty: z.string(), flatAmount: z.string() }))
+    .optional(),
+});
+
+const plan = z.strictObject({
+  id: uuid,
+  name: z.string(),
+  description: z.string().optional(),
+  currency: z.string(),
+  netTerms: z.string(),
+  externalId: z.string().optional(),
+  metadata: z.strictObject({
+    defaultAutoPayEnabled: z.boolean(),
+    invoiceSendMethod: z.string(),
+    defaultCreditSettings: z.strictObject({ onDepletion: z.string() }).optional(),
+    defaultCreditGrantCents: cents.optional(),
+  }),
+  items: z.array(
+    z.strictObject({
+      id: uuid,
+      pricingId: uuid,
+      productId: uuid,
+      productName: z.string(),
+      pricingName: z.string(),
+      pricingModel: z.string(),
+      billingMode: z.string(),
+      defaultQuantity: z.string(),
+      isMetered: z.boolean(),
+    }),
+  ),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+
+const productView: View = {
+  rows: 'data',
+  columns: [
+    { header: 'ID', path: 'id' },
+    { header: 'NAME', path: 'name' },
+    { header: 'DESCRIPTION', path: 'description' },
+    { header: 'CREATED', path: 'createdAt', format: 'timestamp' },
+  ],
+};
+
+const pricingView: View = {
+  rows: 'data',
+  columns: [
+    { header: 'ID', path: 'id' },
+    { header: 'PRODUCT', path: 'productName' },
+    { header: 'NAME', path: 'name' },
+    { header: 'MODEL', path: 'model' },
+    { header: 'TIERING', path: 'tiering' },
+    { header: 'UNIT USD', path: 'unitAmount', format: 'number' },
+    { header: 'FLAT USD', path: 'flatAmount', format: 'number' },
+    { header: 'EVERY', path: 'priceIntervalCount', format: 'number' },
+    { header: 'INTERVAL', path: 'priceInterval' },
+  ],
+};
+
+const planView: View = {
+  rows: 'data',
+  columns: [
+    { header: 'ID', path: 'id' },
+    { header: 'NAME', path: 'name' },
+    { header: 'CURRENCY', path: 'currency' },
+    { header: 'NET TERMS', path: 'netTerms', format: 'number' },
+    { header: 'PRICES', path: 'items.*.pricingName', format: 'list' },
+    { header: 'CREATED', path: 'createdAt', format: 'timestamp' },
+  ],
+};
+
+const pricingParams = z.strictObject({ pricingId: pathId.describe('Pricing id.') });
+const exampleIds = {
+  productId: '01900000-0000-7000-8000-000000000002',
+  pricingId: '01900000-0000-7000-8000-000000000003',
+  meterId: '01900000-0000-7000-8000-000000000004',
+  planId: '01900000-0000-7000-8000-000000000005',
+};
+
+const netTerms = z
+  .string()
+  .max(10)
+  .regex(/^(?:net ?)?\d{1,3}$/i, 'must be whole days such as "30" or "Net 30"')
+  .transform((words) => String(Number(words.replace(/\D/g, ''))))
+  .refine((days) => Number(days) <= limits.netTermsDays, `must be at most ${limits.netTermsDays} days`)
+  .meta({ type: 'string', description: 'Whole days between invoice date and due date; "Net 30" is understood.' });
+
+export const catalogOperations = [
+  defineOperation({
+    name: 'pricing.create',
+    summary: 'Create a price of a product',
+    description: 'A price never changes once it exists: archive it and create another.',
+    route: { method: 'POST', path: '/v1/pricing' },
+    scope: 'pricing:write',
+    status: 201,
+    params: noParams,
+    query: noQuery,
+    body: z
+      .strictObject({
+        productId: reference.optional().describe('Product that the price is for; or give productName.'),
+        productName: text().optional().describe('Product by name; it is created when there is none.'),
+        productDescription: text(limits.descriptionCharacters)
+          .optional()
+          .describe('Description of a product created by this call.'),
+        name: text().describe('Name of the price.'),
+        description: text(limits.descriptionCharacters).optional(),
+        model: z
+          .enum(pricingModels)
+          .describe('FLAT: quantity x unit; TIER: tiers on the plan quantity; USAGE: a meter.'),
+        billingMode: z.enum(billingModes).default('RECURRING').describe('How often it is billed.'),
+        tiering: z
+          .enum(tierings)
+          .optional()
+          .describe('GRADUATED unless said otherwise when tiers are given, else NONE.'),
+        unitAmount: decimalInput.optional().describe('Price of one unit in USD.'),
+        flatAmount: decimalInput.optional().describe('Amount owed each period, in USD.'),
+        priceInterval: z.enum(priceIntervals).optional().describe('Required when RECURRING.'),
+        priceIntervalCount: integerInput(1, limits.priceIntervalCount)
+          .optional()
+          .describe('Intervals in a period; 1 when not given.'),
+        meterId: reference.optional().describe('Meter whose quantity is priced; required for USAGE.'),
+        pricingTiers: z
+          .array(tierInput)
+          .min(1)
+          .max(limits.pricingTiers)
+          .meta({ flag: 'tier' })
+          .optional()
+          .describe('Tiers, ascending; the upper bound is included.'),
+      })
+      .superRefine((input, context) => {
+        if ((input.productId === undefined) === (input.productName === undefined)) {
+          context.addIssue(ruleIssue(['productId'], 'exactly one of productId and productName is required'));
+        }
+        if (input.productDescription !== undefined && input.productName === undefined) {
+          context.addIssue(ruleIssue(['productDescription'], 'goes with productName only'));
+        }
+        if (input.model === 'FLAT' && input.unitAmount === undefined) {
+          context.addIssue(ruleIssue(['unitAmount'], 'is required for FLAT'));
+        }
+        if (input.model === 'FLAT' && input.tiering !== undefined && input.tiering !== 'NONE') {
+          context.addIssue(ruleIssue(['tiering'], 'must be NONE for FLAT'));
+        }
+        if (input.model === 'USAGE' && input.meterId === undefined) {
+          context.addIssue(ruleIssue(['meterId'], 'is required for USAGE'));
+        }
+        if (input.model !== 'USAGE' && input.meterId !== undefined) {
+          context.addIssue(ruleIssue(['meterId'], 'goes with USAGE only'));
+        }
+        const isTiered = input.model === 'TIER' || (input.tiering !== undefined && input.tiering !== 'NONE');
+        if (isTiered && input.pricingTiers === undefined) {
+          context.addIssue(ruleIssue(['pricingTiers'], 'is required for a tiered price'));
+        }
+        if (input.model === 'TIER' && input.tiering === 'NONE') {
+          context.addIssue(ruleIssue(['tiering'], 'must be GRADUATED or VOLUME for TIER'));
+        }
+        if (input.pricingTiers !== undefined && (input.model === 'FLAT' || input.tiering === 'NONE')) {
+          context.addIssue(ruleIssue(['pricingTiers'], 'goes with a tiered price only'));
+        }
+        if (input.pricingTiers !== undefined && input.unitAmount !== undefined) {
+          context.addIssue(ruleIssue(['unitAmount'], 'goes into the tiers of a tiered price'));
+        }
+        if (input.model === 'USAGE' && input.unitAmount === undefined && input.pricingTiers === undefined) {
+          context.addIssue(ruleIssue(['unitAmount'], 'is required for USAGE without tiers'));
+        }
+        if (input.billingMode === 'RECURRING' && input.priceInterval === undefined) {
+          context.addIssue(ruleIssue(['priceInterval'], 'is required when RECURRING'));
+        }
+        if (
+          input.billingMode === 'ONE_TIME' &&
+          (input.priceInterval !== undefined || input.priceIntervalCount !== undefined)
+        ) {
+          context.addIssue(ruleIssue(['priceInterval'], 'goes with RECURRING only'));
+        }
+        if (input.billingMode === 'ONE_TIME' && input.model === 'USAGE') {
+          context.addIssue(ruleIssue(['billingMode'], 'must be RECURRING for USAGE'));
+        }
+      }),
+    response: one(pricing),
+    errors: ['invalidInput'],
+    command: { group: 'pricing', verb: 'create' },
+    view: pricingView,
+    examples: [
+      {
+        about: '3.00 USD per million tokens',
+        input: {
+          body: {
+            productName: 'Inference',
+            name: 'Context tokens',
+            model: 'USAGE',
+            meterId: exampleIds.meterId,
+            unitAmount: '0.000003',
+            priceInterval: 'MONTH',
+          },
+        },
+      },
+      {
+        about: 'A seat price in graduated tiers',
+        input: {
+          body: {
+            productName: 'Seats',
+            name: 'Seats, graduated',
+            model: 'TIER',
+            tiering: 'GRADUATED',
+            priceInterval: 'MONTH',
+            pricingTiers: [
+              { maxQty: '10', unitAmount: '12' },
+              { minQty: '10', unitAmount: '9.50' },
+            ],
+          },
+        },
+      },
+    ],
+    documented: false,
+    published: true,
+  }),
+  defineOperation({
+    name: 'pricing.get',
+    summary: 'Show one price',
+    route: { method: 'GET', path: '/v1/pricing/{pricingId}' },
+    scope: 'pricing:read',
+    status: 200,
+    params: pricingParams,
+    query: noQuery,
+    body: undefined,
+    response: one(pricing),
+    errors: ['notFound'],
+    command: { group: 'pricing', verb: 'get', positional: ['pricingId'] },
+    view: pricingView,
+    examples: [{ about: 'One price', input: { params: { pricingId: exampleIds.pricingId } } }],
+    documented: true,
+  }),
+  defineOperation({
+    name: 'pricing.list',
+    summary: 'List prices, newest first',
+    route: { method: 'GET', path: '/v1/pricing' },
+    scope: 'pricing:read',
+    status: 200,
+    params: noParams,
+    query: z.strictObject({
+      productId: reference.optional().describe('Only prices of this product.'),
+      model: z.enum(pricingModels).optional().describe('Only prices of this model.'),
+      ...page(limits.defaultPricingPageSize),
+    }),
+    body: undefined,
+    response: listOf(pricing),
+    errors: [],
+    command: { group: 'pricing', verb: 'list' },
+    view: pricingView,
+    examples: [{ about: 'Prices by usage', input: { query: { model: 'USAGE' } } }],
+    documented: true,
+  }),
+  defineOperation({
+    name: 'pricing.archive',
+    summary: 'Take a price out of use',
+    description: 'Refused while a plan has it. Contracts keep the prices that they were made with.',
+    route: { method: 'DELETE', path: '/v1/pricing/{pricingId}' },
+    scope: 'pricing:write',
+    status: 200,
+    params: pricingParams,
+    query: noQuery,
+    body: undefined,
+    response: one(pricing),
+    errors: ['notFound', 'conflict'],
+    command: { group: 'pricing', verb: 'archive', positional: ['pricingId'] },
+    view: pricingView,
+    examples: [{ about: 'Archive a price', input: { params: { pricingId: exampleIds.pricingId } } }],
+    documented: false,
+    repeatable: 'always',
+  }),
+  defineOperation({
+    name: 'plans.create',
+    summary: 'Create a plan from prices',
+    route: { method: 'POST', path: '/v1/plans' },
+    scope: 'plans:write',
+    status: 201,
+    params: noParams,
+    query: noQuery,
+    body: z.strictObject({
+      name: text().describe('Name of the plan.'),
+      description: text(limits.descriptionCharacters).optional(),
+      currency: z.literal('USD', 'only USD is supported').default('USD'),
+      netTerms: netTerms.default('30'),
+      externalId: text(limits.externalIdCharacters).optional().describe('Your own id of the plan.'),
+      metadata: z
+        .strictObject({
+          defaultAutoPayEnabled: z.boolean().default(false),
+          invoiceSendMethod: z
+            .enum(sendMethods)
+            .default('auto')
+            .describe('auto: sent when finalized; manual: sent by command.'),
+          defaultCreditSettings: z.strictObject({ onDepletion: z.enum(depletionActions) }).optional(),
+          defaultCreditGrantCents: centsInput().optional().describe('Paid credits that a new contract begins with.'),
+        })
+        .optional()
+        .describe('Defaults for contracts of the plan.'),
+      items: z
+        .array(
+          z.strictObject({
+            pricingId: reference,
+            defaultQuantity: decimalInput.default('1').describe('Quantity of a price that is not metered.'),
+          }),
+        )
+        .min(1)
+        .max(limits.planItems)
+        .meta({ flag: 'item' })
+        .describe('Prices of the plan.'),
+    }),
+    response: one(plan),
+    errors: ['invalidInput'],
+    command: { group: 'plans', verb: 'create' },
+    view: planView,
+    examples: [
+      {
+        about: 'A plan of one price',
+        input: { body: { name: 'Pay as you go', items: [{ pricingId: exampleIds.pricingId }] } },
+      },
+    ],
+    documented: false,
+    published: true,
+  }),
+  defineOperation({
+    name: 'plans.get',
+    summary: 'Show one plan',
+    route: { method: 'GET', path: '/v1/plans/{planId}' },
+    scope: 'plans:read',
+    status: 200,
+    params: z.strictObject({ planId: pathId.describe('Plan id.') }),
+    query: noQuery,
+    body: undefined,
+    response: one(plan),
+    errors: ['notFound'],
+    command: { group: 'plans', verb: 'get', positional: ['planId'] },
+    view: planView,
+    examples: [{ about: 'One plan', input: { params: { planId: exampleIds.planId } } }],
+    documented: true,
+  }),
+  defineOperation({
+    name: 'plans.list',
+    summary: 'List plans, newest first',
+    route: { method: 'GET', path: '/v1/plans' },
+    scope: 'plans:read',
+    status: 200,
+    params: noParams,
+    query: z.strictObject(page()),
+    body: undefined,
+    response: listOf(plan),
+    errors: [],
+    command: { group: 'plans', verb: 'list' },
+    view: planView,
+    examples: [{ about: 'The newest plans', input: {} }],
+    documented: false,
+    published: true,
+  }),
+  defineOperation({
+    name: 'products.create',
+    summary: 'Create a product',
+    route: { method: 'POST', path: '/v1/products' },
+    scope: 'pricing:write',
+    status: 201,
+    params: noParams,
+    query: noQuery,
+    body: z.strictObject({
+      name: text().describe('Name of the product.'),
+      description: text(limits.descriptionCharacters).optional(),
+    }),
+    response: one(product),
+    errors: ['conflict', 'invalidInput'],
+    command: { group: 'products', verb: 'create' },
+    view: productView,
+    examples: [{ about: 'A product', input: { body: { name: 'Inference' } } }],
+    documented: false,
+    published: true,
+  }),
+  defineOperation({
+    name: 'products.list',
+    summary: 'List products, newest first',
+    route: { method: 'GET', path: '/v1/products' },
+    scope: 'pricing:read',
+    status: 200,
+    params: noParams,
+    query: z.strictObject(page()),
+    body: undefined,
+    response: listOf(product),
+    errors: [],
+    command: { group: 'products', verb: 'list' },
+    view: productView,
+    examples: [{ about: 'The newest products', input: {} }],
+    documented: false,
+    published: true,
+  }),
+] as const;

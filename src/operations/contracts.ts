@@ -1,0 +1,299 @@
+/** Contracts between a customer and a plan (interface 2.6, 4.10, 4.11; semantics 6). */
+
+import * as z from 'zod';
+
+import { isExactNumber, textOfNumber } from '../exact-json.ts';
+import type { ExactNumber } from '../exact-json.ts';
+import { limits } from '../limits.ts';
+import { budgetInput } from './budgets.ts';
+import { depletionActions, tierInput } from './catalog.ts';
+import {
+  centsInput,
+  date,
+  dateInput,
+  decimalInput,
+  exact,
+  integerInput,
+  listOf,
+  membersInput,
+  noParams,
+  noQuery,
+  one,
+  page,
+  pathId,
+  queryBoolean,
+  reference,
+  timestamp,
+  timestampInput,
+  uuid,
+} from './fields.ts';
+import { defineOperation } from './operation.ts';
+import type { View } from './operation.ts';
+
+const contract = z.strictObject({
+  id: uuid,
+  customerId: uuid,
+  planId: uuid,
+  name: z.string(),
+  startDate: date,
+  endDate: date.optional(),
+  isActive: z.boolean(),
+  createdAt: timestamp,
+  metadata: z.record(z.string(), z.union([z.string(), exact, z.boolean()])),
+});
+
+/** A text, number or boolean whose JSON text form has at most 500 characters (interface 4.11, semantics 6). */
+const metadataValue = z
+  .custom<string | boolean | ExactNumber>(isMetadataValue, { error: 'must be a text, number or boolean' })
+  .refine((value) => valueText(value).length <= limits.contractMetadataValueCharacters, {
+    error: `must have at most ${limits.contractMetadataValueCharacters} characters`,
+  })
+  .transform((value) => (typeof value === 'string' ? value.normalize('NFC') : value))
+  .meta({ type: ['string', 'number', 'boolean'] });
+
+function isMetadataValue(value: unknown): boolean {
+  if (typeof value === 'boolean') return true;
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\u0000');
+  return isExactNumber(value) && Number.isFinite(Number(textOfNumber(value)));
+}
+
+function valueText(value: string | boolean | ExactNumber): string {
+  return isExactNumber(value) ? textOfNumber(value) : String(value);
+}
+
+const metadata = membersInput({
+  keys: limits.contractMetadataKeys,
+  keyCharacters: limits.contractMetadataKeyCharacters,
+  value: metadataValue,
+});
+
+const itemOverride = z.strictObject({
+  basePricingId: reference.describe('Price of the plan that is overridden.'),
+  unitAmount: decimalInput.optional(),
+  flatAmount: decimalInput.optional(),
+  pricingTiers: z.array(tierInput).min(1).max(limits.pricingTiers).optional(),
+  quantity: decimalInput.optional(),
+});
+
+const dimensionOverride = z.strictObject({
+  meterId: reference.describe('Meter whose rate is overridden.'),
+  dimensions: membersInput({
+    keys: limits.meterGroupKeys,
+    keyCharacters: limits.eventPropertyKeyCharacters,
+    value: z.string().max(limits.eventPropertyValueCharacters),
+  }),
+  unitAmount: decimalInput,
+});
+
+/** Told apart by what they name, so that a refusal speaks of the kind that was meant. */
+const overrideInput = z
+  .looseObject({ basePricingId: z.unknown(), meterId: z.unknown() })
+  .partial()
+  .transform((input, context) => {
+    const form = 'meterId' in input && !('basePricingId' in input) ? dimensionOverride : itemOverride;
+    const parsed = form.safeParse(input);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues) context.addIssue(issue as Parameters<typeof context.addIssue>[0]);
+    return z.NEVER;
+  })
+  .meta({
+    type: 'object',
+    properties: {
+      basePricingId: { type: 'string' },
+      unitAmount: { type: 'string' },
+      flatAmount: { type: 'string' },
+      quantity: { type: 'string' },
+      pricingTiers: { type: 'array', items: { type: 'object' } },
+      meterId: { type: 'string' },
+      dimensions: { type: 'object', additionalProperties: { type: 'string' } },
+    },
+  });
+
+const creditSettings = z.strictObject({
+  onDepletion: z
+    .enum(depletionActions)
+    .optional()
+    .describe('auto_invoice: overage is invoiced; alert_only: the invoice is held.'),
+  creditRateCents: integerInput(1, 1_000_000_000).optional().describe('Cents that a free credit is worth.'),
+  expiresAt: timestampInput.optional().describe("Expiry of the contract's own credit grant."),
+  alertThresholdsCents: z.array(centsInput()).max(limits.alertThresholds).optional(),
+  budgets: z.array(budgetInput).max(limits.budgetsPerContract).optional(),
+});
+
+const view: View = {
+  rows: 'data',
+  columns: [
+    { header: 'ID', path: 'id' },
+    { header: 'NAME', path: 'name' },
+    { header: 'CUSTOMER', path: 'customerId' },
+    { header: 'START', path: 'startDate', format: 'date' },
+    { header: 'END', path: 'endDate', format: 'date' },
+    { header: 'ACTIVE', path: 'isActive', format: 'boolean' },
+  ],
+};
+
+const contractParams = z.strictObject({ contractId: pathId.describe('Contract id.') });
+const exampleIds = {
+  contractId: '01900000-0000-7000-8000-000000000006',
+  customerId: '01900000-0000-7000-8000-000000000001',
+  planId: '01900000-0000-7000-8000-000000000005',
+};
+
+export const contractOperations = [
+  defineOperation({
+    name: 'contracts.create',
+    summary: 'Create a contract and its draft invoices',
+    description:
+      'Prices are frozen into the contract: a later change of the catalog leaves it as it is. endDate is exclusive.',
+    route: { method: 'POST', path: '/v1/contracts' },
+    scope: 'contracts:write',
+    status: 201,
+    params: noParams,
+    query: noQuery,
+    body: z.strictObject({
+      planId: reference.describe('Plan of the contract.'),
+      customerId: reference.describe('Customer of the contract.'),
+      startDate: dateInput.describe('First day of service.'),
+      endDate: dateInput.optional().describe('First day without service; omit for a rolling contract.'),
+      netTerms: integerInput(0, limits.netTermsDays)
+        .optional()
+        .describe("Days until an invoice is due; the plan's when not given."),
+      overrides: z
+        .array(overrideInput)
+        .max(limits.rateCardRates)
+        .meta({ flag: 'override' })
+        .optional()
+        .describe('Other prices for this contract: by basePricingId, or by meterId and dimensions.'),
+      creditGrantCents: centsInput()
+        .nullable()
+        .optional()
+        .describe("Paid credits to begin with; the plan's when not given, null for none."),
+      creditSettings: creditSettings.optional().describe('How credits and budgets of the contract behave.'),
+      metadata: metadata.optional().describe('Up to 10 values of your own.'),
+    }),
+    response: one(contract),
+    errors: ['invalidInput'],
+    command: { group: 'contracts', verb: 'create' },
+    view,
+    examples: [
+      {
+        about: 'A rolling contract',
+        input: { body: { customerId: exampleIds.customerId, planId: exampleIds.planId, startDate: '2026-03-01' } },
+      },
+      {
+        about: 'A year with 100.00 USD of prepaid credits',
+        input: {
+          body: {
+            customerId: exampleIds.customerId,
+            planId: exampleIds.planId,
+            startDate: '2026-03-01',
+            endDate: '2027-03-01',
+            creditGrantCents: 10000,
+          },
+        },
+      },
+    ],
+    documented: true,
+  }),
+  defineOperation({
+    name: 'contracts.get',
+    summary: 'Show one contract',
+    route: { method: 'GET', path: '/v1/contracts/{contractId}' },
+    scope: 'contracts:read',
+    status: 200,
+    params: contractParams,
+    query: noQuery,
+    body: undefined,
+    response: one(contract),
+    errors: ['notFound'],
+    command: { group: 'contracts', verb: 'get', positional: ['contractId'] },
+    view,
+    examples: [{ about: 'One contract', input: { params: { contractId: exampleIds.contractId } } }],
+    documented: false,
+    published: true,
+  }),
+  defineOperation({
+    name: 'contracts.list',
+    summary: 'List contracts, newest first',
+    route: { method: 'GET', path: '/v1/contracts' },
+    scope: 'contracts:read',
+    status: 200,
+    params: noParams,
+    query: z.strictObject({
+      customerId: reference.optional().describe('Only contracts of this customer.'),
+      externalCustomerId: reference.optional().describe('Only contracts of the customer with this id of yours.'),
+      planId: reference.optional().describe('Only contracts on this plan.'),
+      isActive: queryBoolean.optional().describe('Only active ones, or only ended ones.'),
+      ...page(),
+    }),
+    body: undefined,
+    response: listOf(contract),
+    errors: [],
+    command: { group: 'contracts', verb: 'list' },
+    view,
+    examples: [{ about: 'Active contracts', input: { query: { isActive: 'true' } } }],
+    documented: false,
+    published: true,
+  }),
+  defineOperation({
+    name: 'contracts.update',
+    summary: 'Replace or clear the metadata of a contract',
+    route: { method: 'PATCH', path: '/v1/contracts/{contractId}' },
+    scope: 'contracts:write',
+    status: 200,
+    params: contractParams,
+    query: noQuery,
+    body: z.strictObject({ metadata: metadata.nullable().describe('Values of your own; null clears all.') }),
+    response: one(contract),
+    errors: ['notFound', 'invalidInput'],
+    command: { group: 'contracts', verb: 'update', positional: ['contractId'] },
+    view,
+    examples: [
+      {
+        about: 'Note an order number',
+        input: { params: { contractId: exampleIds.contractId }, body: { metadata: { order: 'PO-7781' } } },
+      },
+    ],
+    documented: true,
+  }),
+  defineOperation({
+    name: 'contracts.cancel',
+    summary: 'End a contract with its current billing period',
+    description: "The current period's invoice is kept, later drafts are cancelled.",
+    route: { method: 'POST', path: '/v1/contracts/{contractId}/cancel' },
+    scope: 'contracts:write',
+    status: 200,
+    params: contractParams,
+    query: noQuery,
+    body: z.strictObject({
+      cancelAt: z.literal('end_of_period').default('end_of_period').describe('When the contract ends.'),
+    }),
+    response: one(
+      z.strictObject({
+        id: uuid,
+        isActive: z.boolean(),
+        effectiveCancellationDate: date,
+        cancelledInvoiceCount: z.int(),
+      }),
+    ),
+    errors: ['notFound', 'conflict', 'invalidInput'],
+    command: { group: 'contracts', verb: 'cancel', positional: ['contractId'] },
+    view: {
+      rows: 'data',
+      columns: [
+        { header: 'ID', path: 'id' },
+        { header: 'ACTIVE', path: 'isActive', format: 'boolean' },
+        { header: 'ENDS', path: 'effectiveCancellationDate', format: 'date' },
+        { header: 'CANCELLED DRAFTS', path: 'cancelledInvoiceCount', format: 'number' },
+      ],
+    },
+    examples: [
+      {
+        about: 'At the end of the period',
+        input: { params: { contractId: exampleIds.contractId }, body: { cancelAt: 'end_of_period' } },
+      },
+    ],
+    documented: false,
+    published: true,
+  }),
+] as const;

@@ -1,0 +1,374 @@
+/** Credits of a contract: grants, ledger, balance, corrections (interface 2.8, 4.15, 4.16; semantics 9). */
+
+import * as z from 'zod';
+
+import { limits } from '../limits.ts';
+import {
+  cents,
+  centsInput,
+  creditsInput,
+  dateOrTimestampInput,
+  exact,
+  integerInput,
+  membersInput,
+  noQuery,
+  one,
+  pathId,
+  queryInclude,
+  queryInteger,
+  reference,
+  text,
+  timestamp,
+  timestampInput,
+  uuid,
+} from './fields.ts';
+import { defineOperation } from './operation.ts';
+import type { Column } from './operation.ts';
+import { ruleIssue } from './parse.ts';
+
+export const ledgerEntryTypes = ['grant', 'usage', 'adjustment', 'reversal', 'expiration'] as const;
+export type LedgerEntryType = (typeof ledgerEntryTypes)[number];
+
+const entryFields = {
+  id: uuid,
+  type: z.enum(ledgerEntryTypes),
+  amountCents: cents,
+  creditAmount: exact,
+  creditRateCents: cents,
+  currency: z.string(),
+  description: z.string(),
+  sourceType: z.string(),
+  invoiceId: z.string().nullable(),
+  grantEntryId: z.string().nullable(),
+  expiresAt: timestamp.nullable(),
+  isPromotional: z.boolean(),
+  createdAt: timestamp,
+};
+/** An entry as ledgers and reports show it. */
+export const ledgerEntry = z.strictObject(entryFields);
+
+const grantEntry = z.strictObject({
+  ...entryFields,
+  purchaseRateCents: cents,
+  balanceAfterCents: cents,
+  creditBalanceAfter: exact,
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+});
+
+/** Which usage a grant pays for: OR inside a list, AND across members; `{}` is all usage (semantics 9). */
+const specifiersInput = z.strictObject({
+  meterIds: z.array(reference).min(1).max(100).optional(),
+  productIds: z.array(reference).min(1).max(100).optional(),
+  pricingIds: z.array(reference).min(1).max(100).optional(),
+  eventNames: z.array(text()).min(1).max(100).optional(),
+  properties: membersInput({
+    keys: limits.meterGroupKeys,
+    keyCharacters: limits.eventPropertyKeyCharacters,
+    value: z.union([z.string(), z.array(z.string()).min(1).max(100)]),
+  }).optional(),
+});
+
+/** Any JSON within 16 KiB, with the two reserved names dropped (interface 4.15, semantics 9). */
+const metadataInput = z
+  .record(text(limits.nameCharacters), z.unknown())
+  .transform((metadata) => {
+    const { isPromotional: _promotional, deductionBatchId: _batch, ...kept } = metadata;
+    return kept;
+  })
+  .refine(
+    (metadata) => Object.keys(metadata).length <= limits.grantMetadataKeys,
+    `must have at most ${limits.grantMetadataKeys} keys`,
+  )
+  .refine(
+    (metadata) => JSON.stringify(metadata).length <= limits.grantMetadataBytes,
+    `must be at most ${limits.grantMetadataBytes} bytes of JSON`,
+  )
+  .meta({ type: 'object', 'x-members': true });
+
+const grantFields = {
+  amountCents: centsInput().optional().describe('Dollar-only grant: its amount in cents.'),
+  creditRateCents: integerInput(0, 1_000_000_000).optional().describe('Cents a credit; goes with creditAmount.'),
+  creditAmount: creditsInput({ allowZero: false }).optional().describe('Credits to grant; goes with creditRateCents.'),
+  description: text(limits.grantDescriptionCharacters).optional().describe('Why; stands in the ledger.'),
+  externalId: text(limits.grantExternalIdCharacters)
+    .optional()
+    .describe('Idempotency key: the same one never grants twice.'),
+  specifiers: specifiersInput.optional().describe('Which usage the grant pays for; all when not given.'),
+  metadata: metadataInput.optional().describe('Anything of your own.'),
+};
+
+function checkModes(
+  input: { amountCents?: bigint | undefined; creditRateCents?: number | undefined; creditAmount?: string | undefined },
+  context: z.core.$RefinementCtx,
+): void {
+  if (input.creditRateCents !== undefined && input.creditAmount === undefined) {
+    context.addIssue(ruleIssue(['creditAmount'], 'is required together with creditRateCents'));
+  }
+  if (input.creditAmount !== undefined && input.creditRateCents === undefined) {
+    context.addIssue(ruleIssue(['creditRateCents'], 'is required together with creditAmount'));
+  }
+  if (input.amountCents === undefined && input.creditAmount === undefined && input.creditRateCents === undefined) {
+    context.addIssue(ruleIssue(['amountCents'], 'is required, or creditRateCents with creditAmount'));
+  }
+}
+
+const contractParams = z.strictObject({ contractId: pathId.describe('Contract id.') });
+const exampleIds = { contractId: '01900000-0000-7000-8000-000000000006' };
+const exampleEntryId = '01900000-0000-7000-8000-000000000007';
+
+const entryColumns: readonly Column[] = [
+  { header: 'ID', path: 'id' },
+  { header: 'CREATED', path: 'createdAt', format: 'timestamp' },
+  { header: 'TYPE', path: 'type' },
+  { header: 'AMOUNT', path: 'amountCents', format: 'money' },
+  { header: 'CREDITS', path: 'creditAmount', format: 'number' },
+  { header: 'EXPIRES', path: 'expiresAt', format: 'timestamp' },
+  { header: 'DESCRIPTION', path: 'description' },
+];
+/** How a ledger entry is shown in tables, here and in an invoice's credit report. */
+export const ledgerEntryColumns = entryColumns;
+const entryView = {
+  rows: 'data',
+  columns: [...entryColumns, { header: 'BALANCE', path: 'balanceAfterCents', format: 'money' }],
+} as const;
+
+export const creditOperations = [
+  defineOperation({
+    name: 'credits.grant',
+    summary: 'Grant promotional credits to a contract',
+    description:
+      'Dollar-only with amountCents, or rated with creditRateCents and creditAmount. The wallet is made when there is none.',
+    route: { method: 'POST', path: '/v1/contracts/{contractId}/credits/promotional/grant' },
+    scope: 'contracts:write',
+    status: 201,
+    params: contractParams,
+    query: noQuery,
+    body: z
+      .strictObject({ expiresAt: timestampInput.describe('Instant at which the rest lapses.'), ...grantFields })
+      .superRefine(checkModes),
+    response: one(grantEntry),
+    errors: ['notFound', 'conflict', 'invalidInput'],
+    command: { group: 'credits', verb: 'grant', positional: ['contractId'] },
+    view: entryView,
+    examples: [
+      {
+        about: '50.00 USD until the end of the year',
+        input: {
+          params: exampleIds,
+          body: {
+            amountCents: 5000,
+            expiresAt: '2099-12-31T00:00:00Z',
+            description: 'Apology for the outage',
+            externalId: 'ticket-4711',
+          },
+        },
+      },
+      {
+        about: '500 credits at 10 cents each',
+        input: {
+          params: exampleIds,
+          body: { creditAmount: 500, creditRateCents: 10, expiresAt: '2099-12-31T00:00:00Z' },
+        },
+      },
+    ],
+    documented: true,
+    repeatable: { whenGiven: 'externalId' },
+  }),
+  defineOperation({
+    name: 'credits.ledger',
+    summary: 'List the ledger entries of a contract, newest first',
+    route: { method: 'GET', path: '/v1/contracts/{contractId}/credits/ledger' },
+    scope: 'contracts:read',
+    status: 200,
+    params: contractParams,
+    query: z.strictObject({
+      type: z.enum(ledgerEntryTypes).optional().describe('Only entries of this type.'),
+      createdAfter: dateOrTimestampInput.optional().describe('From this instant, included.'),
+      createdBefore: dateOrTimestampInput.optional().describe('Up to this instant, excluded.'),
+      limit: queryInteger(1, limits.pageSize).optional().describe('Entries at most; all when not given.'),
+      offset: queryInteger(0, Number.MAX_SAFE_INTEGER).optional().describe('Entries to skip.'),
+    }),
+    body: undefined,
+    response: one(z.strictObject({ totalCount: z.int(), entries: z.array(ledgerEntry) })),
+    errors: ['notFound'],
+    command: { group: 'credits', verb: 'ledger', positional: ['contractId'] },
+    view: { rows: 'data.entries', columns: entryColumns },
+    examples: [{ about: 'All movements', input: { params: exampleIds } }],
+    documented: true,
+  }),
+  defineOperation({
+    name: 'credits.balance',
+    summary: 'Show the credit balance of a contract and its grants in burn order',
+    route: { method: 'GET', path: '/v1/contracts/{contractId}/credits/balance' },
+    scope: 'contracts:read',
+    status: 200,
+    params: contractParams,
+    query: z.strictObject({
+      include: queryInclude(['projected'])
+        .optional()
+        .describe('projected: also what is left after usage that is not settled yet.'),
+    }),
+    body: undefined,
+    response: one(
+      z.strictObject({
+        balance: z.strictObject({
+          balanceCents: cents,
+          creditBalance: exact,
+          currency: z.string(),
+          blockCount: z.int(),
+          asOf: timestamp,
+        }),
+        blocks: z.array(
+          z.strictObject({
+            id: uuid,
+            status: z.enum(['active', 'depleted', 'expired']),
+            priority: z.int(),
+            daysUntilExpiry: z.int().nullable(),
+            originalCents: cents,
+            originalCredits: exact,
+            remainingCents: cents,
+            remainingCredits: exact,
+            creditRateCents: cents,
+            currency: z.string(),
+            description: z.string(),
+            isPromotional: z.boolean(),
+            expiresAt: timestamp.nullable(),
+            createdAt: timestamp,
+          }),
+        ),
+        projected: z.strictObject({ balanceCents: cents, creditBalance: exact }).optional(),
+      }),
+    ),
+    errors: ['notFound'],
+    command: { group: 'credits', verb: 'balance', positional: ['contractId'] },
+    view: {
+      rows: 'data.blocks',
+      columns: [
+        { header: 'GRANT', path: 'id' },
+        { header: 'STATUS', path: 'status' },
+        { header: 'REMAINING', path: 'remainingCents', format: 'money' },
+        { header: 'OF', path: 'originalCents', format: 'money' },
+        { header: 'CREDITS', path: 'remainingCredits', format: 'number' },
+        { header: 'OF CREDITS', path: 'originalCredits', format: 'number' },
+        { header: 'PROMOTIONAL', path: 'isPromotional', format: 'boolean' },
+        { header: 'EXPIRES', path: 'expiresAt', format: 'timestamp' },
+        { header: 'DESCRIPTION', path: 'description' },
+      ],
+    },
+    examples: [{ about: 'Settled and projected', input: { params: exampleIds, query: { include: 'projected' } } }],
+    documented: false,
+    published: true,
+  }),
+  defineOperation({
+    name: 'credits.grantPaid',
+    summary: 'Record a paid grant (embedded only)',
+    description:
+      'Paid credits are no part of the API. The grant is not invoiced: it records a purchase made elsewhere.',
+    scope: 'contracts:write',
+    status: 201,
+    params: contractParams,
+    query: noQuery,
+    body: z
+      .strictObject({
+        expiresAt: timestampInput
+          .nullable()
+          .optional()
+          .describe('Instant at which the rest lapses; never when not given.'),
+        ...grantFields,
+      })
+      .superRefine(checkModes),
+    response: one(grantEntry),
+    errors: ['notFound', 'conflict', 'invalidInput'],
+    command: { group: 'credits', verb: 'grant-paid', positional: ['contractId'] },
+    view: entryView,
+    examples: [
+      {
+        about: 'A purchase of 1,000.00 USD',
+        input: { params: exampleIds, body: { amountCents: 100000, externalId: 'wire-2201' } },
+      },
+    ],
+    documented: false,
+    repeatable: { whenGiven: 'externalId' },
+  }),
+  defineOperation({
+    name: 'credits.adjust',
+    summary: 'Correct the balance of one grant (embedded only)',
+    scope: 'contracts:write',
+    status: 201,
+    params: contractParams,
+    query: noQuery,
+    body: z
+      .strictObject({
+        grantEntryId: reference.describe('Grant that is corrected.'),
+        amountCents: centsInput(-limits.centsMaximum)
+          .optional()
+          .describe('Cents to add, or to take with a minus sign.'),
+        creditAmount: creditsInput({ allowZero: false, allowNegative: true })
+          .optional()
+          .describe('Credits to add or take, of a grant of free credits.'),
+        description: text(limits.grantDescriptionCharacters).describe('Why; stands in the ledger.'),
+      })
+      .superRefine((input, context) => {
+        if ((input.amountCents === undefined) === (input.creditAmount === undefined)) {
+          context.addIssue(ruleIssue(['amountCents'], 'exactly one of amountCents and creditAmount is required'));
+        }
+        if (input.amountCents === 0n) context.addIssue(ruleIssue(['amountCents'], 'must not be 0'));
+      }),
+    response: one(ledgerEntry),
+    errors: ['notFound', 'conflict', 'invalidInput'],
+    command: { group: 'credits', verb: 'adjust', positional: ['contractId'] },
+    view: { rows: 'data', columns: entryColumns },
+    examples: [
+      {
+        about: 'Take 5.00 USD back',
+        input: {
+          params: exampleIds,
+          body: { grantEntryId: exampleEntryId, amountCents: -500, description: 'Granted too much' },
+        },
+      },
+    ],
+    documented: false,
+  }),
+  defineOperation({
+    name: 'credits.reverse',
+    summary: 'Undo one ledger entry (embedded only)',
+    scope: 'contracts:write',
+    status: 201,
+    params: z.strictObject({
+      contractId: pathId.describe('Contract id.'),
+      entryId: pathId.describe('Ledger entry id.'),
+    }),
+    query: noQuery,
+    body: z.strictObject({
+      description: text(limits.grantDescriptionCharacters).optional().describe('Why; stands in the ledger.'),
+    }),
+    response: one(ledgerEntry),
+    errors: ['notFound', 'conflict', 'invalidInput'],
+    command: { group: 'credits', verb: 'reverse', positional: ['contractId', 'entryId'] },
+    view: { rows: 'data', columns: entryColumns },
+    examples: [
+      {
+        about: 'Undo a grant that nothing was taken from',
+        input: { params: { ...exampleIds, entryId: exampleEntryId } },
+      },
+    ],
+    documented: false,
+  }),
+  defineOperation({
+    name: 'credits.settle',
+    summary: 'Write the credit movements that usage owes up to now (embedded only)',
+    description: 'Idempotent: a second settlement without new usage writes nothing. Also writes what has expired.',
+    scope: 'contracts:write',
+    status: 200,
+    params: contractParams,
+    query: noQuery,
+    body: undefined,
+    response: one(z.strictObject({ totalCount: z.int(), entries: z.array(ledgerEntry) })),
+    errors: ['notFound'],
+    command: { group: 'credits', verb: 'settle', positional: ['contractId'] },
+    view: { rows: 'data.entries', columns: entryColumns },
+    examples: [{ about: 'Settle now', input: { params: exampleIds } }],
+    documented: false,
+    repeatable: 'always',
+  }),
+] as const;

@@ -1,0 +1,214 @@
+/** Invoices: reading, finalization and payment (interface 2.3, 4.5, 4.6; semantics 7). */
+
+import * as z from 'zod';
+
+import {
+  cents,
+  date,
+  dateInput,
+  dateOrTimestampInput,
+  exact,
+  listOf,
+  noParams,
+  noQuery,
+  one,
+  page,
+  pathId,
+  queryInclude,
+  reference,
+  timestamp,
+  uuid,
+} from './fields.ts';
+import { ledgerEntry, ledgerEntryColumns } from './credits.ts';
+import { defineOperation } from './operation.ts';
+import type { Operation, View } from './operation.ts';
+
+export const invoiceStatuses = ['Drafted', 'In Progress', 'In Transit', 'Paid', 'Cancelled', 'Refunded'] as const;
+export type InvoiceStatus = (typeof invoiceStatuses)[number];
+
+const lineItem = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  quantity: exact,
+  unitPriceCents: cents,
+  totalAmountCents: cents,
+  unitPrice: z.string(),
+  totalAmount: z.string(),
+  servicePeriod: z.strictObject({ start: timestamp, end: timestamp }),
+});
+
+const invoice = z.strictObject({
+  id: uuid,
+  invoiceNumber: z.string(),
+  customerId: uuid,
+  contractId: uuid,
+  status: z.enum(invoiceStatuses),
+  invoiceDate: date,
+  dueDate: date,
+  totalCents: cents,
+  memo: z.string().optional(),
+  latestPaymentDate: date.optional(),
+  paymentLink: z.string().optional(),
+  externalIds: z.array(z.strictObject({ provider: z.string(), entityType: z.literal('invoice'), id: z.string() })),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  lineItems: z.array(lineItem).optional(),
+});
+
+const include = queryInclude(['lineItems']).optional().describe('lineItems: also the lines.');
+
+const view: View = {
+  rows: 'data',
+  columns: [
+    { header: 'ID', path: 'id' },
+    { header: 'NUMBER', path: 'invoiceNumber' },
+    { header: 'STATUS', path: 'status' },
+    { header: 'DATE', path: 'invoiceDate', format: 'date' },
+    { header: 'DUE', path: 'dueDate', format: 'date' },
+    { header: 'TOTAL', path: 'totalCents', format: 'money' },
+    { header: 'CUSTOMER', path: 'customerId' },
+  ],
+};
+
+const invoiceParams = z.strictObject({ invoiceId: pathId.describe('Invoice id.') });
+const exampleIds = { invoiceId: '01900000-0000-7000-8000-000000000008' };
+
+const shared = {
+  scope: 'invoices:write',
+  status: 200,
+  params: invoiceParams,
+  query: noQuery,
+  response: one(invoice),
+  view,
+  documented: false,
+} as const satisfies Partial<Operation>;
+
+export const invoiceOperations = [
+  defineOperation({
+    name: 'invoices.list',
+    summary: 'List invoices, newest first',
+    description: 'Amounts of drafts are calculated when they are read.',
+    route: { method: 'GET', path: '/v1/invoices' },
+    scope: 'invoices:read',
+    status: 200,
+    params: noParams,
+    query: z.strictObject({
+      customerId: reference.optional().describe('Only invoices of this customer.'),
+      status: z.enum(invoiceStatuses).optional().describe('Only invoices of this status.'),
+      createdAfter: dateOrTimestampInput.optional().describe('Created from this instant, included.'),
+      createdBefore: dateOrTimestampInput.optional().describe('Created up to this instant, excluded.'),
+      include,
+      ...page(),
+    }),
+    body: undefined,
+    response: listOf(invoice),
+    errors: [],
+    command: { group: 'invoices', verb: 'list' },
+    view,
+    examples: [{ about: 'Drafts', input: { query: { status: 'Drafted' } } }],
+    documented: true,
+  }),
+  defineOperation({
+    name: 'invoices.get',
+    summary: 'Show one invoice',
+    route: { method: 'GET', path: '/v1/invoices/{invoiceId}' },
+    scope: 'invoices:read',
+    status: 200,
+    params: invoiceParams,
+    query: z.strictObject({ include }),
+    body: undefined,
+    response: one(invoice),
+    errors: ['notFound'],
+    command: { group: 'invoices', verb: 'get', positional: ['invoiceId'] },
+    view,
+    examples: [{ about: 'One invoice with its lines', input: { params: exampleIds, query: { include: 'lineItems' } } }],
+    documented: true,
+  }),
+  defineOperation({
+    ...shared,
+    name: 'invoices.finalize',
+    summary: 'Finalize a draft: meter, rate, apply credits, number and freeze it',
+    description: 'Refused before the end of what the invoice covers. An invoice over nothing is paid at once.',
+    route: { method: 'POST', path: '/v1/invoices/{invoiceId}/finalize' },
+    body: undefined,
+    errors: ['notFound', 'conflict'],
+    command: { group: 'invoices', verb: 'finalize', positional: ['invoiceId'] },
+    examples: [{ about: 'Finalize a draft', input: { params: exampleIds } }],
+    repeatable: 'always',
+  }),
+  defineOperation({
+    ...shared,
+    name: 'invoices.send',
+    summary: 'Send a finalized invoice that waits to be sent',
+    route: { method: 'POST', path: '/v1/invoices/{invoiceId}/send' },
+    body: undefined,
+    errors: ['notFound', 'conflict'],
+    command: { group: 'invoices', verb: 'send', positional: ['invoiceId'] },
+    examples: [{ about: 'Send it', input: { params: exampleIds } }],
+    repeatable: 'always',
+  }),
+  defineOperation({
+    ...shared,
+    name: 'invoices.pay',
+    summary: 'Record a payment: begun, failed or paid',
+    route: { method: 'POST', path: '/v1/invoices/{invoiceId}/payments' },
+    body: z.strictObject({
+      status: z.enum(['initiated', 'failed', 'paid']).default('paid').describe('What happened.'),
+      date: dateInput.optional().describe('Day of the payment; today when not given.'),
+    }),
+    errors: ['notFound', 'conflict', 'invalidInput'],
+    command: { group: 'invoices', verb: 'pay', positional: ['invoiceId'] },
+    examples: [{ about: 'Paid', input: { params: exampleIds, body: { status: 'paid' } } }],
+    repeatable: 'always',
+  }),
+  defineOperation({
+    ...shared,
+    name: 'invoices.cancel',
+    summary: 'Cancel a draft, or void an invoice that is not paid',
+    description: 'Credits that were taken for it go back to their grants.',
+    route: { method: 'POST', path: '/v1/invoices/{invoiceId}/cancel' },
+    body: undefined,
+    errors: ['notFound', 'conflict'],
+    command: { group: 'invoices', verb: 'cancel', positional: ['invoiceId'] },
+    examples: [{ about: 'Void it', input: { params: exampleIds } }],
+    repeatable: 'always',
+  }),
+  defineOperation({
+    ...shared,
+    name: 'invoices.refund',
+    summary: 'Refund a paid invoice in full',
+    route: { method: 'POST', path: '/v1/invoices/{invoiceId}/refund' },
+    body: z.strictObject({
+      date: dateInput.optional().describe('Day of the refund; today when not given.'),
+      restoreCredits: z.boolean().default(false).describe('Also give the credits back to their grants.'),
+    }),
+    errors: ['notFound', 'conflict', 'invalidInput'],
+    command: { group: 'invoices', verb: 'refund', positional: ['invoiceId'] },
+    examples: [{ about: 'Refund, credits too', input: { params: exampleIds, body: { restoreCredits: true } } }],
+    repeatable: 'always',
+  }),
+  defineOperation({
+    name: 'invoices.creditReport',
+    summary: 'Show the credits that were applied to an invoice',
+    route: { method: 'GET', path: '/v1/invoices/{invoiceId}/credit-report' },
+    scope: 'invoices:read',
+    status: 200,
+    params: invoiceParams,
+    query: noQuery,
+    body: undefined,
+    response: one(
+      z.strictObject({
+        invoiceId: uuid,
+        entries: z.array(ledgerEntry),
+        summary: z.strictObject({ totalCredits: exact, totalCents: cents, entryCount: z.int() }),
+      }),
+    ),
+    errors: ['notFound'],
+    command: { group: 'invoices', verb: 'credit-report', positional: ['invoiceId'] },
+    view: { rows: 'data.entries', columns: ledgerEntryColumns },
+    examples: [{ about: 'Credits of an invoice', input: { params: exampleIds } }],
+    documented: false,
+    published: true,
+  }),
+] as const;

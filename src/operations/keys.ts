@@ -1,0 +1,201 @@
+/** Administration of an embedded service, never offered over the API: organizations and their keys (interface 5, semantics 3, 13). */
+
+import * as z from 'zod';
+
+import { noParams, noQuery, one, pathId, text, timestamp, timestampInput, uuid } from './fields.ts';
+import { defineOperation, scopes } from './operation.ts';
+import type { View } from './operation.ts';
+import { providers } from './providers.ts';
+
+const organization = z.strictObject({
+  id: uuid,
+  name: z.string(),
+  keyPrefix: z.string(),
+  salesTaxEnabled: z.boolean(),
+  paymentProcessor: z.string().nullable(),
+  createdAt: timestamp,
+});
+
+const keyFields = {
+  id: uuid,
+  name: z.string(),
+  suffix: z.string(),
+  scopes: z.array(z.enum(scopes)),
+  expiresAt: timestamp.nullable(),
+  revokedAt: timestamp.nullable(),
+  lastUsedAt: timestamp.nullable(),
+  createdAt: timestamp,
+};
+const key = z.strictObject(keyFields);
+/** The key itself stands first and is shown this once. */
+const newKey = z.strictObject({ key: z.string(), ...keyFields });
+
+const keyColumns = [
+  { header: 'ID', path: 'id' },
+  { header: 'NAME', path: 'name' },
+  { header: 'ENDS IN', path: 'suffix' },
+  { header: 'SCOPES', path: 'scopes', format: 'list' },
+  { header: 'EXPIRES', path: 'expiresAt', format: 'timestamp' },
+  { header: 'REVOKED', path: 'revokedAt', format: 'timestamp' },
+  { header: 'LAST USED', path: 'lastUsedAt', format: 'timestamp' },
+] as const;
+const keyView: View = { rows: 'data', columns: keyColumns };
+const newKeyView: View = { rows: 'data', columns: [{ header: 'KEY', path: 'key' }, ...keyColumns] };
+const organizationView: View = {
+  rows: 'data',
+  columns: [
+    { header: 'ID', path: 'id' },
+    { header: 'NAME', path: 'name' },
+    { header: 'KEY PREFIX', path: 'keyPrefix' },
+    { header: 'SALES TAX', path: 'salesTaxEnabled', format: 'boolean' },
+    { header: 'PROCESSOR', path: 'paymentProcessor' },
+  ],
+};
+
+const settings = {
+  salesTaxEnabled: z.boolean().optional().describe('Customers need a billing address.'),
+  paymentProcessor: z
+    .literal(providers.paymentProcessor1, `must be ${providers.paymentProcessor1}`)
+    .nullable()
+    .optional()
+    .describe('Payment processor that payment methods are kept at; null for none.'),
+};
+const keyParams = z.strictObject({ keyId: pathId.describe('Key id.') });
+const exampleIds = { keyId: '01900000-0000-7000-8000-000000000009' };
+const exampleOrganization = { organizationId: '01900000-0000-7000-8000-00000000000a' };
+
+export const keyOperations = [
+  defineOperation({
+    name: 'keys.create',
+    summary: 'Create an API key; it is shown this once',
+    scope: '*',
+    status: 201,
+    params: noParams,
+    query: noQuery,
+    body: z.strictObject({
+      name: text().describe('What the key is for.'),
+      scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).describe('What the key may do; * is everything.'),
+      expiresAt: timestampInput
+        .nullable()
+        .optional()
+        .describe('Instant from which the key is refused; never when not given.'),
+    }),
+    response: one(newKey),
+    errors: ['invalidInput'],
+    command: { group: 'keys', verb: 'create' },
+    view: newKeyView,
+    examples: [
+      { about: 'A key for CI', input: { body: { name: 'ci', scopes: ['*'] } } },
+      {
+        about: 'A key that only reads',
+        input: { body: { name: 'report', scopes: ['invoices:read', 'customers:read'] } },
+      },
+    ],
+    documented: false,
+    secret: true,
+  }),
+  defineOperation({
+    name: 'keys.list',
+    summary: 'List API keys, newest first',
+    scope: '*',
+    status: 200,
+    params: noParams,
+    query: noQuery,
+    body: undefined,
+    response: one(z.array(key)),
+    errors: [],
+    command: { group: 'keys', verb: 'list' },
+    view: keyView,
+    examples: [{ about: 'All keys', input: {} }],
+    documented: false,
+    readOnly: true,
+  }),
+  defineOperation({
+    name: 'keys.revoke',
+    summary: 'Revoke an API key at once',
+    scope: '*',
+    status: 200,
+    params: keyParams,
+    query: noQuery,
+    body: undefined,
+    response: one(key),
+    errors: ['notFound'],
+    command: { group: 'keys', verb: 'revoke', positional: ['keyId'] },
+    view: keyView,
+    examples: [{ about: 'Revoke a key', input: { params: exampleIds } }],
+    documented: false,
+    repeatable: 'always',
+  }),
+  defineOperation({
+    name: 'keys.rotate',
+    summary: 'Replace an API key by a new one of the same scopes',
+    description: 'The old key is revoked at once, or stays valid until the given instant.',
+    scope: '*',
+    status: 201,
+    params: keyParams,
+    query: noQuery,
+    body: z.strictObject({ validUntil: timestampInput.optional().describe('The old key works until then.') }),
+    response: one(newKey),
+    errors: ['notFound', 'conflict', 'invalidInput'],
+    command: { group: 'keys', verb: 'rotate', positional: ['keyId'] },
+    view: newKeyView,
+    examples: [{ about: 'Rotate a key', input: { params: exampleIds } }],
+    documented: false,
+    secret: true,
+  }),
+  defineOperation({
+    name: 'orgs.create',
+    summary: 'Create an organization in this database',
+    scope: '*',
+    status: 201,
+    params: noParams,
+    query: noQuery,
+    body: z.strictObject({
+      name: text().describe('Unique name, used with --org.'),
+      keyPrefix: z
+        .string()
+        .regex(/^[A-Za-z0-9]{1,16}$/, 'must be 1 to 16 letters and digits')
+        .default('tally')
+        .describe('What its keys begin with.'),
+      ...settings,
+    }),
+    response: one(organization),
+    errors: ['conflict', 'invalidInput'],
+    command: { group: 'orgs', verb: 'create' },
+    view: organizationView,
+    examples: [{ about: 'A second organization', input: { body: { name: 'eu', salesTaxEnabled: true } } }],
+    documented: false,
+  }),
+  defineOperation({
+    name: 'orgs.list',
+    summary: 'List the organizations of this database',
+    scope: '*',
+    status: 200,
+    params: noParams,
+    query: noQuery,
+    body: undefined,
+    response: one(z.array(organization)),
+    errors: [],
+    command: { group: 'orgs', verb: 'list' },
+    view: organizationView,
+    examples: [{ about: 'All organizations', input: {} }],
+    documented: false,
+    readOnly: true,
+  }),
+  defineOperation({
+    name: 'orgs.update',
+    summary: 'Change the settings of an organization',
+    scope: '*',
+    status: 200,
+    params: z.strictObject({ organizationId: pathId.describe('Organization id or name.') }),
+    query: noQuery,
+    body: z.strictObject({ name: text().optional().describe('Unique name.'), ...settings }),
+    response: one(organization),
+    errors: ['notFound', 'conflict', 'invalidInput'],
+    command: { group: 'orgs', verb: 'update', positional: ['organizationId'] },
+    view: organizationView,
+    examples: [{ about: 'Collect sales tax', input: { params: exampleOrganization, body: { salesTaxEnabled: true } } }],
+    documented: false,
+    repeatable: 'always',
+  }),
+] as const;

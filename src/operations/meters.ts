@@ -1,0 +1,278 @@
+/** Meters: rules that aggregate events into quantities, and their rate cards (interface 2.9, 4.17; semantics 1, 3, 8). */
+
+import * as z from 'zod';
+
+import { limits } from '../limits.ts';
+import {
+  decimalInput,
+  listOf,
+  membersInput,
+  noParams,
+  noQuery,
+  one,
+  page,
+  pathId,
+  text,
+  timestamp,
+  uuid,
+} from './fields.ts';
+import { defineOperation } from './operation.ts';
+import type { View } from './operation.ts';
+import { ruleIssue } from './parse.ts';
+
+export const aggregationTypes = ['SUM', 'COUNT', 'MAX', 'MIN'] as const;
+export type AggregationType = (typeof aggregationTypes)[number];
+
+const propertyFilter = z.strictObject({
+  name: z.string(),
+  exists: z.boolean().optional(),
+  include: z.array(z.string()).optional(),
+  exclude: z.array(z.string()).optional(),
+});
+
+const meter = z.strictObject({
+  id: uuid,
+  code: z.string(),
+  displayName: z.string(),
+  description: z.string().optional(),
+  aggregationType: z.enum(aggregationTypes),
+  eventTypeFilter: z.strictObject({ include: z.array(z.string()), exclude: z.array(z.string()) }),
+  propertyFilters: z.array(propertyFilter),
+  aggregationKey: z.string().optional(),
+  groupKeys: z.array(z.string()),
+  sql: z.string().optional(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+
+const listedMeter = meter.extend({ status: z.enum(['active', 'inactive']) });
+
+const propertyKey = text(limits.eventPropertyKeyCharacters);
+const filterValue = z
+  .string()
+  .max(limits.eventPropertyValueCharacters)
+  .transform((value) => value.normalize('NFC'));
+const eventNames = z.array(text()).max(limits.meterFilters);
+
+const rateInput = z.strictObject({
+  dimensions: membersInput({
+    keys: limits.meterGroupKeys,
+    keyCharacters: limits.eventPropertyKeyCharacters,
+    value: filterValue,
+  }).describe('Values of group keys that the rate is for.'),
+  unitAmount: decimalInput.describe('Price of one unit in USD.'),
+});
+
+const rateCard = z.strictObject({
+  meterId: uuid,
+  rates: z.array(z.strictObject({ dimensions: z.record(z.string(), z.string()), unitAmount: z.string() })),
+  fallbackUnitAmount: z.string().nullable(),
+  updatedAt: timestamp.nullable(),
+});
+
+const view: View = {
+  rows: 'data',
+  columns: [
+    { header: 'ID', path: 'id' },
+    { header: 'CODE', path: 'code' },
+    { header: 'NAME', path: 'displayName' },
+    { header: 'AGGREGATION', path: 'aggregationType' },
+    { header: 'KEY', path: 'aggregationKey' },
+    { header: 'EVENTS', path: 'eventTypeFilter.include', format: 'list' },
+    { header: 'GROUPED BY', path: 'groupKeys', format: 'list' },
+  ],
+};
+const rateCardView: View = {
+  rows: 'data.rates',
+  columns: [
+    { header: 'DIMENSIONS', path: 'dimensions', format: 'list' },
+    { header: 'UNIT USD', path: 'unitAmount', format: 'number' },
+  ],
+};
+
+const meterParams = z.strictObject({ meterId: pathId.describe('Meter id.') });
+const exampleIds = { meterId: '01900000-0000-7000-8000-000000000004' };
+
+export const meterOperations = [
+  defineOperation({
+    name: 'meters.create',
+    summary: 'Create a meter',
+    description: 'A meter reads events that came before it as well.',
+    route: { method: 'POST', path: '/v1/meters' },
+    scope: 'meters:write',
+    status: 201,
+    params: noParams,
+    query: noQuery,
+    body: z
+      .strictObject({
+        code: z
+          .string()
+          .max(limits.nameCharacters)
+          .regex(/^[A-Z0-9_]+$/, 'must consist of uppercase letters, digits and underscores')
+          .describe('Unique code: uppercase letters, digits, underscores.'),
+        displayName: text().describe('Name for people.'),
+        description: text(limits.descriptionCharacters).optional(),
+        aggregationType: z.enum(aggregationTypes).default('SUM').describe('How events become a quantity.'),
+        eventTypeFilter: z
+          .strictObject({ include: eventNames.optional(), exclude: eventNames.optional() })
+          .optional()
+          .describe('Event names: include (none given: all) and exclude, which wins.'),
+        propertyFilters: z
+          .array(
+            z.strictObject({
+              name: propertyKey,
+              exists: z.boolean().optional(),
+              include: z.array(filterValue).max(limits.meterFilters).optional(),
+              exclude: z.array(filterValue).max(limits.meterFilters).optional(),
+            }),
+          )
+          .max(limits.meterFilters)
+          .meta({ flag: 'property-filter' })
+          .optional()
+          .describe('Conditions on properties, all of which must hold.'),
+        aggregationKey: propertyKey.optional().describe('Property that is aggregated; required for SUM, MAX and MIN.'),
+        groupKeys: z
+          .array(propertyKey)
+          .max(limits.meterGroupKeys)
+          .meta({ flag: 'group-key' })
+          .optional()
+          .describe('Properties to group by, for prices per dimension.'),
+        sql: text(limits.sqlCharacters).optional().describe('Custom query; overrides the other fields.'),
+      })
+      .superRefine((input, context) => {
+        if (input.sql === undefined && input.aggregationType !== 'COUNT' && input.aggregationKey === undefined) {
+          context.addIssue(ruleIssue(['aggregationKey'], `is required for ${input.aggregationType}`));
+        }
+        if (input.groupKeys !== undefined && new Set(input.groupKeys).size !== input.groupKeys.length) {
+          context.addIssue(ruleIssue(['groupKeys'], 'must not name a key twice'));
+        }
+        if (input.sql !== undefined && input.groupKeys !== undefined && input.groupKeys.length > 0) {
+          context.addIssue(ruleIssue(['groupKeys'], 'cannot be given together with sql'));
+        }
+      }),
+    response: one(meter),
+    errors: ['conflict', 'invalidInput'],
+    command: { group: 'meters', verb: 'create' },
+    view,
+    examples: [
+      {
+        about: 'Generated tokens by model',
+        input: {
+          body: {
+            code: 'GENERATED_TOKENS',
+            displayName: 'Generated tokens',
+            aggregationKey: 'generated_tokens',
+            eventTypeFilter: { include: ['llm.request'] },
+            groupKeys: ['model'],
+          },
+        },
+      },
+    ],
+    documented: true,
+  }),
+  defineOperation({
+    name: 'meters.get',
+    summary: 'Show one meter',
+    route: { method: 'GET', path: '/v1/meters/{meterId}' },
+    scope: 'meters:read',
+    status: 200,
+    params: meterParams,
+    query: noQuery,
+    body: undefined,
+    response: one(listedMeter),
+    errors: ['notFound'],
+    command: { group: 'meters', verb: 'get', positional: ['meterId'] },
+    view,
+    examples: [{ about: 'One meter', input: { params: exampleIds } }],
+    documented: false,
+    published: true,
+  }),
+  defineOperation({
+    name: 'meters.list',
+    summary: 'List meters, newest first',
+    route: { method: 'GET', path: '/v1/meters' },
+    scope: 'meters:read',
+    status: 200,
+    params: noParams,
+    query: z.strictObject({
+      status: z
+        .enum(['active', 'inactive', 'all'])
+        .optional()
+        .describe('active when not given; archived meters are inactive.'),
+      ...page(limits.defaultMeterPageSize),
+    }),
+    body: undefined,
+    response: listOf(listedMeter),
+    errors: [],
+    command: { group: 'meters', verb: 'list' },
+    view,
+    examples: [{ about: 'All meters, archived ones too', input: { query: { status: 'all' } } }],
+    documented: false,
+    published: true,
+  }),
+  defineOperation({
+    name: 'meters.archive',
+    summary: 'Take a meter out of use',
+    description: 'Refused while an unarchived price has it. Its code may be used again.',
+    route: { method: 'DELETE', path: '/v1/meters/{meterId}' },
+    scope: 'meters:write',
+    status: 200,
+    params: meterParams,
+    query: noQuery,
+    body: undefined,
+    response: one(listedMeter),
+    errors: ['notFound', 'conflict'],
+    command: { group: 'meters', verb: 'archive', positional: ['meterId'] },
+    view,
+    examples: [{ about: 'Archive a meter', input: { params: exampleIds } }],
+    documented: false,
+    published: true,
+    repeatable: 'always',
+  }),
+  defineOperation({
+    name: 'meters.rateCard',
+    summary: 'Show the prices per dimension of a meter',
+    route: { method: 'GET', path: '/v1/meters/{meterId}/rate-card' },
+    scope: 'meters:read',
+    status: 200,
+    params: meterParams,
+    query: noQuery,
+    body: undefined,
+    response: one(rateCard),
+    errors: ['notFound'],
+    command: { group: 'meters', verb: 'rate-card', positional: ['meterId'] },
+    view: rateCardView,
+    examples: [{ about: 'Prices per dimension', input: { params: exampleIds } }],
+    documented: false,
+  }),
+  defineOperation({
+    name: 'meters.setRateCard',
+    summary: 'Replace the prices per dimension of a meter',
+    description:
+      'The most specific rate wins, then the first listed, then the fallback, then the unit price. Existing contracts keep theirs.',
+    route: { method: 'PUT', path: '/v1/meters/{meterId}/rate-card' },
+    scope: 'meters:write',
+    status: 200,
+    params: meterParams,
+    query: noQuery,
+    body: z.strictObject({
+      rates: z.array(rateInput).max(limits.rateCardRates).meta({ flag: 'rate' }).describe('Rates in order.'),
+      fallbackUnitAmount: decimalInput.nullable().optional().describe('Price of combinations that no rate matches.'),
+    }),
+    response: one(rateCard),
+    errors: ['notFound', 'invalidInput'],
+    command: { group: 'meters', verb: 'set-rate-card', positional: ['meterId'] },
+    view: rateCardView,
+    examples: [
+      {
+        about: 'A dearer model',
+        input: {
+          params: exampleIds,
+          body: { rates: [{ dimensions: { model: 'large' }, unitAmount: '0.000015' }], fallbackUnitAmount: '0.000003' },
+        },
+      },
+    ],
+    documented: false,
+    repeatable: 'always',
+  }),
+] as const;

@@ -1,0 +1,362 @@
+/** Events, and what usage costs (interface 4.18; semantics 1, 8, 11). */
+
+import * as z from 'zod';
+
+import { isExactNumber, textOfNumber } from '../exact-json.ts';
+import type { ExactNumber } from '../exact-json.ts';
+import { limits } from '../limits.ts';
+import {
+  cents,
+  dateOrTimestampInput,
+  exact,
+  listOf,
+  membersInput,
+  noParams,
+  noQuery,
+  one,
+  page,
+  reference,
+  text,
+  timestamp,
+  timestampInput,
+  uuid,
+} from './fields.ts';
+import { defineOperation } from './operation.ts';
+import { ruleIssue } from './parse.ts';
+
+export type EventPropertyValue = string | boolean | null | ExactNumber;
+
+/** A primitive; numbers have at most 15 digits before and 40 after the point (semantics 8, our choice of the bounds). */
+const propertyValue = z
+  .custom<EventPropertyValue>(isPrimitive, { error: 'must be a text, number, boolean or null' })
+  .refine((value) => !isExactNumber(value) || isSmallEnough(textOfNumber(value)), {
+    error: 'must be a number below 1e15 with at most 40 decimals',
+  })
+  .refine((value) => typeof value !== 'string' || value.length <= limits.eventPropertyValueCharacters, {
+    error: `must have at most ${limits.eventPropertyValueCharacters} characters`,
+  })
+  .refine((value) => typeof value !== 'string' || (value.isWellFormed() && !value.includes('\u0000')), {
+    error: 'must be well-formed Unicode without NUL',
+  })
+  .meta({ type: ['string', 'number', 'boolean', 'null'] });
+
+function isPrimitive(value: unknown): boolean {
+  return value === null || typeof value === 'string' || typeof value === 'boolean' || isExactNumber(value);
+}
+
+/** Judged by the text alone, so that no digit is lost on the way. */
+export function isSmallEnough(number: string): boolean {
+  const match = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number);
+  if (match === null || (match[3]?.length ?? 0) > 4) return false;
+  const exponent = Number(match[3] ?? 0);
+  const fraction = match[2] ?? '';
+  if (!/[1-9]/.test(`${match[1]}${fraction}`)) return true;
+  const leadingZeros = /^0*/.exec(`${match[1]}${fraction}`)?.[0].length ?? 0;
+  const integerDigits = (match[1]?.length ?? 0) - leadingZeros + exponent;
+  const significantFraction = fraction.replace(/0+$/, '');
+  return (
+    integerDigits <= limits.decimalIntegerDigits && significantFraction.length - exponent <= limits.eventFractionDigits
+  );
+}
+
+/** One event as it is sent; `checkOwner` says that exactly one of the two customer ids is given. */
+const eventFields = z.strictObject({
+  eventName: text().describe('What happened, such as llm.request.'),
+  customerId: reference.optional().describe('Customer who used the service; or externalCustomerId.'),
+  externalCustomerId: reference.optional().describe('The same by your own id.'),
+  contractId: reference.optional().describe('Contract that is billed; found by itself when not given.'),
+  idempotencyKey: text(limits.idempotencyKeyCharacters)
+    .optional()
+    .describe('The same key counts once; the latest version wins.'),
+  timestamp: timestampInput.optional().describe('When it happened; now when not given, at most an hour ahead.'),
+  properties: membersInput({
+    keys: limits.eventPropertyKeys,
+    keyCharacters: limits.eventPropertyKeyCharacters,
+    value: propertyValue,
+  })
+    .meta({ flag: 'property' })
+    .optional()
+    .describe('Facts to meter, filter and group by.'),
+});
+export type EventInput = z.output<typeof eventFields>;
+
+export const eventInput = eventFields.superRefine((event, context) => {
+  if ((event.customerId === undefined) === (event.externalCustomerId === undefined)) {
+    context.addIssue(ruleIssue(['customerId'], 'exactly one of customerId and externalCustomerId is required'));
+  }
+});
+
+const event = z.strictObject({
+  id: uuid,
+  eventName: z.string(),
+  customerId: uuid,
+  contractId: uuid.nullable(),
+  idempotencyKey: z.string(),
+  timestamp,
+  properties: z.record(z.string(), z.union([z.string(), z.boolean(), z.null(), exact])),
+  version: z.int(),
+  isLate: z.boolean(),
+  receivedAt: timestamp,
+});
+
+const exampleIds = {
+  customerId: '01900000-0000-7000-8000-000000000001',
+  contractId: '01900000-0000-7000-8000-000000000006',
+};
+const exampleEvent = {
+  eventName: 'llm.request',
+  externalCustomerId: 'acme',
+  idempotencyKey: 'request-1',
+  properties: { model: 'large', context_tokens: 374, generated_tokens: 44 },
+};
+
+export const usageOperations = [
+  defineOperation({
+    name: 'usage.cost',
+    summary: 'Calculate what usage costs',
+    description: 'For a customer by the newest prices, or for a contract exactly as its invoices calculate it.',
+    route: { method: 'POST', path: '/v1/usage/cost' },
+    scope: 'usage:read',
+    status: 200,
+    params: noParams,
+    query: noQuery,
+    body: z
+      .strictObject({
+        startDate: timestampInput.optional().describe('From this instant, included.'),
+        endDate: timestampInput.optional().describe('Up to this instant, excluded.'),
+        customerId: reference.optional().describe('Customer by id.'),
+        externalCustomerId: reference.optional().describe('Customer by your own id.'),
+        contractId: reference.optional().describe('Contract: its prices, its dates.'),
+        eventNames: z
+          .array(text())
+          .max(limits.usageEventNames)
+          .meta({ flag: 'event-name' })
+          .optional()
+          .describe('Only meters of these events.'),
+        propertyFilters: z
+          .array(
+            z.strictObject({
+              key: text(limits.eventPropertyKeyCharacters),
+              value: z.string().max(limits.eventPropertyValueCharacters),
+            }),
+          )
+          .max(limits.usagePropertyFilters)
+          .meta({ flag: 'property-filter' })
+          .optional()
+          .describe('Only events with these properties.'),
+        unit: z
+          .enum(['currency', 'credits'])
+          .default('currency')
+          .describe("credits: by the rate of the customer's newest grant."),
+      })
+      .superRefine((input, context) => {
+        if (
+          input.customerId === undefined &&
+          input.externalCustomerId === undefined &&
+          input.contractId === undefined
+        ) {
+          context.addIssue(
+            ruleIssue(['customerId'], 'one of customerId, externalCustomerId and contractId is required'),
+          );
+        }
+        if (input.contractId === undefined && input.startDate === undefined) {
+          context.addIssue(ruleIssue(['startDate'], 'is required unless contractId is given'));
+        }
+        if (input.contractId === undefined && input.endDate === undefined) {
+          context.addIssue(ruleIssue(['endDate'], 'is required unless contractId is given'));
+        }
+        if (input.startDate !== undefined && input.endDate !== undefined && input.startDate >= input.endDate) {
+          context.addIssue(ruleIssue(['endDate'], 'must be after startDate'));
+        }
+      }),
+    response: z.strictObject({
+      totalAmount: exact,
+      currency: z.literal('USD').optional(),
+      creditRateCents: cents.optional(),
+      unit: z.enum(['currency', 'credits']),
+      startDate: timestamp,
+      endDate: timestamp,
+      queriedAt: timestamp,
+      contractId: z.string().optional(),
+    }),
+    errors: ['invalidInput'],
+    command: { group: 'usage', verb: 'cost' },
+    view: {
+      rows: '',
+      columns: [
+        { header: 'TOTAL', path: 'totalAmount', format: 'number' },
+        { header: 'UNIT', path: 'unit' },
+        { header: 'START', path: 'startDate', format: 'timestamp' },
+        { header: 'END', path: 'endDate', format: 'timestamp' },
+      ],
+    },
+    examples: [
+      { about: 'A contract so far', input: { body: { contractId: exampleIds.contractId } } },
+      {
+        about: 'A customer in one month',
+        input: {
+          body: { externalCustomerId: 'acme', startDate: '2026-03-01T00:00:00Z', endDate: '2026-04-01T00:00:00Z' },
+        },
+      },
+    ],
+    documented: true,
+    readOnly: true,
+    repeatable: 'always',
+  }),
+  defineOperation({
+    name: 'usage.ingest',
+    summary: 'Send one event',
+    description:
+      'Stored before it is acknowledged. The same idempotencyKey with other content replaces the event while its period is open.',
+    route: { method: 'POST', path: '/v1/events' },
+    scope: 'usage:write',
+    status: 202,
+    params: noParams,
+    query: noQuery,
+    body: eventInput,
+    response: z.strictObject({ status: z.literal('accepted'), idempotencyKey: z.string(), requestId: z.string() }),
+    errors: ['conflict', 'invalidInput'],
+    command: { group: 'usage', verb: 'ingest' },
+    view: {
+      rows: '',
+      columns: [
+        { header: 'STATUS', path: 'status' },
+        { header: 'IDEMPOTENCY KEY', path: 'idempotencyKey' },
+        { header: 'REQUEST', path: 'requestId' },
+      ],
+    },
+    examples: [{ about: 'One request to a language model', input: { body: exampleEvent } }],
+    documented: false,
+    published: true,
+    repeatable: { whenGiven: 'idempotencyKey' },
+    bulk: true,
+  }),
+  defineOperation({
+    name: 'usage.ingestBatch',
+    summary: 'Send up to 10,000 events, all or none',
+    route: { method: 'POST', path: '/v1/events/batch' },
+    scope: 'usage:write',
+    status: 202,
+    params: noParams,
+    query: noQuery,
+    body: z.strictObject({
+      events: z
+        .array(eventInput)
+        .min(1)
+        .max(limits.eventsPerBatch)
+        .meta({ flag: 'event' })
+        .describe('1 to 10,000 events.'),
+    }),
+    response: z.strictObject({ status: z.literal('accepted'), count: z.int(), requestId: z.string() }),
+    errors: ['conflict', 'invalidInput'],
+    command: { group: 'usage', verb: 'ingest-batch' },
+    view: {
+      rows: '',
+      columns: [
+        { header: 'STATUS', path: 'status' },
+        { header: 'EVENTS', path: 'count', format: 'number' },
+        { header: 'REQUEST', path: 'requestId' },
+      ],
+    },
+    examples: [{ about: 'A batch', input: { body: { events: [exampleEvent] } } }],
+    documented: false,
+    published: true,
+    bulk: true,
+  }),
+  defineOperation({
+    name: 'usage.events',
+    summary: 'List events, newest first',
+    route: { method: 'GET', path: '/v1/events' },
+    scope: 'usage:read',
+    status: 200,
+    params: noParams,
+    query: z.strictObject({
+      eventName: z.string().max(limits.nameCharacters).optional().describe('Only events of this name.'),
+      customerId: reference.optional().describe('Only events of this customer.'),
+      start: dateOrTimestampInput.optional().describe('From this instant, included.'),
+      end: dateOrTimestampInput.optional().describe('Up to this instant, excluded.'),
+      ...page(),
+    }),
+    body: undefined,
+    response: listOf(event),
+    errors: [],
+    command: { group: 'usage', verb: 'events' },
+    view: {
+      rows: 'data',
+      columns: [
+        { header: 'TIMESTAMP', path: 'timestamp', format: 'timestamp' },
+        { header: 'EVENT', path: 'eventName' },
+        { header: 'CUSTOMER', path: 'customerId' },
+        { header: 'PROPERTIES', path: 'properties', format: 'list' },
+        { header: 'KEY', path: 'idempotencyKey' },
+        { header: 'LATE', path: 'isLate', format: 'boolean' },
+      ],
+    },
+    examples: [{ about: 'Events of one day', input: { query: { start: '2026-03-01', end: '2026-03-02' } } }],
+    documented: false,
+    published: true,
+  }),
+  defineOperation({
+    name: 'pricing.estimate',
+    summary: 'Estimate what events would cost, without storing them',
+    description:
+      'By the prices of a contract, or by the newest price of each meter. Totals are exact, below a cent too.',
+    route: { method: 'POST', path: '/v1/pricing/estimate' },
+    scope: 'pricing:read',
+    status: 200,
+    params: noParams,
+    query: noQuery,
+    body: z.strictObject({
+      contractId: reference.optional().describe('Prices of this contract.'),
+      events: z
+        .array(z.strictObject({ eventName: eventFields.shape.eventName, properties: eventFields.shape.properties }))
+        .min(1)
+        .max(limits.estimateEvents)
+        .meta({ flag: 'event' })
+        .describe('1 to 500 events.'),
+    }),
+    response: one(
+      z.strictObject({
+        totalAmount: exact,
+        currency: z.literal('USD'),
+        lines: z.array(
+          z.strictObject({
+            meterId: uuid,
+            meterCode: z.string(),
+            pricingId: uuid,
+            name: z.string(),
+            dimensions: z.record(z.string(), z.string()),
+            quantity: exact,
+            unitPrice: z.string(),
+            totalAmount: z.string(),
+          }),
+        ),
+      }),
+    ),
+    errors: ['invalidInput'],
+    command: { group: 'usage', verb: 'estimate' },
+    view: {
+      rows: 'data.lines',
+      columns: [
+        { header: 'METER', path: 'meterCode' },
+        { header: 'PRICE', path: 'name' },
+        { header: 'DIMENSIONS', path: 'dimensions', format: 'list' },
+        { header: 'QUANTITY', path: 'quantity', format: 'number' },
+        { header: 'UNIT USD', path: 'unitPrice', format: 'number' },
+        { header: 'TOTAL USD', path: 'totalAmount', format: 'number' },
+      ],
+    },
+    examples: [
+      {
+        about: 'One request',
+        input: {
+          body: { events: [{ eventName: 'llm.request', properties: { model: 'large', generated_tokens: 44 } }] },
+        },
+      },
+    ],
+    documented: false,
+    published: true,
+    readOnly: true,
+    repeatable: 'always',
+  }),
+] as const;
