@@ -4,7 +4,7 @@
  * The cents of a line's atoms add up to the line's cents exactly.
  */
 
-import { type Big, decimal, decimalOfInteger, divideHalfUp, maximum, minimum, zero } from './money.ts';
+import { type Big, decimalOfInteger, divideHalfUp, maximum, minimum, zero } from './money.ts';
 import type { ContractItem } from './rate-card.ts';
 import { type GroupValues, groupKeyOf, type MeteredQuantity, type RatedLine, rateUsage } from './rating.ts';
 import { type AggregationType, combineReadings } from './aggregation.ts';
@@ -56,4 +56,141 @@ export interface UsageAtom extends InvoiceReference {
   readonly cents: bigint;
   /** Exclusive: a grant pays when it expires then or later. */
   readonly phaseEnd: Temporal.Instant;
+}
+
+/** Where the phases of a usage window end: at each grant's expiry inside it, and at its end. Ascending, all different. */
+export function phaseEndsOf(
+  window: { readonly start: Temporal.Instant; readonly end: Temporal.Instant },
+  grants: readonly { readonly expiresAt: Temporal.Instant | undefined }[],
+): Temporal.Instant[] {
+  const inside = grants
+    .map((grant) => grant.expiresAt?.epochMilliseconds)
+    .filter((expiry) => expiry !== undefined)
+    .filter((expiry) => expiry > window.start.epochMilliseconds && expiry < window.end.epochMilliseconds);
+  const ends = [...new Set([...inside, window.end.epochMilliseconds])].toSorted((a, b) => a - b);
+  return ends.map((end) => Temporal.Instant.fromEpochMilliseconds(end));
+}
+
+/** What the meter reads over all phases, for each combination of group values that had events. */
+export function meteredQuantitiesOf(usage: MeteredUsage): MeteredQuantity[] {
+  return quantitiesAfter(usage, usage.phases.length);
+}
+
+/** The lines of a metered item with the atoms of each, in line order. */
+export function rateMeteredUsage(
+  usage: MeteredUsage,
+  invoice: InvoiceReference,
+): { readonly lines: readonly RatedLine[]; readonly atoms: readonly UsageAtom[] } {
+  const lines = rateUsage(usage.item, meteredQuantitiesOf(usage));
+  const costs = usage.phases.map((_, index) => costsAfter(usage, index + 1));
+  return { lines, atoms: lines.flatMap((line) => atomsOfLine(line, usage, invoice, costs)) };
+}
+
+function atomsOfLine(
+  line: RatedLine,
+  usage: MeteredUsage,
+  invoice: InvoiceReference,
+  costs: readonly ReadonlyMap<string, bigint>[],
+): UsageAtom[] {
+  const atoms: UsageAtom[] = [];
+  let attributed = 0n;
+  for (const [index, phase] of usage.phases.entries()) {
+    const isLast = index === usage.phases.length - 1;
+    const cost = costs[index]?.get(line.lineKey) ?? 0n;
+    // A phase never takes back cents of an earlier one, nor more than the line will owe in the end (semantics 15.6).
+    const upTo = isLast ? line.totalCents : maximum(attributed, minimum(cost, line.totalCents));
+    const shares = sharesOf(usage, line, index, upTo - attributed);
+    attributed = upTo;
+    for (const share of shares) {
+      if (share.cents === 0n) continue;
+      atoms.push({
+        ...invoice,
+        lineKey: line.lineKey,
+        meterId: line.meterId,
+        pricingId: line.pricingId,
+        productId: line.productId,
+        eventName: share.eventName,
+        properties: { ...line.groupValues, ...share.properties },
+        cents: share.cents,
+        phaseEnd: phase.end,
+      });
+    }
+  }
+  return atoms;
+}
+
+interface Share {
+  readonly eventName: string;
+  readonly properties: Readonly<Record<string, string>>;
+  readonly cents: bigint;
+}
+
+/** How a phase's cents fall on its groups of events: by quantity for SUM and COUNT, on the one that sets a MAX or MIN. */
+function sharesOf(usage: MeteredUsage, line: RatedLine, phaseIndex: number, cents: bigint): Share[] {
+  if (cents === 0n) return [];
+  const isCumulative = usage.combination === 'MAX' || usage.combination === 'MIN';
+  const phases = isCumulative ? usage.phases.slice(0, phaseIndex + 1) : usage.phases.slice(phaseIndex, phaseIndex + 1);
+  const readings = phases.flatMap((phase) => readingsOf(phase, line));
+  const ordered = readings.filter((reading) => reading.count > 0).toSorted(byDimension);
+  if (usage.combination === 'SQL' || ordered.length === 0) return [{ eventName: '', properties: {}, cents }];
+  return isCumulative ? shareOfExtreme(ordered, usage.combination, cents) : shareByQuantity(ordered, cents);
+}
+
+function shareOfExtreme(readings: readonly UsageReading[], type: AggregationType, cents: bigint): Share[] {
+  const extreme = combineReadings(type, readings);
+  const holder = readings.find((reading) => reading.quantity.eq(extreme));
+  return holder === undefined ? [] : [{ eventName: holder.eventName, properties: holder.properties, cents }];
+}
+
+/** Running differences of rounded shares, so that the parts add up to the whole; negative quantities weigh nothing. */
+function shareByQuantity(readings: readonly UsageReading[], cents: bigint): Share[] {
+  const weights = readings.map((reading) => (reading.quantity.lt(zero) ? zero : reading.quantity));
+  const whole = weights.reduce((sum, weight) => sum.plus(weight), zero);
+  let weightSoFar = zero;
+  let centsSoFar = 0n;
+  return readings.map((reading, index) => {
+    weightSoFar = weightSoFar.plus(weights[index] ?? zero);
+    // Where nothing weighs anything, as for a flat amount owed at quantity 0, the first group takes all of it.
+    const upTo = whole.eq(zero) ? cents : portion(cents, weightSoFar, whole);
+    const share = { eventName: reading.eventName, properties: reading.properties, cents: upTo - centsSoFar };
+    centsSoFar = upTo;
+    return share;
+  });
+}
+
+function portion(cents: bigint, part: Big, whole: Big): bigint {
+  return BigInt(divideHalfUp(decimalOfInteger(cents).times(part), whole).toFixed(0));
+}
+
+/** The cents that each line owes for the first `phaseCount` phases; a combination without events so far owes nothing yet. */
+function costsAfter(usage: MeteredUsage, phaseCount: number): ReadonlyMap<string, bigint> {
+  const quantities = quantitiesAfter(usage, phaseCount);
+  if (quantities.length === 0) return new Map();
+  return new Map(rateUsage(usage.item, quantities).map((line) => [line.lineKey, line.totalCents]));
+}
+
+function quantitiesAfter({ combination, phases }: MeteredUsage, phaseCount: number): MeteredQuantity[] {
+  const first = combination === 'SQL' ? phaseCount - 1 : 0;
+  const readings = phases.slice(first, phaseCount).flatMap((phase) => phase.readings);
+  const type = combination === 'SQL' ? 'SUM' : combination;
+  const groups = Map.groupBy(
+    readings.filter((reading) => reading.count > 0),
+    (reading) => groupKeyOf(reading.groupValues),
+  );
+  return groups
+    .values()
+    .map((group) => ({ groupValues: group[0]?.groupValues ?? {}, quantity: combineReadings(type, group) }))
+    .toArray();
+}
+
+function readingsOf(phase: UsagePhase, line: RatedLine): UsageReading[] {
+  const key = groupKeyOf(line.groupValues);
+  return phase.readings.filter((reading) => groupKeyOf(reading.groupValues) === key);
+}
+
+function byDimension(a: UsageReading, b: UsageReading): number {
+  const left = JSON.stringify([a.eventName, Object.entries(a.properties)]);
+  const right = JSON.stringify([b.eventName, Object.entries(b.properties)]);
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }
