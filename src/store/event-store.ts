@@ -65,9 +65,7 @@ export interface EventScan extends EpochInterval {
    * Only events of this contract: those that name it, and those that name none and lie outside `unassignedOutside`
    * (the intervals in which an earlier contract of the customer takes them).
    */
-  readonly contract?:
-    | { readonly contractId: string; readonly unassignedOutside: readonly EpochInterval[] }
-    | undefined;
+  readonly contract?: { readonly contractId: string; readonly unassignedOutside: readonly EpochInterval[] } | undefined;
   /** Leave out events that came after their period was finalized. */
   readonly excludeLate?: boolean | undefined;
 }

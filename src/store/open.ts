@@ -13,7 +13,7 @@ import type { Store, StoreOptions } from './store.ts';
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const path = pathOf(url);
   const { openSqliteStore } = await import('./backends/sqlite.ts');
-  return await openSqliteStore(path, options);
+  return openSqliteStore(path, options);
 }
 
 const schemeOfUrl = /^([a-z][a-z0-9+.-]+):(.*)$/is;

@@ -1,7 +1,7 @@
 /** Organizations, keys, customers, catalog, contracts, invoices, ledger and budgets. */
 
 import { appendOnly, column, optional } from './columns.ts';
-import type { Migration } from './index.ts';
+import type { Migration } from './migration.ts';
 
 const { sequence, id, text, oneOf, json, instant, date, flag, count, cents, centsFromZero, creditMicros, balance } =
   column;

@@ -1,7 +1,7 @@
 /** Usage events: the effective version of each, and every version that was superseded. */
 
 import { appendOnly, column, optional } from './columns.ts';
-import type { Migration } from './index.ts';
+import type { Migration } from './migration.ts';
 
 const { sequence, id, text, flag, epochMilliseconds } = column;
 

@@ -28,8 +28,7 @@ export const column = {
     definition(name, 'INTEGER', `"${name}" BETWEEN -${creditMicros} AND ${creditMicros}`),
   /** A sum of many amounts, so bounded by the integer alone. */
   balance: (name: string): string => definition(name, 'INTEGER', `"${name}" >= 0`),
-  epochMilliseconds: (name: string): string =>
-    definition(name, 'INTEGER', `"${name}" BETWEEN 0 AND 9007199254740991`),
+  epochMilliseconds: (name: string): string => definition(name, 'INTEGER', `"${name}" BETWEEN 0 AND 9007199254740991`),
 } as const;
 
 /** The same column, where null stands for "none". A CHECK holds for null by SQL's rules. */

@@ -1,0 +1,248 @@
+/**
+ * One connection to one SQLite file: how it is opened, how it waits for its turn, how it is replaced after a disk error.
+ * What SQLite means by its statements is here and in the neighbouring sqlite-* files; nowhere else.
+ */
+
+import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+
+import { BillingError, UnavailableError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import type { StoreOptions } from '../store.ts';
+import { isBusy, isInputOutputFailure, isNotWritable, lockedError, readOnlyError } from './sqlite-errors.ts';
+
+export interface SqliteConnection {
+  readonly path: string;
+  readonly isReadOnly: boolean;
+  readonly isTransaction: boolean;
+  /** A prepared statement, the same one for the same text while the connection lives. Integers are read as bigint. */
+  prepare(sql: string): StatementSync;
+  /** Runs statements that give nothing back. */
+  execute(sql: string): void;
+  /** Begins a transaction, waiting for the lock at most the busy timeout; gives the schema version that it sees. */
+  begin(access: 'read' | 'write'): Promise<bigint>;
+  commit(): void;
+  rollback(): void;
+  /** Tells the connection what went wrong, so that it can replace a handle that must not be used again. */
+  noteFailure(error: unknown): void;
+  close(): void;
+}
+
+/** Before 3.51.3 two writers could damage the log (https://sqlite.org/wal.html#walresetbug). */
+const oldestSqlite = [3, 51, 3];
+
+/**
+ * How long SQLite itself waits for a lock, which stops the whole process; between two such waits other work goes on.
+ */
+const sliceMilliseconds = 50;
+const pauseMilliseconds = 5;
+const cachedStatements = 500;
+
+const inMemory = ':memory:';
+
+/** Opens `path`; makes the file where there is none, unless only reading is asked for. */
+export async function openConnection(location: string, options: StoreOptions): Promise<SqliteConnection> {
+  const path = location === inMemory ? location : resolve(location);
+  const busyMilliseconds = options.busyTimeoutMilliseconds ?? limits.busyTimeoutMilliseconds;
+  if (!options.readOnly && path !== inMemory) createFile(path);
+
+  const statements = new Map<string, StatementSync>();
+  const waiting = { path, busyMilliseconds };
+  let handle = await waitForLock(waiting, () => openHandle(path, options));
+  let isBroken = false;
+
+  async function replaceIfNeeded(): Promise<void> {
+    const isOutdated = handle.stamp !== undefined && handle.stamp !== stampOf(path);
+    if (path === inMemory || (!isBroken && !isOutdated)) return;
+    statements.clear();
+    if (handle.database.isOpen) handle.database.close();
+    handle = await waitForLock(waiting, () => openHandle(path, options));
+    isBroken = false;
+  }
+
+  const connection: SqliteConnection = {
+    path,
+    get isReadOnly() {
+      return handle.isReadOnly;
+    },
+    get isTransaction() {
+      return handle.database.isTransaction;
+    },
+    prepare(sql) {
+      const known = statements.get(sql);
+      if (known !== undefined) return known;
+      const statement = handle.database.prepare(sql);
+      statements.set(sql, statement);
+      if (statements.size > cachedStatements) statements.delete(statements.keys().next().value ?? sql);
+      return statement;
+    },
+    execute(sql) {
+      handle.database.exec(sql);
+    },
+    async begin(access) {
+      await replaceIfNeeded();
+      if (access === 'write' && handle.isReadOnly) throw readOnlyError(path);
+      return waitForLock(waiting, () => beginNow(connection, access));
+    },
+    commit() {
+      connection.prepare('COMMIT').run();
+      allowWrites(connection);
+    },
+    rollback() {
+      // A full disk or a failed write makes SQLite roll back by itself.
+      if (handle.database.isTransaction) connection.prepare('ROLLBACK').run();
+      allowWrites(connection);
+    },
+    noteFailure(error) {
+      // A sync that failed once may report success the next time, with the data gone: only a new handle is safe.
+      if (isInputOutputFailure(error)) isBroken = true;
+    },
+    close() {
+      statements.clear();
+      if (handle.database.isOpen) handle.database.close();
+    },
+  };
+  return connection;
+}
+
+/** Reading the version takes the snapshot at once, so that a lock is met here and not in the middle of the work. */
+function beginNow(connection: SqliteConnection, access: 'read' | 'write'): bigint {
+  connection.prepare(access === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN').run();
+  try {
+    const version = pragma(connection, 'user_version');
+    if (access === 'read') connection.prepare('PRAGMA query_only = 1').run();
+    return version;
+  } catch (error) {
+    connection.rollback();
+    throw error;
+  }
+}
+
+function allowWrites(connection: SqliteConnection): void {
+  if (!connection.isReadOnly) connection.prepare('PRAGMA query_only = 0').run();
+}
+
+export function pragma(connection: Pick<SqliteConnection, 'prepare'>, name: 'user_version' | 'application_id'): bigint {
+  return connection.prepare(`PRAGMA ${name}`).get()?.[name] as bigint;
+}
+
+/** Tries until it succeeds, fails for another reason than a lock, or the busy timeout has passed. */
+async function waitForLock<T>(
+  { path, busyMilliseconds }: { readonly path: string; readonly busyMilliseconds: number },
+  attempt: () => T,
+): Promise<T> {
+  let timeout: AbortSignal | undefined;
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      // Set on the first refusal alone, which came after one slice.
+      timeout ??= AbortSignal.timeout(Math.max(0, busyMilliseconds - sliceMilliseconds));
+      if (timeout.aborted) throw lockedError(path, busyMilliseconds, error);
+    }
+    await sleep(pauseMilliseconds);
+  }
+}
+
+interface Handle {
+  readonly database: DatabaseSync;
+  readonly isReadOnly: boolean;
+  /** What the file looked like, where SQLite was told that nobody changes it. */
+  readonly stamp?: string | undefined;
+}
+
+function openHandle(path: string, options: StoreOptions): Handle {
+  if (path === inMemory) return { database: connect(path, options, false), isReadOnly: false };
+  if (!options.readOnly && isWritable(path)) {
+    try {
+      return { database: connect(path, options, false), isReadOnly: false };
+    } catch (error) {
+      if (!isNotWritable(error)) throw error;
+    }
+  }
+  try {
+    return { database: connect(path, options, true), isReadOnly: true };
+  } catch (error) {
+    // Where the directory cannot be written, SQLite reads a file only when told that it does not change. That is so as
+    // long as there is no log beside it; the stamp notices when it ceases to be.
+    if (!isNotWritable(error) || !isFile(path) || hasLog(path)) throw error;
+    const url = pathToFileURL(path);
+    url.searchParams.set('immutable', '1');
+    const stamp = stampOf(path);
+    return { database: connect(url, options, true), isReadOnly: true, stamp };
+  }
+}
+
+function connect(location: string | URL, options: StoreOptions, readOnly: boolean): DatabaseSync {
+  const busyMilliseconds = options.busyTimeoutMilliseconds ?? limits.busyTimeoutMilliseconds;
+  const database = new DatabaseSync(location, {
+    readOnly,
+    readBigInts: true,
+    timeout: Math.min(busyMilliseconds, sliceMilliseconds),
+    enableForeignKeyConstraints: true,
+    enableDoubleQuotedStringLiterals: false,
+    allowExtension: false,
+    defensive: true,
+  });
+  try {
+    refuseOldSqlite(database);
+    // Reads the header, so that a file which is no database, or cannot be used in this way, is found out here.
+    database.exec(`PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 10000;
+      PRAGMA application_id`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function refuseOldSqlite(database: DatabaseSync): void {
+  const version = database.prepare('SELECT sqlite_version() AS version').get()?.['version'] as string;
+  const numbers = version.split('.').map(Number);
+  const difference = oldestSqlite.map((least, index) => (numbers[index] ?? 0) - least).find((n) => n !== 0) ?? 0;
+  if (difference >= 0) return;
+  throw new BillingError('internal', `SQLite ${version} can damage a database that two processes write`, {
+    hint: `use a Node with SQLite ${oldestSqlite.join('.')} or newer`,
+  });
+}
+
+function createFile(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if (isFile(path)) return;
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === 'EEXIST' ? 'something that is no file stands there' : code;
+    throw new UnavailableError(`the database ${path} cannot be created (${reason})`, {
+      cause: error,
+      hint: 'check the path, and that its directory is writable',
+    });
+  }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+function hasLog(path: string): boolean {
+  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+function stampOf(path: string): string {
+  const facts = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return facts === undefined ? 'gone' : `${facts.ino} ${facts.size} ${facts.mtimeNs}`;
+}

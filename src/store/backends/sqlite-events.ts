@@ -1,0 +1,242 @@
+/**
+ * Events in SQLite. This is the hot path, so it speaks to prepared statements: a query builder costs more than the row.
+ * The table `events` holds the effective versions; a trigger keeps what an update supersedes in `eventVersions`.
+ */
+
+import type { SQLInputValue } from 'node:sqlite';
+
+import { reviveExactJson } from '../../exact-json.ts';
+import type {
+  AppendOutcome,
+  CanReplace,
+  EventPage,
+  EventQuery,
+  EventScan,
+  EventStore,
+  EventValue,
+  NewEvent,
+  ScannedEvent,
+  StoredEvent,
+} from '../event-store.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+
+const columns = `"id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
+  "receivedAtEpochMs", "isLate", "version"`;
+
+const insertNew = `INSERT INTO "events" ("orgId", ${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+  ON CONFLICT ("orgId", "idempotencyKey") DO NOTHING`;
+
+const selectEffective = `SELECT ${columns} FROM "events" WHERE "orgId" = ? AND "idempotencyKey" = ?`;
+
+const updateEffective = `UPDATE "events" SET ("id", "customerId", "contractId", "eventName", "timestampEpochMs",
+  "propertiesJson", "receivedAtEpochMs", "isLate", "version") = (?, ?, ?, ?, ?, ?, ?, ?, "version" + 1)
+  WHERE "orgId" = ? AND "idempotencyKey" = ?`;
+
+const selectVersions = `SELECT ${columns} FROM "eventVersions" WHERE "orgId" = ? AND "idempotencyKey" = ?
+  ORDER BY "version"`;
+
+/** The events of the database that `connection` is open on; every method runs inside the store's current transaction. */
+export function createSqliteEventStore(connection: SqliteConnection): EventStore {
+  return {
+    append: (_tx, orgId, events, canReplace) => append(connection, orgId, events, canReplace),
+    async scan(_tx, request, onEvent) {
+      scan(connection, request, onEvent);
+    },
+    async list(_tx, query) {
+      return list(connection, query, false);
+    },
+    async listLate(_tx, query) {
+      return list(connection, query, true);
+    },
+    async listVersions(_tx, orgId, idempotencyKey) {
+      return inTransaction(connection).prepare(selectVersions).all(orgId, idempotencyKey).map(storedEvent);
+    },
+  };
+}
+
+/** Outside a transaction a statement would commit by itself, so a forgotten one is an error and not a slow success. */
+function inTransaction(connection: SqliteConnection): SqliteConnection {
+  if (!connection.isTransaction) throw new Error('events are read and written inside read() or write() only');
+  return connection;
+}
+
+async function append(
+  connection: SqliteConnection,
+  orgId: string,
+  events: readonly NewEvent[],
+  canReplace: CanReplace,
+): Promise<readonly AppendOutcome[]> {
+  const insert = inTransaction(connection).prepare(insertNew);
+  const outcomes: AppendOutcome[] = [];
+  for (const event of events) {
+    const { changes } = insert.run(
+      orgId,
+      event.id,
+      event.idempotencyKey,
+      event.customerId,
+      event.contractId,
+      event.eventName,
+      BigInt(event.timestampEpochMs),
+      event.propertiesJson,
+      BigInt(event.receivedAtEpochMs),
+      event.isLate ? 1n : 0n,
+    );
+    outcomes.push(Number(changes) === 1 ? 'new' : await appendKnown(connection, orgId, event, canReplace));
+  }
+  return outcomes;
+}
+
+async function appendKnown(
+  connection: SqliteConnection,
+  orgId: string,
+  event: NewEvent,
+  canReplace: CanReplace,
+): Promise<AppendOutcome> {
+  const row = connection.prepare(selectEffective).get(orgId, event.idempotencyKey);
+  if (row === undefined) throw new Error(`the event ${event.idempotencyKey} is neither new nor known`);
+  const previous = storedEvent(row);
+  if (isSame(previous, event)) return 'same';
+  if (!(await canReplace(previous, event))) return 'refused';
+  connection
+    .prepare(updateEffective)
+    .run(
+      event.id,
+      event.customerId,
+      event.contractId,
+      event.eventName,
+      BigInt(event.timestampEpochMs),
+      event.propertiesJson,
+      BigInt(event.receivedAtEpochMs),
+      event.isLate ? 1n : 0n,
+      orgId,
+      event.idempotencyKey,
+    );
+  return 'replaced';
+}
+
+function isSame(previous: StoredEvent, next: NewEvent): boolean {
+  return (
+    previous.customerId === next.customerId &&
+    previous.contractId === next.contractId &&
+    previous.eventName === next.eventName &&
+    previous.timestampEpochMs === next.timestampEpochMs &&
+    previous.propertiesJson === next.propertiesJson
+  );
+}
+
+function storedEvent(row: Record<string, unknown>): StoredEvent {
+  return {
+    id: row['id'] as string,
+    idempotencyKey: row['idempotencyKey'] as string,
+    customerId: row['customerId'] as string,
+    contractId: row['contractId'] as string | null,
+    eventName: row['eventName'] as string,
+    timestampEpochMs: Number(row['timestampEpochMs']),
+    propertiesJson: row['propertiesJson'] as string,
+    receivedAtEpochMs: Number(row['receivedAtEpochMs']),
+    isLate: row['isLate'] === 1n,
+    version: Number(row['version']),
+  };
+}
+
+/** A WHERE clause in the making: texts with placeholders, and the values for them in order. */
+interface Conditions {
+  readonly texts: string[];
+  readonly values: SQLInputValue[];
+}
+
+function demand(conditions: Conditions, text: string, ...values: SQLInputValue[]): void {
+  conditions.texts.push(text);
+  conditions.values.push(...values);
+}
+
+function scan(connection: SqliteConnection, request: EventScan, onEvent: (event: ScannedEvent) => void): void {
+  const { texts, values } = scanConditions(request);
+  const statement = inTransaction(connection).prepare(
+    `SELECT "eventName", "timestampEpochMs", "contractId", "propertiesJson" FROM "events" INDEXED BY "events_customer"
+     WHERE ${texts.join(' AND ')} ORDER BY "timestampEpochMs", "seq"`,
+  );
+  // Timestamps are safe integers by the table's CHECK; as numbers they need no conversion for each row.
+  statement.setReadBigInts(false);
+  const event = new ReusedEvent();
+  for (const row of statement.iterate(...values)) {
+    event.eventName = row['eventName'] as string;
+    event.timestampEpochMs = row['timestampEpochMs'] as number;
+    event.contractId = row['contractId'] as string | null;
+    event.propertiesJson = row['propertiesJson'] as string;
+    event.forgetProperties();
+    onEvent(event);
+  }
+}
+
+function scanConditions(request: EventScan): Conditions {
+  const conditions: Conditions = { texts: [], values: [] };
+  const { orgId, customerId, fromEpochMs, toEpochMs, eventNames = [], excludedEventNames = [], contract } = request;
+  demand(conditions, '"orgId" = ? AND "customerId" = ?', orgId, customerId);
+  demand(conditions, '"timestampEpochMs" >= ? AND "timestampEpochMs" < ?', BigInt(fromEpochMs), BigInt(toEpochMs));
+  if (eventNames.length > 0) demand(conditions, `"eventName" IN (${placeholders(eventNames)})`, ...eventNames);
+  if (excludedEventNames.length > 0) {
+    demand(conditions, `"eventName" NOT IN (${placeholders(excludedEventNames)})`, ...excludedEventNames);
+  }
+  if (contract !== undefined) {
+    const outside = contract.unassignedOutside.map(
+      () => ' AND NOT ("timestampEpochMs" >= ? AND "timestampEpochMs" < ?)',
+    );
+    const bounds = contract.unassignedOutside.flatMap((taken) => [BigInt(taken.fromEpochMs), BigInt(taken.toEpochMs)]);
+    const text = `("contractId" = ? OR ("contractId" IS NULL${outside.join('')}))`;
+    demand(conditions, text, contract.contractId, ...bounds);
+  }
+  if (request.excludeLate) demand(conditions, '"isLate" = 0');
+  return conditions;
+}
+
+function placeholders(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ');
+}
+
+/** A number that JSON.parse may not print as it was written: with a point, an exponent, many digits, or minus zero. */
+const needsExactNumbers = /\d[.eE]|\d{16}|-0/;
+
+class ReusedEvent implements ScannedEvent {
+  eventName = '';
+  timestampEpochMs = 0;
+  contractId: string | null = null;
+  propertiesJson = '{}';
+  #properties: Readonly<Record<string, EventValue>> | undefined;
+
+  get properties(): Readonly<Record<string, EventValue>> {
+    this.#properties ??= parseProperties(this.propertiesJson);
+    return this.#properties;
+  }
+
+  forgetProperties(): void {
+    this.#properties = undefined;
+  }
+}
+
+function parseProperties(json: string): Readonly<Record<string, EventValue>> {
+  const value: unknown = needsExactNumbers.test(json) ? reviveExactJson(json) : JSON.parse(json);
+  return value as Readonly<Record<string, EventValue>>;
+}
+
+function list(connection: SqliteConnection, query: EventQuery, isLate: boolean): EventPage {
+  const { texts, values } = listConditions(query, isLate);
+  const where = texts.join(' AND ');
+  const page = `SELECT ${columns} FROM "events" WHERE ${where} ORDER BY "seq" DESC LIMIT ? OFFSET ?`;
+  const rows = inTransaction(connection)
+    .prepare(page)
+    .all(...values, BigInt(query.limit), BigInt(query.offset));
+  const counted = connection.prepare(`SELECT count(*) AS "total" FROM "events" WHERE ${where}`).get(...values);
+  return { rows: rows.map(storedEvent), total: Number(counted?.['total']) };
+}
+
+function listConditions(query: EventQuery, isLate: boolean): Conditions {
+  const conditions: Conditions = { texts: [], values: [] };
+  demand(conditions, '"orgId" = ?', query.orgId);
+  if (isLate) demand(conditions, '"isLate" = 1');
+  if (query.customerId !== undefined) demand(conditions, '"customerId" = ?', query.customerId);
+  if (query.eventName !== undefined) demand(conditions, '"eventName" = ?', query.eventName);
+  if (query.fromEpochMs !== undefined) demand(conditions, '"timestampEpochMs" >= ?', BigInt(query.fromEpochMs));
+  if (query.toEpochMs !== undefined) demand(conditions, '"timestampEpochMs" < ?', BigInt(query.toEpochMs));
+  return conditions;
+}

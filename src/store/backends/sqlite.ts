@@ -1,0 +1,137 @@
+/**
+ * The SQLite backend: a Kysely dialect over node:sqlite, and the store on top.
+ * One connection, so one transaction at a time in a process: others queue in the order in which they came. Every write
+ * begins IMMEDIATE, because a transaction that reads first and writes later fails at once when another has committed
+ * in between.
+ */
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { SQLInputValue } from 'node:sqlite';
+
+import type { Database, Transaction } from '../database.ts';
+import type { Store, StoreOptions } from '../store.ts';
+import { type SqliteConnection, openConnection } from './sqlite-connection.ts';
+import { meaningOf } from './sqlite-errors.ts';
+import { createSqliteEventStore } from './sqlite-events.ts';
+import { prepareSchema, refuseOtherSchema } from './sqlite-schema.ts';
+
+/** Opens the file at `location` (a path or `:memory:`), made and upgraded as needed. */
+export async function openSqliteStore(location: string, options: StoreOptions): Promise<Store> {
+  const connection = await open(location, options);
+  const database = new Kysely<Database>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => createDriver(connection),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+  const insideTransaction = new AsyncLocalStorage<true>();
+
+  async function transact<T>(
+    accessMode: 'read only' | 'read write',
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
+    // There is one connection: waiting here for the transaction that waits for us would never end.
+    if (insideTransaction.getStore()) throw new Error('a transaction was begun inside another; pass its tx on instead');
+    try {
+      const transaction = database.transaction().setAccessMode(accessMode);
+      return await transaction.execute((tx) => insideTransaction.run(true, () => work(tx)));
+    } catch (error) {
+      throw failure(connection, error);
+    }
+  }
+
+  return {
+    location: connection.path,
+    get isReadOnly() {
+      return connection.isReadOnly;
+    },
+    events: createSqliteEventStore(connection),
+    read: (query) => transact('read only', query),
+    write: (change) => transact('read write', change),
+    async close() {
+      await database.destroy();
+      connection.close();
+    },
+  };
+}
+
+async function open(location: string, options: StoreOptions): Promise<SqliteConnection> {
+  let connection: SqliteConnection | undefined;
+  try {
+    connection = await openConnection(location, options);
+    await prepareSchema(connection);
+    return connection;
+  } catch (error) {
+    connection?.close();
+    throw meaningOf(error, connection?.path ?? location);
+  }
+}
+
+function failure(connection: SqliteConnection, error: unknown): unknown {
+  connection.noteFailure(error);
+  return meaningOf(error, connection.path);
+}
+
+function createDriver(connection: SqliteConnection): Driver {
+  const databaseConnection = createDatabaseConnection(connection);
+  return {
+    init: async () => {},
+    acquireConnection: async () => databaseConnection,
+    async beginTransaction(_, { accessMode }) {
+      const version = await connection.begin(accessMode === 'read only' ? 'read' : 'write');
+      try {
+        refuseOtherSchema(connection.path, version);
+      } catch (error) {
+        connection.rollback();
+        throw error;
+      }
+    },
+    commitTransaction: async () => connection.commit(),
+    rollbackTransaction: async () => connection.rollback(),
+    releaseConnection: async () => {},
+    destroy: async () => {},
+  };
+}
+
+function createDatabaseConnection(connection: SqliteConnection): DatabaseConnection {
+  return {
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      const parameters = query.parameters.map(bindable);
+      try {
+        const statement = connection.prepare(query.sql);
+        if (statement.columns().length > 0) return { rows: statement.all(...parameters) as R[] };
+        const { changes, lastInsertRowid } = statement.run(...parameters);
+        return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+      } catch (error) {
+        throw failure(connection, error);
+      }
+    },
+    // eslint-disable-next-line require-yield
+    async *streamQuery() {
+      throw new Error('streaming is the business of the event store');
+    },
+  };
+}
+
+/** Node would bind a number as REAL and NaN as NULL: whole numbers go as integers, all others are refused. */
+function bindable(value: unknown): SQLInputValue {
+  if (typeof value === 'number') {
+    if (!Number.isSafeInteger(value)) throw new TypeError(`${value} is not a safe integer; use a decimal text`);
+    return BigInt(value);
+  }
+  if (typeof value === 'boolean') return value ? 1n : 0n;
+  if (value === null || typeof value === 'bigint' || typeof value === 'string') return value;
+  throw new TypeError(`a value of type ${typeof value} cannot be stored`);
+}

@@ -1,0 +1,17 @@
+/** A row that the schema refuses. Rooms check first and answer in their own words; this is the net below them. */
+
+export type ConstraintRule = 'unique' | 'reference' | 'appendOnly' | 'value';
+
+export class ConstraintViolation extends Error {
+  override readonly name = 'ConstraintViolation';
+  /**
+   * `unique`: another row has this key. `reference`: names a row that the organization does not have, or removes one that
+   * is named. `appendOnly`: the row can never change. `value`: out of range, of the wrong type, or missing.
+   */
+  readonly rule: ConstraintRule;
+
+  constructor(rule: ConstraintRule, message: string, cause: unknown) {
+    super(message, { cause });
+    this.rule = rule;
+  }
+}

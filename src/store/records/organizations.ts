@@ -1,0 +1,72 @@
+/** Organizations: the tenants of a database. */
+
+import type { Transaction } from '../database.ts';
+
+export interface Organization {
+  readonly id: string;
+  readonly name: string;
+  readonly keyPrefix: string;
+  readonly salesTaxEnabled: boolean;
+  readonly paymentProcessor: string | null;
+  /** The latest `createdAt` that was given out in it. */
+  readonly lastCreatedAt: string;
+  readonly createdAt: string;
+}
+
+const columns = ['id', 'name', 'keyPrefix', 'salesTaxEnabled', 'paymentProcessor', 'lastCreatedAt', 'createdAt'] as const;
+
+/** The organization of an id or of a name, ids first. */
+export async function findOrganization(tx: Transaction, idOrName: string): Promise<Organization | undefined> {
+  const rows = await tx
+    .selectFrom('organizations')
+    .select(columns)
+    .where((row) => row.or([row('id', '=', idOrName), row('name', '=', idOrName)]))
+    .orderBy('seq')
+    .execute();
+  const row = rows.find((each) => each.id === idOrName) ?? rows[0];
+  return row === undefined ? undefined : toOrganization(row);
+}
+
+/** Every organization of the database, oldest first. */
+export async function listOrganizations(tx: Transaction): Promise<Organization[]> {
+  const rows = await tx.selectFrom('organizations').select(columns).orderBy('seq').execute();
+  return rows.map(toOrganization);
+}
+
+export async function insertOrganization(tx: Transaction, organization: Organization): Promise<void> {
+  await tx
+    .insertInto('organizations')
+    .values({ ...organization, nextInvoiceNumber: 1n })
+    .execute();
+}
+
+export async function updateOrganization(
+  tx: Transaction,
+  id: string,
+  changes: Partial<Pick<Organization, 'name' | 'salesTaxEnabled' | 'paymentProcessor' | 'lastCreatedAt'>>,
+): Promise<void> {
+  await tx.updateTable('organizations').set(changes).where('id', '=', id).execute();
+}
+
+/** The next legal invoice number, which is thereby given out (semantics 7: gapless, inside the transaction). */
+export async function takeInvoiceNumber(tx: Transaction, orgId: string): Promise<bigint> {
+  const row = await tx
+    .updateTable('organizations')
+    .set((update) => ({ nextInvoiceNumber: update('nextInvoiceNumber', '+', 1n) }))
+    .where('id', '=', orgId)
+    .returning('nextInvoiceNumber')
+    .executeTakeFirstOrThrow();
+  return row.nextInvoiceNumber - 1n;
+}
+
+function toOrganization(row: {
+  id: string;
+  name: string;
+  keyPrefix: string;
+  salesTaxEnabled: bigint;
+  paymentProcessor: string | null;
+  lastCreatedAt: string;
+  createdAt: string;
+}): Organization {
+  return { ...row, salesTaxEnabled: row.salesTaxEnabled === 1n };
+}
