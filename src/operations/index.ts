@@ -13,29 +13,38 @@ import { meterOperations } from './meters.ts';
 import type { CallInput, Operation, Scope } from './operation.ts';
 import { usageOperations } from './usage.ts';
 
-const all = [
-  ...customerOperations,
-  ...contractOperations,
-  ...creditOperations,
-  ...budgetOperations,
-  ...meterOperations,
-  ...usageOperations,
-  ...invoiceOperations,
-  ...catalogOperations,
-  ...keyOperations,
-] as const;
+/** Declarations by room; a room has the same name in every layer. */
+export const rooms = {
+  customers: customerOperations,
+  contracts: contractOperations,
+  credits: creditOperations,
+  budgets: budgetOperations,
+  meters: meterOperations,
+  usage: usageOperations,
+  invoices: invoiceOperations,
+  catalog: catalogOperations,
+  keys: keyOperations,
+} as const;
+export type RoomName = keyof typeof rooms;
 
-type Declared = (typeof all)[number];
+type Declared = (typeof rooms)[RoomName][number];
 export type OperationName = Declared['name'];
 export type OperationTable = { readonly [O in Declared as O['name']]: O };
 
+/** Every operation, where a caller walks all of them. */
+export const allOperations: readonly Operation[] = Object.values(rooms).flat();
+
 /** Every operation by its name. */
 export const operations: OperationTable = Object.fromEntries(
-  all.map((operation) => [operation.name, operation]),
+  allOperations.map((operation) => [operation.name, operation]),
 ) as unknown as OperationTable;
 
-/** The same, where a caller walks all of them. */
-export const allOperations: readonly Operation[] = all;
+/** The room that declares an operation. */
+export function roomOf(name: OperationName): RoomName {
+  const found = (Object.keys(rooms) as RoomName[]).find((room) => rooms[room].some((operation) => operation.name === name));
+  if (found === undefined) throw new TypeError(`no operation is called ${name}`);
+  return found;
+}
 
 /** The body that a handler returns and a caller gets. */
 export type ResponseBody<N extends OperationName> = z.output<OperationTable[N]['response']>;

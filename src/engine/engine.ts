@@ -1,0 +1,33 @@
+/** The service on a database: who calls, and the one path that every call takes. */
+
+import type { Caller, Engine } from '../operations/index.ts';
+import type { Store } from '../store/store.ts';
+import { callOperation } from './call.ts';
+
+/** Everything that the engine takes from outside, so that every run can be repeated. */
+export interface EngineDependencies {
+  readonly store: Store;
+  readonly now: () => Temporal.Instant;
+  /** A new UUIDv7, lower case. */
+  readonly newId: () => string;
+  /** Unpredictable bytes for secrets. */
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** Hours between an invoice's date and its finalization (semantics 7). */
+  readonly finalizationGraceHours: number;
+}
+
+/** The service on an open store; closing it closes the store. */
+export function createEngine(dependencies: EngineDependencies): Engine {
+  const { store } = dependencies;
+  return {
+    as: (caller: Caller) => ({
+      call: async (name, input = {}) => await callOperation(dependencies, caller, name, input),
+    }),
+    authenticate: async (key) => await (await import('./keys.ts')).authenticate(dependencies, key),
+    owner: async (organization) => await (await import('./keys.ts')).findOwner(dependencies, organization),
+    ping: async () => {
+      await store.read(async () => await Promise.resolve());
+    },
+    close: async () => await store.close(),
+  };
+}

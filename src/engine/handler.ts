@@ -1,0 +1,52 @@
+/** What a handler gets and gives. Every room exports one handler for each operation that it declares. */
+
+import type * as z from 'zod';
+
+import type { Caller } from '../operations/index.ts';
+import type { Operation } from '../operations/operation.ts';
+import type { ParsedInput } from '../operations/parse.ts';
+import type { Transaction } from '../store/database.ts';
+import type { EventStore } from '../store/event-store.ts';
+import type { Organization } from '../store/records/organizations.ts';
+
+/** One call: its transaction, its caller, its one instant. */
+export interface CallContext {
+  readonly tx: Transaction;
+  readonly events: EventStore;
+  readonly caller: Caller;
+  readonly organization: Organization;
+  /** `organization.id`: the first condition of every query. */
+  readonly orgId: string;
+  /** Read once for the call, and never before the newest `createdAt` of the organization (reliability 4.4). */
+  readonly now: Temporal.Instant;
+  /** `now` as it stands in rows and on the wire. */
+  readonly timestamp: string;
+  /** A new UUIDv7. */
+  readonly newId: () => string;
+  /** Unpredictable bytes for secrets. */
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly requestId: string;
+  /** Hours between an invoice's date and its finalization (semantics 7). */
+  readonly finalizationGraceHours: number;
+}
+
+export interface Result<O extends Operation> {
+  readonly body: z.output<O['response']>;
+  /** Where it is not the declared one: 200 for a replay. */
+  readonly status?: number;
+  readonly etag?: string;
+  readonly isReplay?: boolean;
+  readonly mismatches?: readonly string[];
+  /**
+   * What a reading found worth recording, run in a write of its own after the answer was built. It may be lost (the
+   * database may be read-only), so only what the next reading would find again belongs here.
+   */
+  readonly followUp?: (context: CallContext) => Promise<void>;
+}
+
+export type Handler<O extends Operation> = (context: CallContext, input: ParsedInput<O>) => Promise<Result<O>>;
+
+/** The handlers of a room: one for each of its declarations, or it does not compile. */
+export type HandlersOf<Declarations extends readonly Operation[]> = {
+  readonly [O in Declarations[number] as O['name']]: Handler<O>;
+};

@@ -1,0 +1,20 @@
+/** Domain values as they stand on the wire. */
+
+import { creditsText } from '../calculation/money.ts';
+import { exactNumber } from '../exact-json.ts';
+import type { ExactNumber } from '../exact-json.ts';
+
+/** Whole cents as a JSON integer, exact at any size. */
+export function wireCents(cents: bigint): ExactNumber {
+  return exactNumber(cents.toString());
+}
+
+/** Millionths of a credit as a JSON number of credits. */
+export function wireCredits(creditMicros: bigint): ExactNumber {
+  return exactNumber(creditsText(creditMicros));
+}
+
+/** An instant as `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+export function wireTimestamp(instant: Temporal.Instant): string {
+  return instant.toString({ fractionalSecondDigits: 3 });
+}
