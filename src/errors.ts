@@ -178,6 +178,9 @@ export class UnavailableError extends BillingError {
   }
 }
 
+/** What a service of ours answers where it has no route, so that its client can tell this 404 from an unknown id. */
+export const unknownPathMessage = 'this service has no such path';
+
 /** The kind that a status stands for, used by the client to turn an envelope back into the same class. */
 export function kindOfStatus(status: number): ErrorKind | undefined {
   for (const kind of Object.keys(errorFacts) as ErrorKind[]) {

@@ -75,6 +75,7 @@ export const limits = {
   requestTimeoutMilliseconds: 30_000,
   socketIdleMilliseconds: 30_000,
   maxHeaders: 64,
+  headerBytes: 16 * 1024,
   maxSockets: 1_000,
   drainMilliseconds: 10_000,
   /** semantics 1 */
@@ -89,6 +90,12 @@ export const limits = {
   responseHeadersTimeoutMilliseconds: 30_000,
   totalTimeoutMilliseconds: 120_000,
   responseBytes: 32 * 1024 * 1024,
+  responseHeaderBytes: 16 * 1024,
+  responseJsonDepth: 64,
+  /** our choice: more names than 32 MiB of records ever hold */
+  responseJsonKeys: 4_000_000,
+  /** reliability 10: characters shown of an answer that is no valid response */
+  responseExcerptCharacters: 200,
   requestAttempts: 4,
   retryBaseMilliseconds: 200,
   retryCapMilliseconds: 20_000,
