@@ -1,0 +1,112 @@
+/** The package as users get it: packed, installed without a network, and run. */
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { root } from '../support/sources.ts';
+
+const onWindows = process.platform === 'win32';
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+let folder: string;
+let packed: string[];
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tally-package-'));
+  const report = npm('pack', '--json', '--pack-destination', folder);
+  const archive = JSON.parse(report.slice(report.search(/^\[/m)))[0];
+  packed = archive.files.map((file: { path: string }) => file.path).sort();
+  npm('install', '--global', '--offline', '--prefix', join(folder, 'installed'), join(folder, archive.filename));
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('holds the launcher, the bundle, the completions and the papers, and nothing else', () => {
+  const bundled = packed.filter((path) => /^dist\/[\w-]+\.js$/.test(path));
+  expect(bundled).toContain('dist/main.js');
+  expect(packed.filter((path) => !bundled.includes(path) && !path.startsWith('completions/'))).toEqual([
+    'LICENSE',
+    'README.md',
+    'bin/tally.js',
+    'dist/licenses.txt',
+    'package.json',
+  ]);
+});
+
+test('installing it brings no other package', () => {
+  const others = globSync('**/node_modules/*', { cwd: join(folder, 'installed') }).map((path) =>
+    path.split(/[\\/]/).at(-1),
+  );
+  expect(others).toEqual(['tallybook']);
+});
+
+test('the bundle names no folder of the machine that built it, and needs nothing but Node', () => {
+  for (const path of packed.filter((name) => name.endsWith('.js'))) {
+    const text = readFileSync(join(root, path), 'utf8');
+    expect(text).not.toContain(root);
+    const outside = [...text.matchAll(/^(?:import|export)\b[^'"\n]*from ["']([^"'.][^"']*)["']/gm)].map(
+      (match) => match[1],
+    );
+    expect(outside.filter((name) => !name?.startsWith('node:') && !isBuiltin(name))).toEqual([]);
+  }
+});
+
+test('building twice gives the same bytes', () => {
+  const again = join(folder, 'again');
+  execFileSync(process.execPath, [join(root, 'tools/build.ts'), again]);
+  const names = packed.filter((path) => path.startsWith('dist/')).map((path) => path.slice('dist/'.length));
+  expect(globSync('*', { cwd: again }).sort()).toEqual(names);
+  for (const name of names) expect(readFileSync(join(again, name))).toEqual(readFileSync(join(root, 'dist', name)));
+});
+
+test('the installed command prints its version', () => {
+  expect(tally('--version')).toEqual({ stdout: `${version}\n`, stderr: '', status: 0 });
+});
+
+test('the installed command explains itself', () => {
+  const { stdout, status } = tally('--help');
+  expect(stdout).toContain('customers');
+  expect(status).toBe(0);
+});
+
+test('the first command works on a new database, offline', () => {
+  const { stdout, stderr, status } = tally('customers', 'list', '-o', 'json');
+  expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+  expect(JSON.parse(stdout).data).toEqual([]);
+});
+
+function isBuiltin(name: string | undefined): boolean {
+  return name !== undefined && process.getBuiltinModule(name) !== undefined;
+}
+
+function npm(...words: readonly string[]): string {
+  return execFileSync('npm', words, {
+    cwd: root,
+    encoding: 'utf8',
+    shell: onWindows,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+function tally(...words: readonly string[]) {
+  const command = join(folder, 'installed', onWindows ? 'tally.cmd' : 'bin/tally');
+  const { stdout, stderr, status } = spawnSync(command, words, {
+    encoding: 'utf8',
+    shell: onWindows,
+    env: {
+      PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
+      HOME: folder,
+      USERPROFILE: folder,
+      APPDATA: folder,
+      LOCALAPPDATA: folder,
+      XDG_CACHE_HOME: join(folder, 'cache'),
+      XDG_CONFIG_HOME: join(folder, 'config'),
+      XDG_DATA_HOME: join(folder, 'data'),
+      ...(onWindows ? { SystemRoot: process.env['SystemRoot'] ?? '' } : {}),
+    },
+  });
+  return { stdout, stderr, status };
+}
