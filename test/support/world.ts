@@ -1,0 +1,79 @@
+/** A whole service in memory for tests: frozen clock, counted ids, counted secrets. */
+
+import { createEngine } from '../../src/engine/engine.ts';
+import type { Answer, Billing, Engine, OperationName } from '../../src/operations/index.ts';
+import type { CallInput } from '../../src/operations/operation.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+
+export interface Clock {
+  readonly now: () => Temporal.Instant;
+  readonly set: (timestamp: string) => void;
+  readonly advance: (duration: Temporal.DurationLike) => void;
+}
+
+export interface World {
+  readonly store: Store;
+  readonly engine: Engine;
+  /** The owner of the default organization. */
+  readonly billing: Billing;
+  readonly clock: Clock;
+  /** Calls as the owner and gives the body alone. */
+  readonly call: <N extends OperationName>(name: N, input?: CallInput) => Promise<Answer<N>['body']>;
+  readonly close: () => Promise<void>;
+}
+
+export const worldStart = '2026-03-01T00:00:00.000Z';
+
+export function createClock(start: string = worldStart): Clock {
+  let now = Temporal.Instant.from(start);
+  return {
+    now: () => now,
+    set: (timestamp) => {
+      now = Temporal.Instant.from(timestamp);
+    },
+    advance: (duration) => {
+      now = now.toZonedDateTimeISO('UTC').add(duration).toInstant();
+    },
+  };
+}
+
+/** Ids that are UUIDs of version 7 by form, counted from 1. */
+export function countedIds(): () => string {
+  let count = 0;
+  return () => {
+    count += 1;
+    return `01900000-0000-7000-8000-${count.toString(16).padStart(12, '0')}`;
+  };
+}
+
+/** Bytes that differ from call to call and are the same in every run. */
+export function countedBytes(): (count: number) => Uint8Array {
+  let calls = 0;
+  return (count) => {
+    calls += 1;
+    return Uint8Array.from({ length: count }, (_value, index) => (calls * 31 + index * 7) % 256);
+  };
+}
+
+/** A new world; `database` names a file where memory is not enough. */
+export async function createWorld(options: { start?: string; database?: string; graceHours?: number } = {}): Promise<World> {
+  const clock = createClock(options.start);
+  const store = await openStore(options.database ?? ':memory:');
+  const engine = createEngine({
+    store,
+    now: clock.now,
+    newId: countedIds(),
+    randomBytes: countedBytes(),
+    finalizationGraceHours: options.graceHours ?? 0,
+  });
+  const billing = engine.as(await engine.owner());
+  return {
+    store,
+    engine,
+    billing,
+    clock,
+    call: async (name, input) => (await billing.call(name, input)).body,
+    close: async () => await engine.close(),
+  };
+}
