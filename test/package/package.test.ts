@@ -1,7 +1,7 @@
 /** The package as users get it: packed, installed without a network, and run. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
@@ -20,7 +20,10 @@ beforeAll(() => {
   const report = npm('pack', '--json', '--pack-destination', folder);
   const archive = JSON.parse(report.slice(report.search(/^\[/m)))[0];
   packed = archive.files.map((file: { path: string }) => file.path).sort();
-  npm('install', '--global', '--offline', '--prefix', join(folder, 'installed'), join(folder, archive.filename));
+  const prefix = join(folder, 'installed');
+  // Under `npm test` an inner npm does not make its own prefix.
+  mkdirSync(join(prefix, 'lib'), { recursive: true });
+  npm('install', '--global', '--offline', '--prefix', prefix, join(folder, archive.filename));
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
