@@ -73,7 +73,11 @@ export function periodAt(range: DateRange, interval: Interval, index: number): B
 }
 
 /** The index of the period that holds `date`; negative before the anchor. */
-export function periodIndexContaining(anchor: Temporal.PlainDate, interval: Interval, date: Temporal.PlainDate): number {
+export function periodIndexContaining(
+  anchor: Temporal.PlainDate,
+  interval: Interval,
+  date: Temporal.PlainDate,
+): number {
   let index = Math.floor(anchor.until(date, { largestUnit: 'day' }).days / longestDays(interval));
   while (isBefore(date, periodStart(anchor, interval, index))) index -= 1;
   while (!isBefore(date, periodStart(anchor, interval, index + 1))) index += 1;
@@ -104,7 +108,10 @@ export function nestingGrid(intervals: readonly Interval[]): Interval | undefine
   if (first === undefined) return undefined;
   const isWeekly = first.unit === 'WEEK';
   if (rest.some((interval) => (interval.unit === 'WEEK') !== isWeekly)) return undefined;
-  const grid = rest.reduce((shortest, interval) => (lengthOf(interval) < lengthOf(shortest) ? interval : shortest), first);
+  const grid = rest.reduce(
+    (shortest, interval) => (lengthOf(interval) < lengthOf(shortest) ? interval : shortest),
+    first,
+  );
   return intervals.every((interval) => lengthOf(interval) % lengthOf(grid) === 0) ? grid : undefined;
 }
 

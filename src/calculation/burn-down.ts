@@ -4,8 +4,11 @@
  * same usage gives the same totals: what is written is the difference (settlement-plan.ts).
  */
 
-import type { BudgetCap } from './budget.ts';
-import type { GrantState, LedgerEntry } from './ledger.ts';
+import { type BudgetCap, budgetCapCents, isOfBudget } from './budget.ts';
+import { compareDeduction } from './deduction-order.ts';
+import type { GrantState, OpenDraw } from './ledger.ts';
+import { centsOfCredits, maximum, microsOfCents, minimum, multiplyDivideHalfUp } from './money.ts';
+import { isSpecified } from './specifiers.ts';
 import type { UsageAtom } from './usage-atoms.ts';
 
 /** What one grant pays on one line of one invoice, in total. All three are positive or 0. */
@@ -39,8 +42,8 @@ export interface BurnDownInput {
   /** Metered lines of all open invoices, in line order; ordered here by invoice, then phase. */
   readonly usage: readonly UsageAtom[];
   readonly grants: readonly GrantState[];
-  /** Entries of the contract with an open invoice; only those of closed grants matter, which stay as they are. */
-  readonly openEntries: readonly LedgerEntry[];
+  /** What is written on open invoices; only what closed grants paid matters, which stays as it is. */
+  readonly openDraws: readonly OpenDraw[];
   readonly budgets: readonly BudgetCap[];
   /** Cents per credit for free credits and for budgets in credits; absent where the contract has no rate. */
   readonly valuationRateCents?: bigint | undefined;
@@ -50,4 +53,220 @@ export interface BurnDown {
   readonly draws: readonly Draw[];
   readonly lines: readonly LineBurn[];
   readonly budgets: readonly BudgetConsumption[];
+}
+
+/** Usage that is being paid. */
+interface OpenAtom {
+  readonly atom: UsageAtom;
+  /** Not paid yet. */
+  openCents: bigint;
+  /** Of these, what budgets still let credits pay. */
+  creditableCents: bigint;
+}
+
+/** A grant that is being drawn on, in cents; its credits follow once it is known what each line takes. */
+interface Pool {
+  readonly grant: GrantState;
+  readonly isFree: boolean;
+  capacityCents: bigint;
+  /** Whether usage would have taken more than there was. */
+  wasShort: boolean;
+  readonly takings: Map<string, Taking>;
+}
+
+interface Taking {
+  readonly atom: UsageAtom;
+  appliedCents: bigint;
+}
+
+/**
+ * What each grant pays on each line of the open invoices, in total; and what is left to pay.
+ *
+ * Atoms go in the order of invoice, phase, line; each is paid by the grants in deduction order that may pay it. A grant with
+ * a rate gives credits by its own ratio, half-up at six decimals, and all it has left when its last cent goes. Free credits
+ * are valued at `valuationRateCents` and unused without it (semantics 9). What closed grants paid stays, unless the usage
+ * itself has shrunk. Budgets make the first cents of their dimension creditable, up to the cap (semantics 10).
+ */
+export function burnDown(input: BurnDownInput): BurnDown {
+  const usage = input.usage.toSorted(byPhase);
+  const atoms = creditableAtoms(usage, input.budgets, input.valuationRateCents);
+  const ordered = input.grants.toSorted(compareDeduction);
+  const history = ordered
+    .filter((grant) => grant.isClosed)
+    .flatMap((grant) => keepHistory(grant, input.openDraws, atoms));
+  const pools = ordered.filter((grant) => !grant.isClosed).map((grant) => poolOf(grant, input.valuationRateCents));
+  for (const atom of atoms) payAtom(atom, pools);
+  const draws = [...history, ...pools.flatMap((pool) => drawsOfPool(pool, input.valuationRateCents))];
+  return {
+    draws,
+    lines: linesOf(usage, draws),
+    budgets: input.budgets.map((budget) => ({
+      budgetId: budget.budgetId,
+      consumedCents: usage
+        .filter((atom) => isOfBudget(budget, atom))
+        .reduce((sum, atom) => sum + atom.cents, budget.consumedBeforeCents),
+    })),
+  };
+}
+
+/** Why a grant may not pay for this usage; undefined when it may. For explanations, and the rule itself. */
+export function ineligibility(
+  grant: Pick<GrantState, 'expiresAt' | 'specifiers'>,
+  atom: UsageAtom,
+): 'expired before this usage ended' | 'limited to other usage' | undefined {
+  if (grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, atom.phaseEnd) < 0) {
+    return 'expired before this usage ended';
+  }
+  return isSpecified(grant.specifiers, atom) ? undefined : 'limited to other usage';
+}
+
+function creditableAtoms(
+  usage: readonly UsageAtom[],
+  budgets: readonly BudgetCap[],
+  valuationRateCents: bigint | undefined,
+): OpenAtom[] {
+  const capped = budgets.flatMap((budget) => {
+    const capCents = budgetCapCents(budget, valuationRateCents);
+    return capCents === undefined ? [] : [{ budget, roomCents: maximum(0n, capCents - budget.consumedBeforeCents) }];
+  });
+  return usage.map((atom) => {
+    let creditableCents = atom.cents;
+    for (const room of capped.filter(({ budget }) => isOfBudget(budget, atom))) {
+      creditableCents = minimum(creditableCents, room.roomCents);
+      room.roomCents = maximum(0n, room.roomCents - atom.cents);
+    }
+    return { atom, openCents: atom.cents, creditableCents };
+  });
+}
+
+/**
+ * What a closed grant has paid stays paid, as far as there is usage for it still. It covers creditable cents first, so that
+ * they are not paid twice, and only then those beyond a cap that was lowered after the fact.
+ */
+function keepHistory(grant: GrantState, openDraws: readonly OpenDraw[], atoms: readonly OpenAtom[]): Draw[] {
+  return openDraws
+    .filter((draw) => draw.grantId === grant.grantId)
+    .map((draw) => {
+      const covered = atoms.filter(
+        ({ atom }) =>
+          atom.invoiceId === draw.invoiceId &&
+          atom.lineKey === draw.lineKey &&
+          ineligibility(grant, atom) === undefined,
+      );
+      let left = draw.appliedCents;
+      for (const atom of covered) left -= pay(atom, minimum(left, atom.creditableCents));
+      for (const atom of covered) left -= pay(atom, minimum(left, atom.openCents));
+      return partOfDraw(draw, draw.appliedCents - left);
+    })
+    .filter((draw) => draw.appliedCents > 0n);
+}
+
+function partOfDraw({ invoiceId, lineKey, grantId, ...draw }: OpenDraw, appliedCents: bigint): Draw {
+  return {
+    invoiceId,
+    lineKey,
+    grantId,
+    appliedCents,
+    amountCents: multiplyDivideHalfUp(draw.amountCents, appliedCents, draw.appliedCents),
+    creditMicros: multiplyDivideHalfUp(draw.creditMicros, appliedCents, draw.appliedCents),
+  };
+}
+
+function poolOf(grant: GrantState, valuationRateCents: bigint | undefined): Pool {
+  const isFree = grant.originalCents === 0n && grant.creditRateCents === 0n;
+  const worth = valuationRateCents === undefined ? 0n : centsOfCredits(grant.availableMicros, valuationRateCents);
+  return {
+    grant,
+    isFree,
+    capacityCents: isFree ? worth : grant.availableCents,
+    wasShort: false,
+    takings: new Map(),
+  };
+}
+
+function payAtom(open: OpenAtom, pools: readonly Pool[]): void {
+  for (const pool of pools) {
+    if (open.creditableCents === 0n) return;
+    if (ineligibility(pool.grant, open.atom) !== undefined) continue;
+    if (open.creditableCents > pool.capacityCents) pool.wasShort = true;
+    const cents = pay(open, minimum(open.creditableCents, pool.capacityCents));
+    if (cents > 0n) take(pool, open.atom, cents);
+  }
+}
+
+function pay(open: OpenAtom, cents: bigint): bigint {
+  open.openCents -= cents;
+  open.creditableCents = maximum(0n, open.creditableCents - cents);
+  return cents;
+}
+
+function take(pool: Pool, atom: UsageAtom, cents: bigint): void {
+  const key = lineOf(atom);
+  const taking = pool.takings.get(key) ?? { atom, appliedCents: 0n };
+  taking.appliedCents += cents;
+  pool.takings.set(key, taking);
+  pool.capacityCents -= cents;
+}
+
+function drawsOfPool(pool: Pool, valuationRateCents: bigint | undefined): Draw[] {
+  let micros = pool.grant.availableMicros;
+  const takings = [...pool.takings.values()];
+  return takings.map(({ atom, appliedCents }, index) => {
+    const isLast = index === takings.length - 1;
+    const creditMicros = creditsTaken({ pool, appliedCents, micros, isLast, valuationRateCents });
+    micros -= creditMicros;
+    return {
+      invoiceId: atom.invoiceId,
+      lineKey: atom.lineKey,
+      grantId: pool.grant.grantId,
+      appliedCents,
+      amountCents: pool.isFree ? 0n : appliedCents,
+      creditMicros,
+    };
+  });
+}
+
+interface CreditsTaken {
+  readonly pool: Pool;
+  readonly appliedCents: bigint;
+  /** What the grant has left before this line. */
+  readonly micros: bigint;
+  readonly isLast: boolean;
+  readonly valuationRateCents: bigint | undefined;
+}
+
+function creditsTaken({ pool, appliedCents, micros, isLast, valuationRateCents }: CreditsTaken): bigint {
+  if (micros === 0n) return 0n;
+  if (pool.isFree) {
+    if (isLast && pool.wasShort) return micros;
+    return valuationRateCents === undefined ? 0n : minimum(micros, microsOfCents(appliedCents, valuationRateCents));
+  }
+  if (isLast && pool.capacityCents === 0n) return micros;
+  const { originalCents, originalMicros } = pool.grant;
+  // As long as a cent is left, so is a credit: rounding must not empty the one before the other.
+  return minimum(micros - 1n, multiplyDivideHalfUp(appliedCents, originalMicros, originalCents));
+}
+
+function linesOf(usage: readonly UsageAtom[], draws: readonly Draw[]): LineBurn[] {
+  const applied = new Map<string, bigint>();
+  for (const draw of draws) applied.set(lineOf(draw), (applied.get(lineOf(draw)) ?? 0n) + draw.appliedCents);
+  return Map.groupBy(usage, lineOf)
+    .entries()
+    .flatMap(([key, atoms]) => {
+      const [first] = atoms;
+      if (first === undefined) return [];
+      const totalCents = atoms.reduce((sum, atom) => sum + atom.cents, 0n);
+      const appliedCents = applied.get(key) ?? 0n;
+      const { invoiceId, lineKey } = first;
+      return [{ invoiceId, lineKey, totalCents, appliedCents, overageCents: totalCents - appliedCents }];
+    })
+    .toArray();
+}
+
+function lineOf({ invoiceId, lineKey }: { readonly invoiceId: string; readonly lineKey: string }): string {
+  return JSON.stringify([invoiceId, lineKey]);
+}
+
+function byPhase(a: UsageAtom, b: UsageAtom): number {
+  return a.periodIndex - b.periodIndex || Temporal.Instant.compare(a.phaseEnd, b.phaseEnd);
 }

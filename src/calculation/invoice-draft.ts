@@ -3,12 +3,26 @@
  * The lines of a draft and those frozen at finalization come from here alike (semantics 7).
  */
 
-import type { BillingPeriod, DateRange, Interval, ServicePeriod } from './billing-period.ts';
-import type { Big } from './money.ts';
+import { strict as assert } from 'node:assert';
+import { limits } from '../limits.ts';
+import {
+  type BillingPeriod,
+  type DateRange,
+  type Interval,
+  nestingGrid,
+  periodAt,
+  periodIndexContaining,
+  type ServicePeriod,
+  servicePeriodOf,
+} from './billing-period.ts';
+import type { Draw } from './burn-down.ts';
+import type { GrantState } from './ledger.ts';
+import { Big, centsOfDollars, decimal, divideHalfUp, dollarsOfCents, zero } from './money.ts';
+import { priceQuantity } from './pricing/index.ts';
 import type { TierShare } from './pricing/pricing-model.ts';
-import type { Proration } from './proration.ts';
+import { prorate, type Proration, prorationOf } from './proration.ts';
 import type { ContractItem } from './rate-card.ts';
-import type { GroupValues, MeteredQuantity } from './rating.ts';
+import { type GroupValues, type MeteredQuantity, rateUsage } from './rating.ts';
 
 /** What a contract is billed by. `endDate` is exclusive: the end date, or the earlier date of a cancellation. */
 export interface BillingTerms extends DateRange {
@@ -66,5 +80,237 @@ export interface InvoiceDraft {
   readonly meteredCents: bigint;
 }
 
-export type GridOf = (items: readonly ContractItem[]) => Interval | undefined;
+/** Metered quantities by item id; an item without an entry has metered nothing. */
 export type MeteredQuantities = ReadonlyMap<string, readonly MeteredQuantity[]>;
+
+const one = new Big(1);
+const monthly: Interval = { unit: 'MONTH', count: 1 };
+
+/** Which period of the contract's invoice grid holds `date`. */
+export function invoicePeriodIndexContaining(terms: BillingTerms, date: Temporal.PlainDate): number {
+  const grid = gridOf(terms.items);
+  return grid === undefined ? 0 : periodIndexContaining(terms.startDate, grid, date);
+}
+
+/**
+ * Period `index` of the invoice grid, which is the shortest interval of the contract's items (semantics 6); undefined once
+ * the contract has ended. A contract whose items are all billed once has one invoice: for its whole term, or for its first
+ * month when it rolls (our choice).
+ */
+export function invoicePeriodAt(terms: BillingTerms, index: number): BillingPeriod | undefined {
+  const grid = gridOf(terms.items);
+  if (grid !== undefined) return periodAt(terms, grid, index);
+  if (index !== 0) return undefined;
+  const first = periodAt({ startDate: terms.startDate }, monthly, 0);
+  assert(first !== undefined, 'a rolling period has no end to be cut at');
+  const end = terms.endDate ?? first.end;
+  return { ...first, end, wholeEnd: end };
+}
+
+/**
+ * What to meter for an invoice: of every USAGE item, its own period that ends with the invoice's. An item that is billed
+ * once is metered over the first invoice's period (our choice).
+ */
+export function usageWindowsOf(terms: BillingTerms, period: BillingPeriod): UsageWindow[] {
+  return terms.items.flatMap((item) => {
+    const own = item.model === 'USAGE' ? ownPeriod(terms, item, period) : undefined;
+    if (own === undefined || item.meterId === undefined) return [];
+    return [{ item, meterId: item.meterId, period: own, ...servicePeriodOf(own) }];
+  });
+}
+
+/** The period's end where usage is billed, its start where fixed prices alone are (semantics 7). */
+export function invoiceDateOf(terms: BillingTerms, period: BillingPeriod): Temporal.PlainDate {
+  return usageWindowsOf(terms, period).length > 0 ? period.end : period.start;
+}
+
+/**
+ * The invoice of a period before credits: lines in the order of the items, then the prepaid credits on the first.
+ * Fixed items are billed in advance, on the invoice with which their own period starts, and prorated by days where the
+ * contract's end cuts that period; usage is billed in arrears. The flat amount of a USAGE price is a fixed line beside its
+ * usage, which credits cannot pay (semantics 5).
+ */
+export function draftInvoice(
+  terms: BillingTerms,
+  period: BillingPeriod,
+  quantities: MeteredQuantities = new Map(),
+): InvoiceDraft {
+  const lines = terms.items.flatMap((item) => {
+    const own = ownPeriod(terms, item, period);
+    if (own === undefined) return [];
+    if (item.model !== 'USAGE') return [fixedLine(item, own)];
+    return [...meteredLines(item, own, quantities.get(item.id) ?? []), ...flatAmountLine(item, own)];
+  });
+  return summed({
+    period,
+    invoiceDate: invoiceDateOf(terms, period),
+    lines: [...lines, ...prepaidLine(terms, period)],
+  });
+}
+
+/**
+ * The invoice with its credits: one negative line for each grant that paid on it, in the order given. Draws of other
+ * invoices are passed over. Credits never exceed the metered lines (interface 4.15 rule 4).
+ */
+export function withCredits(
+  draft: InvoiceDraft,
+  invoiceId: string,
+  draws: readonly Draw[],
+  grants: readonly GrantState[],
+): InvoiceDraft {
+  const credits = grants.flatMap((grant) => {
+    const paid = draws.filter((draw) => draw.invoiceId === invoiceId && draw.grantId === grant.grantId);
+    const appliedCents = paid.reduce((sum, draw) => sum + draw.appliedCents, 0n);
+    return appliedCents === 0n ? [] : [creditLine(draft.period, grant, appliedCents)];
+  });
+  const invoice = summed({ ...draft, lines: [...draft.lines, ...credits] });
+  assert(draft.totalCents - invoice.totalCents <= draft.meteredCents, 'credits pay for metered lines alone');
+  return invoice;
+}
+
+function gridOf(items: readonly ContractItem[]): Interval | undefined {
+  const intervals = items.filter((item) => item.billingMode === 'RECURRING').map(intervalOf);
+  const grid = nestingGrid(intervals);
+  assert(
+    grid !== undefined || intervals.length === 0,
+    'the intervals of a plan nest: it is checked when a plan is made',
+  );
+  return grid;
+}
+
+function intervalOf(item: ContractItem): Interval {
+  assert(item.interval !== undefined, 'a recurring price has an interval');
+  return item.interval;
+}
+
+/** The item's own period that this invoice bills: it starts with the invoice's period when fixed, ends with it when metered. */
+function ownPeriod(terms: BillingTerms, item: ContractItem, period: BillingPeriod): BillingPeriod | undefined {
+  if (item.billingMode === 'ONE_TIME') return period.index === 0 ? { ...period, wholeEnd: period.end } : undefined;
+  const interval = intervalOf(item);
+  const own = periodAt(terms, interval, periodIndexContaining(terms.startDate, interval, period.start));
+  if (own === undefined) return undefined;
+  const isDue = item.model === 'USAGE' ? own.end.equals(period.end) : own.start.equals(period.start);
+  return isDue ? own : undefined;
+}
+
+function fixedLine(item: ContractItem, own: BillingPeriod): InvoiceLine {
+  const priced = priceQuantity(item, decimal(item.quantity));
+  const proration = prorationOf(own);
+  const exactAmount = prorate(priced.exactAmount, proration);
+  return {
+    ...itemLine(item, own),
+    lineKey: item.id,
+    kind: 'fixed',
+    description: item.description ?? item.productName,
+    quantity: priced.quantity,
+    ...(proration === undefined
+      ? amounts(exactAmount, priced.unitPrice)
+      : amounts(exactAmount, effectivePrice(exactAmount, priced.quantity))),
+    breakdown: priced.breakdown,
+    proration,
+  };
+}
+
+function meteredLines(item: ContractItem, own: BillingPeriod, quantities: readonly MeteredQuantity[]): InvoiceLine[] {
+  return rateUsage(item, quantities).map((line) => ({
+    ...itemLine(item, own),
+    lineKey: line.lineKey,
+    kind: 'metered',
+    description: line.description,
+    quantity: line.quantity,
+    ...amounts(line.exactAmount, line.unitPrice),
+    meterId: item.meterId,
+    groupValues: line.groupValues,
+    breakdown: line.breakdown,
+  }));
+}
+
+function flatAmountLine(item: ContractItem, own: BillingPeriod): InvoiceLine[] {
+  const flatAmount = decimal(item.flatAmount ?? '0');
+  if (flatAmount.eq(zero)) return [];
+  const proration = prorationOf(own);
+  const exactAmount = prorate(flatAmount, proration);
+  return [
+    {
+      ...itemLine(item, own),
+      lineKey: `${item.id} flat`,
+      kind: 'fixed',
+      description: `${item.description ?? item.productName} (flat amount)`,
+      quantity: one,
+      ...amounts(exactAmount, exactAmount),
+      proration,
+    },
+  ];
+}
+
+function prepaidLine(terms: BillingTerms, period: BillingPeriod): InvoiceLine[] {
+  const grantCents = terms.creditGrantCents ?? 0n;
+  if (period.index !== 0 || grantCents === 0n) return [];
+  const amount = dollarsOfCents(grantCents);
+  return [
+    {
+      lineKey: 'prepaid credits',
+      kind: 'prepaid',
+      name: 'Prepaid credits',
+      description: 'Credits bought with this contract',
+      quantity: one,
+      ...amounts(amount, amount),
+      servicePeriod: servicePeriodOf(period),
+    },
+  ];
+}
+
+function creditLine(period: BillingPeriod, grant: GrantState, appliedCents: bigint): InvoiceLine {
+  const amount = dollarsOfCents(-appliedCents);
+  return {
+    lineKey: `credit ${grant.grantId}`,
+    kind: 'credit',
+    name: 'Credits applied',
+    description: grant.description,
+    quantity: one,
+    ...amounts(amount, amount),
+    servicePeriod: servicePeriodOf(period),
+    grantId: grant.grantId,
+  };
+}
+
+function itemLine(
+  item: ContractItem,
+  own: BillingPeriod,
+): Pick<InvoiceLine, 'name' | 'servicePeriod' | 'itemId' | 'pricingId' | 'productId'> {
+  return {
+    name: item.pricingName,
+    servicePeriod: servicePeriodOf(own),
+    itemId: item.id,
+    pricingId: item.pricingId,
+    productId: item.productId,
+  };
+}
+
+function amounts(
+  exactAmount: Big,
+  unitPrice: Big,
+): Pick<InvoiceLine, 'exactAmount' | 'totalCents' | 'unitPrice' | 'unitPriceCents'> {
+  return {
+    exactAmount,
+    totalCents: centsOfDollars(exactAmount),
+    unitPrice,
+    unitPriceCents: centsOfDollars(unitPrice),
+  };
+}
+
+function effectivePrice(exactAmount: Big, quantity: Big): Big {
+  return quantity.eq(zero) ? zero : divideHalfUp(exactAmount, quantity, limits.decimalFractionDigits);
+}
+
+function summed(invoice: Pick<InvoiceDraft, 'period' | 'invoiceDate' | 'lines'>): InvoiceDraft {
+  return {
+    ...invoice,
+    totalCents: sumOf(invoice.lines),
+    meteredCents: sumOf(invoice.lines.filter((line) => line.kind === 'metered')),
+  };
+}
+
+function sumOf(lines: readonly InvoiceLine[]): bigint {
+  return lines.reduce((sum, line) => sum + line.totalCents, 0n);
+}

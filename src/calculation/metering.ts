@@ -29,7 +29,8 @@ export interface EventRules {
 export function createEventMatcher(rules: EventRules): (event: MeteredEvent) => boolean {
   const matchesName = createListTest(rules.eventTypeFilter);
   const filters = rules.propertyFilters.map(createPropertyTest);
-  return (event) => matchesName(event.eventName.normalize('NFC')) && filters.every((filter) => filter(event.properties));
+  return (event) =>
+    matchesName(event.eventName.normalize('NFC')) && filters.every((filter) => filter(event.properties));
 }
 
 /**

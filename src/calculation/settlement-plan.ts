@@ -1,0 +1,66 @@
+/**
+ * What the ledger must gain so that the usage written on open invoices is what the burn-down says (semantics 9, Settlement).
+ * A second plan after the first was written is empty.
+ */
+
+import type { Draw } from './burn-down.ts';
+import { drawKey, type LedgerEntry, type OpenDraw } from './ledger.ts';
+
+export interface SettlementPlan {
+  /** Usage entries to undo, each whole; to be written first, so that no grant falls below 0 on the way. */
+  readonly reversals: readonly LedgerEntry[];
+  /** Usage entries to write, as positive figures. */
+  readonly usage: readonly Draw[];
+}
+
+interface Figures {
+  readonly appliedCents: bigint;
+  readonly amountCents: bigint;
+  readonly creditMicros: bigint;
+}
+
+const nothing: Figures = { appliedCents: 0n, amountCents: 0n, creditMicros: 0n };
+
+/**
+ * More usage adds an entry of the difference. Less usage reverses entries, the newest first, until what is left is not too
+ * much, and adds the rest anew: a reversal always undoes one entry whole (interface 4.16).
+ */
+export function planSettlement(draws: readonly Draw[], openDraws: readonly OpenDraw[]): SettlementPlan {
+  const written = new Map(openDraws.map((draw) => [drawKey(draw), draw]));
+  const wanted = new Set(draws.map(drawKey));
+  const dropped = openDraws.filter((draw) => !wanted.has(drawKey(draw)));
+  const plans = draws.map((draw) => planDraw(draw, written.get(drawKey(draw))));
+  return {
+    reversals: [...plans.flatMap((plan) => plan.reversals), ...dropped.flatMap((draw) => draw.entries.toReversed())],
+    usage: plans.flatMap((plan) => plan.usage),
+  };
+}
+
+function planDraw(draw: Draw, written: OpenDraw | undefined): SettlementPlan {
+  const reversals: LedgerEntry[] = [];
+  let kept: Figures = written ?? nothing;
+  for (const entry of (written?.entries ?? []).toReversed()) {
+    if (isWithin(kept, draw)) break;
+    reversals.push(entry);
+    kept = {
+      appliedCents: kept.appliedCents - entry.appliedCents,
+      amountCents: kept.amountCents + entry.amountCents,
+      creditMicros: kept.creditMicros + entry.creditMicros,
+    };
+  }
+  const rest = {
+    ...draw,
+    appliedCents: draw.appliedCents - kept.appliedCents,
+    amountCents: draw.amountCents - kept.amountCents,
+    creditMicros: draw.creditMicros - kept.creditMicros,
+  };
+  return { reversals, usage: isWithin(rest, nothing) ? [] : [rest] };
+}
+
+function isWithin(figures: Figures, bound: Figures): boolean {
+  return (
+    figures.appliedCents <= bound.appliedCents &&
+    figures.amountCents <= bound.amountCents &&
+    figures.creditMicros <= bound.creditMicros
+  );
+}
