@@ -41,7 +41,9 @@ export const operations: OperationTable = Object.fromEntries(
 
 /** The room that declares an operation. */
 export function roomOf(name: OperationName): RoomName {
-  const found = (Object.keys(rooms) as RoomName[]).find((room) => rooms[room].some((operation) => operation.name === name));
+  const found = (Object.keys(rooms) as RoomName[]).find((room) =>
+    rooms[room].some((operation) => operation.name === name),
+  );
   if (found === undefined) throw new TypeError(`no operation is called ${name}`);
   return found;
 }

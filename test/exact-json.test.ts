@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+
+import { exactNumber, parseExactJson, textOfNumber } from '../src/exact-json.ts';
+import type { ExactNumber } from '../src/exact-json.ts';
+
+describe('a JSON number keeps the digits that it was written with', () => {
+  test.each([
+    '0',
+    '1',
+    '-1',
+    '1.0',
+    '1.10',
+    '1e3',
+    '0.1',
+    '0.000000000001',
+    '9007199254740993',
+    '-0',
+    '1e400',
+    '12345678901234.123456789012',
+  ])('%s comes out as it went in', (text) => {
+    const value = parseExactJson(`{"n":${text}}`) as { n: ExactNumber };
+    expect(textOfNumber(value.n)).toBe(text);
+    expect(JSON.stringify(value)).toBe(`{"n":${text}}`);
+  });
+
+  test.each([
+    ['1', true],
+    ['0.5', true],
+    ['-3', true],
+    ['1.0', false],
+    ['1e3', false],
+    ['-0', false],
+    ['9007199254740993', false],
+  ])('%s is a plain number: %s', (text, isPlain) => {
+    expect(typeof exactNumber(text) === 'number').toBe(isPlain);
+  });
+});
+
+describe('JSON from outside is refused', () => {
+  test.each([
+    ['cut short', '{"a":1', 'malformed'],
+    ['with a comma too many', '[1,]', 'malformed'],
+    ['not JSON at all', '<html>', 'malformed'],
+    ['empty', '', 'malformed'],
+    ['with a name twice', '{"a":1,"a":2}', '"a" twice'],
+    ['with a name twice, once escaped', String.raw`{"a":1,"\u0061":2}`, '"a" twice'],
+    ['with a name twice deep inside', '{"x":[{"b":1,"b":1}]}', '"b" twice'],
+  ])('%s', (_case, text, words) => {
+    expect(() => parseExactJson(text)).toThrow(
+      expect.objectContaining({ kind: 'badRequest', message: expect.stringContaining(words) }),
+    );
+  });
+
+  test.each(['__proto__', 'constructor', 'prototype'])('with a name that would touch prototypes: %s', (name) => {
+    expect(() => parseExactJson(`{"metadata":{"${name}":{"polluted":true}}}`)).toThrow(
+      expect.objectContaining({ kind: 'invalidInput' }),
+    );
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  test('nested deeper than the limit, before the parser sees it', () => {
+    expect(() => parseExactJson('['.repeat(200_000))).toThrow(expect.objectContaining({ kind: 'badRequest' }));
+    expect(parseExactJson(`${'['.repeat(32)}${']'.repeat(32)}`)).toBeDefined();
+    expect(() => parseExactJson(`${'['.repeat(33)}${']'.repeat(33)}`)).toThrow('32 levels');
+  });
+
+  test('with more names than the limit', () => {
+    const names = Array.from({ length: 4 }, (_value, index) => `"k${index}":1`).join(',');
+    expect(() => parseExactJson(`{${names}}`, { depth: 4, keys: 3 })).toThrow('more than 3 names');
+  });
+
+  test('but the same name in two objects, and names inside texts, are fine', () => {
+    expect(parseExactJson(String.raw`[{"a":"\"a\":"},{"a":"{"}]`)).toEqual([{ a: '"a":' }, { a: '{' }]);
+  });
+});

@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+
+import { exactNumber } from '../../src/exact-json.ts';
+import {
+  centsInput,
+  creditsInput,
+  dateInput,
+  decimalInput,
+  emailInput,
+  membersInput,
+  page,
+  text,
+  timestampInput,
+  utcTimestamp,
+} from '../../src/operations/fields.ts';
+
+const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
+
+describe('cents are whole numbers written as digits alone', () => {
+  const cents = centsInput();
+  test.each([
+    ['0', true],
+    ['1', true],
+    ['1000000000000000', true],
+    ['1000000000000001', false],
+    ['-1', false],
+    ['-0', false],
+    ['1.0', false],
+    ['1.5', false],
+    ['1e3', false],
+    ['9007199254740993', false],
+    ['1e309', false],
+  ])('%s: %s', (literal, isAccepted) => {
+    expect(accepts(cents, exactNumber(literal))).toBe(isAccepted);
+  });
+
+  test.each([['5'], [null], [true], [Number.NaN], [Number.POSITIVE_INFINITY], [5n], [[5]]])(
+    '%s is refused',
+    (value) => {
+      expect(accepts(cents, value)).toBe(false);
+    },
+  );
+});
+
+describe('credits have at most six decimals and stay at or below 1e12', () => {
+  test.each([
+    ['1', true],
+    ['0.000001', true],
+    ['0.0000001', false],
+    ['1000000000000', true],
+    ['1000000000000.000001', false],
+    ['1000000000001', false],
+    ['0', false],
+    ['0.000000', false],
+    ['-1', false],
+    ['1e2', false],
+    ['1.50', true],
+  ])('%s: %s', (literal, isAccepted) => {
+    expect(accepts(creditsInput({ allowZero: false }), exactNumber(literal))).toBe(isAccepted);
+  });
+
+  test('come out as the text they were written with', () => {
+    expect(creditsInput({ allowZero: false }).parse(exactNumber('12.50'))).toBe('12.50');
+  });
+});
+
+describe('prices are decimal texts without sign or exponent', () => {
+  test.each([
+    ['0', true],
+    ['0.000003', true],
+    ['999999999999999.999999999999', true],
+    ['1000000000000000', false],
+    ['0.0000000000001', false],
+    ['.5', false],
+    ['5.', false],
+    ['+5', false],
+    ['-5', false],
+    ['1e3', false],
+    ['0x10', false],
+    ['١٢', false],
+    ['1_000', false],
+    ['1,5', false],
+    ['', false],
+    [' 1', false],
+  ])('%j: %s', (literal, isAccepted) => {
+    expect(accepts(decimalInput, literal)).toBe(isAccepted);
+  });
+});
+
+describe('dates are dates of the calendar', () => {
+  test.each([
+    ['2026-02-28', true],
+    ['2024-02-29', true],
+    ['2026-02-29', false],
+    ['2100-02-29', false],
+    ['2000-02-29', true],
+    ['2023-02-30', false],
+    ['2026-04-31', false],
+    ['2026-00-10', false],
+    ['2026-13-01', false],
+    ['1999-12-31', false],
+    ['2101-01-01', false],
+    ['0000-01-01', false],
+    ['2026-1-1', false],
+    ['2026-01-01T00:00:00Z', false],
+  ])('%s: %s', (literal, isAccepted) => {
+    expect(accepts(dateInput, literal)).toBe(isAccepted);
+  });
+
+  test('exactly those that Temporal knows', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 2000, max: 2100 }),
+        fc.integer({ min: 0, max: 13 }),
+        fc.integer({ min: 0, max: 32 }),
+        (year, month, day) => {
+          const literal = `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+          expect(accepts(dateInput, literal)).toBe(isKnown(literal));
+        },
+      ),
+    );
+  });
+});
+
+function isKnown(literal: string): boolean {
+  try {
+    Temporal.PlainDate.from(literal, { overflow: 'reject' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('date-times carry an offset and come out in UTC', () => {
+  test.each([
+    ['2026-03-01T00:00:00Z', '2026-03-01T00:00:00.000Z'],
+    ['2026-03-01t00:00:00z', '2026-03-01T00:00:00.000Z'],
+    ['2026-03-01T00:00:00.5Z', '2026-03-01T00:00:00.500Z'],
+    ['2026-03-01T00:00:00.123999999Z', '2026-03-01T00:00:00.123Z'],
+    ['2026-03-01T02:00:00+02:00', '2026-03-01T00:00:00.000Z'],
+    ['2026-02-28T19:00:00.25-05:00', '2026-03-01T00:00:00.250Z'],
+    ['2026-03-01T00:00:00', undefined],
+    ['2026-03-01', undefined],
+    ['2026-02-30T00:00:00Z', undefined],
+    ['2026-03-01T24:00:00Z', undefined],
+    ['2026-03-01T00:00:60Z', undefined],
+    ['2026-03-01T00:00:00Z[u-ca=hebrew]', undefined],
+    ['2026-03-01T00:00:00+25:00', undefined],
+    ['2026-03-01 00:00:00Z', undefined],
+    ['tomorrow', undefined],
+  ])('%s -> %s', (literal, expected) => {
+    expect(utcTimestamp(literal)).toBe(expected);
+    expect(accepts(timestampInput, literal)).toBe(expected !== undefined);
+  });
+});
+
+describe('texts are well-formed, in NFC, and counted in code points', () => {
+  test.each([
+    ['a lone surrogate', '\uD800', false],
+    ['NUL', 'a\u0000b', false],
+    ['an escape sequence', 'a\u001B[2Jb', false],
+    ['nothing', '', false],
+    ['three emoji of two units each', '😀😀😀', true],
+    ['four letters', 'abcd', false],
+  ])('%s: accepted %s', (_case, value, isAccepted) => {
+    const isShort = value !== 'a\u0000b' && value !== 'a\u001B[2Jb';
+    expect(accepts(text(isShort ? 3 : 100), value)).toBe(isAccepted);
+  });
+
+  test('e with a combining accent becomes one letter', () => {
+    expect(text().parse('Cafe\u0301')).toBe('Caf\u00e9');
+  });
+});
+
+describe('emails', () => {
+  test.each([
+    ['ada@example.com', true],
+    ['ada.l+b@mail.example.co.uk', true],
+    ['ada', false],
+    ['ada@', false],
+    ['@example.com', false],
+    ['ada@example', false],
+    ['ada@@example.com', false],
+    ['ada @example.com', false],
+    ['Ada <ada@example.com>', false],
+  ])('%s: %s', (literal, isAccepted) => {
+    expect(accepts(emailInput, literal)).toBe(isAccepted);
+  });
+});
+
+describe('names that the caller chooses are short, few, and touch no prototype', () => {
+  const members = membersInput({ keys: 2, keyCharacters: 5, value: z.string() });
+  test.each([
+    ['two of them', '{"a":"1","b":"2"}', true],
+    ['three of them', '{"a":"1","b":"2","c":"3"}', false],
+    ['too long', '{"abcdef":"1"}', false],
+    ['constructor', '{"constructor":"1"}', false],
+  ])('%s: accepted %s', (_case, json, isAccepted) => {
+    expect(accepts(members, JSON.parse(json))).toBe(isAccepted);
+  });
+});
+
+describe('paging is refused out of range, never cut', () => {
+  const query = z.strictObject(page());
+  test.each([
+    ['1', true],
+    ['100', true],
+    ['0', false],
+    ['101', false],
+    ['-1', false],
+    ['1.5', false],
+    ['ten', false],
+  ])('limit=%s: %s', (limit, isAccepted) => {
+    expect(accepts(query, { limit })).toBe(isAccepted);
+  });
+});
