@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
+import { staleFiles } from '../tools/generated.ts';
 import { parseSource, readSources, root } from './support/sources.ts';
 import type { Source } from './support/sources.ts';
 
@@ -216,6 +217,10 @@ describe('installing', () => {
     }
     return `node_modules/${name}` in locked;
   }
+});
+
+test('generated files say what the declarations say', () => {
+  expect(staleFiles().map(({ path }) => path)).toEqual([]);
 });
 
 test('the workflow pins its actions by commit and may only read', () => {

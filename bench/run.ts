@@ -1,0 +1,50 @@
+/**
+ * `npm run bench [-- --rounds 9] [--write-readme]`: measures the installed package against what the machine can do at best,
+ * prints the table, keeps it in bench/results.json and, when asked, in README. A benchmark, not a test: a missed goal is
+ * shown and fails nothing.
+ */
+
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+import { replaceBlock } from '../tools/marked-block.ts';
+import { measureImport } from './event-import.ts';
+import { installPackage } from './installed-package.ts';
+import { machineLine, markdownTable } from './report.ts';
+import { measureStartUp } from './start-up.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '9' },
+    only: { type: 'string' },
+    'write-readme': { type: 'boolean', default: false },
+  },
+});
+const rounds = Number(values.rounds);
+if (!Number.isInteger(rounds) || rounds < 1)
+  throw new Error(`--rounds must be a whole number from 1, not ${values.rounds}`);
+if (values['write-readme'] && (rounds < 9 || values.only !== undefined)) {
+  throw new Error('README takes only the whole table, of at least 9 rounds');
+}
+
+const parts = { 'start-up': measureStartUp, import: measureImport };
+const chosen = Object.entries(parts).filter(([name]) => values.only === undefined || values.only === name);
+if (chosen.length === 0) throw new Error(`--only must be one of: ${Object.keys(parts).join(', ')}`);
+
+const installed = installPackage();
+try {
+  const results = chosen.flatMap(([, measurePart]) => measurePart(installed, rounds));
+  const machine = machineLine(new Date());
+  const table = markdownTable(results, machine, rounds);
+  process.stdout.write(`${table}\n`);
+  writeFileSync(join(root, 'bench/results.json'), `${JSON.stringify({ machine, rounds, results }, undefined, 2)}\n`);
+  if (values['write-readme']) {
+    const readme = join(root, 'README.md');
+    writeFileSync(readme, replaceBlock(readFileSync(readme, 'utf8'), 'benchmark', table));
+  }
+} finally {
+  rmSync(installed.folder, { recursive: true, force: true });
+}

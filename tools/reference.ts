@@ -1,0 +1,35 @@
+/** The reference in README: every operation with its command, its request and its scope. */
+
+import { allOperations } from '../src/operations/index.ts';
+import { commandGroups } from '../src/operations/operation.ts';
+import type { Operation } from '../src/operations/operation.ts';
+
+/** One section for each group of commands, in the order of help. */
+export function referenceMarkdown(): string {
+  const sections = Object.entries(commandGroups).map(([group, about]) => section(group, about));
+  return ['Requests marked with * are additions to the interface document.', ...sections].join('\n\n');
+}
+
+function section(group: string, about: string): string {
+  const rows = allOperations.filter(({ command }) => command.group === group).map(row);
+  return [
+    `### ${group}`,
+    '',
+    `${about}.`,
+    '',
+    '| command | what it does | request | scope |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+function row(operation: Operation): string {
+  const { command, route, scope, summary, documented } = operation;
+  const positional = (command.positional ?? []).map((name) => ` <${kebabCase(name)}>`).join('');
+  const request = route === undefined ? 'local only' : `\`${route.method} ${route.path}\`${documented ? '' : ' *'}`;
+  return `| \`tally ${command.group} ${command.verb}${positional}\` | ${summary} | ${request} | \`${scope}\` |`;
+}
+
+function kebabCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
