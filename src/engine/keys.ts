@@ -1,0 +1,252 @@
+/** Who calls: API keys, organizations, and the local owner (interface 5, semantics 1, 3 and 13). */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+import {
+  BillingError,
+  ConflictError,
+  InvalidInputError,
+  NotFoundError,
+  UnauthorizedError,
+  UnavailableError,
+} from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { Caller } from '../operations/index.ts';
+import type { keyOperations } from '../operations/keys.ts';
+import type { Scope } from '../operations/operation.ts';
+import type { Transaction } from '../store/database.ts';
+import { findApiKey, findApiKeyByDigest, insertApiKey, listApiKeys, updateApiKey } from '../store/records/api-keys.ts';
+import type { ApiKey } from '../store/records/api-keys.ts';
+import {
+  findOrganization,
+  insertOrganization,
+  listOrganizations,
+  updateOrganization,
+} from '../store/records/organizations.ts';
+import type { Organization } from '../store/records/organizations.ts';
+import type { EngineDependencies } from './engine.ts';
+import type { CallContext, HandlersOf } from './handler.ts';
+import { wireTimestamp } from './wire.ts';
+
+const secretBytes = 24;
+const suffixCharacters = 4;
+const keyForm = /^[A-Za-z0-9]{1,16}_live_[0-9a-f]{48}$/;
+const firstOrganization = { name: 'default', keyPrefix: 'tally' } as const;
+
+/**
+ * The local owner acting for an organization: the one named by id or name, else the oldest, which is made when the
+ * database has none. Throws NotFoundError for an unknown name.
+ */
+export async function findOwner(dependencies: EngineDependencies, organization?: string): Promise<Caller> {
+  const { store } = dependencies;
+  if (organization !== undefined) {
+    const named = await store.read(async (tx) => await findOrganization(tx, organization));
+    if (named === undefined) throw unknownOrganization(organization);
+    return ownerOf(named);
+  }
+  const oldest = await store.read(oldestOrganization);
+  if (oldest !== undefined) return ownerOf(oldest);
+  if (store.isReadOnly) {
+    throw new UnavailableError(`the database ${store.location} has no organization and is read-only`, {
+      hint: 'make the file and its directory writable, or give the path of another database',
+    });
+  }
+  // Looked for again inside the write: another process may have made it meanwhile.
+  return ownerOf(await store.write(async (tx) => (await oldestOrganization(tx)) ?? (await addFirst(dependencies, tx))));
+}
+
+/** The caller of an API key. Throws UnauthorizedError with the words of semantics 1. */
+export async function authenticate(dependencies: EngineDependencies, key: string): Promise<Caller> {
+  if (!keyForm.test(key)) throw new UnauthorizedError('Invalid API key');
+  const digest = digestOf(key);
+  const found = await dependencies.store.read(async (tx) => await findApiKeyByDigest(tx, digest));
+  if (found === undefined || !isSameDigest(found.digest, digest)) throw new UnauthorizedError('Invalid API key');
+  const timestamp = wireTimestamp(dependencies.now());
+  if (found.revokedAt !== null) throw new UnauthorizedError('API key has been revoked');
+  if (hasExpired(found, timestamp)) throw new UnauthorizedError('API key has expired');
+  await noteUse(dependencies, found);
+  return { organizationId: found.orgId, scopes: found.scopes, isLocal: false };
+}
+
+export const keyHandlers: HandlersOf<typeof keyOperations> = {
+  'keys.create': async (context, { body }) => {
+    const expiresAt = body.expiresAt ?? null;
+    if (expiresAt !== null && expiresAt <= context.timestamp) {
+      throw new InvalidInputError([{ path: 'expiresAt', message: 'must be in the future' }]);
+    }
+    return { body: { data: await issueKey(context, { name: body.name, scopes: body.scopes, expiresAt }) } };
+  },
+
+  'keys.list': async (context) => {
+    const keys = await listApiKeys(context.tx, context.orgId);
+    return { body: { data: keys.map(wireKey) } };
+  },
+
+  'keys.revoke': async (context, { params }) => {
+    const key = await getKey(context, params.keyId);
+    const revokedAt = key.revokedAt ?? context.timestamp;
+    await updateApiKey(context.tx, context.orgId, key.id, { revokedAt });
+    return { body: { data: wireKey({ ...key, revokedAt }) } };
+  },
+
+  'keys.rotate': async (context, { params, body }) => {
+    const { validUntil } = body;
+    const old = await getKey(context, params.keyId);
+    if (validUntil !== undefined && validUntil <= context.timestamp) {
+      throw new InvalidInputError([{ path: 'validUntil', message: 'must be in the future' }]);
+    }
+    if (old.revokedAt !== null) throw unusable(old, 'has been revoked');
+    if (hasExpired(old, context.timestamp)) throw unusable(old, 'has expired');
+    // The new key takes over what the old one was for, its end too: rotating must not prolong a right.
+    const data = await issueKey(context, { name: old.name, scopes: old.scopes, expiresAt: old.expiresAt });
+    const end =
+      validUntil === undefined ? { revokedAt: context.timestamp } : { expiresAt: earlier(validUntil, old.expiresAt) };
+    await updateApiKey(context.tx, context.orgId, old.id, end);
+    return { body: { data } };
+  },
+
+  'orgs.create': async (context, { body }) => {
+    await checkNameIsFree(context, body.name);
+    const organization = {
+      id: context.newId(),
+      name: body.name,
+      keyPrefix: body.keyPrefix,
+      salesTaxEnabled: body.salesTaxEnabled ?? false,
+      paymentProcessor: body.paymentProcessor ?? null,
+      lastCreatedAt: context.timestamp,
+      createdAt: context.timestamp,
+    };
+    await insertOrganization(context.tx, organization);
+    return { body: { data: wireOrganization(organization) } };
+  },
+
+  'orgs.list': async (context) => {
+    const organizations = await listOrganizations(context.tx);
+    return { body: { data: organizations.map(wireOrganization) } };
+  },
+
+  'orgs.update': async (context, { params, body }) => {
+    const organization = await findOrganization(context.tx, params.organizationId);
+    if (organization === undefined) throw unknownOrganization(params.organizationId);
+    if (Object.keys(body).length === 0) {
+      throw new InvalidInputError([{ path: '', message: 'at least one field is required' }]);
+    }
+    if (body.name !== undefined && body.name !== organization.name) await checkNameIsFree(context, body.name);
+    const changes = {
+      name: body.name ?? organization.name,
+      salesTaxEnabled: body.salesTaxEnabled ?? organization.salesTaxEnabled,
+      paymentProcessor: body.paymentProcessor === undefined ? organization.paymentProcessor : body.paymentProcessor,
+    };
+    await updateOrganization(context.tx, organization.id, changes);
+    return { body: { data: wireOrganization({ ...organization, ...changes }) } };
+  },
+};
+
+async function oldestOrganization(tx: Transaction): Promise<Organization | undefined> {
+  return (await listOrganizations(tx))[0];
+}
+
+async function addFirst(dependencies: EngineDependencies, tx: Transaction): Promise<Organization> {
+  const timestamp = wireTimestamp(dependencies.now());
+  const organization: Organization = {
+    ...firstOrganization,
+    id: dependencies.newId(),
+    salesTaxEnabled: false,
+    paymentProcessor: null,
+    lastCreatedAt: timestamp,
+    createdAt: timestamp,
+  };
+  await insertOrganization(tx, organization);
+  return organization;
+}
+
+function ownerOf(organization: Organization): Caller {
+  return { organizationId: organization.id, scopes: ['*'], isLocal: true };
+}
+
+function unknownOrganization(idOrName: string): NotFoundError {
+  return new NotFoundError(`no organization has the id or name "${idOrName}"`, {
+    hint: 'see them with: tally orgs list',
+  });
+}
+
+async function checkNameIsFree(context: CallContext, name: string): Promise<void> {
+  const organizations = await listOrganizations(context.tx);
+  if (organizations.some((organization) => organization.name === name)) {
+    throw new ConflictError(`an organization is called "${name}" already`);
+  }
+}
+
+function digestOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+function isSameDigest(stored: string, given: string): boolean {
+  return timingSafeEqual(Buffer.from(stored, 'hex'), Buffer.from(given, 'hex'));
+}
+
+function hasExpired(key: ApiKey, timestamp: string): boolean {
+  return key.expiresAt !== null && key.expiresAt <= timestamp;
+}
+
+/** Keeps when the key was last used, to the minute: a note, so that a database that cannot take it refuses nobody. */
+async function noteUse(dependencies: EngineDependencies, key: ApiKey): Promise<void> {
+  const { store } = dependencies;
+  const now = dependencies.now();
+  const recently = wireTimestamp(now.subtract({ seconds: limits.lastUsedResolutionSeconds }));
+  if (store.isReadOnly || (key.lastUsedAt !== null && key.lastUsedAt > recently)) return;
+  try {
+    await store.write(async (tx) => await updateApiKey(tx, key.orgId, key.id, { lastUsedAt: wireTimestamp(now) }));
+  } catch (error) {
+    if (!(error instanceof BillingError)) throw error;
+  }
+}
+
+/** Makes a key and keeps its digest; the answer is the only place where the key itself ever stands. */
+async function issueKey(
+  context: CallContext,
+  wanted: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: string | null },
+) {
+  const secret = Buffer.from(context.randomBytes(secretBytes)).toString('hex');
+  const text = `${context.organization.keyPrefix}_live_${secret}`;
+  const key: ApiKey = {
+    ...wanted,
+    scopes: [...new Set(wanted.scopes)],
+    orgId: context.orgId,
+    id: context.newId(),
+    digest: digestOf(text),
+    suffix: text.slice(-suffixCharacters),
+    revokedAt: null,
+    lastUsedAt: null,
+    createdAt: context.timestamp,
+  };
+  await insertApiKey(context.tx, key);
+  return { key: text, ...wireKey(key) };
+}
+
+async function getKey(context: CallContext, id: string): Promise<ApiKey> {
+  const key = await findApiKey(context.tx, context.orgId, id);
+  if (key === undefined)
+    throw new NotFoundError(`no key has the id "${id}"`, { hint: 'see them with: tally keys list' });
+  return key;
+}
+
+function unusable(key: ApiKey, what: string): ConflictError {
+  return new ConflictError(`the key "${key.name}" ${what}; it cannot be rotated`, {
+    hint: 'create another with: tally keys create',
+  });
+}
+
+function earlier(instant: string, other: string | null): string {
+  return other === null || instant < other ? instant : other;
+}
+
+function wireKey(key: ApiKey) {
+  const { id, name, suffix, scopes, expiresAt, revokedAt, lastUsedAt, createdAt } = key;
+  return { id, name, suffix, scopes: [...scopes], expiresAt, revokedAt, lastUsedAt, createdAt };
+}
+
+function wireOrganization(organization: Organization) {
+  const { id, name, keyPrefix, salesTaxEnabled, paymentProcessor, createdAt } = organization;
+  return { id, name, keyPrefix, salesTaxEnabled, paymentProcessor, createdAt };
+}

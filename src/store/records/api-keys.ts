@@ -1,0 +1,83 @@
+/** API keys. The key itself is never stored: its digest finds it, its last characters tell it from others. */
+
+import type { Selectable } from 'kysely';
+
+import type { Scope } from '../../operations/operation.ts';
+import type { ApiKeysTable, Transaction } from '../database.ts';
+
+export interface ApiKey {
+  readonly orgId: string;
+  readonly id: string;
+  readonly name: string;
+  /** SHA-256 of the whole key, in hexadecimal. */
+  readonly digest: string;
+  /** The last characters of the key. */
+  readonly suffix: string;
+  readonly scopes: readonly Scope[];
+  /** From this instant the key is refused. */
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+  readonly lastUsedAt: string | null;
+  readonly createdAt: string;
+}
+
+const columns = [
+  'orgId',
+  'id',
+  'name',
+  'digest',
+  'suffix',
+  'scopes',
+  'expiresAt',
+  'revokedAt',
+  'lastUsedAt',
+  'createdAt',
+] as const;
+
+/** The key of a digest, in whichever organization: the key is what names it. */
+export async function findApiKeyByDigest(tx: Transaction, digest: string): Promise<ApiKey | undefined> {
+  const row = await tx.selectFrom('apiKeys').select(columns).where('digest', '=', digest).executeTakeFirst();
+  return row === undefined ? undefined : toApiKey(row);
+}
+
+export async function findApiKey(tx: Transaction, orgId: string, id: string): Promise<ApiKey | undefined> {
+  const row = await tx
+    .selectFrom('apiKeys')
+    .select(columns)
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toApiKey(row);
+}
+
+/** Every key of the organization, newest first. */
+export async function listApiKeys(tx: Transaction, orgId: string): Promise<ApiKey[]> {
+  const rows = await tx
+    .selectFrom('apiKeys')
+    .select(columns)
+    .where('orgId', '=', orgId)
+    .orderBy('createdAt', 'desc')
+    .orderBy('seq', 'desc')
+    .execute();
+  return rows.map(toApiKey);
+}
+
+export async function insertApiKey(tx: Transaction, key: ApiKey): Promise<void> {
+  await tx
+    .insertInto('apiKeys')
+    .values({ ...key, scopes: JSON.stringify(key.scopes) })
+    .execute();
+}
+
+export async function updateApiKey(
+  tx: Transaction,
+  orgId: string,
+  id: string,
+  changes: Partial<Pick<ApiKey, 'expiresAt' | 'revokedAt' | 'lastUsedAt'>>,
+): Promise<void> {
+  await tx.updateTable('apiKeys').set(changes).where('orgId', '=', orgId).where('id', '=', id).execute();
+}
+
+function toApiKey(row: Omit<Selectable<ApiKeysTable>, 'seq'>): ApiKey {
+  return { ...row, scopes: JSON.parse(row.scopes) as Scope[] };
+}

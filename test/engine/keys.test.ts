@@ -1,0 +1,287 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { UnavailableError } from '../../src/errors.ts';
+import { findOwner } from '../../src/engine/keys.ts';
+import { countedBytes, countedIds, createClock, createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(async () => {
+  await world.close();
+});
+
+async function createKey(body: { scopes?: string[]; expiresAt?: string } = {}) {
+  return (await world.call('keys.create', { body: { name: 'ci', scopes: ['*'], ...body } })).data;
+}
+
+describe('the local owner', () => {
+  it('gets an organization called default in a database without any', async () => {
+    const { data } = await world.call('orgs.list');
+    expect(data).toEqual([
+      {
+        id: '01900000-0000-7000-8000-000000000001',
+        name: 'default',
+        keyPrefix: 'tally',
+        salesTaxEnabled: false,
+        paymentProcessor: null,
+        createdAt: '2026-03-01T00:00:00.000Z',
+      },
+    ]);
+  });
+
+  it('acts for the oldest organization unless one is named', async () => {
+    await world.call('orgs.create', { body: { name: 'eu' } });
+    const owner = await world.engine.owner();
+    expect(owner).toEqual({ organizationId: '01900000-0000-7000-8000-000000000001', scopes: ['*'], isLocal: true });
+    expect((await world.call('orgs.list')).data.map((each) => each.name)).toEqual(['default', 'eu']);
+  });
+
+  it('acts for the organization that is named, by name or by id', async () => {
+    const { data: eu } = await world.call('orgs.create', { body: { name: 'eu' } });
+    expect((await world.engine.owner('eu')).organizationId).toBe(eu.id);
+    expect((await world.engine.owner(eu.id)).organizationId).toBe(eu.id);
+  });
+
+  it('is told how to see the names when the named organization does not exist', async () => {
+    await expect(world.engine.owner('us')).rejects.toMatchObject({
+      kind: 'notFound',
+      message: 'no organization has the id or name "us"',
+      hint: 'see them with: tally orgs list',
+    });
+  });
+
+  it('cannot be made in an empty database that is read-only', async () => {
+    const empty = await createEmptyReadOnlyStore();
+    await expect(findOwner(empty)).rejects.toBeInstanceOf(UnavailableError);
+  });
+});
+
+/** A store that says of itself that it is read-only, with nothing in it. */
+async function createEmptyReadOnlyStore() {
+  const { openStore } = await import('../../src/store/open.ts');
+  const store = await openStore(':memory:');
+  return {
+    store: { ...store, isReadOnly: true, read: store.read.bind(store) },
+    now: createClock().now,
+    newId: countedIds(),
+    randomBytes: countedBytes(),
+    finalizationGraceHours: 0,
+  };
+}
+
+describe('organizations', () => {
+  it('have unique names', async () => {
+    await expect(world.call('orgs.create', { body: { name: 'default' } })).rejects.toMatchObject({ kind: 'conflict' });
+    const { data: eu } = await world.call('orgs.create', { body: { name: 'eu' } });
+    await expect(
+      world.call('orgs.update', { params: { organizationId: eu.id }, body: { name: 'default' } }),
+    ).rejects.toMatchObject({ kind: 'conflict' });
+  });
+
+  it('keep their own name when it is given again', async () => {
+    const { data } = await world.call('orgs.update', {
+      params: { organizationId: 'default' },
+      body: { name: 'default' },
+    });
+    expect(data.name).toBe('default');
+  });
+
+  it('switch sales tax and the payment processor on and off', async () => {
+    const on = await world.call('orgs.update', {
+      params: { organizationId: 'default' },
+      body: { salesTaxEnabled: true, paymentProcessor: 'stripe' },
+    });
+    expect(on.data).toMatchObject({ salesTaxEnabled: true, paymentProcessor: 'stripe' });
+    const off = await world.call('orgs.update', {
+      params: { organizationId: 'default' },
+      body: { paymentProcessor: null },
+    });
+    expect(off.data).toMatchObject({ salesTaxEnabled: true, paymentProcessor: null });
+  });
+
+  it('must be named by something that exists, and changed in at least one field', async () => {
+    await expect(
+      world.call('orgs.update', { params: { organizationId: 'us' }, body: { name: 'eu' } }),
+    ).rejects.toMatchObject({ kind: 'notFound' });
+    await expect(world.call('orgs.update', { params: { organizationId: 'default' }, body: {} })).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: 'at least one field is required',
+    });
+  });
+
+  it('give their prefix to their keys', async () => {
+    await world.call('orgs.create', { body: { name: 'eu', keyPrefix: 'acme' } });
+    const eu = world.engine.as(await world.engine.owner('eu'));
+    const { body } = await eu.call('keys.create', { body: { name: 'ci', scopes: ['*'] } });
+    expect(body.data.key).toMatch(/^acme_live_[0-9a-f]{48}$/);
+  });
+});
+
+describe('a key', () => {
+  it('has the form of interface 5.2, is shown once and kept as its digest and last four characters', async () => {
+    const created = await createKey();
+    expect(created.key).toMatch(/^tally_live_[0-9a-f]{48}$/);
+    expect(created.suffix).toBe(created.key.slice(-4));
+    const { data } = await world.call('keys.list');
+    const { key, ...rest } = created;
+    expect(data).toEqual([rest]);
+    const rows = await world.store.read(async (tx) => await tx.selectFrom('apiKeys').selectAll().execute());
+    expect(
+      JSON.stringify(rows, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+    ).not.toContain(key.slice(-48));
+  });
+
+  it('gives access with its scopes and no others', async () => {
+    const { key } = await createKey({ scopes: ['customers:read'] });
+    const caller = await world.engine.authenticate(key);
+    expect(caller).toEqual({
+      organizationId: '01900000-0000-7000-8000-000000000001',
+      scopes: ['customers:read'],
+      isLocal: false,
+    });
+  });
+
+  it('keeps each scope once', async () => {
+    const { scopes } = await createKey({ scopes: ['usage:read', 'usage:read', 'meters:read'] });
+    expect(scopes).toEqual(['usage:read', 'meters:read']);
+  });
+
+  it('gives access to its own organization', async () => {
+    const { data: eu } = await world.call('orgs.create', { body: { name: 'eu' } });
+    const owner = world.engine.as(await world.engine.owner('eu'));
+    const { body } = await owner.call('keys.create', { body: { name: 'ci', scopes: ['*'] } });
+    expect((await world.engine.authenticate(body.data.key)).organizationId).toBe(eu.id);
+  });
+
+  it.each([
+    ['unknown', `tally_live_${'0'.repeat(48)}`],
+    ['cut short', 'tally_live_00'],
+    ['of another form', 'hello'],
+    ['empty', ''],
+  ])('that is %s is invalid', async (_what, key) => {
+    await createKey();
+    await expect(world.engine.authenticate(key)).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message: 'Invalid API key',
+    });
+  });
+
+  it('that differs in one digit is invalid', async () => {
+    const { key } = await createKey();
+    const other = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+    await expect(world.engine.authenticate(other)).rejects.toMatchObject({ message: 'Invalid API key' });
+  });
+
+  it('is refused from the instant at which it expires', async () => {
+    const { key } = await createKey({ expiresAt: '2026-03-02T00:00:00Z' });
+    world.clock.set('2026-03-01T23:59:59.999Z');
+    await expect(world.engine.authenticate(key)).resolves.toMatchObject({ isLocal: false });
+    world.clock.set('2026-03-02T00:00:00Z');
+    await expect(world.engine.authenticate(key)).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message: 'API key has expired',
+    });
+  });
+
+  it('must expire in the future', async () => {
+    await expect(createKey({ expiresAt: '2026-03-01T00:00:00Z' })).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: 'expiresAt: must be in the future',
+    });
+  });
+
+  it('is refused as soon as it is revoked, and revoking it again changes nothing', async () => {
+    const { id, key } = await createKey();
+    const first = await world.call('keys.revoke', { params: { keyId: id } });
+    await expect(world.engine.authenticate(key)).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message: 'API key has been revoked',
+    });
+    world.clock.advance({ hours: 1 });
+    const second = await world.call('keys.revoke', { params: { keyId: id } });
+    expect(second.data).toEqual(first.data);
+    expect(second.data.revokedAt).toBe('2026-03-01T00:00:00.000Z');
+  });
+
+  it('notes its last use, at most once a minute', async () => {
+    const { key } = await createKey();
+    const lastUsedAt = async () => (await world.call('keys.list')).data[0]?.lastUsedAt;
+    expect(await lastUsedAt()).toBeNull();
+    await world.engine.authenticate(key);
+    expect(await lastUsedAt()).toBe('2026-03-01T00:00:00.000Z');
+    world.clock.advance({ seconds: 59 });
+    await world.engine.authenticate(key);
+    expect(await lastUsedAt()).toBe('2026-03-01T00:00:00.000Z');
+    world.clock.advance({ seconds: 1 });
+    await world.engine.authenticate(key);
+    expect(await lastUsedAt()).toBe('2026-03-01T00:01:00.000Z');
+  });
+
+  it('may not administer, whatever its scopes', async () => {
+    const { key } = await createKey();
+    const remote = world.engine.as(await world.engine.authenticate(key));
+    await expect(remote.call('keys.list')).rejects.toMatchObject({ kind: 'forbidden' });
+    await expect(remote.call('orgs.list')).rejects.toMatchObject({ kind: 'forbidden' });
+  });
+});
+
+describe('rotating a key', () => {
+  it('gives a new one of the same name, scopes and end, and revokes the old one at once', async () => {
+    const old = await createKey({ scopes: ['usage:write'], expiresAt: '2026-06-01T00:00:00Z' });
+    const { data: next } = await world.call('keys.rotate', { params: { keyId: old.id } });
+    expect(next).toMatchObject({ name: 'ci', scopes: ['usage:write'], expiresAt: '2026-06-01T00:00:00.000Z' });
+    expect(next.key).not.toBe(old.key);
+    await expect(world.engine.authenticate(next.key)).resolves.toMatchObject({ scopes: ['usage:write'] });
+    await expect(world.engine.authenticate(old.key)).rejects.toMatchObject({ message: 'API key has been revoked' });
+  });
+
+  it('keeps the old one until the instant that is given', async () => {
+    const old = await createKey();
+    await world.call('keys.rotate', { params: { keyId: old.id }, body: { validUntil: '2026-03-08T00:00:00Z' } });
+    await expect(world.engine.authenticate(old.key)).resolves.toMatchObject({ isLocal: false });
+    world.clock.set('2026-03-08T00:00:00Z');
+    await expect(world.engine.authenticate(old.key)).rejects.toMatchObject({ message: 'API key has expired' });
+  });
+
+  it('never prolongs the old one', async () => {
+    const old = await createKey({ expiresAt: '2026-03-02T00:00:00Z' });
+    await world.call('keys.rotate', { params: { keyId: old.id }, body: { validUntil: '2026-03-08T00:00:00Z' } });
+    world.clock.set('2026-03-02T00:00:00Z');
+    await expect(world.engine.authenticate(old.key)).rejects.toMatchObject({ message: 'API key has expired' });
+  });
+
+  it('is refused for one that is revoked or expired, and for an instant that has passed', async () => {
+    const revoked = await createKey();
+    await world.call('keys.revoke', { params: { keyId: revoked.id } });
+    await expect(world.call('keys.rotate', { params: { keyId: revoked.id } })).rejects.toMatchObject({
+      kind: 'conflict',
+    });
+    const expired = await createKey({ expiresAt: '2026-03-02T00:00:00Z' });
+    const current = await createKey();
+    world.clock.set('2026-03-03T00:00:00Z');
+    await expect(world.call('keys.rotate', { params: { keyId: expired.id } })).rejects.toMatchObject({
+      kind: 'conflict',
+    });
+    await expect(
+      world.call('keys.rotate', { params: { keyId: current.id }, body: { validUntil: '2026-03-03T00:00:00Z' } }),
+    ).rejects.toMatchObject({ kind: 'invalidInput', message: 'validUntil: must be in the future' });
+  });
+
+  it("answers another organization's key like one that never was", async () => {
+    const { id } = await createKey();
+    await world.call('orgs.create', { body: { name: 'eu' } });
+    const eu = world.engine.as(await world.engine.owner('eu'));
+    for (const name of ['keys.rotate', 'keys.revoke'] as const) {
+      for (const keyId of [id, '01900000-0000-7000-8000-00000000ffff', 'nonsense']) {
+        await expect(eu.call(name, { params: { keyId } })).rejects.toMatchObject({
+          kind: 'notFound',
+          message: `no key has the id "${keyId}"`,
+        });
+      }
+    }
+    expect((await eu.call('keys.list')).body.data).toEqual([]);
+  });
+});
