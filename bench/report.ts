@@ -33,7 +33,7 @@ export function markdownTable(results: readonly Result[], machine: string, round
 }
 
 /** Whether the goal was met; undefined where there is none. */
-export function isMet({ measured, ratio: reached, highestRatio, lowest }: Result): boolean | undefined {
+function isMet({ measured, ratio: reached, highestRatio, lowest }: Result): boolean | undefined {
   if (highestRatio !== undefined) return reached !== undefined && reached <= highestRatio;
   if (lowest !== undefined) return measured >= lowest;
   return undefined;

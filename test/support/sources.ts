@@ -8,7 +8,7 @@ import { parseSync } from 'rolldown/utils';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-export interface Import {
+interface Import {
   /** Path from the root for our own files (`src/errors.ts`), else the name as written (`node:fs`, `zod`). */
   readonly target: string;
   readonly isType: boolean;
