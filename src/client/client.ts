@@ -1,0 +1,151 @@
+/** The service behind HTTP, seen as `Billing`: each call becomes a request, and its answer the same as the engine's. */
+
+import { BillingError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { allOperations, operations } from '../operations/index.ts';
+import type { Answer, Billing, OperationName } from '../operations/index.ts';
+import { changesState, pathParameters } from '../operations/operation.ts';
+import type { CallInput, Operation } from '../operations/operation.ts';
+import { notOffered, readAnswer, unknownOutcome } from './response.ts';
+import { isRepeatable, retryAfterMilliseconds, retryDelay } from './retry.ts';
+import { checkKeyForm, parseBaseUrl, requestOf } from './target.ts';
+import type { HttpRequest } from './target.ts';
+import { createTransport } from './transport.ts';
+import type { HttpAnswer, NoAnswer } from './transport.ts';
+
+export interface Retry {
+  /** The try that failed, counted from 1. */
+  readonly attempt: number;
+  readonly delayMilliseconds: number;
+  /** In a few words: `answered 503`, `nothing answers at this address`. */
+  readonly reason: string;
+}
+
+export interface ClientOptions {
+  readonly baseUrl: string;
+  readonly key: string;
+  /** For a whole call, its retries included. Default: `limits.totalTimeoutMilliseconds`. */
+  readonly timeoutMilliseconds?: number | undefined;
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
+  readonly now: () => Temporal.Instant;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+  /** From 0 up to 1, excluded. */
+  readonly random: () => number;
+}
+
+export interface Client extends Billing {
+  /** Hangs up at once. */
+  close(): Promise<void>;
+}
+
+/** A client of one instance with one key. Throws for a base URL or key that must not be used (see target.ts). */
+export function createClient(options: ClientOptions): Client {
+  const target = parseBaseUrl(options.baseUrl);
+  checkKeyForm(options.key);
+  const transport = createTransport(target);
+  const authorization = { authorization: `Bearer ${options.key}` };
+  const ownHeaders = { accept: 'application/json', 'user-agent': 'tallybook' };
+  /** Whether the instance names itself one of ours; undefined until it answered. */
+  let isTallybook: boolean | undefined;
+
+  async function call<N extends OperationName>(name: N, input: CallInput = {}): Promise<Answer<N>> {
+    const operation: Operation = operations[name];
+    if (operation.route === undefined) throw notOffered(operation, target, 'only an embedded database does');
+    const request = requestOf(target, operation, input);
+    const deadline = deadlineFrom(options);
+    if (!operation.documented && operation.published !== true) await requireTallybook(operation, deadline);
+    const signed = { ...request, headers: { ...request.headers, ...ownHeaders, ...authorization } };
+    const outcome = await exchange(signed, { canRepeat: isRepeatable(operation, input), deadline });
+    const howToCheck = changesState(operation) ? checkHint(operation, input) : undefined;
+    if (outcome.kind === 'noAnswer') throw noAnswerFailure(outcome, howToCheck);
+    const reading = { operation, target, howToCheck, retryAfterSeconds: retryAfterSeconds(outcome) };
+    return readAnswer(outcome, reading);
+  }
+
+  /** Sends until an outcome is final. */
+  async function exchange(request: HttpRequest, call: Exchange): Promise<HttpAnswer | NoAnswer> {
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await transport.send(request, remaining(call.deadline));
+      if (outcome.kind === 'answer' && outcome.headers['tallybook-version'] !== undefined) isTallybook = true;
+      const delayMilliseconds = retryDelay({
+        outcome,
+        attempt,
+        canRepeat: call.canRepeat,
+        remainingMilliseconds: remaining(call.deadline),
+        now: options.now(),
+        random: options.random,
+      });
+      if (delayMilliseconds === undefined) return outcome;
+      options.onRetry?.({ attempt, delayMilliseconds, reason: reasonOf(outcome) });
+      await options.sleep(delayMilliseconds);
+    }
+  }
+
+  /** Paths of our own invention go only to instances that say whose they are (semantics 3); the key stays at home. */
+  async function requireTallybook(operation: Operation, deadline: number): Promise<void> {
+    if (isTallybook === undefined) {
+      const probe: HttpRequest = { method: 'GET', path: `${target.basePath}/healthz`, headers: ownHeaders };
+      const outcome = await exchange(probe, { canRepeat: true, deadline });
+      if (outcome.kind === 'noAnswer') throw noAnswerFailure(outcome, undefined);
+      isTallybook ??= false;
+    }
+    if (!isTallybook) throw notOffered(operation, target, 'it does not name itself a tallybook service');
+  }
+
+  function noAnswerFailure({ reason, mayHaveArrived, cause }: NoAnswer, howToCheck: string | undefined): BillingError {
+    if (mayHaveArrived && howToCheck !== undefined) return unknownOutcome(target, reason, howToCheck);
+    return new BillingError('network', `${target.host}: ${reason}`, {
+      hint: 'check the base URL of the profile and the network',
+      cause,
+    });
+  }
+
+  function remaining(deadline: number): number {
+    return deadline - options.now().epochMilliseconds;
+  }
+
+  function retryAfterSeconds({ headers }: HttpAnswer): number | undefined {
+    const milliseconds = retryAfterMilliseconds(headers['retry-after'], options.now());
+    return milliseconds === undefined ? undefined : Math.ceil(milliseconds / 1000);
+  }
+
+  return {
+    call,
+    close: async () => transport.close(),
+  };
+}
+
+interface Exchange {
+  readonly canRepeat: boolean;
+  readonly deadline: number;
+}
+
+function deadlineFrom({ now, timeoutMilliseconds }: ClientOptions): number {
+  return now().epochMilliseconds + (timeoutMilliseconds ?? limits.totalTimeoutMilliseconds);
+}
+
+function reasonOf(outcome: HttpAnswer | NoAnswer): string {
+  return outcome.kind === 'answer' ? `answered ${outcome.status}` : outcome.reason;
+}
+
+/** Which command shows whether a write took effect: the reading of the same path, or else of the same group. */
+function checkHint(operation: Operation, input: CallInput): string {
+  if (isRepeatable(operation, input)) return 'repeat the command: sending it twice does no more than sending it once';
+  const path = operation.route?.path ?? '';
+  const given = new Set(pathParameters(path));
+  const readings = allOperations.filter(
+    ({ route, command }) =>
+      route?.method === 'GET' &&
+      (route.path === path || command.group === operation.command.group) &&
+      pathParameters(route.path).every((name) => given.has(name)),
+  );
+  const [best] = readings.toSorted((one, other) => closeness(other, path) - closeness(one, path));
+  if (best === undefined) return 'look whether it took effect before repeating the command';
+  const ids = pathParameters(best.route?.path ?? '').map((name) => input.params?.[name] ?? '');
+  const command = ['tally', best.command.group, best.command.verb, ...ids].join(' ');
+  return `before repeating the command, look whether it took effect: ${command}`;
+}
+
+function closeness({ route }: Operation, path: string): number {
+  return route?.path === path ? Number.POSITIVE_INFINITY : pathParameters(route?.path ?? '').length;
+}

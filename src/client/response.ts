@@ -1,0 +1,157 @@
+/** From an HTTP answer back to what the engine would have given: an Answer, or a BillingError of the same class. */
+
+import {
+  BadRequestError,
+  BillingError,
+  ConflictError,
+  errorFacts,
+  ForbiddenError,
+  InvalidInputError,
+  kindOfStatus,
+  NotFoundError,
+  RateLimitedError,
+  UnauthorizedError,
+  UnavailableError,
+  unknownPathMessage,
+} from '../errors.ts';
+import type { ErrorKind, ErrorOptions } from '../errors.ts';
+import { parseExactJson } from '../exact-json.ts';
+import { limits } from '../limits.ts';
+import type { Answer } from '../operations/index.ts';
+import { pathParameters } from '../operations/operation.ts';
+import type { Operation } from '../operations/operation.ts';
+import type { Target } from './target.ts';
+import type { HttpAnswer } from './transport.ts';
+
+export interface Reading {
+  readonly operation: Operation;
+  readonly target: Target;
+  /** What to say about a write whose outcome the answer does not tell; absent for readings. */
+  readonly howToCheck: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/** The answer of a success; throws the failure that anything else stands for. */
+export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
+  const { status, headers } = answer;
+  if (status >= 300 && status < 400) throw redirectFailure(answer, reading);
+  if (status < 200 || status >= 400) throw statusFailure(answer, reading);
+  const body = jsonOf(answer);
+  if (body === undefined) throw invalidResponse(answer, reading);
+  const etag = /^(?:W\/)?"(.*)"$/.exec(headers['etag'] ?? '')?.[1];
+  const mismatches = headers['idempotency-mismatch']?.split(',').map((name) => name.trim());
+  return {
+    status,
+    body: body.json as Answer['body'],
+    ...(etag === undefined ? {} : { etag }),
+    ...(headers['idempotency-replayed'] === 'true' ? { isReplay: true } : {}),
+    ...(mismatches === undefined ? {} : { mismatches }),
+  };
+}
+
+/** The JSON value of a body; undefined when it is none. */
+function jsonOf({ headers, bytes }: HttpAnswer): { readonly json: unknown } | undefined {
+  const type = headers['content-type'];
+  if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return undefined;
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') return undefined;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { json: parseExactJson(text, { depth: limits.responseJsonDepth, keys: limits.responseJsonKeys }) };
+  } catch {
+    return undefined;
+  }
+}
+
+function redirectFailure({ status, headers }: HttpAnswer, { target }: Reading): BillingError {
+  const location = headers['location'] ?? '';
+  const to = URL.canParse(location, target.origin) ? new URL(location, target.origin).host : 'nowhere';
+  return new BillingError(
+    'network',
+    `${target.host} answered ${status} and points to ${to}; redirects are not followed`,
+    {
+      hint: 'give the profile the base URL of the service itself',
+    },
+  );
+}
+
+function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
+  const { status } = answer;
+  const { operation, target, howToCheck } = reading;
+  const message = envelopeMessage(jsonOf(answer)?.json);
+  if (isUnknownRoute(operation, status, message)) return notOffered(operation, target, message ?? `answered ${status}`);
+  if (status === 502 || status === 504 || (status === 503 && message === undefined)) {
+    if (howToCheck !== undefined) return unknownOutcome(target, `answered ${status}`, howToCheck);
+  }
+  const isClear = message !== undefined || status === 401 || status === 429 || status >= 500;
+  if (!isClear) return invalidResponse(answer, reading);
+  const kind = kindOfStatus(status) ?? (status >= 500 ? 'internal' : 'badRequest');
+  return errorOf(kind, message ?? `${target.host} answered ${status}`, optionsOf(kind, answer, reading));
+}
+
+function optionsOf(kind: ErrorKind, { headers }: HttpAnswer, { target, retryAfterSeconds }: Reading): ErrorOptions {
+  const requestId = /^[!-~]{1,100}$/.exec(headers['x-request-id'] ?? '')?.[0];
+  return {
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(kind === 'unauthorized' ? { hint: `${target.host} refused the key; check it with: tally profile check` } : {}),
+    ...(kind === 'rateLimited' ? { hint: `wait ${retryAfterSeconds ?? 1} seconds, and repeat the command` } : {}),
+  };
+}
+
+/**
+ * A 405, our own words for an unknown path, or a 404 where the path names nothing that could be missing (semantics 3).
+ */
+function isUnknownRoute(operation: Operation, status: number, message: string | undefined): boolean {
+  if (status === errorFacts.methodNotAllowed.status) return true;
+  if (status !== errorFacts.notFound.status) return false;
+  return message === unknownPathMessage || pathParameters(operation.route?.path ?? '').length === 0;
+}
+
+export function notOffered(operation: Operation, target: Target, why: string): BillingError {
+  const { group, verb } = operation.command;
+  return new BillingError('notOffered', `${target.host} does not offer "${group} ${verb}": ${why}`, {
+    hint: 'check the base URL of the profile, or use an embedded database',
+  });
+}
+
+/** A write of which nobody can say whether it took effect. */
+export function unknownOutcome(target: Target, reason: string, howToCheck: string): BillingError {
+  return new BillingError('network', `the outcome is unknown: ${target.host}: ${reason}`, { hint: howToCheck });
+}
+
+function invalidResponse({ status, bytes }: HttpAnswer, { target, howToCheck }: Reading): BillingError {
+  const shown = bytes.length === 0 ? 'it is empty' : `it begins ${JSON.stringify(excerpt(bytes))}`;
+  return new BillingError('network', `${target.host} answered ${status} with what is not a valid response: ${shown}`, {
+    hint: howToCheck ?? 'check that the base URL of the profile is that of the service',
+  });
+}
+
+/** The beginning of a body in one line, without anything that a terminal would act on. */
+function excerpt(bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes.subarray(0, limits.responseExcerptCharacters * 4));
+  const line = text.replaceAll(/[\p{C}\p{Z}\s]+/gu, ' ').trim();
+  return [...line].slice(0, limits.responseExcerptCharacters).join('');
+}
+
+function envelopeMessage(json: unknown): string | undefined {
+  const message = (json as { error?: { message?: unknown } | null } | null | undefined)?.error?.message;
+  return typeof message === 'string' ? message : undefined;
+}
+
+type Maker = (message: string, options: ErrorOptions) => BillingError;
+
+const makers: Readonly<Partial<Record<ErrorKind, Maker>>> = {
+  badRequest: (message, options) => new BadRequestError(message, options),
+  unauthorized: (message, options) => new UnauthorizedError(message, options),
+  forbidden: (message, options) => new ForbiddenError(message, options),
+  notFound: (message, options) => new NotFoundError(message, options),
+  conflict: (message, options) => new ConflictError(message, options),
+  invalidInput: (message, options) => new InvalidInputError([{ path: '', message }], options),
+  rateLimited: (message, options) =>
+    new RateLimitedError(message, { ...options, retryAfterSeconds: options.retryAfterSeconds ?? 1 }),
+  unavailable: (message, options) => new UnavailableError(message, options),
+};
+
+function errorOf(kind: ErrorKind, message: string, options: ErrorOptions): BillingError {
+  return makers[kind]?.(message, options) ?? new BillingError(kind, message, options);
+}

@@ -1,0 +1,71 @@
+/** When a request is sent again, and after how long (reliability 10). */
+
+import { limits } from '../limits.ts';
+import { changesState } from '../operations/operation.ts';
+import type { CallInput, Operation } from '../operations/operation.ts';
+import type { HttpAnswer, NoAnswer } from './transport.ts';
+
+/** Whether sending the call twice does no more than sending it once. */
+export function isRepeatable(operation: Operation, input: CallInput): boolean {
+  if (!changesState(operation) || operation.repeatable === 'always') return true;
+  if (operation.repeatable === undefined) return false;
+  const member = (input.body as Record<string, unknown> | null | undefined)?.[operation.repeatable.whenGiven];
+  return member !== undefined && member !== null;
+}
+
+const temporaryStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+export interface Try {
+  readonly outcome: HttpAnswer | NoAnswer;
+  readonly canRepeat: boolean;
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly remainingMilliseconds: number;
+  readonly now: Temporal.Instant;
+  /** From 0 up to 1, excluded. */
+  readonly random: () => number;
+}
+
+/** Milliseconds until the next try; undefined when this outcome is the last. */
+export function retryDelay({
+  outcome,
+  canRepeat,
+  attempt,
+  remainingMilliseconds,
+  now,
+  random,
+}: Try): number | undefined {
+  if (attempt >= limits.requestAttempts) return undefined;
+  const isWorthIt = outcome.kind === 'noAnswer' ? outcome.isTemporary : temporaryStatuses.has(outcome.status);
+  const isSafe = canRepeat || (outcome.kind === 'noAnswer' && !outcome.mayHaveArrived);
+  if (!isWorthIt || !isSafe) return undefined;
+  const asked = outcome.kind === 'answer' ? retryAfterMilliseconds(outcome.headers['retry-after'], now) : undefined;
+  const delay = asked ?? fullJitter(attempt, random);
+  return delay < remainingMilliseconds ? delay : undefined;
+}
+
+function fullJitter(attempt: number, random: () => number): number {
+  const ceiling = Math.min(limits.retryCapMilliseconds, limits.retryBaseMilliseconds * 2 ** (attempt - 1));
+  return Math.round(random() * ceiling);
+}
+
+/** What a Retry-After header asks for: seconds or an HTTP date; undefined when it is neither. */
+export function retryAfterMilliseconds(header: string | undefined, now: Temporal.Instant): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  const date = httpDate(header);
+  return date === undefined ? undefined : Math.max(0, date.epochMilliseconds - now.epochMilliseconds);
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const httpDateForm = /^[A-Z][a-z]{2}, (\d{2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}:\d{2}:\d{2}) GMT$/;
+
+function httpDate(text: string): Temporal.Instant | undefined {
+  const [, day, monthName = '', year, time] = httpDateForm.exec(text) ?? [];
+  const month = String(months.indexOf(monthName) + 1).padStart(2, '0');
+  try {
+    return Temporal.Instant.from(`${year}-${month}-${day}T${time}Z`);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,94 @@
+/** Where requests go: what base URLs and keys are accepted, and how a call becomes a method, a path and a body. */
+
+import { BadRequestError, BillingError, InvalidInputError, UnauthorizedError } from '../errors.ts';
+import { pathParameters } from '../operations/operation.ts';
+import type { CallInput, Method, Operation } from '../operations/operation.ts';
+
+export interface Target {
+  readonly origin: string;
+  /** Path before `/v1`, without a slash at its end; mostly empty. */
+  readonly basePath: string;
+  /** Host and port, for messages. */
+  readonly host: string;
+}
+
+/**
+ * The target of a base URL. Throws a usage error for anything but https, or http to an address of this machine written
+ * as a number (security 3, SEC-10): a name such as `localhost` is looked up, and may lead elsewhere.
+ */
+export function parseBaseUrl(text: string): Target {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined) throw urlError(text, 'is not a URL; write it like https://billing.example.com');
+  if (url.username !== '' || url.password !== '') {
+    throw new BillingError('usage', 'the base URL must not carry a user name or password');
+  }
+  if (url.search !== '' || url.hash !== '') throw urlError(text, 'must end with its path, without ? or #');
+  if (url.protocol === 'http:' && !isLoopbackAddress(url.hostname)) {
+    const isLocalName = url.hostname === 'localhost' || url.hostname.endsWith('.localhost');
+    throw urlError(text, isLocalName ? 'must name this machine as 127.0.0.1' : 'must begin with https://');
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw urlError(text, 'must begin with https://');
+  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, ''), host: url.host };
+}
+
+function urlError(text: string, words: string): BillingError {
+  return new BillingError('usage', `the base URL ${JSON.stringify(text.slice(0, 200))} ${words}`);
+}
+
+/** By the address that the URL parser made of it, so that `127.1` counts and `127.0.0.1.example.com` does not. */
+function isLoopbackAddress(hostname: string): boolean {
+  return hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}
+
+/** Throws UnauthorizedError for a text that cannot be a key, so that it never reaches a header (security 2, SEC-3). */
+export function checkKeyForm(key: string): void {
+  if (/^[A-Za-z0-9]{1,16}_live_[0-9a-f]{48}$/.test(key)) return;
+  throw new UnauthorizedError('the API key does not have the form <prefix>_live_ and 48 hexadecimal digits', {
+    hint: 'give the key as it was shown when it was created',
+  });
+}
+
+export interface HttpRequest {
+  readonly method: Method;
+  /** Path with query, percent-encoded. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** The request of a call. Throws InvalidInputError for an id that cannot stand in a path. */
+export function requestOf(target: Target, operation: Operation, input: CallInput): HttpRequest {
+  if (operation.route === undefined) throw new Error(`${operation.name} has no route`);
+  const { method, path } = operation.route;
+  const query = new URLSearchParams(input.query ?? {}).toString();
+  const body = input.body ?? (operation.body === undefined ? undefined : {});
+  return {
+    method,
+    path: `${target.basePath}${filledPath(path, input.params ?? {})}${query === '' ? '' : `?${query}`}`,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(input.ifMatch === undefined || operation.versioned !== true ? {} : { 'if-match': quoted(input.ifMatch) }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
+}
+
+function filledPath(path: string, params: Readonly<Record<string, string>>): string {
+  return pathParameters(path).reduce(
+    (filled, name) => filled.replace(`{${name}}`, () => segment(name, params[name])),
+    path,
+  );
+}
+
+/** One path segment: nothing that a proxy could take for another path (security 3, SEC-13). */
+function segment(name: string, value: string | undefined): string {
+  if (value === undefined) throw new InvalidInputError([{ path: name, message: 'is required' }]);
+  const isSafe = value !== '' && value !== '.' && value !== '..' && value.isWellFormed() && !/\p{Cc}/u.test(value);
+  if (isSafe) return encodeURIComponent(value);
+  throw new InvalidInputError([{ path: name, message: 'cannot be an id' }]);
+}
+
+function quoted(version: string): string {
+  if (/^[!#-~]{1,200}$/.test(version)) return `"${version}"`;
+  throw new BadRequestError('the version to match must be one that an answer carried');
+}

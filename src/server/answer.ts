@@ -1,0 +1,76 @@
+/** What goes back: answers with their headers, and failures in the one envelope (interface 7). */
+
+import type { Socket } from 'node:net';
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import { BadRequestError, BillingError, errorFacts } from '../errors.ts';
+import type { Answer } from '../operations/index.ts';
+
+const jsonType = 'application/json; charset=utf-8';
+
+/** Headers that every answer carries; a client knows an instance of ours by the first. */
+export function commonHeaders(version: string, requestId: string): Record<string, string> {
+  return {
+    'tallybook-version': version,
+    'x-request-id': requestId,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
+}
+
+export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
+  if (answer.etag !== undefined) reply.header('etag', `"${answer.etag}"`);
+  if (answer.isReplay === true) reply.header('idempotency-replayed', 'true');
+  const mismatches = (answer.mismatches ?? []).filter((name) => /^[\w.[\]-]{1,100}$/.test(name));
+  if (mismatches.length > 0) reply.header('idempotency-mismatch', mismatches.join(','));
+  return sendJson(reply, answer.status, answer.body);
+}
+
+export function sendJson(reply: FastifyReply, status: number, body: unknown): FastifyReply {
+  return reply.code(status).header('content-type', jsonType).send(JSON.stringify(body));
+}
+
+/** Answers with the envelope of a failure. What is not for the caller's eyes becomes a 500 of fixed words (SEC-40). */
+export function sendFailure(reply: FastifyReply, failure: BillingError): FastifyReply {
+  const { status = 500, code } = errorFacts[failure.kind];
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  if (status === 429 || status === 503) reply.header('retry-after', String(failure.retryAfterSeconds ?? 1));
+  // What is left of a body that was refused is read and dropped, so that its sender gets to read the answer.
+  reply.removeHeader('connection');
+  return sendJson(reply, status, envelope(failure.message, code));
+}
+
+function envelope(message: string, code: string): { error: { message: string; code: string } } {
+  return { error: { message, code } };
+}
+
+/** The failure to show for anything that was thrown while answering. */
+export function failureOf(error: unknown, request: FastifyRequest): BillingError {
+  if (error instanceof BillingError && errorFacts[error.kind].status !== undefined && error.kind !== 'internal') {
+    return error;
+  }
+  const status = error instanceof BillingError ? undefined : (error as { statusCode?: unknown }).statusCode;
+  if (status === 413) {
+    return new BillingError('payloadTooLarge', `the body is larger than ${request.routeOptions.bodyLimit} bytes`);
+  }
+  if (status === 415) return new BillingError('unsupportedMediaType', 'the Content-Type is not valid');
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return new BadRequestError('the request is malformed', { cause: error });
+  }
+  return new BillingError('internal', 'internal error', { cause: error });
+}
+
+/** Answers bytes that never became a request, and hangs up (security 5, SEC-38). */
+export function refuseConnection(socket: Socket, headers: Readonly<Record<string, string>>): void {
+  if (!socket.writable) return;
+  const { status, code } = errorFacts.badRequest;
+  const body = JSON.stringify(envelope('the request is malformed or did not arrive in time', code));
+  const lines = Object.entries({
+    ...headers,
+    'content-type': jsonType,
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}`);
+  socket.end(`HTTP/1.1 ${status} Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,56 @@
+/** Who may come in: the Authorization header, the scope of a route, and what browsers must not do to a local service. */
+
+import type { IncomingMessage } from 'node:http';
+
+import { BadRequestError, ForbiddenError, UnauthorizedError } from '../errors.ts';
+import type { Caller } from '../operations/index.ts';
+import type { Operation } from '../operations/operation.ts';
+
+const bearer = /^Bearer ([ -~]{1,200})$/i;
+
+/** The key of a request: exactly one header of the form `Bearer <key>`, else UnauthorizedError (interface 5.8, SEC-32). */
+export function keyOf(message: IncomingMessage): string {
+  const values = message.headersDistinct['authorization'] ?? [];
+  const key = values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
+  if (key !== undefined) return key;
+  throw new UnauthorizedError('Missing or invalid Authorization header. Use: Authorization: Bearer <api_key>');
+}
+
+/**
+ * Throws ForbiddenError naming the scope that the caller lacks (interface 5.10). The engine asks again; it is asked here
+ * first so that a key without the scope does not even learn whether its body parses.
+ */
+export function requireScope(caller: Caller, operation: Operation): void {
+  if (caller.scopes.includes('*') || caller.scopes.includes(operation.scope)) return;
+  throw new ForbiddenError(`API key does not have the required permission: ${operation.scope}`);
+}
+
+/**
+ * Refuses what a page in a browser could send to a service on this machine: any request with an Origin, and, where the
+ * service listens on loopback, a Host that is not loopback (DNS rebinding; security 5, SEC-30).
+ */
+export function refuseBrowsers(message: IncomingMessage, listeningHost: string): void {
+  if (message.headers.origin !== undefined) {
+    throw new ForbiddenError('requests from web pages are not accepted', {
+      hint: 'call the service without an Origin header',
+    });
+  }
+  const hosts = message.headersDistinct['host'] ?? [];
+  if (hosts.length !== 1) throw new BadRequestError('exactly one Host header is needed');
+  if (!isLoopback(listeningHost)) return;
+  const name = hostName(hosts[0] ?? '');
+  if (name !== undefined && (isLoopback(name) || name === listeningHost)) return;
+  throw new ForbiddenError('this service answers only to the names of this machine', {
+    hint: 'use 127.0.0.1 or localhost in the URL',
+  });
+}
+
+/** Whether a host name or address is this machine, by its letters alone: nothing is looked up. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+function hostName(header: string): string | undefined {
+  const match = /^(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9.-]{1,253}))(?::\d{1,5})?$/i.exec(header);
+  return (match?.[1] ?? match?.[2])?.toLowerCase();
+}

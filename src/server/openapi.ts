@@ -1,0 +1,244 @@
+/** The OpenAPI 3.1 document of the service, read from the declarations of the operations. */
+
+import * as z from 'zod';
+
+import { errorFacts } from '../errors.ts';
+import type { ErrorKind } from '../errors.ts';
+import { commandGroups, pathParameters } from '../operations/operation.ts';
+import type { Operation } from '../operations/operation.ts';
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+type JsonObject = { readonly [name: string]: Json };
+
+export interface OpenApiOptions {
+  /** Version of the service. */
+  readonly version: string;
+  /** Base URL of the service; relative to the document when not given. */
+  readonly serverUrl?: string | undefined;
+}
+
+/** The document as JSON; the order of its members follows the declarations alone. */
+export function openApiDocument(operations: readonly Operation[], options: OpenApiOptions): JsonObject {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'tallybook',
+      summary: 'Usage-based billing: customers, contracts, credits, meters, invoices.',
+      version: options.version,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: options.serverUrl ?? '/' }],
+    security: [{ bearer: [] }],
+    tags: tagsOf(operations),
+    paths: pathsOf(operations),
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key: <prefix>_live_ and 48 hexadecimal digits.',
+        },
+      },
+      schemas: { Error: errorSchema },
+      responses: Object.fromEntries(errorResponseNames.map((kind) => [kind, errorResponse(kind)])),
+    },
+  };
+}
+
+function tagsOf(operations: readonly Operation[]): Json {
+  const groups = new Set(operations.filter(({ route }) => route !== undefined).map(({ command }) => command.group));
+  return [...groups].map((group) => ({ name: group, description: commandGroups[group] }));
+}
+
+function pathsOf(operations: readonly Operation[]): JsonObject {
+  const paths = new Map<string, Record<string, Json>>();
+  for (const operation of operations) {
+    if (operation.route === undefined) continue;
+    const { path, method } = operation.route;
+    paths.set(path, { ...paths.get(path), [method.toLowerCase()]: operationObject(operation, path) });
+  }
+  return Object.fromEntries(paths);
+}
+
+function operationObject(operation: Operation, path: string): JsonObject {
+  const parameters = [
+    ...pathParameterObjects(operation, path),
+    ...queryParameterObjects(operation),
+    ...(operation.versioned === true ? [ifMatchParameter] : []),
+  ];
+  return {
+    operationId: operation.name,
+    tags: [operation.command.group],
+    summary: operation.summary,
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(operation.body === undefined ? {} : { requestBody: requestBody(operation, operation.body) }),
+    responses: responsesOf(operation),
+    security: [{ bearer: [operation.scope] }],
+    'x-scope': operation.scope,
+    'x-documented': operation.documented,
+  };
+}
+
+function pathParameterObjects(operation: Operation, path: string): Json[] {
+  const schema = schemaOf(operation.params, 'input');
+  return pathParameters(path).map((name) =>
+    parameterObject(operation, { name, place: 'path', isRequired: true, schema }),
+  );
+}
+
+function queryParameterObjects(operation: Operation): Json[] {
+  const schema = schemaOf(operation.query, 'input');
+  const required = (schema['required'] ?? []) as readonly string[];
+  return Object.keys((schema['properties'] ?? {}) as JsonObject).map((name) =>
+    parameterObject(operation, { name, place: 'query', isRequired: required.includes(name), schema }),
+  );
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly place: 'path' | 'query';
+  readonly isRequired: boolean;
+  /** Of the object that the parameter is a member of. */
+  readonly schema: JsonObject;
+}
+
+function parameterObject(operation: Operation, { name, place, isRequired, schema }: Parameter): JsonObject {
+  const properties = (schema['properties'] ?? {}) as Readonly<Record<string, JsonObject>>;
+  const { description, ...own } = properties[name] ?? { type: 'string' };
+  const examples = operation.examples.flatMap(({ input }) => {
+    const value = place === 'path' ? input.params?.[name] : input.query?.[name];
+    return value === undefined ? [] : [wireValue(value, own)];
+  });
+  return {
+    name,
+    in: place,
+    required: isRequired,
+    ...(description === undefined ? {} : { description }),
+    schema: own,
+    ...(examples[0] === undefined ? {} : { example: examples[0] }),
+  };
+}
+
+/** A query text as the JSON value that its schema speaks of. */
+function wireValue(text: string, schema: JsonObject): Json {
+  if (schema['type'] === 'integer') return Number(text);
+  if (schema['type'] === 'boolean') return text === 'true';
+  return text;
+}
+
+const ifMatchParameter: JsonObject = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'ETag of the version that the caller saw; another version in place is answered with 412.',
+  schema: { type: 'string' },
+};
+
+function requestBody(operation: Operation, body: z.ZodObject): JsonObject {
+  const schema = schemaOf(body, 'input');
+  const required = (schema['required'] ?? []) as readonly string[];
+  const examples = operation.examples.flatMap(({ about, input }, index) =>
+    input.body === undefined ? [] : [[`example${index + 1}`, { summary: about, value: input.body as Json }] as const],
+  );
+  return {
+    required: required.length > 0,
+    content: {
+      'application/json': {
+        schema,
+        ...(examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }),
+      },
+    },
+  };
+}
+
+function responsesOf(operation: Operation): JsonObject {
+  const success: JsonObject = {
+    description: operation.summary,
+    headers: {
+      'x-request-id': { schema: { type: 'string' }, description: 'Names this request in the logs of the service.' },
+      ...(operation.versioned === true
+        ? { ETag: { schema: { type: 'string' }, description: 'Version of the answer.' } }
+        : {}),
+    },
+    content: { 'application/json': { schema: schemaOf(operation.response, 'output') } },
+  };
+  const kinds = new Set<ErrorKind>([
+    ...everywhere,
+    ...operation.errors,
+    ...(operation.body === undefined ? [] : withBody),
+  ]);
+  const failures = [...kinds]
+    .map((kind): [string, Json] => [String(errorFacts[kind].status), { $ref: `#/components/responses/${kind}` }])
+    .toSorted(([one], [other]) => one.localeCompare(other));
+  return { [String(operation.status)]: success, ...Object.fromEntries(failures) };
+}
+
+const everywhere: readonly ErrorKind[] = [
+  'badRequest',
+  'unauthorized',
+  'forbidden',
+  'rateLimited',
+  'internal',
+  'unavailable',
+];
+const withBody: readonly ErrorKind[] = ['payloadTooLarge', 'unsupportedMediaType', 'invalidInput'];
+
+const errorSchema: JsonObject = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['message', 'code'],
+      properties: { message: { type: 'string' }, code: { type: 'string' } },
+    },
+  },
+};
+
+const errorDescriptions: Readonly<Partial<Record<ErrorKind, string>>> = {
+  badRequest: 'Malformed JSON, or an unknown or impossible query parameter.',
+  unauthorized: 'No key, or one that is invalid, revoked or expired.',
+  forbidden: 'The key lacks the scope that the message names.',
+  notFound: 'Nothing of this id in the organization.',
+  conflict: 'The current state forbids it.',
+  preconditionFailed: 'It changed since the caller read it.',
+  payloadTooLarge: 'The body is too large.',
+  unsupportedMediaType: 'The body is not plain JSON in UTF-8.',
+  invalidInput: 'The request alone is wrong; the message lists each field by its path.',
+  rateLimited: 'Too many requests from one address.',
+  internal: 'A failure of the service.',
+  unavailable: 'The service cannot answer now; nothing was changed.',
+};
+const errorResponseNames = Object.keys(errorDescriptions) as ErrorKind[];
+
+function errorResponse(kind: ErrorKind): JsonObject {
+  const status = errorFacts[kind].status;
+  const retryAfter = { schema: { type: 'integer' }, description: 'Seconds to wait before the next try.' };
+  return {
+    description: errorDescriptions[kind] ?? kind,
+    ...(status === 429 || status === 503 ? { headers: { 'Retry-After': retryAfter } } : {}),
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  };
+}
+
+/** Keywords that bound a text: a number in a query is read from a text, but is no text to the reader of the document. */
+const textKeywords = ['minLength', 'maxLength', 'pattern'];
+/** Hints for the command line. */
+const ownKeywords = ['flag', 'x-members'];
+
+function schemaOf(type: z.ZodType, io: 'input' | 'output'): JsonObject {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(type, {
+    io,
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      const own = jsonSchema as Record<string, unknown>;
+      for (const keyword of ownKeywords) delete own[keyword];
+      if (typeof own['type'] === 'string' && own['type'] !== 'string')
+        for (const keyword of textKeywords) delete own[keyword];
+      // Answers may get new members within a version (semantics 13).
+      if (io === 'output' && own['additionalProperties'] === false) delete own['additionalProperties'];
+    },
+  });
+  return schema as JsonObject;
+}

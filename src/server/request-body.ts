@@ -1,0 +1,76 @@
+/** From the bytes of a request to the input of an operation. */
+
+import type { IncomingMessage } from 'node:http';
+
+import { BadRequestError, BillingError } from '../errors.ts';
+import { parseExactJson } from '../exact-json.ts';
+import { limits } from '../limits.ts';
+import type { Operation } from '../operations/operation.ts';
+
+const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+
+/** Refuses a body that is not plain JSON in UTF-8 before a byte of it is read (security 5, SEC-36). */
+export function checkBodyHeaders(message: IncomingMessage): void {
+  if (!hasBody(message)) return;
+  const encoding = message.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new BillingError('unsupportedMediaType', 'the body must be sent without a Content-Encoding');
+  }
+  if (!jsonType.test(message.headers['content-type'] ?? '')) {
+    throw new BillingError('unsupportedMediaType', 'the body must have the Content-Type application/json, in UTF-8');
+  }
+}
+
+function hasBody(message: IncomingMessage): boolean {
+  const length = message.headers['content-length'];
+  return message.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
+}
+
+/** The JSON value of a body; undefined when it is empty. Throws BadRequestError. */
+export function parseBody(bytes: Uint8Array | undefined, operation: Operation): unknown {
+  if (bytes === undefined || bytes.length === 0) return undefined;
+  return parseExactJson(textOf(bytes), {
+    depth: limits.jsonDepth,
+    keys: operation.bulk === true ? limits.eventsJsonKeys : limits.jsonKeys,
+  });
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    throw new BadRequestError('the body is not valid UTF-8', { cause: error });
+  }
+}
+
+/** The query of a request URL, each parameter once. Throws BadRequestError. */
+export function parseQuery(url: string): Record<string, string> {
+  const start = url.indexOf('?');
+  if (start === -1) return {};
+  const seen = new Map<string, string>();
+  for (const part of url.slice(start + 1).split('&')) {
+    if (part === '') continue;
+    const separator = part.includes('=') ? part.indexOf('=') : part.length;
+    const name = decoded(part.slice(0, separator));
+    if (seen.has(name)) throw new BadRequestError(`${name}: is given twice`);
+    seen.set(name, decoded(part.slice(separator + 1)));
+  }
+  // Not by assignment: that would lose a parameter named __proto__ instead of having it refused.
+  return Object.fromEntries(seen);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch (error) {
+    throw new BadRequestError('the query is not valid percent-encoded UTF-8', { cause: error });
+  }
+}
+
+/** The version of an If-Match header, without its quotes; undefined when there is none, or any version will do. */
+export function parseIfMatch(header: string | undefined): string | undefined {
+  if (header === undefined || header.trim() === '*') return undefined;
+  const version = /^"([!#-~]{1,200})"$/.exec(header.trim())?.[1];
+  if (version === undefined) throw new BadRequestError('If-Match must be one ETag as it was given, in double quotes');
+  return version;
+}

@@ -1,0 +1,95 @@
+/** The routes, read from the declarations of the operations; no path, scope or status stands here. */
+
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { BillingError, NotFoundError, unknownPathMessage } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { Caller, Engine, OperationName } from '../operations/index.ts';
+import type { CallInput, Operation } from '../operations/operation.ts';
+import { sendAnswer } from './answer.ts';
+import { checkBodyHeaders, parseBody, parseIfMatch, parseQuery } from './request-body.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who calls, once the request is authorized. */
+    caller: Caller | null;
+  }
+  interface FastifyContextConfig {
+    /** The rate limit does not count requests of this route. */
+    isUnlimited?: boolean;
+  }
+}
+
+export interface RouteDependencies {
+  readonly engine: Engine;
+  /** The caller of a request, who may carry out the operation; throws UnauthorizedError or ForbiddenError. */
+  readonly authorize: (request: FastifyRequest, operation: Operation) => Promise<Caller>;
+}
+
+/**
+ * Adds a route for every operation that has one. Order of checks: key, scope, form of the request, what it names, rules
+ * (semantics 2); the last three are the engine's.
+ */
+export function addRoutes(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  dependencies: RouteDependencies,
+): void {
+  app.decorateRequest('caller', null);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  for (const operation of operations) addRoute(app, operation, dependencies);
+}
+
+function addRoute(app: FastifyInstance, operation: Operation, { engine, authorize }: RouteDependencies): void {
+  if (operation.route === undefined) return;
+  app.route({
+    method: operation.route.method,
+    url: operation.route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { isUnlimited: operation.bulk === true },
+    bodyLimit: operation.bulk === true ? limits.eventsBodyBytes : limits.bodyBytes,
+    onRequest: async (request) => {
+      request.caller = await authorize(request, operation);
+      checkBodyHeaders(request.raw);
+    },
+    handler: async (request, reply) => {
+      if (request.caller === null) throw new Error(`${operation.name} was reached without a caller`);
+      const billing = engine.as(request.caller);
+      return sendAnswer(reply, await billing.call(operation.name as OperationName, inputOf(request, operation)));
+    },
+  });
+}
+
+function inputOf(request: FastifyRequest, operation: Operation): CallInput {
+  const ifMatch = operation.versioned === true ? parseIfMatch(request.headers['if-match']) : undefined;
+  const body = parseBody(request.body as Uint8Array | undefined, operation);
+  return {
+    params: request.params as Record<string, string>,
+    query: parseQuery(request.raw.url ?? ''),
+    ...(body === undefined ? {} : { body }),
+    ...(ifMatch === undefined ? {} : { ifMatch }),
+  };
+}
+
+/** Methods that the path of a URL answers to; empty for a path that no operation has. */
+export function createMethodTable(operations: readonly Operation[]): (url: string) => string[] {
+  const patterns = operations.flatMap(({ route }) =>
+    route === undefined ? [] : [{ method: route.method, path: patternOf(route.path) }],
+  );
+  return (url) => {
+    const path = url.split('?', 1)[0] ?? '';
+    const methods = new Set<string>(patterns.filter((each) => each.path.test(path)).map((each) => each.method));
+    if (methods.has('GET')) methods.add('HEAD');
+    return methods.size === 0 ? [] : [...methods, 'OPTIONS'].toSorted();
+  };
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+}
+
+/** Why a request reached no route: the path is unknown, or known with other methods. */
+export function noRoute(methods: readonly string[]): BillingError {
+  if (methods.length === 0) return new NotFoundError(unknownPathMessage);
+  return new BillingError('methodNotAllowed', `this path takes ${methods.join(', ')}`);
+}

@@ -1,0 +1,217 @@
+/** The service over HTTP: Fastify in front of an engine, with the limits of security 5. Loaded by `serve` alone. */
+
+import type { AddressInfo } from 'node:net';
+
+import fastify from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { BillingError, UnauthorizedError, UnavailableError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { allOperations } from '../operations/index.ts';
+import type { Caller, Engine } from '../operations/index.ts';
+import type { Operation } from '../operations/operation.ts';
+import { commonHeaders, failureOf, refuseConnection, sendFailure, sendJson } from './answer.ts';
+import { keyOf, refuseBrowsers, requireScope } from './authenticate.ts';
+import { openApiDocument } from './openapi.ts';
+import { addRateLimits } from './rate-limit.ts';
+import type { RateLimits } from './rate-limit.ts';
+import { addRoutes, createMethodTable, noRoute } from './routes.ts';
+
+/** One answered request, without anything that a caller chose but the method. */
+export interface RequestLog {
+  readonly requestId: string;
+  readonly method: string;
+  /** Pattern of the route; absent where there is none. */
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly milliseconds: number;
+  readonly organizationId: string | undefined;
+  /** What was thrown, where the caller saw only "internal error". */
+  readonly error?: unknown;
+}
+
+export interface ServerOptions {
+  readonly engine: Engine;
+  readonly version: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Default 127.0.0.1. */
+  readonly host?: string | undefined;
+  /** Requests a minute and address; 0 lifts the limit. Default: `limits.requestsPerMinute`. */
+  readonly rateLimitPerMinute?: number | undefined;
+  /** Addresses of proxies whose X-Forwarded-For is believed, as CIDR; none by default. */
+  readonly trustProxy?: string | undefined;
+  readonly now: () => Temporal.Instant;
+  readonly newId: () => string;
+  readonly log?: ((entry: RequestLog) => void) | undefined;
+  /** How long stopping waits for requests under way. Default: `limits.drainMilliseconds`. */
+  readonly drainMilliseconds?: number | undefined;
+  /** How long the headers of a request may take to arrive. Default: `limits.headersTimeoutMilliseconds`. */
+  readonly headersTimeoutMilliseconds?: number | undefined;
+}
+
+export interface Server {
+  /** Starts; throws UnavailableError when the address cannot be had. */
+  listen(): Promise<{ readonly port: number; readonly url: string }>;
+  /** Takes no more requests, finishes the ones under way, and hangs up on those that take too long. */
+  close(): Promise<void>;
+}
+
+/** A server for an engine; the engine stays its owner's to close. */
+export function createServer(options: ServerOptions): Server {
+  const host = options.host === undefined || options.host === 'localhost' ? '127.0.0.1' : options.host;
+  const state = { isClosing: false };
+  const app = createApp(options);
+  return {
+    async listen() {
+      await addEverything(app, { options, host, state });
+      try {
+        await app.listen({ port: options.port, host });
+      } catch (error) {
+        await app.close();
+        throw listenFailure(error, { host, port: options.port });
+      }
+      const { port } = app.server.address() as AddressInfo;
+      return { port, url: `http://${host.includes(':') ? `[${host}]` : host}:${port}` };
+    },
+    async close() {
+      state.isClosing = true;
+      const drained = app.close();
+      const timer = setTimeout(
+        () => app.server.closeAllConnections(),
+        options.drainMilliseconds ?? limits.drainMilliseconds,
+      );
+      await drained;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function createApp(options: ServerOptions): FastifyInstance {
+  const app = fastify({
+    genReqId: () => options.newId(),
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestTimeoutMilliseconds,
+    connectionTimeout: limits.socketIdleMilliseconds,
+    keepAliveTimeout: limits.socketIdleMilliseconds,
+    return503OnClosing: false,
+    trustProxy: options.trustProxy ?? false,
+    http: {
+      insecureHTTPParser: false,
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: options.headersTimeoutMilliseconds ?? limits.headersTimeoutMilliseconds,
+      connectionsCheckingInterval: 1_000,
+      // A request without Host gets our envelope rather than Node's empty answer.
+      requireHostHeader: false,
+    },
+    // An id of any length is looked up and answered like an unknown one.
+    routerOptions: { maxParamLength: limits.headerBytes },
+    frameworkErrors: (error, request, reply) => {
+      reply.headers(commonHeaders(options.version, request.id));
+      void sendFailure(reply, failureOf(error, request));
+    },
+    clientErrorHandler: (error, socket) => {
+      if (error.code === 'ECONNRESET') return;
+      refuseConnection(socket, commonHeaders(options.version, options.newId()));
+    },
+  });
+  app.server.maxHeadersCount = limits.maxHeaders;
+  app.server.maxConnections = limits.maxSockets;
+  return app;
+}
+
+interface Setup {
+  readonly options: ServerOptions;
+  readonly host: string;
+  readonly state: { readonly isClosing: boolean };
+}
+
+async function addEverything(app: FastifyInstance, { options, host, state }: Setup): Promise<void> {
+  const rateLimits = await addRateLimits(app, {
+    requestsPerMinute: options.rateLimitPerMinute ?? limits.requestsPerMinute,
+    now: options.now,
+  });
+  const methodsOf = createMethodTable(allOperations);
+  const failures = new WeakMap<FastifyRequest, unknown>();
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(commonHeaders(options.version, request.id));
+    if (state.isClosing) throw new UnavailableError('the service is stopping', { retryAfterSeconds: 1 });
+    refuseBrowsers(request.raw, host);
+    if (request.routeOptions.config.isUnlimited !== true) await rateLimits.countRequest(request);
+    if (!request.is404) return;
+    const methods = methodsOf(request.raw.url ?? '');
+    if (methods.length > 0) reply.header('allow', methods.join(', '));
+    if (request.method === 'OPTIONS' && methods.length > 0) return reply.code(204).send();
+    throw noRoute(methods);
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    if (state.isClosing) reply.header('connection', 'close');
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    options.log?.({
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url,
+      status: reply.statusCode,
+      milliseconds: reply.elapsedTime,
+      organizationId: request.caller?.organizationId,
+      ...(failures.has(request) ? { error: failures.get(request) } : {}),
+    });
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const failure = failureOf(error, request);
+    if (failure.kind === 'internal') failures.set(request, error);
+    return sendFailure(reply, failure);
+  });
+
+  addRoutes(app, allOperations, {
+    engine: options.engine,
+    authorize: (request, operation) => authorize({ request, operation, engine: options.engine, rateLimits }),
+  });
+  addOwnRoutes(app, options);
+}
+
+interface Admission {
+  readonly request: FastifyRequest;
+  readonly operation: Operation;
+  readonly engine: Engine;
+  readonly rateLimits: RateLimits;
+}
+
+async function authorize({ request, operation, engine, rateLimits }: Admission): Promise<Caller> {
+  const key = keyOf(request.raw);
+  await rateLimits.checkRefusedKeys(request);
+  const caller = await engine.authenticate(key).catch(async (error: unknown) => {
+    if (error instanceof UnauthorizedError) await rateLimits.countRefusedKey(request);
+    throw error;
+  });
+  requireScope(caller, operation);
+  return caller;
+}
+
+/** What is about the service itself, open to everyone who reaches it. */
+function addOwnRoutes(app: FastifyInstance, { engine, version }: ServerOptions): void {
+  app.get('/healthz', { config: { isUnlimited: true } }, async (_request, reply) => {
+    await engine.ping();
+    return sendJson(reply, 200, { status: 'ok', version });
+  });
+  let document: unknown;
+  app.get('/openapi.json', async (_request, reply) => {
+    document ??= openApiDocument(allOperations, { version });
+    return sendJson(reply, 200, document);
+  });
+}
+
+function listenFailure(error: unknown, address: { readonly host: string; readonly port: number }): BillingError {
+  const where = `port ${address.port} of ${address.host}`;
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: `${where} is in use by another program`,
+    EACCES: `${where} may not be used by this user`,
+    EADDRNOTAVAIL: `${address.host} is not an address of this machine`,
+    ENOTFOUND: `${address.host} is not an address of this machine`,
+  };
+  const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
+  if (reason === undefined) return new BillingError('internal', `cannot listen on ${where}`, { cause: error });
+  return new UnavailableError(reason, { hint: 'choose another with --port or --host', cause: error });
+}
