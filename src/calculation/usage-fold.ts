@@ -1,0 +1,106 @@
+/**
+ * Events -> what a meter reads, told apart by group values and by what specifiers and budgets ask about (semantics 8, 9).
+ * Time is cut into segments by the caller, so that one pass over the events serves every window and phase.
+ */
+
+import { type Aggregate, type AggregationType, combineReadings, createAggregate } from './aggregation.ts';
+import { createEventMatcher, type EventRules, groupValuesOf, type MeteredEvent, propertyText } from './metering.ts';
+import type { GroupValues } from './rating.ts';
+import type { UsageDimensions } from './specifiers.ts';
+import type { UsageReading } from './usage-atoms.ts';
+
+/** What of a meter decides its quantity. */
+export interface MeterRules extends EventRules {
+  readonly aggregationType: AggregationType;
+  /** Absent or null for COUNT. */
+  readonly aggregationKey?: string | null | undefined;
+  readonly groupKeys: readonly string[];
+}
+
+export interface UsageFold {
+  /** Counts an event in a segment if the meter matches it; whether it did. */
+  readonly add: (event: MeteredEvent, segment: number) => boolean;
+  /** What the meter read in the segments `[from, to)`, one reading for each combination of dimensions. */
+  readonly readings: (from: number, to: number) => UsageReading[];
+}
+
+interface Cell {
+  readonly groupValues: GroupValues;
+  readonly eventName: string;
+  readonly properties: Readonly<Record<string, string>>;
+  readonly aggregate: Aggregate;
+}
+
+/** Nothing but the group values is told apart. */
+export const noDimensions: UsageDimensions = { needsEventName: false, propertyKeys: [] };
+
+/** An empty fold of one meter. Quantities do not depend on the order of events, nor on how they came in batches. */
+export function createUsageFold(meter: MeterRules, dimensions: UsageDimensions): UsageFold {
+  const matches = createEventMatcher(meter);
+  const { aggregationType, aggregationKey, groupKeys } = meter;
+  const segments: Map<string, Cell>[] = [];
+  const newCell = (event: MeteredEvent): Cell => ({
+    groupValues: groupValuesOf(event.properties, groupKeys),
+    eventName: dimensions.needsEventName ? event.eventName : '',
+    properties: presentProperties(event, dimensions.propertyKeys),
+    aggregate: createAggregate(aggregationType),
+  });
+  return {
+    add: (event, segment) => {
+      if (!matches(event)) return false;
+      const cells = (segments[segment] ??= new Map());
+      const key = cellKey(event, groupKeys, dimensions);
+      let cell = cells.get(key);
+      if (cell === undefined) {
+        cell = newCell(event);
+        cells.set(key, cell);
+      }
+      cell.aggregate.add(valueOf(event, aggregationKey));
+      return true;
+    },
+    readings: (from, to) => {
+      const cells = segments.slice(from, to).flatMap((segment) => (segment === undefined ? [] : [...segment]));
+      return Map.groupBy(cells, ([key]) => key)
+        .values()
+        .map((group) => readingOf(aggregationType, group.map(([, cell]) => cell)))
+        .toArray();
+    },
+  };
+}
+
+function readingOf(type: AggregationType, cells: readonly Cell[]): UsageReading {
+  const readings = cells.map((cell) => cell.aggregate.read());
+  const { groupValues = {}, eventName = '', properties = {} } = cells[0] ?? {};
+  return {
+    groupValues,
+    eventName,
+    properties,
+    quantity: combineReadings(type, readings),
+    count: readings.reduce((sum, reading) => sum + reading.count, 0),
+  };
+}
+
+function valueOf(event: MeteredEvent, key: string | null | undefined): MeteredEvent['properties'][string] | undefined {
+  if (key === undefined || key === null) return undefined;
+  return Object.hasOwn(event.properties, key) ? event.properties[key] : undefined;
+}
+
+/** A missing group key is the group of the empty value; a missing property is not the same as an empty one. */
+function cellKey(event: MeteredEvent, groupKeys: readonly string[], dimensions: UsageDimensions): string {
+  let key = dimensions.needsEventName ? event.eventName : '';
+  for (const name of groupKeys) key += `\u0000${propertyText(event.properties, name) ?? ''}`;
+  for (const name of dimensions.propertyKeys) {
+    const text = propertyText(event.properties, name);
+    key += text === undefined ? '\u0000' : `\u0000=${text}`;
+  }
+  return key;
+}
+
+function presentProperties(event: MeteredEvent, keys: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const text = propertyText(event.properties, key);
+      return text === undefined ? [] : [[key, text]];
+    }),
+  );
+}
