@@ -1,0 +1,232 @@
+/** Contracts, with the prices that were frozen into them. */
+
+import type { Selectable } from 'kysely';
+
+import { reviveExactJson } from '../../exact-json.ts';
+import type { ExactNumber } from '../../exact-json.ts';
+import type { DepletionAction } from '../../operations/catalog.ts';
+import type { Database, Transaction } from '../database.ts';
+import type { Page, Rows } from './page.ts';
+import { instantText, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
+
+/** How credits of a contract behave; budgets are rows of their own. */
+export interface CreditSettings {
+  readonly onDepletion?: DepletionAction | undefined;
+  /** Cents per credit: what a free credit is worth. */
+  readonly creditRateCents?: bigint | undefined;
+  /** When the grant that the contract begins with expires. */
+  readonly expiresAt?: Temporal.Instant | undefined;
+  readonly alertThresholdsCents?: readonly bigint[] | undefined;
+}
+
+export type ContractMetadata = Readonly<Record<string, string | boolean | ExactNumber>>;
+
+/** `Items` is the price snapshot: `ContractItem` of calculation, which the store keeps without knowing it. */
+export interface Contract<Items = unknown> {
+  readonly id: string;
+  readonly customerId: string;
+  readonly planId: string;
+  readonly name: string;
+  readonly startDate: Temporal.PlainDate;
+  /** Exclusive; undefined for a rolling contract. */
+  readonly endDate: Temporal.PlainDate | undefined;
+  readonly netTermsDays: number;
+  readonly metadata: ContractMetadata;
+  readonly creditSettings: CreditSettings;
+  readonly items: Items;
+  /** Paid credits that the contract began with; undefined for none. */
+  readonly creditGrantCents: bigint | undefined;
+  readonly cancelledAt: Temporal.Instant | undefined;
+  /** Exclusive: where a cancellation ended service. */
+  readonly effectiveEndDate: Temporal.PlainDate | undefined;
+  readonly budgetsVersion: number;
+  readonly createdAt: Temporal.Instant;
+  readonly updatedAt: Temporal.Instant;
+}
+
+export interface ContractFilter {
+  readonly customerId?: string | undefined;
+  readonly externalCustomerId?: string | undefined;
+  readonly planId?: string | undefined;
+  /** Whether it is neither cancelled nor at its end on `today`. */
+  readonly isActive?: boolean | undefined;
+  readonly today: Temporal.PlainDate;
+}
+
+type ContractRow = Selectable<Database['contracts']>;
+
+/** One contract; undefined for an id that the organization does not have. */
+export async function findContract(tx: Transaction, orgId: string, id: string): Promise<Contract | undefined> {
+  const row = await tx
+    .selectFrom('contracts')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toContract(row);
+}
+
+/** A page of contracts, newest first. */
+export async function listContracts(
+  tx: Transaction,
+  orgId: string,
+  { limit, offset, ...filter }: ContractFilter & Page,
+): Promise<Rows<Contract>> {
+  const query = filtered(tx, orgId, filter);
+  const rows = await query
+    .selectAll()
+    .orderBy('createdAt', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
+  return { rows: rows.map(toContract), total: Number(total) };
+}
+
+/** Every contract of a customer, oldest first: the order in which they take events (semantics 8). */
+export async function listContractsOfCustomer(
+  tx: Transaction,
+  orgId: string,
+  customerId: string,
+): Promise<readonly Contract[]> {
+  const rows = await tx
+    .selectFrom('contracts')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('customerId', '=', customerId)
+    .orderBy('createdAt')
+    .orderBy('seq')
+    .execute();
+  return rows.map(toContract);
+}
+
+export async function insertContract(tx: Transaction, orgId: string, contract: Contract): Promise<void> {
+  const { id, customerId, planId, name, netTermsDays, budgetsVersion } = contract;
+  await tx
+    .insertInto('contracts')
+    .values({
+      orgId,
+      id,
+      customerId,
+      planId,
+      name,
+      netTermsDays,
+      budgetsVersion,
+      startDate: contract.startDate.toString(),
+      endDate: contract.endDate?.toString() ?? null,
+      metadata: JSON.stringify(contract.metadata),
+      creditSettings: creditSettingsJson(contract.creditSettings),
+      items: JSON.stringify(contract.items),
+      creditGrantCents: contract.creditGrantCents ?? null,
+      cancelledAt: optionalInstantText(contract.cancelledAt),
+      effectiveEndDate: contract.effectiveEndDate?.toString() ?? null,
+      createdAt: instantText(contract.createdAt),
+      updatedAt: instantText(contract.updatedAt),
+    })
+    .execute();
+}
+
+export interface ContractChanges {
+  readonly metadata?: ContractMetadata;
+  readonly cancelledAt?: Temporal.Instant;
+  readonly effectiveEndDate?: Temporal.PlainDate;
+  readonly budgetsVersion?: number;
+  readonly updatedAt: Temporal.Instant;
+}
+
+export async function updateContract(
+  tx: Transaction,
+  orgId: string,
+  { id, ...changes }: ContractChanges & { readonly id: string },
+): Promise<void> {
+  const { metadata, cancelledAt, effectiveEndDate, budgetsVersion, updatedAt } = changes;
+  await tx
+    .updateTable('contracts')
+    .set({
+      updatedAt: instantText(updatedAt),
+      ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+      ...(cancelledAt === undefined ? {} : { cancelledAt: instantText(cancelledAt) }),
+      ...(effectiveEndDate === undefined ? {} : { effectiveEndDate: effectiveEndDate.toString() }),
+      ...(budgetsVersion === undefined ? {} : { budgetsVersion }),
+    })
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .execute();
+}
+
+function filtered(tx: Transaction, orgId: string, filter: ContractFilter) {
+  const { customerId, externalCustomerId, planId, isActive } = filter;
+  const today = filter.today.toString();
+  let query = tx.selectFrom('contracts').where('orgId', '=', orgId);
+  if (customerId !== undefined) query = query.where('customerId', '=', customerId);
+  if (planId !== undefined) query = query.where('planId', '=', planId);
+  if (externalCustomerId !== undefined) {
+    query = query.where('customerId', 'in', (row) =>
+      row
+        .selectFrom('customers')
+        .select('customers.id')
+        .where('customers.orgId', '=', orgId)
+        .where('customers.externalCustomerId', '=', externalCustomerId),
+    );
+  }
+  if (isActive === true) {
+    query = query
+      .where('cancelledAt', 'is', null)
+      .where((row) => row.or([row('endDate', 'is', null), row('endDate', '>', today)]));
+  }
+  if (isActive === false) {
+    query = query.where((row) => row.or([row('cancelledAt', 'is not', null), row('endDate', '<=', today)]));
+  }
+  return query;
+}
+
+interface StoredCreditSettings {
+  readonly onDepletion?: DepletionAction;
+  readonly creditRateCents?: number;
+  readonly expiresAt?: string;
+  readonly alertThresholdsCents?: readonly number[];
+}
+
+function creditSettingsJson(settings: CreditSettings): string {
+  const { onDepletion, creditRateCents, expiresAt, alertThresholdsCents } = settings;
+  const stored: StoredCreditSettings = {
+    ...(onDepletion === undefined ? {} : { onDepletion }),
+    ...(creditRateCents === undefined ? {} : { creditRateCents: Number(creditRateCents) }),
+    ...(expiresAt === undefined ? {} : { expiresAt: instantText(expiresAt) }),
+    ...(alertThresholdsCents === undefined ? {} : { alertThresholdsCents: alertThresholdsCents.map(Number) }),
+  };
+  return JSON.stringify(stored);
+}
+
+function toCreditSettings(text: string): CreditSettings {
+  const stored = JSON.parse(text) as StoredCreditSettings;
+  return {
+    onDepletion: stored.onDepletion,
+    creditRateCents: stored.creditRateCents === undefined ? undefined : BigInt(stored.creditRateCents),
+    expiresAt: stored.expiresAt === undefined ? undefined : Temporal.Instant.from(stored.expiresAt),
+    alertThresholdsCents: stored.alertThresholdsCents?.map(BigInt),
+  };
+}
+
+function toContract(row: ContractRow): Contract {
+  const { id, customerId, planId, name } = row;
+  return {
+    id,
+    customerId,
+    planId,
+    name,
+    startDate: Temporal.PlainDate.from(row.startDate),
+    endDate: optionalDate(row.endDate),
+    netTermsDays: Number(row.netTermsDays),
+    metadata: reviveExactJson(row.metadata) as ContractMetadata,
+    creditSettings: toCreditSettings(row.creditSettings),
+    items: JSON.parse(row.items) as unknown,
+    creditGrantCents: row.creditGrantCents ?? undefined,
+    cancelledAt: optionalInstant(row.cancelledAt),
+    effectiveEndDate: optionalDate(row.effectiveEndDate),
+    budgetsVersion: Number(row.budgetsVersion),
+    createdAt: Temporal.Instant.from(row.createdAt),
+    updatedAt: Temporal.Instant.from(row.updatedAt),
+  };
+}

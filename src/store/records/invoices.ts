@@ -1,0 +1,277 @@
+/** Invoices, and the lines of those that are finalized. */
+
+import type { Selectable } from 'kysely';
+
+import type { Database, InvoiceStatus, Transaction } from '../database.ts';
+import type { Page, Rows } from './page.ts';
+import { instantText, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
+
+export type { InvoiceStatus } from '../database.ts';
+
+export interface Invoice {
+  readonly id: string;
+  readonly number: string;
+  readonly customerId: string;
+  readonly contractId: string;
+  /** Place in the contract, from 0. */
+  readonly periodIndex: number;
+  readonly periodStart: Temporal.PlainDate;
+  /** Exclusive. */
+  readonly periodEnd: Temporal.PlainDate;
+  readonly status: InvoiceStatus;
+  readonly invoiceDate: Temporal.PlainDate;
+  readonly dueDate: Temporal.PlainDate;
+  /** 0 until the invoice is finalized: a draft's amounts are computed when they are read. */
+  readonly totalCents: bigint;
+  readonly memo: string | undefined;
+  readonly latestPaymentDate: Temporal.PlainDate | undefined;
+  readonly paymentLink: string | undefined;
+  readonly finalizedAt: Temporal.Instant | undefined;
+  /** Undefined while it waits to be sent. */
+  readonly sentAt: Temporal.Instant | undefined;
+  /** Finalized, but kept back because credits did not cover it (`alert_only`). */
+  readonly isHeld: boolean;
+  readonly createdAt: Temporal.Instant;
+  readonly updatedAt: Temporal.Instant;
+}
+
+/** A line of a finalized invoice. Decimals are texts. */
+export interface FrozenLine {
+  readonly id: string;
+  readonly lineKey: string;
+  readonly kind: 'fixed' | 'metered' | 'prepaid' | 'credit';
+  readonly name: string;
+  readonly description: string;
+  readonly quantity: string;
+  readonly unitPrice: string;
+  readonly unitPriceCents: bigint;
+  readonly totalAmount: string;
+  readonly totalCents: bigint;
+  readonly serviceStart: Temporal.Instant;
+  /** Exclusive. */
+  readonly serviceEnd: Temporal.Instant;
+  readonly pricingId: string | undefined;
+  readonly meterId: string | undefined;
+  readonly productId: string | undefined;
+  readonly groupValues: Readonly<Record<string, string>> | undefined;
+  readonly grantId: string | undefined;
+}
+
+export interface InvoiceFilter {
+  readonly customerId?: string | undefined;
+  readonly contractId?: string | undefined;
+  readonly status?: InvoiceStatus | undefined;
+  /** Inclusive. */
+  readonly createdAfter?: string | undefined;
+  /** Exclusive. */
+  readonly createdBefore?: string | undefined;
+}
+
+/** One invoice; undefined for an id that the organization does not have. */
+export async function findInvoice(tx: Transaction, orgId: string, id: string): Promise<Invoice | undefined> {
+  const row = await tx
+    .selectFrom('invoices')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toInvoice(row);
+}
+
+/** A page of invoices, newest first. */
+export async function listInvoices(
+  tx: Transaction,
+  orgId: string,
+  { limit, offset, ...filter }: InvoiceFilter & Page,
+): Promise<Rows<Invoice>> {
+  const query = filtered(tx, orgId, filter);
+  const rows = await query
+    .selectAll()
+    .orderBy('createdAt', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
+  return { rows: rows.map(toInvoice), total: Number(total) };
+}
+
+/** Every invoice of a contract in the order of its periods, whatever its status. */
+export async function listInvoicesOfContract(
+  tx: Transaction,
+  orgId: string,
+  contractId: string,
+): Promise<readonly Invoice[]> {
+  const rows = await tx
+    .selectFrom('invoices')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .orderBy('periodIndex')
+    .execute();
+  return rows.map(toInvoice);
+}
+
+export async function insertInvoices(tx: Transaction, orgId: string, invoices: readonly Invoice[]): Promise<void> {
+  if (invoices.length === 0) return;
+  await tx
+    .insertInto('invoices')
+    .values(
+      invoices.map(({ memo, paymentLink, ...invoice }) => ({
+        ...invoice,
+        orgId,
+        memo: memo ?? null,
+        paymentLink: paymentLink ?? null,
+        periodStart: invoice.periodStart.toString(),
+        periodEnd: invoice.periodEnd.toString(),
+        invoiceDate: invoice.invoiceDate.toString(),
+        dueDate: invoice.dueDate.toString(),
+        latestPaymentDate: invoice.latestPaymentDate?.toString() ?? null,
+        finalizedAt: optionalInstantText(invoice.finalizedAt),
+        sentAt: optionalInstantText(invoice.sentAt),
+        createdAt: instantText(invoice.createdAt),
+        updatedAt: instantText(invoice.updatedAt),
+      })),
+    )
+    .execute();
+}
+
+export interface InvoiceChanges {
+  readonly number?: string;
+  readonly periodEnd?: Temporal.PlainDate;
+  readonly status?: InvoiceStatus;
+  readonly invoiceDate?: Temporal.PlainDate;
+  readonly dueDate?: Temporal.PlainDate;
+  readonly totalCents?: bigint;
+  readonly latestPaymentDate?: Temporal.PlainDate;
+  readonly finalizedAt?: Temporal.Instant;
+  readonly sentAt?: Temporal.Instant;
+  readonly isHeld?: boolean;
+  readonly updatedAt: Temporal.Instant;
+}
+
+/** After finalization the database refuses changes of number, amount and dates. */
+export async function updateInvoice(
+  tx: Transaction,
+  orgId: string,
+  { id, ...changes }: InvoiceChanges & { readonly id: string },
+): Promise<void> {
+  const { periodEnd, invoiceDate, dueDate, latestPaymentDate, finalizedAt, sentAt, updatedAt, ...plain } = changes;
+  await tx
+    .updateTable('invoices')
+    .set({
+      ...plain,
+      updatedAt: instantText(updatedAt),
+      ...(periodEnd === undefined ? {} : { periodEnd: periodEnd.toString() }),
+      ...(invoiceDate === undefined ? {} : { invoiceDate: invoiceDate.toString() }),
+      ...(dueDate === undefined ? {} : { dueDate: dueDate.toString() }),
+      ...(latestPaymentDate === undefined ? {} : { latestPaymentDate: latestPaymentDate.toString() }),
+      ...(finalizedAt === undefined ? {} : { finalizedAt: instantText(finalizedAt) }),
+      ...(sentAt === undefined ? {} : { sentAt: instantText(sentAt) }),
+    })
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** The lines of one invoice, in order; none while it is a draft. */
+export async function listInvoiceLines(
+  tx: Transaction,
+  orgId: string,
+  invoiceId: string,
+): Promise<readonly FrozenLine[]> {
+  const rows = await tx
+    .selectFrom('invoiceLines')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('invoiceId', '=', invoiceId)
+    .orderBy('position')
+    .execute();
+  return rows.map(toLine);
+}
+
+/** Freezes the lines of an invoice, in the order given. */
+export async function insertInvoiceLines(
+  tx: Transaction,
+  orgId: string,
+  { invoiceId, lines }: { readonly invoiceId: string; readonly lines: readonly FrozenLine[] },
+): Promise<void> {
+  if (lines.length === 0) return;
+  await tx
+    .insertInto('invoiceLines')
+    .values(
+      lines.map((line, position) => ({
+        ...line,
+        orgId,
+        invoiceId,
+        position,
+        serviceStart: instantText(line.serviceStart),
+        serviceEnd: instantText(line.serviceEnd),
+        pricingId: line.pricingId ?? null,
+        meterId: line.meterId ?? null,
+        productId: line.productId ?? null,
+        groupValues: line.groupValues === undefined ? null : JSON.stringify(line.groupValues),
+        grantId: line.grantId ?? null,
+      })),
+    )
+    .execute();
+}
+
+function filtered(tx: Transaction, orgId: string, filter: InvoiceFilter) {
+  const { customerId, contractId, status, createdAfter, createdBefore } = filter;
+  let query = tx.selectFrom('invoices').where('orgId', '=', orgId);
+  if (customerId !== undefined) query = query.where('customerId', '=', customerId);
+  if (contractId !== undefined) query = query.where('contractId', '=', contractId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (createdAfter !== undefined) query = query.where('createdAt', '>=', createdAfter);
+  if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);
+  return query;
+}
+
+function toInvoice(row: Selectable<Database['invoices']>): Invoice {
+  const { id, number, customerId, contractId, status, totalCents } = row;
+  return {
+    id,
+    number,
+    customerId,
+    contractId,
+    periodIndex: Number(row.periodIndex),
+    periodStart: Temporal.PlainDate.from(row.periodStart),
+    periodEnd: Temporal.PlainDate.from(row.periodEnd),
+    status,
+    invoiceDate: Temporal.PlainDate.from(row.invoiceDate),
+    dueDate: Temporal.PlainDate.from(row.dueDate),
+    totalCents,
+    memo: row.memo ?? undefined,
+    latestPaymentDate: optionalDate(row.latestPaymentDate),
+    paymentLink: row.paymentLink ?? undefined,
+    finalizedAt: optionalInstant(row.finalizedAt),
+    sentAt: optionalInstant(row.sentAt),
+    isHeld: row.isHeld === 1n,
+    createdAt: Temporal.Instant.from(row.createdAt),
+    updatedAt: Temporal.Instant.from(row.updatedAt),
+  };
+}
+
+function toLine(row: Selectable<Database['invoiceLines']>): FrozenLine {
+  const { id, lineKey, kind, name, description, quantity, unitPrice, unitPriceCents, totalAmount, totalCents } = row;
+  return {
+    id,
+    lineKey,
+    kind,
+    name,
+    description,
+    quantity,
+    unitPrice,
+    unitPriceCents,
+    totalAmount,
+    totalCents,
+    serviceStart: Temporal.Instant.from(row.serviceStart),
+    serviceEnd: Temporal.Instant.from(row.serviceEnd),
+    pricingId: row.pricingId ?? undefined,
+    meterId: row.meterId ?? undefined,
+    productId: row.productId ?? undefined,
+    groupValues: row.groupValues === null ? undefined : (JSON.parse(row.groupValues) as Record<string, string>),
+    grantId: row.grantId ?? undefined,
+  };
+}

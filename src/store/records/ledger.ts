@@ -1,0 +1,191 @@
+/** Ledger entries: written once, read in their order. */
+
+import type { Selectable } from 'kysely';
+
+import { reviveExactJson } from '../../exact-json.ts';
+import type { Database, LedgerEntryType, Transaction } from '../database.ts';
+import type { Page, Rows } from './page.ts';
+import { instantText, optionalInstant, optionalInstantText } from './row-values.ts';
+
+export type LedgerSourceType = 'contract' | 'invoice' | 'promotional' | 'adjustment' | 'expiration' | 'reversal';
+
+/** Which usage a grant pays for, as it was given (semantics 9). */
+export interface GrantSpecifiers {
+  readonly meterIds?: readonly string[] | undefined;
+  readonly productIds?: readonly string[] | undefined;
+  readonly pricingIds?: readonly string[] | undefined;
+  readonly eventNames?: readonly string[] | undefined;
+  readonly properties?: Readonly<Record<string, string | readonly string[]>> | undefined;
+}
+
+/** An entry that has no place in the ledger yet. */
+export interface NewLedgerEntry {
+  readonly id: string;
+  readonly contractId: string;
+  readonly type: LedgerEntryType;
+  readonly amountCents: bigint;
+  readonly creditMicros: bigint;
+  readonly creditRateCents: bigint;
+  readonly purchaseRateCents: bigint;
+  readonly currency: string;
+  readonly description: string;
+  readonly sourceType: LedgerSourceType;
+  readonly invoiceId?: string | undefined;
+  readonly lineKey?: string | undefined;
+  readonly grantEntryId?: string | undefined;
+  readonly reversesEntryId?: string | undefined;
+  readonly expiresAt?: Temporal.Instant | undefined;
+  readonly isPromotional: boolean;
+  readonly externalId?: string | undefined;
+  /** What was asked, as JSON: compared when the same `externalId` comes again. */
+  readonly fingerprint?: string | undefined;
+  readonly specifiers?: GrantSpecifiers | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly appliedCents: bigint;
+  readonly balanceAfterCents: bigint;
+  readonly creditBalanceAfterMicros: bigint;
+  readonly createdAt: Temporal.Instant;
+}
+
+export interface StoredLedgerEntry extends NewLedgerEntry {
+  /** Rises with every entry of the database. */
+  readonly seq: number;
+}
+
+export interface LedgerFilter {
+  readonly type?: LedgerEntryType | undefined;
+  /** Inclusive. */
+  readonly createdAfter?: string | undefined;
+  /** Exclusive. */
+  readonly createdBefore?: string | undefined;
+}
+
+/** The whole ledger of a contract, oldest entry first. */
+export async function listLedger(
+  tx: Transaction,
+  orgId: string,
+  contractId: string,
+): Promise<readonly StoredLedgerEntry[]> {
+  const rows = await tx
+    .selectFrom('ledgerEntries')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .orderBy('seq')
+    .execute();
+  return rows.map(toEntry);
+}
+
+/** A page of a contract's ledger, newest entry first; without a limit, all of it. */
+export async function listLedgerPage(
+  tx: Transaction,
+  orgId: string,
+  { contractId, limit, offset, ...filter }: LedgerFilter & Partial<Page> & { readonly contractId: string },
+): Promise<Rows<StoredLedgerEntry>> {
+  const { type, createdAfter, createdBefore } = filter;
+  let query = tx.selectFrom('ledgerEntries').where('orgId', '=', orgId).where('contractId', '=', contractId);
+  if (type !== undefined) query = query.where('type', '=', type);
+  if (createdAfter !== undefined) query = query.where('createdAt', '>=', createdAfter);
+  if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);
+  const rows = await query
+    .selectAll()
+    .orderBy('createdAt', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(limit ?? Number.MAX_SAFE_INTEGER)
+    .offset(offset ?? 0)
+    .execute();
+  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
+  return { rows: rows.map(toEntry), total: Number(total) };
+}
+
+/** What was written for one invoice, oldest entry first. */
+export async function listLedgerOfInvoice(
+  tx: Transaction,
+  orgId: string,
+  invoiceId: string,
+): Promise<readonly StoredLedgerEntry[]> {
+  const rows = await tx
+    .selectFrom('ledgerEntries')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('invoiceId', '=', invoiceId)
+    .orderBy('seq')
+    .execute();
+  return rows.map(toEntry);
+}
+
+/** Every grant of a customer on any contract, and every reversal of one, oldest first (semantics 11, Credits). */
+export async function listGrantsOfCustomer(
+  tx: Transaction,
+  orgId: string,
+  customerId: string,
+): Promise<readonly StoredLedgerEntry[]> {
+  const rows = await tx
+    .selectFrom('ledgerEntries')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('type', 'in', ['grant', 'reversal'])
+    .where('contractId', 'in', (row) =>
+      row
+        .selectFrom('contracts')
+        .select('contracts.id')
+        .where('contracts.orgId', '=', orgId)
+        .where('contracts.customerId', '=', customerId),
+    )
+    .orderBy('seq')
+    .execute();
+  return rows.map(toEntry);
+}
+
+export async function insertLedgerEntry(tx: Transaction, orgId: string, entry: NewLedgerEntry): Promise<number> {
+  const { seq } = await tx
+    .insertInto('ledgerEntries')
+    .values({
+      ...entry,
+      orgId,
+      invoiceId: entry.invoiceId ?? null,
+      lineKey: entry.lineKey ?? null,
+      grantEntryId: entry.grantEntryId ?? null,
+      reversesEntryId: entry.reversesEntryId ?? null,
+      externalId: entry.externalId ?? null,
+      fingerprint: entry.fingerprint ?? null,
+      expiresAt: optionalInstantText(entry.expiresAt),
+      specifiers: entry.specifiers === undefined ? null : JSON.stringify(entry.specifiers),
+      metadata: entry.metadata === undefined ? null : JSON.stringify(entry.metadata),
+      createdAt: instantText(entry.createdAt),
+    })
+    .returning('seq')
+    .executeTakeFirstOrThrow();
+  return Number(seq);
+}
+
+function toEntry(row: Selectable<Database['ledgerEntries']>): StoredLedgerEntry {
+  const { id, contractId, type, amountCents, creditMicros, creditRateCents, purchaseRateCents, currency } = row;
+  return {
+    id,
+    seq: Number(row.seq),
+    contractId,
+    type,
+    amountCents,
+    creditMicros,
+    creditRateCents,
+    purchaseRateCents,
+    currency,
+    description: row.description,
+    sourceType: row.sourceType as LedgerSourceType,
+    invoiceId: row.invoiceId ?? undefined,
+    lineKey: row.lineKey ?? undefined,
+    grantEntryId: row.grantEntryId ?? undefined,
+    reversesEntryId: row.reversesEntryId ?? undefined,
+    expiresAt: optionalInstant(row.expiresAt),
+    isPromotional: row.isPromotional === 1n,
+    externalId: row.externalId ?? undefined,
+    fingerprint: row.fingerprint ?? undefined,
+    specifiers: row.specifiers === null ? undefined : (JSON.parse(row.specifiers) as GrantSpecifiers),
+    metadata: row.metadata === null ? undefined : (reviveExactJson(row.metadata) as Record<string, unknown>),
+    appliedCents: row.appliedCents,
+    balanceAfterCents: row.balanceAfterCents,
+    creditBalanceAfterMicros: row.creditBalanceAfterMicros,
+    createdAt: Temporal.Instant.from(row.createdAt),
+  };
+}
