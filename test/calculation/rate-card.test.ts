@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import {
+  buildContractItems,
+  type DimensionRate,
+  findOverrideProblems,
+  rateFor,
+} from '../../src/calculation/rate-card.ts';
+import { decimal, decimalText } from '../../src/calculation/money.ts';
+import { rateUsage } from '../../src/calculation/rating.ts';
+import { usageItem } from './fixtures.ts';
+
+const rate = (dimensions: Record<string, string>, unitAmount: string): DimensionRate => ({ dimensions, unitAmount });
+const source = (rates: readonly DimensionRate[] = [], fallbackUnitAmount?: string) => {
+  const { dimensionRates: _, fallbackUnitAmount: __, ...item } = usageItem();
+  return { ...item, rateCard: { rates, fallbackUnitAmount } };
+};
+
+describe('the rate of a combination', () => {
+  const rates = [
+    rate({}, '9'),
+    rate({ model: 'a' }, '1'),
+    rate({ region: 'eu' }, '2'),
+    rate({ model: 'a', region: 'eu' }, '3'),
+    rate({ model: 'a', region: 'eu' }, '4'),
+  ];
+
+  test.each([
+    ['the most dimensions win, and of equals the first', { model: 'a', region: 'eu' }, '3'],
+    ['one dimension is better than none', { model: 'a', region: 'us' }, '1'],
+    ['the other dimension', { model: 'b', region: 'eu' }, '2'],
+    ['a rate without dimensions fits all', { model: 'b', region: 'us' }, '9'],
+    ['a missing key is an empty value, which no named rate fits', { model: '', region: '' }, '9'],
+  ])('%s', (_, groupValues, unitAmount) => {
+    expect(rateFor(usageItem({ dimensionRates: rates }), groupValues).unitAmount).toBe(unitAmount);
+  });
+
+  test('of equal specificity the one listed first wins', () => {
+    const tied = usageItem({ dimensionRates: [rate({ region: 'eu' }, '2'), rate({ model: 'a' }, '1')] });
+    expect(rateFor(tied, { model: 'a', region: 'eu' }).unitAmount).toBe('2');
+  });
+
+  test('without a match the fallback, and without one the own price with its tiers', () => {
+    const dimensionRates = [rate({ model: 'a' }, '1')];
+    const tiers = [{ minQty: '0', maxQty: '', unitAmount: '8', flatAmount: '0' }];
+    const tiered = usageItem({ dimensionRates, tiering: 'VOLUME', tiers });
+    expect(rateFor({ ...tiered, fallbackUnitAmount: '7' }, { model: 'b' })).toMatchObject({
+      unitAmount: '7',
+      tiering: 'NONE',
+    });
+    expect(rateFor(tiered, { model: 'b' })).toMatchObject({ tiering: 'VOLUME', tiers });
+  });
+});
+
+describe('the snapshot', () => {
+  test("the contract's own rate wins over the card's of equal specificity, not over a more specific one", () => {
+    const card = [rate({ model: 'a' }, '1'), rate({ model: 'a', region: 'eu' }, '3')];
+    const overrides = [{ meterId: 'meter', dimensions: { model: 'a' }, unitAmount: '0.5' }];
+    const [item] = buildContractItems([source(card, '6')], overrides);
+    if (item === undefined) throw new Error('one item was given');
+    expect(rateFor(item, { model: 'a', region: 'us' }).unitAmount).toBe('0.5');
+    expect(rateFor(item, { model: 'a', region: 'eu' }).unitAmount).toBe('3');
+    expect(rateFor(item, { model: 'b' }).unitAmount).toBe('6');
+  });
+
+  test('an override replaces what it names and nothing else', () => {
+    const overrides = [{ basePricingId: 'pricing', unitAmount: '0.02', quantity: '4' }];
+    const [item] = buildContractItems([{ ...source(), flatAmount: '1' }], overrides);
+    expect(item).toMatchObject({ unitAmount: '0.02', quantity: '4', flatAmount: '1' });
+  });
+
+  test('survives being written as JSON', () => {
+    const items = buildContractItems([source([rate({ model: 'a' }, '1')])], []);
+    expect(JSON.parse(JSON.stringify(items))).toEqual(items);
+  });
+
+  test.each([
+    ['a pricing that is not in the plan', [{ basePricingId: 'other' }], [{ index: 0, field: 'basePricingId' }]],
+    [
+      'a meter that is not in the plan',
+      [{ meterId: 'x', dimensions: {}, unitAmount: '1' }],
+      [{ index: 0, field: 'meterId' }],
+    ],
+    [
+      'the same pricing twice',
+      [{ basePricingId: 'pricing' }, { basePricingId: 'pricing' }],
+      [{ index: 1, field: 'basePricingId' }],
+    ],
+    [
+      'the same combination twice',
+      [
+        { meterId: 'meter', dimensions: { a: '1', b: '2' }, unitAmount: '1' },
+        { meterId: 'meter', dimensions: { b: '2', a: '1' }, unitAmount: '2' },
+      ],
+      [{ index: 1, field: 'dimensions' }],
+    ],
+    ['two combinations', [1, 2].map((n) => ({ meterId: 'meter', dimensions: { a: `${n}` }, unitAmount: '1' })), []],
+  ])('overriding %s has the problems %j', (_, overrides, problems) => {
+    expect(findOverrideProblems([source()], overrides)).toMatchObject(problems);
+  });
+});
+
+describe('rating', () => {
+  const quantity = (model: string, units: string) => ({ groupValues: { model }, quantity: decimal(units) });
+
+  test('gives a line for each combination in the order of their values, each rounded once', () => {
+    const item = usageItem({ dimensionRates: [rate({ model: 'a' }, '0.0005')], fallbackUnitAmount: '0.0001' });
+    const lines = rateUsage(item, [quantity('b', '50'), quantity('a', '10'), quantity('', '49')]);
+    const rows = lines.map((line) => `${line.groupValues.model}: ${decimalText(line.exactAmount)} ${line.totalCents}`);
+    expect(rows).toEqual([': 0.0049 0', 'a: 0.005 1', 'b: 0.005 1']);
+    expect(new Set(lines.map((line) => line.lineKey)).size).toBe(3);
+    expect(lines[1]?.description).toBe('Inference (model=a)');
+  });
+
+  test('tiers apply to each combination by itself', () => {
+    const tiers = [
+      { minQty: '0', maxQty: '10', unitAmount: '1', flatAmount: '0' },
+      { minQty: '10', maxQty: '', unitAmount: '0', flatAmount: '0' },
+    ];
+    const lines = rateUsage(usageItem({ tiering: 'GRADUATED', tiers }), [quantity('a', '15'), quantity('b', '8')]);
+    expect(lines.map((line) => line.totalCents)).toEqual([1000n, 800n]);
+  });
+
+  test("a meter without usage gives one line of quantity 0, which owes the first tier's flat amount", () => {
+    const tiers = [{ minQty: '0', maxQty: '', unitAmount: '1', flatAmount: '2.50' }];
+    const lines = rateUsage(usageItem({ tiering: 'GRADUATED', tiers }), []);
+    expect(lines).toMatchObject([{ totalCents: 250n, lineKey: 'item' }]);
+  });
+
+  test('a negative reading is billed as 0 and still told', () => {
+    const [line] = rateUsage(usageItem(), [{ groupValues: {}, quantity: decimal('-5') }]);
+    expect(line).toMatchObject({ totalCents: 0n });
+    expect(decimalText(line?.quantity ?? decimal('1'))).toBe('0');
+    expect(decimalText(line?.meteredQuantity ?? decimal('1'))).toBe('-5');
+  });
+});
