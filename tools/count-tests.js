@@ -1,12 +1,14 @@
 // Prints the outcome of a vitest run as one line, `N passed, N failed`, and ends as the run did. No test at all, a
-// missing report, or a failure outside of any test (a file that cannot be loaded) is a failure too.
+// missing report, or a failure outside of any test (a file that cannot be loaded or set up) is a failure too.
 // Plain JavaScript: the machine's own Node runs it, which may be an old one.
 import { readFileSync } from 'node:fs';
 
 const [reportPath, status] = process.argv.slice(2);
 const report = read(reportPath);
 const passed = report.numPassedTests;
-const brokenFiles = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0);
+const brokenFiles = report.testResults.filter(
+  (file) => file.status === 'failed' && !file.assertionResults.some((assertion) => assertion.status === 'failed'),
+);
 const outside = Number(status) !== 0 && report.numFailedTests === 0 && brokenFiles.length === 0 ? 1 : 0;
 const failed = report.numFailedTests + brokenFiles.length + outside;
 
