@@ -1,0 +1,123 @@
+/** Budgets of contracts: an array in the order of their positions, from 0 without gaps. */
+
+import type { Selectable } from 'kysely';
+
+import type { Database, Transaction } from '../database.ts';
+import { instantText } from './row-values.ts';
+
+export interface Budget {
+  readonly id: string;
+  readonly contractId: string;
+  readonly label: string;
+  readonly eventPropertyKey: string;
+  readonly eventPropertyValue: string;
+  /** Null for every meter. */
+  readonly meterId: string | null;
+  /** Decimal text of credits. */
+  readonly maxCredits: string | null;
+  readonly maxCreditsCents: bigint | null;
+  /** Its alert has fired, and no other cap has armed it again. */
+  readonly isExhausted: boolean;
+  readonly createdAt: Temporal.Instant;
+}
+
+/** The budgets of a contract; the place in the list is the index on the wire. */
+export async function listBudgets(tx: Transaction, orgId: string, contractId: string): Promise<readonly Budget[]> {
+  const rows = await tx
+    .selectFrom('budgets')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .orderBy('position')
+    .execute();
+  return rows.map(toBudget);
+}
+
+/** Budgets with a cap whose alert has not fired, on any contract of these customers. */
+export async function listArmedBudgets(
+  tx: Transaction,
+  orgId: string,
+  customerIds: readonly string[],
+): Promise<readonly Budget[]> {
+  const rows = await tx
+    .selectFrom('budgets')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('isExhausted', '=', 0n)
+    .where((row) => row.or([row('maxCredits', 'is not', null), row('maxCreditsCents', 'is not', null)]))
+    .where('contractId', 'in', (row) =>
+      row
+        .selectFrom('contracts')
+        .select('contracts.id')
+        .where('contracts.orgId', '=', orgId)
+        .where('contracts.customerId', 'in', customerIds),
+    )
+    .orderBy('contractId')
+    .orderBy('position')
+    .execute();
+  return rows.map(toBudget);
+}
+
+/** Adds budgets behind those that the contract has. */
+export async function insertBudgets(
+  tx: Transaction,
+  orgId: string,
+  { from, budgets }: { readonly from: number; readonly budgets: readonly Budget[] },
+): Promise<void> {
+  if (budgets.length === 0) return;
+  const rows = budgets.map((budget, index) => ({
+    ...budget,
+    orgId,
+    position: from + index,
+    createdAt: instantText(budget.createdAt),
+  }));
+  await tx.insertInto('budgets').values(rows).execute();
+}
+
+export async function updateBudget(
+  tx: Transaction,
+  orgId: string,
+  {
+    id,
+    ...changes
+  }: Pick<Budget, 'id'> & Partial<Pick<Budget, 'label' | 'meterId' | 'maxCredits' | 'maxCreditsCents' | 'isExhausted'>>,
+): Promise<void> {
+  await tx.updateTable('budgets').set(changes).where('orgId', '=', orgId).where('id', '=', id).execute();
+}
+
+/** Removes the budget at a position; the ones behind it move up. */
+export async function removeBudget(
+  tx: Transaction,
+  orgId: string,
+  { contractId, position }: { readonly contractId: string; readonly position: number },
+): Promise<void> {
+  await tx
+    .deleteFrom('budgets')
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .where('position', '=', BigInt(position))
+    .execute();
+  await tx
+    .updateTable('budgets')
+    .set((row) => ({ position: row('position', '-', 1n) }))
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .where('position', '>', BigInt(position))
+    .execute();
+}
+
+function toBudget(row: Selectable<Database['budgets']>): Budget {
+  const { id, contractId, label, eventPropertyKey, eventPropertyValue, meterId, maxCredits, maxCreditsCents } = row;
+  return {
+    id,
+    contractId,
+    label,
+    eventPropertyKey,
+    eventPropertyValue,
+    meterId,
+    maxCredits,
+    maxCreditsCents,
+    isExhausted: row.isExhausted === 1n,
+    createdAt: Temporal.Instant.from(row.createdAt),
+  };
+}
