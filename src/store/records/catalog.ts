@@ -1,0 +1,193 @@
+/** Products and their prices. A price is written once; all that happens to it afterwards is that it is archived. */
+
+import type { Selectable } from 'kysely';
+
+import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../../operations/catalog.ts';
+import type { PricingsTable, ProductsTable, Transaction } from '../database.ts';
+import type { Page, Rows } from './page.ts';
+
+export interface Product {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly archivedAt: string | null;
+  readonly createdAt: string;
+}
+
+/** As it stands on the wire: decimal texts, the last one without maxQty. */
+export interface StoredTier {
+  readonly unitAmount: string;
+  readonly minQty: string;
+  readonly maxQty: string;
+  readonly flatAmount: string;
+}
+
+export interface Pricing {
+  readonly id: string;
+  readonly productId: string;
+  readonly productName: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly model: PricingModelName;
+  readonly billingMode: BillingMode;
+  readonly tiering: Tiering;
+  /** Decimal text, dollars a unit. */
+  readonly unitAmount: string | null;
+  /** Decimal text, dollars a period. */
+  readonly flatAmount: string | null;
+  /** Present when RECURRING, with its count. */
+  readonly priceInterval: PriceInterval | null;
+  readonly priceIntervalCount: number | null;
+  /** Present when the model is USAGE. */
+  readonly meterId: string | null;
+  /** Empty when tiering is NONE. */
+  readonly pricingTiers: readonly StoredTier[];
+  readonly archivedAt: string | null;
+  readonly createdAt: string;
+}
+
+export async function findProduct(tx: Transaction, orgId: string, id: string): Promise<Product | undefined> {
+  const row = await tx
+    .selectFrom('products')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toProduct(row);
+}
+
+/** The unarchived product of a name. */
+export async function findProductByName(tx: Transaction, orgId: string, name: string): Promise<Product | undefined> {
+  const row = await tx
+    .selectFrom('products')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('name', '=', name)
+    .where('archivedAt', 'is', null)
+    .orderBy('seq')
+    .executeTakeFirst();
+  return row === undefined ? undefined : toProduct(row);
+}
+
+/** A page of unarchived products, newest first. */
+export async function listProducts(tx: Transaction, orgId: string, { limit, offset }: Page): Promise<Rows<Product>> {
+  const query = tx.selectFrom('products').where('orgId', '=', orgId).where('archivedAt', 'is', null);
+  const rows = await query
+    .selectAll()
+    .orderBy('createdAt', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
+  return { rows: rows.map(toProduct), total: Number(total) };
+}
+
+export async function insertProduct(tx: Transaction, orgId: string, product: Product): Promise<void> {
+  await tx
+    .insertInto('products')
+    .values({ ...product, orgId })
+    .execute();
+}
+
+export async function findPricing(tx: Transaction, orgId: string, id: string): Promise<Pricing | undefined> {
+  const [pricing] = await findPricings(tx, orgId, [id]);
+  return pricing;
+}
+
+/** The prices among these ids, archived ones too; ids that the organization does not have are left out. */
+export async function findPricings(
+  tx: Transaction,
+  orgId: string,
+  ids: readonly string[],
+): Promise<readonly Pricing[]> {
+  if (ids.length === 0) return [];
+  const rows = await withProduct(tx, orgId).where('pricings.id', 'in', ids).orderBy('pricings.seq').execute();
+  return rows.map(toPricing);
+}
+
+export interface PricingFilter {
+  readonly productId?: string | undefined;
+  readonly model?: PricingModelName | undefined;
+}
+
+/** A page of unarchived prices, newest first. */
+export async function listPricings(
+  tx: Transaction,
+  orgId: string,
+  { productId, model, limit, offset }: PricingFilter & Page,
+): Promise<Rows<Pricing>> {
+  let query = withProduct(tx, orgId).where('pricings.archivedAt', 'is', null);
+  if (productId !== undefined) query = query.where('pricings.productId', '=', productId);
+  if (model !== undefined) query = query.where('pricings.model', '=', model);
+  const rows = await query
+    .orderBy('pricings.createdAt', 'desc')
+    .orderBy('pricings.seq', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const { total } = await query
+    .clearSelect()
+    .select((row) => row.fn.countAll<bigint>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { rows: rows.map(toPricing), total: Number(total) };
+}
+
+/** Unarchived prices of these meters, newest first. */
+export async function listPricingsOfMeters(
+  tx: Transaction,
+  orgId: string,
+  meterIds: readonly string[],
+): Promise<readonly Pricing[]> {
+  if (meterIds.length === 0) return [];
+  const rows = await withProduct(tx, orgId)
+    .where('pricings.meterId', 'in', meterIds)
+    .where('pricings.archivedAt', 'is', null)
+    .orderBy('pricings.createdAt', 'desc')
+    .orderBy('pricings.seq', 'desc')
+    .execute();
+  return rows.map(toPricing);
+}
+
+export async function insertPricing(tx: Transaction, orgId: string, pricing: Pricing): Promise<void> {
+  const { productName: _productName, pricingTiers, ...plain } = pricing;
+  await tx
+    .insertInto('pricings')
+    .values({ ...plain, orgId, pricingTiers: JSON.stringify(pricingTiers) })
+    .execute();
+}
+
+export async function archivePricing(
+  tx: Transaction,
+  orgId: string,
+  { id, archivedAt }: { readonly id: string; readonly archivedAt: string },
+): Promise<void> {
+  await tx.updateTable('pricings').set({ archivedAt }).where('orgId', '=', orgId).where('id', '=', id).execute();
+}
+
+function withProduct(tx: Transaction, orgId: string) {
+  return tx
+    .selectFrom('pricings')
+    .innerJoin('products', (join) =>
+      join.onRef('products.orgId', '=', 'pricings.orgId').onRef('products.id', '=', 'pricings.productId'),
+    )
+    .selectAll('pricings')
+    .select('products.name as productName')
+    .where('pricings.orgId', '=', orgId);
+}
+
+function toProduct({ orgId: _orgId, seq: _seq, ...row }: Selectable<ProductsTable>): Product {
+  return row;
+}
+
+function toPricing({
+  orgId: _orgId,
+  seq: _seq,
+  ...row
+}: Selectable<PricingsTable> & { readonly productName: string }): Pricing {
+  return {
+    ...row,
+    priceIntervalCount: row.priceIntervalCount === null ? null : Number(row.priceIntervalCount),
+    pricingTiers: JSON.parse(row.pricingTiers) as StoredTier[],
+  };
+}

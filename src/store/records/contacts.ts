@@ -1,0 +1,62 @@
+/** Contacts of customers, in the order in which they were added. */
+
+import type { Selectable } from 'kysely';
+
+import type { ContactRole } from '../../operations/customers.ts';
+import type { ContactsTable, Transaction } from '../database.ts';
+
+export interface Contact {
+  readonly id: string;
+  readonly customerId: string;
+  /** Counted from 0 for each customer. */
+  readonly position: number;
+  readonly name: string;
+  readonly email: string;
+  readonly phone: string | null;
+  readonly roles: readonly ContactRole[];
+  readonly emailRecipientType: 'to' | 'cc' | 'bcc';
+  readonly status: 'Active' | 'Unreachable';
+  readonly source: 'imported' | 'manual';
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** Contacts of these customers, each customer's in their order. */
+export async function listContacts(
+  tx: Transaction,
+  orgId: string,
+  customerIds: readonly string[],
+): Promise<readonly Contact[]> {
+  if (customerIds.length === 0) return [];
+  const rows = await tx
+    .selectFrom('contacts')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('customerId', 'in', customerIds)
+    .orderBy('customerId')
+    .orderBy('position')
+    .orderBy('seq')
+    .execute();
+  return rows.map(toContact);
+}
+
+export async function insertContacts(tx: Transaction, orgId: string, contacts: readonly Contact[]): Promise<void> {
+  for (const contact of contacts) {
+    await tx
+      .insertInto('contacts')
+      .values({ ...contact, orgId, roles: JSON.stringify(contact.roles) })
+      .execute();
+  }
+}
+
+export async function updateContact(
+  tx: Transaction,
+  orgId: string,
+  { id, ...changes }: Partial<Pick<Contact, 'name' | 'status'>> & Pick<Contact, 'id' | 'updatedAt'>,
+): Promise<void> {
+  await tx.updateTable('contacts').set(changes).where('orgId', '=', orgId).where('id', '=', id).execute();
+}
+
+function toContact({ orgId: _orgId, seq: _seq, ...row }: Selectable<ContactsTable>): Contact {
+  return { ...row, position: Number(row.position), roles: JSON.parse(row.roles) as ContactRole[] };
+}

@@ -1,0 +1,134 @@
+/** Customers: their links to other systems, address, default payment method and pause. */
+
+import type { Selectable } from 'kysely';
+
+import type { CustomersTable, Transaction } from '../database.ts';
+import type { Page, Rows } from './page.ts';
+
+export interface BillingAddress {
+  readonly address1: string;
+  readonly address2?: string | undefined;
+  readonly city: string;
+  readonly region: string;
+  readonly postalCode: string;
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly country: string;
+}
+
+export interface Customer {
+  readonly id: string;
+  readonly name: string;
+  readonly legalName: string | null;
+  readonly externalCustomerId: string | null;
+  readonly paymentProvider: string | null;
+  /** Present exactly where `paymentProvider` is. */
+  readonly paymentProviderId: string | null;
+  readonly tags: readonly string[];
+  readonly billingAddress: BillingAddress | null;
+  readonly paymentMethodId: string | null;
+  readonly paymentMethodType: string | null;
+  /** When it was paused; whether it still is follows from `pausedUntil` and the day. */
+  readonly pausedAt: string | null;
+  /** Calendar date, 00:00 UTC of which ends the pause. */
+  readonly pausedUntil: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export async function findCustomer(tx: Transaction, orgId: string, id: string): Promise<Customer | undefined> {
+  const row = await tx
+    .selectFrom('customers')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toCustomer(row);
+}
+
+/** The customer that carries the caller's own id. */
+export async function findCustomerByExternalId(
+  tx: Transaction,
+  orgId: string,
+  externalCustomerId: string,
+): Promise<Customer | undefined> {
+  const row = await tx
+    .selectFrom('customers')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('externalCustomerId', '=', externalCustomerId)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toCustomer(row);
+}
+
+/** The customer that a payment processor knows by this id. */
+export async function findCustomerByPaymentProvider(
+  tx: Transaction,
+  orgId: string,
+  link: { readonly paymentProvider: string; readonly paymentProviderId: string },
+): Promise<Customer | undefined> {
+  const row = await tx
+    .selectFrom('customers')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('paymentProvider', '=', link.paymentProvider)
+    .where('paymentProviderId', '=', link.paymentProviderId)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toCustomer(row);
+}
+
+/** A page of customers, newest first. */
+export async function listCustomers(
+  tx: Transaction,
+  orgId: string,
+  { externalCustomerId, limit, offset }: { readonly externalCustomerId?: string | undefined } & Page,
+): Promise<Rows<Customer>> {
+  let query = tx.selectFrom('customers').where('orgId', '=', orgId);
+  if (externalCustomerId !== undefined) query = query.where('externalCustomerId', '=', externalCustomerId);
+  const rows = await query
+    .selectAll()
+    .orderBy('createdAt', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
+  return { rows: rows.map(toCustomer), total: Number(total) };
+}
+
+export async function insertCustomer(tx: Transaction, orgId: string, customer: Customer): Promise<void> {
+  const { tags, billingAddress, ...plain } = customer;
+  await tx
+    .insertInto('customers')
+    .values({
+      ...plain,
+      orgId,
+      tags: JSON.stringify(tags),
+      billingAddress: billingAddress === null ? null : JSON.stringify(billingAddress),
+    })
+    .execute();
+}
+
+export async function updateCustomer(
+  tx: Transaction,
+  orgId: string,
+  {
+    id,
+    tags,
+    ...changes
+  }: Partial<Omit<Customer, 'billingAddress' | 'createdAt'>> & Pick<Customer, 'id' | 'updatedAt'>,
+): Promise<void> {
+  await tx
+    .updateTable('customers')
+    .set({ ...changes, ...(tags === undefined ? {} : { tags: JSON.stringify(tags) }) })
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .execute();
+}
+
+function toCustomer({ orgId: _orgId, seq: _seq, ...row }: Selectable<CustomersTable>): Customer {
+  return {
+    ...row,
+    tags: JSON.parse(row.tags) as string[],
+    billingAddress: row.billingAddress === null ? null : (JSON.parse(row.billingAddress) as BillingAddress),
+  };
+}

@@ -1,0 +1,171 @@
+/** Meters and their rate cards. */
+
+import type { Selectable } from 'kysely';
+
+import type { AggregationType } from '../../operations/meters.ts';
+import type { MetersTable, Transaction } from '../database.ts';
+import type { Page, Rows } from './page.ts';
+
+export interface MeterPropertyFilter {
+  readonly name: string;
+  readonly exists?: boolean | undefined;
+  readonly include?: readonly string[] | undefined;
+  readonly exclude?: readonly string[] | undefined;
+}
+
+export interface Meter {
+  readonly id: string;
+  /** Unique among the unarchived meters of the organization. */
+  readonly code: string;
+  readonly displayName: string;
+  readonly description: string | null;
+  readonly aggregationType: AggregationType;
+  readonly eventTypeFilter: { readonly include: readonly string[]; readonly exclude: readonly string[] };
+  readonly propertyFilters: readonly MeterPropertyFilter[];
+  /** Present unless COUNT. */
+  readonly aggregationKey: string | null;
+  readonly groupKeys: readonly string[];
+  readonly sql: string | null;
+  readonly status: 'active' | 'inactive';
+  readonly archivedAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The price of one combination of group values. */
+export interface StoredRate {
+  readonly dimensions: Readonly<Record<string, string>>;
+  /** Decimal text, dollars a unit. */
+  readonly unitAmount: string;
+}
+
+export interface StoredRateCard {
+  readonly meterId: string;
+  /** In the order in which they were given. */
+  readonly rates: readonly StoredRate[];
+  readonly fallbackUnitAmount: string | null;
+  readonly updatedAt: string;
+}
+
+export async function findMeter(tx: Transaction, orgId: string, id: string): Promise<Meter | undefined> {
+  const [meter] = await findMeters(tx, orgId, [id]);
+  return meter;
+}
+
+/** The meters among these ids, archived ones too; ids that the organization does not have are left out. */
+export async function findMeters(tx: Transaction, orgId: string, ids: readonly string[]): Promise<readonly Meter[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx
+    .selectFrom('meters')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('id', 'in', ids)
+    .orderBy('seq')
+    .execute();
+  return rows.map(toMeter);
+}
+
+/** The unarchived meter of a code. */
+export async function findMeterByCode(tx: Transaction, orgId: string, code: string): Promise<Meter | undefined> {
+  const row = await tx
+    .selectFrom('meters')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('code', '=', code)
+    .where('archivedAt', 'is', null)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toMeter(row);
+}
+
+/** A page of meters, newest first. */
+export async function listMeters(
+  tx: Transaction,
+  orgId: string,
+  { status, limit, offset }: { readonly status?: Meter['status'] | undefined } & Page,
+): Promise<Rows<Meter>> {
+  let query = tx.selectFrom('meters').where('orgId', '=', orgId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  const rows = await query
+    .selectAll()
+    .orderBy('createdAt', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
+  return { rows: rows.map(toMeter), total: Number(total) };
+}
+
+/** Every active meter, oldest first. */
+export async function listActiveMeters(tx: Transaction, orgId: string): Promise<readonly Meter[]> {
+  const rows = await tx
+    .selectFrom('meters')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('status', '=', 'active')
+    .orderBy('createdAt')
+    .orderBy('seq')
+    .execute();
+  return rows.map(toMeter);
+}
+
+export async function insertMeter(tx: Transaction, orgId: string, meter: Meter): Promise<void> {
+  await tx
+    .insertInto('meters')
+    .values({
+      ...meter,
+      orgId,
+      eventTypeFilter: JSON.stringify(meter.eventTypeFilter),
+      propertyFilters: JSON.stringify(meter.propertyFilters),
+      groupKeys: JSON.stringify(meter.groupKeys),
+    })
+    .execute();
+}
+
+/** Takes a meter out of use: inactive, its code free. */
+export async function archiveMeter(
+  tx: Transaction,
+  orgId: string,
+  { id, archivedAt }: { readonly id: string; readonly archivedAt: string },
+): Promise<void> {
+  await tx
+    .updateTable('meters')
+    .set({ status: 'inactive', archivedAt, updatedAt: archivedAt })
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function findRateCard(
+  tx: Transaction,
+  orgId: string,
+  meterId: string,
+): Promise<StoredRateCard | undefined> {
+  const row = await tx
+    .selectFrom('rateCards')
+    .select(['meterId', 'rates', 'fallbackUnitAmount', 'updatedAt'])
+    .where('orgId', '=', orgId)
+    .where('meterId', '=', meterId)
+    .executeTakeFirst();
+  return row === undefined ? undefined : { ...row, rates: JSON.parse(row.rates) as StoredRate[] };
+}
+
+/** Puts a rate card in the place of the one there was, if there was one. */
+export async function saveRateCard(tx: Transaction, orgId: string, rateCard: StoredRateCard): Promise<void> {
+  const { meterId, ...rest } = rateCard;
+  const changes = { ...rest, rates: JSON.stringify(rest.rates) };
+  await tx
+    .insertInto('rateCards')
+    .values({ ...changes, orgId, meterId })
+    .onConflict((conflict) => conflict.columns(['orgId', 'meterId']).doUpdateSet(changes))
+    .execute();
+}
+
+function toMeter({ orgId: _orgId, seq: _seq, ...row }: Selectable<MetersTable>): Meter {
+  return {
+    ...row,
+    eventTypeFilter: JSON.parse(row.eventTypeFilter) as Meter['eventTypeFilter'],
+    propertyFilters: JSON.parse(row.propertyFilters) as MeterPropertyFilter[],
+    groupKeys: JSON.parse(row.groupKeys) as string[],
+  };
+}

@@ -1,0 +1,119 @@
+/** Plans with their items and the prices of these. */
+
+import type { Selectable } from 'kysely';
+
+import type { PlansTable, Transaction } from '../database.ts';
+import { findPricings } from './catalog.ts';
+import type { Pricing } from './catalog.ts';
+import type { Page, Rows } from './page.ts';
+
+export interface PlanItem {
+  readonly id: string;
+  readonly pricing: Pricing;
+  /** Decimal text; not used by a price of usage. */
+  readonly defaultQuantity: string;
+}
+
+export interface Plan {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly currency: string;
+  /** Whole days as text, `30`. */
+  readonly netTerms: string;
+  readonly externalId: string | null;
+  readonly defaultAutoPayEnabled: boolean;
+  readonly invoiceSendMethod: string;
+  readonly onDepletion: string | null;
+  readonly defaultCreditGrantCents: bigint | null;
+  /** In the order in which they were given. */
+  readonly items: readonly PlanItem[];
+  readonly archivedAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export async function findPlan(tx: Transaction, orgId: string, id: string): Promise<Plan | undefined> {
+  const row = await tx
+    .selectFrom('plans')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const [plan] = await withItems(tx, orgId, [row]);
+  return plan;
+}
+
+/** A page of unarchived plans, newest first. */
+export async function listPlans(tx: Transaction, orgId: string, { limit, offset }: Page): Promise<Rows<Plan>> {
+  const query = tx.selectFrom('plans').where('orgId', '=', orgId).where('archivedAt', 'is', null);
+  const rows = await query
+    .selectAll()
+    .orderBy('createdAt', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
+  return { rows: await withItems(tx, orgId, rows), total: Number(total) };
+}
+
+/** The name of an unarchived plan that has this price: the oldest one. */
+export async function findPlanNameOfPricing(
+  tx: Transaction,
+  orgId: string,
+  pricingId: string,
+): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom('planItems')
+    .innerJoin('plans', (join) =>
+      join.onRef('plans.orgId', '=', 'planItems.orgId').onRef('plans.id', '=', 'planItems.planId'),
+    )
+    .select('plans.name')
+    .where('planItems.orgId', '=', orgId)
+    .where('planItems.pricingId', '=', pricingId)
+    .where('plans.archivedAt', 'is', null)
+    .orderBy('plans.seq')
+    .executeTakeFirst();
+  return row?.name;
+}
+
+export async function insertPlan(tx: Transaction, orgId: string, plan: Plan): Promise<void> {
+  const { items, ...plain } = plan;
+  await tx
+    .insertInto('plans')
+    .values({ ...plain, orgId })
+    .execute();
+  for (const [position, { id, pricing, defaultQuantity }] of items.entries()) {
+    await tx
+      .insertInto('planItems')
+      .values({ orgId, id, planId: plan.id, position, pricingId: pricing.id, defaultQuantity })
+      .execute();
+  }
+}
+
+async function withItems(tx: Transaction, orgId: string, rows: readonly Selectable<PlansTable>[]): Promise<Plan[]> {
+  if (rows.length === 0) return [];
+  const planIds = rows.map((row) => row.id);
+  const items = await tx
+    .selectFrom('planItems')
+    .select(['id', 'planId', 'pricingId', 'defaultQuantity'])
+    .where('orgId', '=', orgId)
+    .where('planId', 'in', planIds)
+    .orderBy('planId')
+    .orderBy('position')
+    .execute();
+  const pricings = await findPricings(tx, orgId, [...new Set(items.map((item) => item.pricingId))]);
+  const pricingOf = new Map(pricings.map((pricing) => [pricing.id, pricing]));
+  return rows.map(({ orgId: _orgId, seq: _seq, ...row }) => ({
+    ...row,
+    defaultAutoPayEnabled: row.defaultAutoPayEnabled === 1n,
+    items: items
+      .filter((item) => item.planId === row.id)
+      .flatMap(({ id, pricingId, defaultQuantity }) => {
+        const pricing = pricingOf.get(pricingId);
+        return pricing === undefined ? [] : [{ id, pricing, defaultQuantity }];
+      }),
+  }));
+}
