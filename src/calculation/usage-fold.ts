@@ -62,7 +62,12 @@ export function createUsageFold(meter: MeterRules, dimensions: UsageDimensions):
       const cells = segments.slice(from, to).flatMap((segment) => (segment === undefined ? [] : [...segment]));
       return Map.groupBy(cells, ([key]) => key)
         .values()
-        .map((group) => readingOf(aggregationType, group.map(([, cell]) => cell)))
+        .map((group) =>
+          readingOf(
+            aggregationType,
+            group.map(([, cell]) => cell),
+          ),
+        )
         .toArray();
     },
   };
