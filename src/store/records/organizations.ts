@@ -13,7 +13,15 @@ export interface Organization {
   readonly createdAt: string;
 }
 
-const columns = ['id', 'name', 'keyPrefix', 'salesTaxEnabled', 'paymentProcessor', 'lastCreatedAt', 'createdAt'] as const;
+const columns = [
+  'id',
+  'name',
+  'keyPrefix',
+  'salesTaxEnabled',
+  'paymentProcessor',
+  'lastCreatedAt',
+  'createdAt',
+] as const;
 
 /** The organization of an id or of a name, ids first. */
 export async function findOrganization(tx: Transaction, idOrName: string): Promise<Organization | undefined> {
