@@ -1,7 +1,7 @@
 /** What may be corrected by hand: the reversal of one entry, and the adjustment of one grant (semantics 9). */
 
 import type { GrantState, LedgerEntry, WalletState } from './ledger.ts';
-import { multiplyDivideHalfUp } from './money.ts';
+import { maximum, minimum, multiplyDivideHalfUp } from './money.ts';
 
 /** Signed as the entry to write. */
 export interface Correction {
@@ -97,7 +97,10 @@ function following(measure: Measure & { readonly change: bigint }, other: Measur
   const after = measure.remaining + measure.change;
   if (after === 0n) return -other.remaining;
   if (after === measure.original) return other.original - other.remaining;
-  return multiplyDivideHalfUp(measure.change, other.original, measure.original);
+  const change = multiplyDivideHalfUp(measure.change, other.original, measure.original);
+  if (after < 0n || after > measure.original) return change;
+  // Rounding must neither empty one measure while the other has something left, nor overfill it.
+  return maximum(1n, minimum(other.original, other.remaining + change)) - other.remaining;
 }
 
 function rangeProblem(grant: GrantState, correction: Correction): Refusal | undefined {

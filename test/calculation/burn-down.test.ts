@@ -1,0 +1,347 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { burnDown, type BurnDownInput } from '../../src/calculation/burn-down.ts';
+import type { BudgetCap } from '../../src/calculation/budget.ts';
+import type { OpenDraw } from '../../src/calculation/ledger.ts';
+import { creditsText } from '../../src/calculation/money.ts';
+import { planSettlement } from '../../src/calculation/settlement-plan.ts';
+import { at, atom, entry, grant, million } from './fixtures.ts';
+
+const burn = (input: Partial<BurnDownInput>) =>
+  burnDown({ usage: [], grants: [], openDraws: [], budgets: [], ...input });
+const rowsOf = (input: Partial<BurnDownInput>) =>
+  burn(input).draws.map(
+    (draw) =>
+      `${draw.lineKey} ${draw.grantId}: ${draw.appliedCents} ${draw.amountCents} ${creditsText(draw.creditMicros)}`,
+  );
+const rated = (grantId: string, cents: bigint, rate: bigint, fields = {}) =>
+  grant({
+    grantId,
+    originalCents: cents,
+    originalMicros: (cents * million + rate / 2n) / rate,
+    creditRateCents: rate,
+    ...fields,
+  });
+const free = (grantId: string, credits: bigint) =>
+  grant({ grantId, originalCents: 0n, originalMicros: credits * million });
+const draw = (fields: Partial<OpenDraw> & Pick<OpenDraw, 'grantId' | 'appliedCents'>): OpenDraw => ({
+  invoiceId: 'invoice',
+  lineKey: 'line',
+  amountCents: fields.appliedCents,
+  creditMicros: 0n,
+  entries: [],
+  ...fields,
+});
+const february = { phaseEnd: at('2026-02-01') };
+const march = at('2026-03-01');
+
+describe('grants', () => {
+  test('pay in deduction order until the usage is paid', () => {
+    const grants = [
+      grant({ grantId: 'paid', isPromotional: false, expiresAt: march, originalCents: 500n }),
+      grant({ grantId: 'promotional', expiresAt: march, originalCents: 300n }),
+      grant({ grantId: 'endless', originalCents: 900n }),
+    ];
+    expect(rowsOf({ grants, usage: [atom(1000n)] })).toEqual([
+      'line promotional: 300 300 0',
+      'line paid: 500 500 0',
+      'line endless: 200 200 0',
+    ]);
+  });
+
+  test('leave the rest as overage', () => {
+    const { lines } = burn({ grants: [grant({ grantId: 'g', originalCents: 300n })], usage: [atom(1000n)] });
+    expect(lines).toEqual([
+      { invoiceId: 'invoice', lineKey: 'line', totalCents: 1000n, appliedCents: 300n, overageCents: 700n },
+    ]);
+  });
+
+  test('pay the earlier invoice first, then the earlier phase, then the earlier line', () => {
+    const usage = [
+      atom(10n, { lineKey: 'later invoice', invoiceId: 'next', periodIndex: 1 }),
+      atom(10n, { lineKey: 'later phase', phaseEnd: at('2026-02-01') }),
+      atom(10n, { lineKey: 'first', phaseEnd: at('2026-01-15') }),
+      atom(10n, { lineKey: 'second', phaseEnd: at('2026-01-15') }),
+    ];
+    expect(rowsOf({ grants: [grant({ grantId: 'g', originalCents: 25n })], usage })).toEqual([
+      'first g: 10 10 0',
+      'second g: 10 10 0',
+      'later phase g: 5 5 0',
+    ]);
+  });
+
+  test.each([
+    ['later than the phase', '2026-02-02', true],
+    ['with the phase', '2026-02-01', true],
+    ['before the phase ends', '2026-01-31', false],
+  ])('that expire %s: paid is %s', (_, expiry, isPaid) => {
+    const grants = [grant({ grantId: 'g', expiresAt: at(expiry) })];
+    expect(rowsOf({ grants, usage: [atom(10n, february)] })).toHaveLength(isPaid ? 1 : 0);
+  });
+
+  test('limited to some usage leave the other to the next grant', () => {
+    const grants = [
+      grant({ grantId: 'red only', expiresAt: march, specifiers: { properties: { team: 'red' } } }),
+      grant({ grantId: 'any' }),
+    ];
+    const usage = [atom(10n, { properties: { team: 'blue' } }), atom(20n, { properties: { team: 'red' } })];
+    expect(rowsOf({ grants, usage })).toEqual(['line red only: 20 20 0', 'line any: 10 10 0']);
+  });
+});
+
+describe('credits', () => {
+  test.each([
+    [1n, '0.333333'],
+    [2n, '0.666667'],
+    [999n, '333'],
+    [1000n, '333.333333'],
+    [5000n, '333.333333'],
+  ])(
+    '%s cents of a grant of 1000 cents at 3 cents a credit are %s credits; the last cent takes all',
+    (cents, credits) => {
+      const grants = [rated('g', 1000n, 3n)];
+      const applied = cents > 1000n ? 1000n : cents;
+      expect(rowsOf({ grants, usage: [atom(cents)] })).toEqual([`line g: ${applied} ${applied} ${credits}`]);
+    },
+  );
+
+  test('of one line are computed from its whole, not phase by phase', () => {
+    const usage = [1, 2, 3].map((day) => atom(1n, { phaseEnd: at(`2026-01-0${day}`) }));
+    expect(rowsOf({ grants: [rated('g', 1000n, 3n)], usage })).toEqual(['line g: 3 3 1']);
+  });
+
+  test('never run out before the cents do', () => {
+    const tiny = grant({ grantId: 'g', originalCents: 4n, originalMicros: 2n, creditRateCents: 2_000_000n });
+    const usage = ['a', 'b', 'c'].map((lineKey) => atom(1n, { lineKey }));
+    const taken = burn({ grants: [tiny], usage }).draws.reduce((sum, one) => sum + one.creditMicros, 0n);
+    expect(taken).toBe(1n);
+  });
+
+  test('that are free are valued at the rate, and unused without one', () => {
+    const input = { grants: [free('g', 100n)], usage: [atom(35n)] };
+    expect(rowsOf({ ...input, valuationRateCents: 7n })).toEqual(['line g: 35 0 5']);
+    expect(rowsOf(input)).toEqual([]);
+  });
+
+  test('that are free pay up to their worth, and the usage that is left over takes the last of them', () => {
+    const half = grant({ grantId: 'g', originalCents: 0n, originalMicros: 800_000n });
+    expect(rowsOf({ grants: [half], usage: [atom(10n)], valuationRateCents: 3n })).toEqual(['line g: 2 0 0.8']);
+    expect(rowsOf({ grants: [half], usage: [atom(2n)], valuationRateCents: 3n })).toEqual(['line g: 2 0 0.666667']);
+  });
+});
+
+describe('closed grants', () => {
+  const closed = grant({
+    grantId: 'old',
+    expiresAt: at('2026-01-15'),
+    availableCents: 300n,
+    status: 'expired',
+    isClosed: true,
+  });
+  const inTime = { phaseEnd: at('2026-01-15') };
+
+  test('keep what they paid, and usage that arrives later does not revive them', () => {
+    const input = {
+      grants: [closed],
+      usage: [atom(900n, inTime)],
+      openDraws: [draw({ grantId: 'old', appliedCents: 300n })],
+    };
+    expect(rowsOf(input)).toEqual(['line old: 300 300 0']);
+  });
+
+  test('give back what has lost its usage', () => {
+    const openDraws = [draw({ grantId: 'old', appliedCents: 300n, creditMicros: 30n * million })];
+    expect(rowsOf({ grants: [closed], usage: [atom(100n, inTime)], openDraws })).toEqual(['line old: 100 100 10']);
+    expect(rowsOf({ grants: [closed], usage: [atom(100n)], openDraws })).toEqual([]);
+  });
+
+  test('leave the rest of their line to the others', () => {
+    const input = {
+      grants: [closed, grant({ grantId: 'new' })],
+      usage: [atom(900n, inTime), atom(50n)],
+      openDraws: [draw({ grantId: 'old', appliedCents: 300n })],
+    };
+    expect(rowsOf(input)).toEqual(['line old: 300 300 0', 'line new: 650 650 0']);
+  });
+});
+
+describe('budgets', () => {
+  const budget = (fields: Partial<BudgetCap> = {}): BudgetCap => ({
+    budgetId: 'b',
+    eventPropertyKey: 'team',
+    eventPropertyValue: 'red',
+    maxCreditsCents: 100n,
+    consumedBeforeCents: 0n,
+    ...fields,
+  });
+  const red = (cents: bigint, fields = {}) => atom(cents, { properties: { team: 'red' }, ...fields });
+  const grants = [grant({ grantId: 'g', originalCents: 5000n })];
+
+  test.each([
+    ['caps what credits pay for its dimension', [red(150n), atom(70n)], [budget()], 170n],
+    ['counts usage in order', [red(60n), red(60n)], [budget()], 100n],
+    ['counts what final invoices hold', [red(150n)], [budget({ consumedBeforeCents: 80n })], 20n],
+    ['that was reached before pays nothing', [red(150n)], [budget({ consumedBeforeCents: 180n })], 0n],
+    ['of another meter does not matter', [red(150n)], [budget({ meterId: 'other' })], 150n],
+    ['in credits is valued', [red(150n)], [budget({ maxCreditsCents: null, maxCredits: '5' })], 50n],
+    ['without a cap caps nothing', [red(150n)], [budget({ maxCreditsCents: null })], 150n],
+    ['of 0 lets no credits pay', [red(150n)], [budget({ maxCreditsCents: 0n })], 0n],
+    ['the tightest of two counts', [red(150n)], [budget(), budget({ maxCreditsCents: 40n })], 40n],
+  ])('%s', (_, usage, budgets, applied) => {
+    const { draws } = burn({ usage, budgets, grants, valuationRateCents: 10n });
+    expect(draws.reduce((sum, one) => sum + one.appliedCents, 0n)).toBe(applied);
+  });
+
+  test('count consumption that no credits paid', () => {
+    const { budgets } = burn({ usage: [red(150n), atom(9n)], budgets: [budget({ consumedBeforeCents: 7n })] });
+    expect(budgets).toEqual([{ budgetId: 'b', consumedCents: 157n }]);
+  });
+
+  test('are not paid twice where a closed grant paid before', () => {
+    const closed = grant({ grantId: 'old', expiresAt: march, isClosed: true, availableCents: 0n });
+    const input = {
+      usage: [red(50n), atom(50n)],
+      budgets: [budget({ maxCreditsCents: 10n })],
+      grants: [closed, ...grants],
+      openDraws: [draw({ grantId: 'old', appliedCents: 60n })],
+    };
+    expect(rowsOf(input)).toEqual(['line old: 60 60 0']);
+  });
+});
+
+describe('settlement', () => {
+  const written = (id: string, cents: bigint, fields = {}) =>
+    entry({
+      id,
+      type: 'usage',
+      amountCents: -cents,
+      appliedCents: cents,
+      grantEntryId: 'g',
+      invoiceId: 'invoice',
+      lineKey: 'line',
+      ...fields,
+    });
+  const wanted = (cents: bigint, creditMicros = 0n) => ({
+    ...draw({ grantId: 'g', appliedCents: cents }),
+    creditMicros,
+  });
+  const open = (...entries: readonly ReturnType<typeof written>[]) =>
+    entries.length === 0
+      ? []
+      : [draw({ grantId: 'g', appliedCents: entries.reduce((sum, one) => sum + one.appliedCents, 0n), entries })];
+
+  test.each([
+    ['nothing written', open(), [wanted(500n)], [], [500n]],
+    ['more usage', open(written('u1', 300n)), [wanted(500n)], [], [200n]],
+    ['the same', open(written('u1', 300n), written('u2', 200n)), [wanted(500n)], [], []],
+    ['less usage', open(written('u1', 300n), written('u2', 200n)), [wanted(450n)], ['u2'], [150n]],
+    ['much less', open(written('u1', 300n), written('u2', 200n)), [wanted(100n)], ['u2', 'u1'], [100n]],
+    ['as much as before the last', open(written('u1', 300n), written('u2', 200n)), [wanted(300n)], ['u2'], []],
+    ['none any more', open(written('u1', 300n), written('u2', 200n)), [], ['u2', 'u1'], []],
+  ])('of %s reverses whole entries and writes the difference', (_, openDraws, draws, reversals, usage) => {
+    const plan = planSettlement(draws, openDraws);
+    expect(plan.reversals.map((one) => one.id)).toEqual(reversals);
+    expect(plan.usage.map((one) => one.appliedCents)).toEqual(usage);
+  });
+
+  test('in two steps takes the same credits as in one', () => {
+    const first = burn({ grants: [rated('g', 1000n, 3n)], usage: [atom(1n)] }).draws;
+    const openDraws = first.map((one) =>
+      draw({
+        ...one,
+        entries: [written('u1', one.appliedCents, { creditMicros: -one.creditMicros })],
+      }),
+    );
+    const second = burn({ grants: [rated('g', 1000n, 3n)], usage: [atom(3n)], openDraws }).draws;
+    expect(planSettlement(second, openDraws).usage).toMatchObject([{ appliedCents: 2n, creditMicros: 666_667n }]);
+  });
+});
+
+describe('any burn-down', () => {
+  const days = fc.constantFrom('2026-01-05', '2026-01-15', '2026-01-25', '2026-02-01');
+  const grants = fc.array(
+    fc.record({
+      cents: fc.bigInt({ min: 1n, max: 500n }),
+      kind: fc.constantFrom('rated', 'dollars', 'free'),
+      rate: fc.bigInt({ min: 1n, max: 30n }),
+      isPromotional: fc.boolean(),
+      expiresAt: fc.option(days.map(at), { nil: undefined }),
+      specifiers: fc.constantFrom(undefined, { properties: { team: 'red' } }, { meterIds: ['meter'] }),
+    }),
+    { maxLength: 5 },
+  );
+  const usages = fc.array(
+    fc.record({
+      cents: fc.bigInt({ min: 1n, max: 400n }),
+      lineKey: fc.constantFrom('a', 'b'),
+      periodIndex: fc.constantFrom(0, 1),
+      team: fc.constantFrom('red', 'blue'),
+      phaseEnd: days.map(at),
+    }),
+    { maxLength: 8 },
+  );
+  const caps = fc.option(fc.bigInt({ min: 0n, max: 600n }), { nil: undefined });
+
+  test('draws what there is and no more, keeps no dust, respects caps, and is repeated to the cent', () => {
+    fc.assert(
+      fc.property(grants, usages, caps, (givenGrants, givenUsage, maxCreditsCents) => {
+        const wallet = givenGrants.map(({ cents, kind, rate, ...fields }, index) => {
+          const grantId = `g${index}`;
+          if (kind === 'rated') return rated(grantId, cents, rate, fields);
+          return { ...(kind === 'free' ? free(grantId, cents) : grant({ grantId, originalCents: cents })), ...fields };
+        });
+        const usage = givenUsage.map(({ cents, team, periodIndex, ...fields }) =>
+          atom(cents, { ...fields, periodIndex, invoiceId: `i${periodIndex}`, properties: { team } }),
+        );
+        const budgets = [
+          {
+            budgetId: 'b',
+            eventPropertyKey: 'team',
+            eventPropertyValue: 'red',
+            maxCreditsCents,
+            consumedBeforeCents: 0n,
+          },
+        ];
+        const input = { usage, grants: wallet, budgets, valuationRateCents: 7n };
+        const { draws, lines } = burn(input);
+        for (const state of wallet) {
+          const own = draws.filter((one) => one.grantId === state.grantId);
+          const cents = own.reduce((sum, one) => sum + one.amountCents, 0n);
+          const micros = own.reduce((sum, one) => sum + one.creditMicros, 0n);
+          expect(own.every((one) => one.appliedCents > 0n && one.creditMicros >= 0n)).toBe(true);
+          expect(cents <= state.originalCents && micros <= state.originalMicros).toBe(true);
+          if (state.creditRateCents > 0n) expect(cents === state.originalCents).toBe(micros === state.originalMicros);
+        }
+        for (const line of lines) expect(line.overageCents >= 0n && line.appliedCents >= 0n).toBe(true);
+        const spent = lines.reduce((sum, line) => sum + line.appliedCents, 0n);
+        expect(spent).toBe(draws.reduce((sum, one) => sum + one.appliedCents, 0n));
+        const redOnly = burn({ ...input, usage: usage.filter((one) => one.properties.team === 'red') });
+        const redSpent = redOnly.draws.reduce((sum, one) => sum + one.appliedCents, 0n);
+        expect(maxCreditsCents === undefined || redSpent <= maxCreditsCents).toBe(true);
+        expect(burn({ ...input, grants: wallet.toReversed() }).draws).toEqual(draws);
+        const openDraws = draws.map((one) => draw({ ...one, entries: [] }));
+        expect(planSettlement(burn({ ...input, openDraws }).draws, openDraws)).toEqual({ reversals: [], usage: [] });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('never passes over an earlier grant that could pay', () => {
+    fc.assert(
+      fc.property(grants, fc.bigInt({ min: 1n, max: 2000n }), (givenGrants, cents) => {
+        const wallet = givenGrants.map((one, index) =>
+          grant({ grantId: `g${index}`, originalCents: one.cents, expiresAt: one.expiresAt }),
+        );
+        const { draws } = burn({ grants: wallet, usage: [atom(cents, { phaseEnd: at('2026-01-05') })] });
+        const whole = wallet.reduce((sum, one) => sum + one.originalCents, 0n);
+        const spent = draws.reduce((sum, one) => sum + one.appliedCents, 0n);
+        expect(spent).toBe(whole < cents ? whole : cents);
+        const partial = draws.filter((one) =>
+          wallet.some((state) => state.grantId === one.grantId && one.amountCents < state.originalCents),
+        );
+        expect(partial.every((one) => one === draws.at(-1))).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
