@@ -41,6 +41,17 @@ const sliceMilliseconds = 50;
 const pauseMilliseconds = 5;
 const cachedStatements = 500;
 
+/**
+ * FULL makes an acknowledged write survive power loss. A log of 10,000 pages before it is folded back, and a cache of
+ * 64 MiB, are what a fast import needs. The last word reads the header, so that a file which is no database, or cannot
+ * be used in this way, is found out at once.
+ */
+const settings = `PRAGMA trusted_schema = OFF;
+  PRAGMA synchronous = FULL;
+  PRAGMA wal_autocheckpoint = 10000;
+  PRAGMA cache_size = -65536;
+  PRAGMA application_id`;
+
 const inMemory = ':memory:';
 
 /** Opens `path`; makes the file where there is none, unless only reading is asked for. */
@@ -190,9 +201,7 @@ function connect(location: string | URL, options: StoreOptions, readOnly: boolea
   });
   try {
     refuseOldSqlite(database);
-    // Reads the header, so that a file which is no database, or cannot be used in this way, is found out here.
-    database.exec(`PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 10000;
-      PRAGMA application_id`);
+    database.exec(settings);
     return database;
   } catch (error) {
     database.close();

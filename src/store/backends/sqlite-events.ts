@@ -150,6 +150,8 @@ function demand(conditions: Conditions, text: string, ...values: SQLInputValue[]
   conditions.values.push(...values);
 }
 
+type ScanRow = readonly [string, number, string | null, string];
+
 function scan(connection: SqliteConnection, request: EventScan, onEvent: (event: ScannedEvent) => void): void {
   const { texts, values } = scanConditions(request);
   const statement = inTransaction(connection).prepare(
@@ -158,12 +160,14 @@ function scan(connection: SqliteConnection, request: EventScan, onEvent: (event:
   );
   // Timestamps are safe integers by the table's CHECK; as numbers they need no conversion for each row.
   statement.setReadBigInts(false);
+  statement.setReturnArrays(true);
   const event = new ReusedEvent();
-  for (const row of statement.iterate(...values)) {
-    event.eventName = row['eventName'] as string;
-    event.timestampEpochMs = row['timestampEpochMs'] as number;
-    event.contractId = row['contractId'] as string | null;
-    event.propertiesJson = row['propertiesJson'] as string;
+  const rows = statement.iterate(...values) as Iterable<unknown> as Iterable<ScanRow>;
+  for (const [eventName, timestampEpochMs, contractId, propertiesJson] of rows) {
+    event.eventName = eventName;
+    event.timestampEpochMs = timestampEpochMs;
+    event.contractId = contractId;
+    event.propertiesJson = propertiesJson;
     event.forgetProperties();
     onEvent(event);
   }

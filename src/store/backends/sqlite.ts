@@ -52,6 +52,15 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     }
   }
 
+  let closing: Promise<void> | undefined;
+
+  /** Queues behind what is running; what is asked for later finds the driver destroyed. */
+  async function close(): Promise<void> {
+    if (insideTransaction.getStore()) throw new Error('a store cannot be closed inside a transaction');
+    await database.connection().execute(() => database.destroy());
+    connection.close();
+  }
+
   return {
     location: connection.path,
     get isReadOnly() {
@@ -60,10 +69,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     events: createSqliteEventStore(connection),
     read: (query) => transact('read only', query),
     write: (change) => transact('read write', change),
-    async close() {
-      await database.destroy();
-      connection.close();
-    },
+    close: () => (closing ??= close()),
   };
 }
 
@@ -118,8 +124,7 @@ function createDatabaseConnection(connection: SqliteConnection): DatabaseConnect
         throw failure(connection, error);
       }
     },
-    // eslint-disable-next-line require-yield
-    async *streamQuery() {
+    streamQuery() {
       throw new Error('streaming is the business of the event store');
     },
   };

@@ -1,0 +1,129 @@
+/** The smallest rows that the schema takes, so that a test names only what it is about. */
+
+import type { Insertable } from 'kysely';
+
+import type { ContractsTable, InvoicesTable, LedgerEntriesTable, Transaction } from '../../src/store/database.ts';
+import type { NewEvent } from '../../src/store/event-store.ts';
+
+export const at = '2026-01-01T00:00:00.000Z';
+
+export const row = {
+  organization: (id: string) => ({
+    id,
+    name: id,
+    keyPrefix: 'tally',
+    salesTaxEnabled: false,
+    nextInvoiceNumber: 1,
+    lastCreatedAt: at,
+    createdAt: at,
+  }),
+  customer: (orgId: string, id: string) => ({ orgId, id, name: id, tags: '[]', createdAt: at, updatedAt: at }),
+  plan: (orgId: string, id: string) => ({
+    orgId,
+    id,
+    name: id,
+    currency: 'USD',
+    netTerms: '30',
+    defaultAutoPayEnabled: false,
+    invoiceSendMethod: 'auto',
+    createdAt: at,
+    updatedAt: at,
+  }),
+};
+
+export function contractRow(orgId: string, id: string, customerId: string): Insertable<ContractsTable> {
+  return {
+    orgId,
+    id,
+    customerId,
+    planId: 'plan',
+    name: id,
+    startDate: '2026-01-01',
+    netTermsDays: 30,
+    metadata: '{}',
+    creditSettings: '{}',
+    items: '[]',
+    budgetsVersion: 0,
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+export function invoiceRow(
+  orgId: string,
+  id: string,
+  changes: Partial<Insertable<InvoicesTable>> = {},
+): Insertable<InvoicesTable> {
+  return {
+    orgId,
+    id,
+    number: id,
+    customerId: 'customer',
+    contractId: 'contract',
+    periodIndex: 0,
+    periodStart: '2026-01-01',
+    periodEnd: '2026-02-01',
+    status: 'Drafted',
+    invoiceDate: '2026-02-01',
+    dueDate: '2026-03-03',
+    totalCents: 100n,
+    isHeld: false,
+    createdAt: at,
+    updatedAt: at,
+    ...changes,
+  };
+}
+
+export function entryRow(
+  id: string,
+  changes: Partial<Insertable<LedgerEntriesTable>> = {},
+): Insertable<LedgerEntriesTable> {
+  return {
+    orgId: 'org-a',
+    id,
+    contractId: 'contract',
+    type: 'grant',
+    amountCents: 0n,
+    creditMicros: 0n,
+    creditRateCents: 0n,
+    purchaseRateCents: 0n,
+    currency: 'USD',
+    description: id,
+    sourceType: 'promotional',
+    isPromotional: true,
+    appliedCents: 0n,
+    balanceAfterCents: 0n,
+    creditBalanceAfterMicros: 0n,
+    createdAt: at,
+    ...changes,
+  };
+}
+
+/** Organizations org-a and org-b, each with a customer, a plan and a contract of the same ids. */
+export async function insertTwoOrganizations(tx: Transaction): Promise<void> {
+  for (const orgId of ['org-a', 'org-b']) {
+    await tx.insertInto('organizations').values(row.organization(orgId)).execute();
+    await tx.insertInto('customers').values(row.customer(orgId, 'customer')).execute();
+    await tx.insertInto('plans').values(row.plan(orgId, 'plan')).execute();
+    await tx
+      .insertInto('contracts')
+      .values(contractRow(orgId, 'contract', 'customer'))
+      .execute();
+  }
+  await tx.insertInto('customers').values(row.customer('org-a', 'only-in-a')).execute();
+}
+
+export function eventOf(idempotencyKey: string, changes: Partial<NewEvent> = {}): NewEvent {
+  return {
+    id: `id-of-${idempotencyKey}`,
+    idempotencyKey,
+    customerId: 'customer',
+    contractId: null,
+    eventName: 'request',
+    timestampEpochMs: 1_000,
+    propertiesJson: '{"tokens":1}',
+    receivedAtEpochMs: 5_000,
+    isLate: false,
+    ...changes,
+  };
+}

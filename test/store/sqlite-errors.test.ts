@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+
+import { BillingError } from '../../src/errors.ts';
+import { isBusy, isInputOutputFailure, meaningOf } from '../../src/store/backends/sqlite-errors.ts';
+import { ConstraintViolation } from '../../src/store/constraint-violation.ts';
+
+function sqliteError(errcode: number): Error {
+  return Object.assign(new Error('what SQLite says'), { code: 'ERR_SQLITE_ERROR', errcode });
+}
+
+describe('what SQLite answers', () => {
+  test.each([
+    ['BUSY', 5, 'unavailable', 'locked'],
+    ['BUSY_SNAPSHOT', 517, 'unavailable', 'locked'],
+    ['READONLY', 8, 'unavailable', 'read-only'],
+    ['READONLY_DIRECTORY', 1544, 'unavailable', 'read-only'],
+    ['IOERR_WRITE', 778, 'unavailable', 'the disk failed'],
+    ['IOERR_FSYNC', 1034, 'unavailable', 'the disk failed'],
+    ['CORRUPT', 11, 'internal', 'damaged'],
+    ['CORRUPT_INDEX', 779, 'internal', 'damaged'],
+    ['FULL', 13, 'unavailable', 'no space is left'],
+    ['CANTOPEN', 14, 'unavailable', 'cannot be opened'],
+    ['NOTADB', 26, 'internal', 'not a tallybook database'],
+  ])('%s (%i) is %s: the file and what to do next are named', (_, errcode, kind, words) => {
+    const error = meaningOf(sqliteError(errcode), '/data/billing.db') as BillingError;
+    expect(error).toBeInstanceOf(BillingError);
+    expect(error.kind).toBe(kind);
+    expect(error.message).toContain(words);
+    expect(error.message).toContain('/data/billing.db');
+    expect(error.hint).not.toBe(undefined);
+  });
+
+  test.each([
+    ['UNIQUE', 2067, 'unique'],
+    ['PRIMARYKEY', 1555, 'unique'],
+    ['FOREIGNKEY', 787, 'reference'],
+    ['TRIGGER', 1811, 'appendOnly'],
+    ['CHECK', 275, 'value'],
+    ['NOTNULL', 1299, 'value'],
+    ['DATATYPE', 3091, 'value'],
+  ])('CONSTRAINT_%s (%i) is a violation of the rule "%s"', (_, errcode, rule) => {
+    const error = meaningOf(sqliteError(errcode), '/data/billing.db');
+    expect(error).toBeInstanceOf(ConstraintViolation);
+    expect((error as ConstraintViolation).rule).toBe(rule);
+  });
+
+  test('anything else comes back as it is', () => {
+    const ours = new BillingError('conflict', 'the contract has ended');
+    expect(meaningOf(ours, 'f')).toBe(ours);
+    const misuse = sqliteError(21);
+    expect(meaningOf(misuse, 'f')).toBe(misuse);
+    expect(meaningOf('text', 'f')).toBe('text');
+  });
+
+  test('a lock is waited for, and a failed disk gets a new handle', () => {
+    expect([5, 6, 517, 8, 11].filter((errcode) => isBusy(sqliteError(errcode)))).toEqual([5, 6, 517]);
+    expect([10, 778, 1034, 13].filter((errcode) => isInputOutputFailure(sqliteError(errcode)))).toEqual([
+      10, 778, 1034,
+    ]);
+  });
+});

@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+
+import { UnavailableError } from '../../src/errors.ts';
+import { addCustomer, customers, file, fill, open, openFilled, refusal, useTestFile } from './test-file.ts';
+
+useTestFile();
+
+const writer = join(import.meta.dirname, 'write-customers.ts');
+
+function startWriter(name: string, count: number) {
+  const child = spawn(process.execPath, [writer, file, name, String(count)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { child, output: text(child.stdout), errors: text(child.stderr), ended };
+}
+
+/** Another connection to the same file, for as long as `use` runs. */
+async function withAnother(use: (database: DatabaseSync) => Promise<void>): Promise<void> {
+  const database = new DatabaseSync(file);
+  try {
+    await use(database);
+  } finally {
+    database.close();
+  }
+}
+
+describe('a database that others use', () => {
+  const options = { busyTimeoutMilliseconds: 120 };
+
+  test('is unavailable for writing once the wait is over, names its path, and can still be read', async () => {
+    await openFilled();
+    const store = await open(file, options);
+    await withAnother(async (other) => {
+      other.exec('BEGIN IMMEDIATE');
+      const error = await refusal(addCustomer(store, 'c'));
+      expect(error).toBeInstanceOf(UnavailableError);
+      expect(error.message).toBe(
+        `the database ${file} is locked by another process (waited 120 ms); nothing was changed`,
+      );
+      expect(error.retryAfterSeconds).toBe(1);
+      expect(await customers(store)).toBe(3);
+    });
+    await addCustomer(store, 'c');
+    expect(await customers(store)).toBe(4);
+  });
+
+  test('is written as soon as the other has finished, and other work goes on meanwhile', async () => {
+    const store = await openFilled();
+    await withAnother(async (other) => {
+      other.exec('BEGIN IMMEDIATE');
+      const added = addCustomer(store, 'c');
+      await new Promise((resolve) => setImmediate(resolve));
+      other.exec('COMMIT');
+      await added;
+    });
+    expect(await customers(store)).toBe(4);
+  });
+
+  test('shows one state to a read from its first query to its last', async () => {
+    const writer = await openFilled();
+    const reader = await open();
+    const seen = await reader.read(async (tx) => {
+      const count = async () => (await tx.selectFrom('customers').select('id').execute()).length;
+      const before = await count();
+      await addCustomer(writer, 'c');
+      return [before, await count()];
+    });
+    expect(seen).toEqual([3, 3]);
+    expect(await customers(reader)).toBe(4);
+  });
+
+  test('takes 4 x 50 writes of four processes without an error or a loss', async () => {
+    const store = await openFilled();
+    const writers = ['p', 'q', 'r', 's'].map((name) => startWriter(name, 50));
+    for (const { ended, errors } of writers) {
+      expect(await errors).toBe('');
+      expect(await ended).toBe(0);
+    }
+    expect(await customers(store)).toBe(3 + 200);
+    const counter = await store.read((tx) =>
+      tx.selectFrom('organizations').select('nextInvoiceNumber').where('id', '=', 'org-a').executeTakeFirst(),
+    );
+    expect(counter).toEqual({ nextInvoiceNumber: 201n });
+  });
+
+  test('is made once by four processes that all find nothing there', async () => {
+    for (const { ended, errors } of ['p', 'q', 'r', 's'].map((name) => startWriter(name, 0))) {
+      expect(await errors).toBe('');
+      expect(await ended).toBe(0);
+    }
+    expect(await customers(await openFilled())).toBe(3);
+  });
+
+  test('holds every acknowledged write of a process that was killed', async () => {
+    await fill();
+    const { child, output, ended } = startWriter('p', 100_000);
+    let seen = 0;
+    child.stdout.on('data', () => {
+      seen += 1;
+      if (seen === 3) child.kill('SIGKILL');
+    });
+    await ended;
+    const acknowledged = (await output).split('\n').slice(0, -1);
+    const store = await open();
+    const kept = await store.read((tx) => tx.selectFrom('customers').select('id').where('id', 'like', 'p-%').execute());
+    const counter = await store.read((tx) =>
+      tx.selectFrom('organizations').select('nextInvoiceNumber').where('id', '=', 'org-a').executeTakeFirstOrThrow(),
+    );
+    expect(acknowledged.length).toBeGreaterThan(0);
+    expect(kept.map(({ id }) => id)).toEqual(expect.arrayContaining(acknowledged));
+    expect(counter.nextInvoiceNumber).toBe(1n + BigInt(kept.length));
+  });
+});

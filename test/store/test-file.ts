@@ -1,0 +1,77 @@
+/** A directory of its own for each test, the stores opened in it, and what another program does to the same file. */
+
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach } from 'vitest';
+
+import { BillingError } from '../../src/errors.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store, StoreOptions } from '../../src/store/store.ts';
+import { insertTwoOrganizations, row } from './rows.ts';
+
+const stores: Store[] = [];
+export let directory: string;
+export let file: string;
+
+/** Call at the top of a test file. */
+export function useTestFile(): void {
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'tallybook-file-'));
+    file = join(directory, 'billing.db');
+  });
+  afterEach(async () => {
+    await Promise.all(stores.splice(0).map((store) => store.close()));
+    await chmod(directory, 0o755);
+    await rm(directory, { recursive: true, force: true });
+  });
+}
+
+/** The database of the test, or the one at `url`; closed when the test ends. */
+export async function open(url = file, options: StoreOptions = {}): Promise<Store> {
+  const store = await openStore(url, options);
+  stores.push(store);
+  return store;
+}
+
+export async function openFilled(): Promise<Store> {
+  const store = await open();
+  await store.write(insertTwoOrganizations);
+  return store;
+}
+
+/** Leaves a database with three customers of two organizations that nobody has open. */
+export async function fill(): Promise<void> {
+  const store = await openStore(file);
+  await store.write(insertTwoOrganizations);
+  await store.close();
+}
+
+export async function customers(store: Store): Promise<number> {
+  return (await store.read((tx) => tx.selectFrom('customers').select('id').execute())).length;
+}
+
+export function addCustomer(store: Store, id: string): Promise<unknown> {
+  return store.write((tx) => tx.insertInto('customers').values(row.customer('org-a', id)).execute());
+}
+
+/** The error that `work` ends with; one that is not meant for a person fails the test. */
+export async function refusal(work: Promise<unknown>): Promise<BillingError> {
+  const error = await work.then(
+    () => new Error('it was not refused'),
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof BillingError) return error;
+  throw error;
+}
+
+/** What another program sees and does in the same file. */
+export function withSqlite<T>(use: (database: DatabaseSync) => T): T {
+  const database = new DatabaseSync(file);
+  try {
+    return use(database);
+  } finally {
+    database.close();
+  }
+}
