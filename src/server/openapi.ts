@@ -222,8 +222,12 @@ function errorResponse(kind: ErrorKind): JsonObject {
   };
 }
 
-/** Keywords that bound a text: a number in a query is read from a text, but is no text to the reader of the document. */
-const textKeywords = ['minLength', 'maxLength', 'pattern'];
+/** Keywords about texts: a number or flag in a query is read from a text, but is none to the reader of the document. */
+const textKeywords: Readonly<Record<string, readonly string[]>> = {
+  integer: ['minLength', 'maxLength', 'pattern'],
+  number: ['minLength', 'maxLength', 'pattern'],
+  boolean: ['enum'],
+};
 /** Hints for the command line. */
 const ownKeywords = ['flag', 'x-members'];
 
@@ -234,8 +238,7 @@ function schemaOf(type: z.ZodType, io: 'input' | 'output'): JsonObject {
     override: ({ jsonSchema }) => {
       const own = jsonSchema as Record<string, unknown>;
       for (const keyword of ownKeywords) delete own[keyword];
-      if (typeof own['type'] === 'string' && own['type'] !== 'string')
-        for (const keyword of textKeywords) delete own[keyword];
+      for (const keyword of textKeywords[String(own['type'])] ?? []) delete own[keyword];
       // Answers may get new members within a version (semantics 13).
       if (io === 'output' && own['additionalProperties'] === false) delete own['additionalProperties'];
     },

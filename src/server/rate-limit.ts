@@ -64,8 +64,9 @@ function refuseExceeded(state: LimitState, words: string): void {
   throw new RateLimitedError(words, { retryAfterSeconds });
 }
 
+/** Fractions of a token, so that all arithmetic is of whole numbers: a window's milliseconds make one token. */
 interface Bucket {
-  readonly tokens: number;
+  readonly fractions: number;
   readonly filledAt: number;
 }
 
@@ -78,9 +79,9 @@ function tokenBuckets(now: () => Temporal.Instant) {
 
     incr(address: string, report: Report, window: number, max: number): void {
       const bucket = this.#fill(address, window, max);
-      const isExceeded = bucket.tokens < 1;
+      const isExceeded = bucket.fractions < window;
       this.#buckets.delete(address);
-      this.#buckets.set(address, isExceeded ? bucket : { ...bucket, tokens: bucket.tokens - 1 });
+      this.#buckets.set(address, isExceeded ? bucket : { ...bucket, fractions: bucket.fractions - window });
       const [oldest] = this.#buckets.keys();
       if (this.#buckets.size > limits.rateLimitedAddresses && oldest !== undefined) this.#buckets.delete(oldest);
       report(null, stateOf(bucket, window, max));
@@ -96,15 +97,15 @@ function tokenBuckets(now: () => Temporal.Instant) {
 
     #fill(address: string, window: number, max: number): Bucket {
       const filledAt = now().epochMilliseconds;
-      const bucket = this.#buckets.get(address) ?? { tokens: max, filledAt };
-      const gained = (Math.max(0, filledAt - bucket.filledAt) * max) / window;
-      return { tokens: Math.min(max, bucket.tokens + gained), filledAt };
+      const bucket = this.#buckets.get(address) ?? { fractions: max * window, filledAt };
+      const gained = Math.max(0, filledAt - bucket.filledAt) * max;
+      return { fractions: Math.min(max * window, bucket.fractions + gained), filledAt };
     }
   };
 }
 
 /** The plugin calls a limit exceeded when `current` is above the maximum; `ttl` is then the wait for the next token. */
 function stateOf(bucket: Bucket, window: number, max: number): { current: number; ttl: number } {
-  if (bucket.tokens >= 1) return { current: max - Math.floor(bucket.tokens) + 1, ttl: 0 };
-  return { current: max + 1, ttl: ((1 - bucket.tokens) * window) / max };
+  if (bucket.fractions >= window) return { current: max, ttl: 0 };
+  return { current: max + 1, ttl: Math.ceil((window - bucket.fractions) / max) };
 }

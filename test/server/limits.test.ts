@@ -1,0 +1,243 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { createServer } from '../../src/server/server.ts';
+import { countedIds, createClock } from '../support/world.ts';
+import { createSampleEngine, sendRaw, startService } from './harness.ts';
+
+const wrongKey = { headers: { authorization: 'Bearer nobody' } };
+
+describe('the rate limit', () => {
+  test('refuses the request after the last allowed one, and says when the next is welcome', async () => {
+    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 3 });
+    for (let count = 0; count < 3; count += 1) expect((await service.send('/v1/customers')).status).toBe(200);
+    const refused = await service.send('/v1/customers');
+    expect(refused.status).toBe(429);
+    expect(JSON.parse(refused.text)).toEqual({
+      error: { message: 'too many requests: at most 3 a minute', code: 'RATE_LIMITED' },
+    });
+    expect(refused.headers['retry-after']).toBe('20');
+    service.clock.advance({ seconds: 19 });
+    expect((await service.send('/v1/customers')).headers['retry-after']).toBe('1');
+    service.clock.advance({ seconds: 1 });
+    expect((await service.send('/v1/customers')).status).toBe(200);
+    expect((await service.send('/v1/customers')).status).toBe(429);
+  });
+
+  test('is 100 a minute unless told otherwise', async () => {
+    const service = await startService(createSampleEngine(), { rateLimitPerMinute: undefined });
+    const statuses: number[] = [];
+    for (let count = 0; count < 101; count += 1) statuses.push((await service.send('/nowhere')).status);
+    expect(statuses.filter((status) => status === 404)).toHaveLength(100);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  test('counts refused requests and unknown paths like any other', async () => {
+    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 2 });
+    await service.send('/nowhere');
+    await service.send('/v1/customers', { headers: { authorization: null } });
+    expect((await service.send('/v1/customers')).status).toBe(429);
+  });
+
+  test('does not count events or questions after health', async () => {
+    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 1 });
+    for (let count = 0; count < 5; count += 1) {
+      expect((await service.send('/v1/events/batch', { method: 'POST', body: '{}' })).status).toBe(422);
+      expect((await service.send('/healthz')).status).toBe(200);
+    }
+    expect((await service.send('/v1/customers')).status).toBe(200);
+  });
+
+  test('a clock that goes back gives nobody more', async () => {
+    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 1 });
+    await service.send('/v1/customers');
+    service.clock.advance({ hours: -1 });
+    expect((await service.send('/v1/customers')).status).toBe(429);
+  });
+
+  test('0 lifts it', async () => {
+    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 0 });
+    for (let count = 0; count < 120; count += 1) expect((await service.send('/healthz')).status).toBe(200);
+    for (let count = 0; count < 12; count += 1)
+      expect((await service.send('/v1/customers', wrongKey)).status).toBe(401);
+  });
+
+  test('a header cannot make one address into many', async () => {
+    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 1 });
+    await service.send('/v1/customers', { headers: { 'x-forwarded-for': '10.0.0.1' } });
+    const reply = await service.send('/v1/customers', {
+      headers: { 'x-forwarded-for': '10.0.0.2', 'x-real-ip': '10.0.0.3' },
+    });
+    expect(reply.status).toBe(429);
+  });
+
+  test.each([
+    ['the last address that is no trusted proxy', '10.0.0.1', '9.9.9.9, 10.0.0.1', 429],
+    ['another address', '10.0.0.1', '10.0.0.2', 200],
+    ['an address of the same IPv6 /64', '2001:db8:1:2::1', '2001:db8:1:2:ffff::2', 429],
+    ['an address of another IPv6 /64', '2001:db8:1:2::1', '2001:db8:1:3::1', 200],
+    ['an IPv4 address written as IPv6', '10.0.0.1', '::ffff:10.0.0.1', 429],
+  ])('behind a trusted proxy, %s counts', async (_what, first, second, status) => {
+    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 1, trustProxy: '127.0.0.1' });
+    await service.send('/v1/customers', { headers: { 'x-forwarded-for': first } });
+    const reply = await service.send('/v1/customers', { headers: { 'x-forwarded-for': second } });
+    expect(reply.status).toBe(status);
+  });
+});
+
+describe('refused keys', () => {
+  test('are refused unread after ten a minute from one address, on every path', async () => {
+    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 1000 });
+    for (let count = 0; count < 10; count += 1)
+      expect((await service.send('/v1/customers', wrongKey)).status).toBe(401);
+    const refused = await service.send('/v1/events', { method: 'POST', ...wrongKey });
+    expect([refused.status, refused.message]).toEqual([429, 'too many refused keys: at most 10 a minute']);
+    expect(refused.headers['retry-after']).toBe('6');
+    expect(service.engine.authentications).toHaveLength(10);
+    service.clock.advance({ seconds: 6 });
+    expect((await service.send('/v1/customers')).status).toBe(200);
+  });
+
+  test('are not counted where the header holds no key at all', async () => {
+    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 1000 });
+    for (let count = 0; count < 12; count += 1) {
+      expect((await service.send('/v1/customers', { headers: { authorization: null } })).status).toBe(401);
+    }
+    expect((await service.send('/v1/customers')).status).toBe(200);
+  });
+});
+
+describe('connections', () => {
+  test('a normal client is served while a hundred send their headers one byte at a time', async () => {
+    const service = await startService();
+    const slow = Array.from({ length: 100 }, () => connect(service.port, '127.0.0.1'));
+    onTestFinished(() => slow.forEach((socket) => socket.destroy()));
+    await Promise.all(
+      slow.map(async (socket) => {
+        socket.on('error', () => {});
+        await once(socket, 'connect');
+        socket.write('GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ');
+      }),
+    );
+    expect((await service.send('/v1/customers')).status).toBe(200);
+  });
+
+  test('headers that do not arrive in time end the connection', async () => {
+    const service = await startService(createSampleEngine(), { headersTimeoutMilliseconds: 50 });
+    const answer = await sendRaw(service.port, 'GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(answer).toContain('"code":"BAD_REQUEST"');
+  });
+});
+
+describe('starting', () => {
+  test('a port in use is said plainly', async () => {
+    const first = await startService();
+    const second = createServer({
+      engine: createSampleEngine(),
+      version: '1',
+      port: first.port,
+      now: createClock().now,
+      newId: countedIds(),
+    });
+    await expect(second.listen()).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: `port ${first.port} of 127.0.0.1 is in use by another program`,
+      hint: 'choose another with --port or --host',
+    });
+  });
+
+  test('an address of another machine is said plainly', async () => {
+    const server = createServer({
+      engine: createSampleEngine(),
+      version: '1',
+      port: 0,
+      host: '203.0.113.7',
+      now: createClock().now,
+      newId: countedIds(),
+    });
+    await expect(server.listen()).rejects.toMatchObject({ message: '203.0.113.7 is not an address of this machine' });
+  });
+
+  test('the URL names the address, and localhost is 127.0.0.1', async () => {
+    const service = await startService(createSampleEngine(), { host: 'localhost' });
+    expect(service.url).toBe(`http://127.0.0.1:${service.port}`);
+  });
+
+  test('a server that never listened can be closed', async () => {
+    const server = createServer({
+      engine: createSampleEngine(),
+      version: '1',
+      port: 0,
+      now: createClock().now,
+      newId: countedIds(),
+    });
+    await expect(server.close()).resolves.toBeUndefined();
+  });
+});
+
+describe('stopping', () => {
+  /** A service with one call under way, which ends when told. */
+  async function busyService(drainMilliseconds: number) {
+    const started = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const engine = createSampleEngine({
+      'customers.list': async () => {
+        started.resolve();
+        await released.promise;
+        return { status: 200, body: {} as never };
+      },
+    });
+    const service = await startService(engine, { drainMilliseconds });
+    return { service, started: started.promise, release: released.resolve };
+  }
+
+  test('finishes the call under way, and then hangs up', async () => {
+    const { service, started, release } = await busyService(10_000);
+    const underWay = service.send('/v1/customers', { headers: { connection: 'keep-alive' } });
+    await started;
+    const closed = service.close();
+    release();
+    const reply = await underWay;
+    expect([reply.status, reply.headers.connection]).toEqual([200, 'close']);
+    await closed;
+  });
+
+  test('takes no new connection', async () => {
+    const { service } = await busyService(0);
+    await service.close();
+    await expect(service.send('/healthz')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  test('refuses a request whose headers were complete only afterwards', async () => {
+    const service = await startService(createSampleEngine(), { drainMilliseconds: 10_000 });
+    const socket = connect(service.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('GET /healthz HTTP/1.1\r\n');
+    await service.send('/healthz');
+    const closed = service.close();
+    socket.write('Host: 127.0.0.1\r\n\r\n');
+    const answer = Buffer.concat(await socket.toArray()).toString();
+    expect(answer).toMatch(/^HTTP\/1\.1 503 /);
+    expect(answer).toContain('"message":"the service is stopping","code":"UNAVAILABLE"');
+    await closed;
+  });
+
+  test('waits no longer than told for a call that does not end', async () => {
+    const { service, started } = await busyService(0);
+    const underWay = Promise.allSettled([service.send('/v1/customers')]);
+    await started;
+    await service.close();
+    expect(await underWay).toMatchObject([{ status: 'rejected', reason: { message: 'socket hang up' } }]);
+  });
+
+  test('waits no longer than told for headers that do not come', async () => {
+    const service = await startService();
+    const answer = sendRaw(service.port, 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n');
+    await service.send('/healthz');
+    await service.close();
+    expect(await answer).toBe('');
+  });
+});
