@@ -244,6 +244,15 @@ describe('settlement', () => {
     expect(plan.usage.map((one) => one.appliedCents)).toEqual(usage);
   });
 
+  test('that takes back credits alone rewrites the entry that took them', () => {
+    const first = written('u1', 10n, { creditMicros: -5n });
+    const second = written('u2', 10n, { creditMicros: -6n });
+    const openDraws = [draw({ grantId: 'g', appliedCents: 20n, creditMicros: 11n, entries: [first, second] })];
+    const plan = planSettlement([wanted(20n, 10n)], openDraws);
+    expect(plan.reversals).toEqual([second]);
+    expect(plan.usage).toMatchObject([{ appliedCents: 10n, amountCents: 10n, creditMicros: 5n }]);
+  });
+
   test('in two steps takes the same credits as in one', () => {
     const first = burn({ grants: [rated('g', 1000n, 3n)], usage: [atom(1n)] }).draws;
     const openDraws = first.map((one) =>

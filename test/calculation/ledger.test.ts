@@ -103,6 +103,12 @@ describe('the wallet', () => {
     expect(expirationsDue(walletOf([...entries, lapsed('x3', 700n)], after))).toEqual([]);
   });
 
+  test('dollars without credits lapse, and so do credits without dollars', () => {
+    const dollars = { ...granted, creditMicros: 0n, creditRateCents: 0n };
+    expect(expirationsDue(walletOf([dollars], after))).toMatchObject([{ amountCents: 1000n, creditMicros: 0n }]);
+    expect(expirationsDue(walletOf([{ ...granted, amountCents: 0n }], after))).toHaveLength(1);
+  });
+
   test('draws add up by invoice, line and grant, without what is reversed', () => {
     const entries = [granted, used('u2', 300n), used('u3', 50n), used('u4', 100n), undone('r5', used('u4', 100n))];
     expect(drawsOn(entries, new Set(['open']))).toMatchObject([
@@ -115,6 +121,7 @@ describe('the wallet', () => {
         creditMicros: 35n * million,
       },
     ]);
+    expect(drawsOn(entries.toReversed(), new Set(['open']))[0]?.entries.map((one) => one.id)).toEqual(['u2', 'u3']);
     expect(drawsOn(entries, new Set(['final']))).toEqual([]);
   });
 });
@@ -127,6 +134,7 @@ describe('the valuation of free credits', () => {
   test.each([
     ['the setting of the contract', entries, 4n, 4n],
     ['the newest rate above 0', entries, undefined, 7n],
+    ['the newest rate, when the setting is 0', entries, 0n, 7n],
     ['nothing', [rated('g3', 0n, '2026-01-04')], undefined, undefined],
   ])('is by %s', (_, given, setting, rate) => {
     expect(valuationRateOf(given, setting)).toBe(rate);
@@ -156,8 +164,10 @@ describe('a reversal', () => {
   });
 
   const usage = used('u2', 300n);
+  const dollars = { ...granted, creditMicros: 0n, creditRateCents: 0n };
   test.each([
     ['a used grant', granted, [granted, usage], before],
+    ['a used grant of dollars', dollars, [dollars, { ...usage, creditMicros: 0n }], before],
     ['a lapsed grant', granted, [granted, lapsed('x2', 1000n)], after],
     ['a reversal', undone('r3', usage), [granted, usage, undone('r3', usage)], before],
     ['an expiration', lapsed('x2', 1000n), [granted, lapsed('x2', 1000n)], after],
@@ -201,6 +211,8 @@ describe('an adjustment', () => {
   test.each([
     ['below 0', rated(), { amountCents: -1001n }],
     ['above the original', rated(), { amountCents: 1n }],
+    ['of dollars below 0', grant({ grantId: 'g' }), { amountCents: -1001n }],
+    ['of dollars above the original', grant({ grantId: 'g' }), { amountCents: 1n }],
     ['by nothing', rated(), { amountCents: 0n }],
     ['of a reversed grant', rated({ ...half, isReversed: true }), { amountCents: 1n }],
     ['of an expired grant', rated({ ...half, status: 'expired' }), { amountCents: -1n }],

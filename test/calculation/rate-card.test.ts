@@ -68,6 +68,14 @@ describe('the snapshot', () => {
     expect(item).toMatchObject({ unitAmount: '0.02', quantity: '4', flatAmount: '1' });
   });
 
+  test("an override's tiers take the place of the item's", () => {
+    const pricingTiers = [{ minQty: '0', maxQty: '', unitAmount: '3', flatAmount: '0' }];
+    const overrides = [{ basePricingId: 'pricing', pricingTiers, flatAmount: '2' }];
+    expect(buildContractItems([source()], overrides)).toMatchObject([
+      { tiers: pricingTiers, flatAmount: '2', unitAmount: '0.01' },
+    ]);
+  });
+
   test('survives being written as JSON', () => {
     const items = buildContractItems([source([rate({ model: 'a' }, '1')])], []);
     expect(JSON.parse(JSON.stringify(items))).toEqual(items);

@@ -101,6 +101,14 @@ describe('atoms', () => {
     expect(rowsOf(rate('SUM', [[], []], { tiering: 'GRADUATED', tiers }).atoms)).toEqual(['02-01 - 200']);
   });
 
+  test('of a combination whose events gave no value do not exist, and neither does its line', () => {
+    const { lines, atoms } = rate('SUM', [
+      [reading('0', { groupValues: { model: 'a' }, count: 0 }), reading('5', { groupValues: { model: 'b' } })],
+    ]);
+    expect(lines.map((line) => line.groupValues)).toEqual([{ model: 'b' }]);
+    expect(atoms).toHaveLength(1);
+  });
+
   test('always add up to their lines, and none is 0 or less', () => {
     const readings = fc.array(
       fc.record({

@@ -168,6 +168,15 @@ describe('tiers as written', () => {
   });
 });
 
+test.each([
+  [[{ minQty: '1' }], 'must be 0 in the first tier'],
+  [[{ minQty: '0', maxQty: '5' }, { minQty: '7' }], 'must be 5, where the tier before ends'],
+  [[{ minQty: '0', maxQty: '5' }], 'must be empty in the last tier, which has no end'],
+  [[{ minQty: '0' }, { minQty: '5' }], 'must be given in every tier but the last'],
+])('the problem of %j says what to write: %s', (written, problem) => {
+  expect(normaliseTiers(written)).toMatchObject({ problem });
+});
+
 describe('properties', () => {
   const unit = fc.integer({ min: 0, max: 10_000 }).map((value) => String(value / 1000));
   const bounds = fc.uniqueArray(fc.integer({ min: 1, max: 1000 }), { minLength: 1, maxLength: 4 });
