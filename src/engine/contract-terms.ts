@@ -5,13 +5,17 @@ import type { BillingTerms } from '../calculation/invoice-draft.ts';
 import type { ContractItem } from '../calculation/rate-card.ts';
 import type { Contract } from '../store/records/contracts.ts';
 
+/** What of a contract decides its periods and lines. */
+export type ContractTerms = Pick<Contract, 'startDate' | 'endDate' | 'effectiveEndDate' | 'items'> &
+  Partial<Pick<Contract, 'creditGrantCents'>>;
+
 /** The prices that were frozen into a contract. */
-export function itemsOf(contract: Contract): readonly ContractItem[] {
+export function itemsOf(contract: Pick<Contract, 'items'>): readonly ContractItem[] {
   return contract.items as readonly ContractItem[];
 }
 
 /** What a contract is billed by, to its end or to the earlier end that a cancellation gave it. */
-export function billingTermsOf(contract: Contract): BillingTerms {
+export function billingTermsOf(contract: ContractTerms): BillingTerms {
   return {
     startDate: contract.startDate,
     endDate: contract.effectiveEndDate ?? contract.endDate,
@@ -21,7 +25,7 @@ export function billingTermsOf(contract: Contract): BillingTerms {
 }
 
 /** The instant at which service stops, exclusive; undefined for a rolling contract. */
-export function serviceEndOf(contract: Contract): Temporal.Instant | undefined {
+export function serviceEndOf(contract: Pick<Contract, 'endDate' | 'effectiveEndDate'>): Temporal.Instant | undefined {
   const endDate = contract.effectiveEndDate ?? contract.endDate;
   return endDate === undefined ? undefined : startOfDay(endDate);
 }

@@ -11,8 +11,10 @@ export interface Coverage extends EpochInterval {
   readonly meterIds: ReadonlySet<string>;
 }
 
+export type CoveringContract = Pick<Contract, 'id' | 'startDate' | 'endDate' | 'effectiveEndDate' | 'items'>;
+
 /** The coverage of a customer's contracts, in their order; a cancelled one covers until its effective end. */
-export function coveragesOf(contracts: readonly Contract[]): Coverage[] {
+export function coveragesOf(contracts: readonly CoveringContract[]): Coverage[] {
   return contracts.map((contract) => {
     return {
       contractId: contract.id,

@@ -40,6 +40,9 @@ export interface MeteredContract {
   readonly customerId: string;
 }
 
+/** What to meter for an item; a usage window of calculation is one. */
+export type MeteringWindow = Pick<UsageWindow, 'item' | 'meterId' | 'start' | 'end'>;
+
 export type MeteringContext = Pick<CallContext, 'tx' | 'events' | 'orgId'>;
 
 /**
@@ -49,7 +52,7 @@ export type MeteringContext = Pick<CallContext, 'tx' | 'events' | 'orgId'>;
 export async function meterContract(
   context: MeteringContext,
   contract: MeteredContract,
-  windows: readonly UsageWindow[],
+  windows: readonly MeteringWindow[],
   options: MeteringOptions,
 ): Promise<MeteredUsage[]> {
   if (windows.length === 0) return [];
@@ -68,7 +71,7 @@ export async function meterContract(
 export async function meterCustomer(
   context: MeteringContext,
   customerId: string,
-  windows: readonly UsageWindow[],
+  windows: readonly MeteringWindow[],
   options: MeteringOptions,
 ): Promise<MeteredUsage[]> {
   return await meterWindows(context, windows, options, () => ({ customerId }));
@@ -79,12 +82,12 @@ type Owner = Pick<EventScan, 'customerId' | 'contract'>;
 
 async function meterWindows(
   context: MeteringContext,
-  windows: readonly UsageWindow[],
+  windows: readonly MeteringWindow[],
   options: MeteringOptions,
   ownerOf: (meterId: string) => Owner,
 ): Promise<MeteredUsage[]> {
   const meters = await findMeters(context.tx, context.orgId, [...new Set(windows.map((window) => window.meterId))]);
-  const metered = new Map<UsageWindow, MeteredUsage>();
+  const metered = new Map<MeteringWindow, MeteredUsage>();
   for (const [meterId, group] of Map.groupBy(windows, (window) => window.meterId)) {
     const meter = meters.find((each) => each.id === meterId);
     if (meter === undefined) throw new TypeError(`the meter ${meterId} of a contract is gone`);
@@ -97,7 +100,7 @@ async function meterWindows(
 }
 
 /** The instants at which a window or a phase begins or ends, ascending: segment `i` lies between bounds `i` and `i + 1`. */
-function segmentsOf(windows: readonly UsageWindow[], options: MeteringOptions): number[] {
+function segmentsOf(windows: readonly MeteringWindow[], options: MeteringOptions): number[] {
   const bounds = windows.flatMap((window) => [
     window.start.epochMilliseconds,
     ...phaseEndsOf(window, options.grants).map((end) => end.epochMilliseconds),
@@ -138,7 +141,7 @@ async function foldEvents(
 }
 
 function usageOf(
-  window: UsageWindow,
+  window: MeteringWindow,
   { meter, segments, fold, options }: Pick<Scan, 'meter' | 'segments' | 'fold'> & { readonly options: MeteringOptions },
 ): MeteredUsage {
   const phases: UsagePhase[] = [];

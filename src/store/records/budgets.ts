@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Database, Transaction } from '../database.ts';
+import { padded } from './padded.ts';
 import { instantText } from './row-values.ts';
 
 export interface Budget {
@@ -39,6 +40,7 @@ export async function listArmedBudgets(
   orgId: string,
   customerIds: readonly string[],
 ): Promise<readonly Budget[]> {
+  if (customerIds.length === 0) return [];
   const rows = await tx
     .selectFrom('budgets')
     .selectAll()
@@ -50,7 +52,7 @@ export async function listArmedBudgets(
         .selectFrom('contracts')
         .select('contracts.id')
         .where('contracts.orgId', '=', orgId)
-        .where('contracts.customerId', 'in', customerIds),
+        .where('contracts.customerId', 'in', padded(customerIds)),
     )
     .orderBy('contractId')
     .orderBy('position')

@@ -1,0 +1,96 @@
+/** What budgets have consumed: rated usage of their dimension over the contract's life, metered now (semantics 10). */
+
+import { startOfDay } from '../calculation/billing-period.ts';
+import { budgetUse, type BudgetUse, isOfBudget } from '../calculation/budget.ts';
+import type { UsageWindow } from '../calculation/invoice-draft.ts';
+import { valuationRateOf } from '../calculation/ledger.ts';
+import { usageDimensionsOf } from '../calculation/specifiers.ts';
+import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
+import { usageWindowsOver } from '../calculation/usage-windows.ts';
+import { limits } from '../limits.ts';
+import { type Budget, listBudgets, updateBudget } from '../store/records/budgets.ts';
+import type { Contract } from '../store/records/contracts.ts';
+import { listLedger } from '../store/records/ledger.ts';
+import { billingTermsOf } from './contract-terms.ts';
+import type { CallContext } from './handler.ts';
+import { meterContract, type MeteringContext, type MeteringOptions } from './usage-metering.ts';
+
+export interface BudgetReading {
+  readonly budget: Budget;
+  readonly use: BudgetUse;
+}
+
+/** The budgets of a contract, in their order, with what each has consumed until now. */
+export async function readBudgets(context: CallContext, contract: Contract): Promise<BudgetReading[]> {
+  const { tx, orgId } = context;
+  const budgets = await listBudgets(tx, orgId, contract.id);
+  if (budgets.length === 0) return [];
+  const entries = await listLedger(tx, orgId, contract.id);
+  const grants = entries
+    .filter((entry) => entry.type === 'grant')
+    .map(({ specifiers, expiresAt }) => ({ specifiers, expiresAt }));
+  const rate = valuationRateOf(entries, contract.creditSettings.creditRateCents);
+  const consumed = await consumedCents(context, contract, {
+    budgets,
+    windows: windowsSoFar(contract, context.now),
+    metering: { dimensions: usageDimensionsOf(grants, budgets), grants },
+  });
+  return budgets.map((budget) => ({ budget, use: budgetUse(budget, consumed.get(budget.id) ?? 0n, rate) }));
+}
+
+export interface ConsumptionQuery {
+  readonly budgets: readonly Budget[];
+  readonly windows: readonly UsageWindow[];
+  /** Its dimensions tell apart the property keys of the budgets. */
+  readonly metering: MeteringOptions;
+}
+
+/** Rated usage of each budget's dimension in these windows, in cents by budget id. */
+export async function consumedCents(
+  context: MeteringContext,
+  contract: Contract,
+  { budgets, windows, metering }: ConsumptionQuery,
+): Promise<ReadonlyMap<string, bigint>> {
+  const asked = budgets.some((budget) => budget.meterId === null) ? undefined : budgets.map((budget) => budget.meterId);
+  const relevant = windows.filter((window) => asked === undefined || asked.includes(window.meterId));
+  const usages = await meterContract(context, contract, relevant, metering);
+  const atoms = usages.flatMap((usage) => rateMeteredUsage(usage, { invoiceId: '', periodIndex: 0 }).atoms);
+  return new Map(
+    budgets.map((budget) => {
+      const own = atoms.filter((atom) => isOfBudget(budget, atom));
+      return [budget.id, own.reduce((sum, atom) => sum + atom.cents, 0n)];
+    }),
+  );
+}
+
+/** Whether a budget has just reached its cap: its alert has to fire, once. */
+export function isNewlyReached({ budget, use }: BudgetReading): boolean {
+  return use.isReached && !budget.isExhausted;
+}
+
+/** Marks the budgets that have reached their cap, unless another call marked or changed them meanwhile. */
+export async function markExhausted(
+  { tx, orgId }: Pick<CallContext, 'tx' | 'orgId'>,
+  contract: Pick<Contract, 'id'>,
+  readings: readonly BudgetReading[],
+): Promise<void> {
+  const reached = readings.filter(isNewlyReached);
+  if (reached.length === 0) return;
+  const current = await listBudgets(tx, orgId, contract.id);
+  for (const { budget } of reached) {
+    const now = current.find((each) => each.id === budget.id);
+    if (now === undefined || now.isExhausted || !hasSameCap(now, budget)) continue;
+    await updateBudget(tx, orgId, { id: budget.id, isExhausted: true });
+  }
+}
+
+/** Whether two versions of a budget cap the same usage at the same value. */
+function hasSameCap(a: Budget, b: Budget): boolean {
+  return a.maxCredits === b.maxCredits && a.maxCreditsCents === b.maxCreditsCents && a.meterId === b.meterId;
+}
+
+/** Every window that can hold an event by now: events may be dated up to an hour ahead. */
+function windowsSoFar(contract: Contract, now: Temporal.Instant): UsageWindow[] {
+  const end = now.add({ seconds: limits.eventFutureSeconds, milliseconds: 1 });
+  return usageWindowsOver(billingTermsOf(contract), { start: startOfDay(contract.startDate), end });
+}

@@ -1,0 +1,57 @@
+/** What events would cost, without recording them; exact, below a cent too (semantics 1). */
+
+import { decimalText, zero } from '../calculation/money.ts';
+import { type RatedLine, rateUsage } from '../calculation/rating.ts';
+import { createUsageFold, noDimensions } from '../calculation/usage-fold.ts';
+import { InvalidInputError } from '../errors.ts';
+import { exactNumber } from '../exact-json.ts';
+import type { OperationTable, ResponseBody } from '../operations/index.ts';
+import type { ParsedInput } from '../operations/parse.ts';
+import { findContract } from '../store/records/contracts.ts';
+import { findMeters } from '../store/records/meters.ts';
+import { itemsOf } from './contract-terms.ts';
+import type { CallContext } from './handler.ts';
+import { currentPrices, type MeterPrice } from './usage-prices.ts';
+
+type EstimateInput = ParsedInput<OperationTable['pricing.estimate']>['body'];
+
+/** Answers `pricing.estimate`: a line for each price and combination of group values that the events give a quantity. */
+export async function estimateCost(
+  context: CallContext,
+  { contractId, events }: EstimateInput,
+): Promise<ResponseBody<'pricing.estimate'>> {
+  const prices = contractId === undefined ? await currentPrices(context) : await contractPrices(context, contractId);
+  const lines = prices.flatMap((price) => linesOf(price, events).map((line) => ({ meter: price.meter, line })));
+  const total = lines.reduce((sum, { line }) => sum.plus(line.exactAmount), zero);
+  return {
+    data: {
+      totalAmount: exactNumber(decimalText(total)),
+      currency: 'USD',
+      lines: lines.map(({ meter, line }) => ({
+        meterId: meter.id,
+        meterCode: meter.code,
+        pricingId: line.pricingId,
+        name: line.name,
+        dimensions: line.groupValues,
+        quantity: exactNumber(decimalText(line.quantity)),
+        unitPrice: decimalText(line.unitPrice),
+        totalAmount: decimalText(line.exactAmount),
+      })),
+    },
+  };
+}
+
+async function contractPrices({ tx, orgId }: CallContext, contractId: string): Promise<MeterPrice[]> {
+  const contract = await findContract(tx, orgId, contractId);
+  if (contract === undefined) throw new InvalidInputError([{ path: 'contractId', message: 'names no contract' }]);
+  const items = itemsOf(contract).filter((item) => item.meterId !== undefined);
+  const meters = await findMeters(tx, orgId, [...new Set(items.flatMap((item) => item.meterId ?? []))]);
+  return items.flatMap((item) => meters.filter((meter) => meter.id === item.meterId).map((meter) => ({ meter, item })));
+}
+
+function linesOf({ meter, item }: MeterPrice, events: EstimateInput['events']): RatedLine[] {
+  const fold = createUsageFold(meter, noDimensions);
+  for (const { eventName, properties = {} } of events) fold.add({ eventName, properties }, 0);
+  const readings = fold.readings(0, 1).filter((reading) => reading.count > 0);
+  return readings.length === 0 ? [] : rateUsage(item, readings);
+}

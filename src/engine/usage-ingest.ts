@@ -1,0 +1,196 @@
+/** Events in: whose they are, whether they may still come, and what they bring about (semantics 1, 8, 10). */
+
+import { propertyText } from '../calculation/metering.ts';
+import { ConflictError, type InputIssue, InvalidInputError } from '../errors.ts';
+import { reviveExactJson } from '../exact-json.ts';
+import { limits } from '../limits.ts';
+import type { EventInput } from '../operations/usage.ts';
+import type { NewEvent, StoredEvent } from '../store/event-store.ts';
+import { type Budget, listArmedBudgets } from '../store/records/budgets.ts';
+import { findContract } from '../store/records/contracts.ts';
+import { findCustomerIds, findCustomerIdsByExternalId } from '../store/records/event-owners.ts';
+import { markExhausted, readBudgets } from './budget-consumption.ts';
+import type { CallContext } from './handler.ts';
+import { type BilledEvent, type EventOwners, loadEventOwners } from './usage-finalized.ts';
+
+/** Issues that a refusal lists; a batch of 10,000 could have as many. */
+const listedIssues = 100;
+
+type Properties = NonNullable<EventInput['properties']>;
+
+/** An event that is about to be recorded. */
+interface Incoming {
+  readonly event: NewEvent;
+  readonly properties: Properties;
+  /** The sender gave no timestamp: the instant of the first arrival holds, however often it is sent. */
+  readonly isTimeless: boolean;
+}
+
+/**
+ * Records events, all or none, and gives their idempotency keys. `prefixOf` is the path of an event in the request.
+ * Throws InvalidInputError for an unknown customer, a contract that is not the customer's and a timestamp more than an hour
+ * ahead; ConflictError for an event that would change a finalized period.
+ */
+export async function recordEvents(
+  context: CallContext,
+  inputs: readonly EventInput[],
+  prefixOf: (index: number) => string,
+): Promise<string[]> {
+  const customerIds = await resolveCustomers(context, inputs, prefixOf);
+  const owners = await loadEventOwners(context, [...new Set(customerIds)]);
+  const incoming = inputs.map((input, index) =>
+    incomingOf(context, input, { index, customerId: customerIds[index] ?? '' }),
+  );
+  checkRules(context, { incoming, owners, prefixOf });
+  const events = incoming.map(({ event, properties }) => ({
+    ...event,
+    isLate: owners.isFinalized({ ...event, properties }),
+  }));
+  await append(context, { events, incoming, owners });
+  await exhaustBudgets(context, { incoming, owners });
+  return events.map((event) => event.idempotencyKey);
+}
+
+async function resolveCustomers(
+  { tx, orgId }: CallContext,
+  inputs: readonly EventInput[],
+  prefixOf: (index: number) => string,
+): Promise<string[]> {
+  const ids = distinct(inputs.map((input) => input.customerId));
+  const externalIds = distinct(inputs.map((input) => input.externalCustomerId?.normalize('NFC')));
+  const known = await findCustomerIds(tx, orgId, ids);
+  const external = await findCustomerIdsByExternalId(tx, orgId, externalIds);
+  const issues: InputIssue[] = [];
+  const resolved = inputs.map(({ customerId, externalCustomerId }, index) => {
+    if (customerId !== undefined && known.has(customerId)) return customerId;
+    const found = external.get(externalCustomerId?.normalize('NFC') ?? '');
+    if (customerId === undefined && found !== undefined) return found;
+    const field = customerId === undefined ? 'externalCustomerId' : 'customerId';
+    issues.push({ path: `${prefixOf(index)}${field}`, message: 'names no customer' });
+    return '';
+  });
+  refuse(issues);
+  return resolved;
+}
+
+function distinct(ids: readonly (string | undefined)[]): string[] {
+  return [...new Set(ids.filter((id) => id !== undefined))];
+}
+
+function incomingOf(
+  { now, newId, requestId }: CallContext,
+  { eventName, contractId, idempotencyKey, timestamp, properties = {} }: EventInput,
+  { index, customerId }: { readonly index: number; readonly customerId: string },
+): Incoming {
+  const receivedAtEpochMs = now.epochMilliseconds;
+  const event: NewEvent = {
+    id: newId(),
+    idempotencyKey: idempotencyKey ?? `${requestId}-${index}`,
+    customerId,
+    contractId: contractId ?? null,
+    eventName,
+    timestampEpochMs: timestamp === undefined ? receivedAtEpochMs : Temporal.Instant.from(timestamp).epochMilliseconds,
+    propertiesJson: canonicalJson(properties),
+    receivedAtEpochMs,
+    isLate: false,
+  };
+  return { event, properties, isTimeless: timestamp === undefined };
+}
+
+/** One text for one content: names sorted, numbers with the digits that the sender wrote. */
+function canonicalJson(properties: Properties): string {
+  const names = Object.keys(properties);
+  const isSorted = names.every((name, index) => index === 0 || (names[index - 1] ?? '') < name);
+  if (isSorted) return JSON.stringify(properties);
+  return JSON.stringify(Object.fromEntries(names.toSorted().map((name) => [name, properties[name]])));
+}
+
+interface Batch {
+  readonly incoming: readonly Incoming[];
+  readonly owners: EventOwners;
+  readonly prefixOf: (index: number) => string;
+}
+
+function checkRules(context: CallContext, { incoming, owners, prefixOf }: Batch): void {
+  const latest = context.now.epochMilliseconds + limits.eventFutureSeconds * 1000;
+  const issues: InputIssue[] = [];
+  for (const [index, { event }] of incoming.entries()) {
+    if (event.timestampEpochMs > latest) {
+      issues.push({ path: `${prefixOf(index)}timestamp`, message: 'must be at most one hour in the future' });
+    }
+    if (event.contractId === null) continue;
+    if (owners.contractsOf(event.customerId).some((contract) => contract.id === event.contractId)) continue;
+    issues.push({ path: `${prefixOf(index)}contractId`, message: 'names no contract of this customer' });
+  }
+  refuse(issues);
+}
+
+function refuse(issues: readonly InputIssue[]): void {
+  if (issues.length === 0) return;
+  const more = issues.length - listedIssues;
+  const rest = more > 0 ? [{ path: '', message: `and ${more} more` }] : [];
+  throw new InvalidInputError([...issues.slice(0, listedIssues), ...rest]);
+}
+
+async function append(
+  context: CallContext,
+  { events, incoming, owners }: Pick<Batch, 'incoming' | 'owners'> & { readonly events: readonly NewEvent[] },
+): Promise<void> {
+  const timeless = new Set(incoming.filter((each) => each.isTimeless).map(({ event }) => event.id));
+  const refused: string[] = [];
+  await context.events.append(context.tx, context.orgId, events, async (previous, next) => {
+    if (timeless.has(next.id) && differsInTimeAlone(previous, next)) return false;
+    const isFinal = next.isLate || (await wasFinalized(context, owners, previous));
+    if (isFinal) refused.push(next.idempotencyKey);
+    return !isFinal;
+  });
+  const [first] = refused;
+  if (first === undefined) return;
+  const others = refused.length === 1 ? '' : ` (and ${refused.length - 1} more)`;
+  throw new ConflictError(
+    `the event "${first}"${others} differs from the one recorded under this key, and its billing period is finalized`,
+    { hint: 'send the correction as a new event with its own key' },
+  );
+}
+
+function differsInTimeAlone(previous: StoredEvent, next: NewEvent): boolean {
+  return (
+    previous.customerId === next.customerId &&
+    previous.contractId === next.contractId &&
+    previous.eventName === next.eventName &&
+    previous.propertiesJson === next.propertiesJson
+  );
+}
+
+/** The version before may be another customer's, which the batch does not name. */
+async function wasFinalized(context: CallContext, owners: EventOwners, previous: StoredEvent): Promise<boolean> {
+  const isKnown = owners.contractsOf(previous.customerId).length > 0;
+  const own = isKnown ? owners : await loadEventOwners(context, [previous.customerId]);
+  const properties = reviveExactJson(previous.propertiesJson) as BilledEvent['properties'];
+  return own.isFinalized({ ...previous, properties });
+}
+
+/** Meters anew only the contracts with a budget that one of these events can have brought to its cap. */
+async function exhaustBudgets(
+  context: CallContext,
+  { incoming, owners }: Pick<Batch, 'incoming' | 'owners'>,
+): Promise<void> {
+  const { tx, orgId } = context;
+  const byCustomer = Map.groupBy(incoming, ({ event }) => event.customerId);
+  const armed = await listArmedBudgets(tx, orgId, [...byCustomer.keys()]);
+  if (armed.length === 0) return;
+  for (const [customerId, own] of byCustomer) {
+    for (const { id } of owners.contractsOf(customerId)) {
+      const budgets = armed.filter((budget) => budget.contractId === id);
+      if (!budgets.some((budget) => own.some((each) => isTouched(budget, each)))) continue;
+      const contract = await findContract(tx, orgId, id);
+      if (contract !== undefined) await markExhausted(context, contract, await readBudgets(context, contract));
+    }
+  }
+}
+
+function isTouched(budget: Budget, { event, properties }: Incoming): boolean {
+  if (event.contractId !== null && event.contractId !== budget.contractId) return false;
+  const text = propertyText(properties, budget.eventPropertyKey);
+  return text !== undefined && text === budget.eventPropertyValue.normalize('NFC');
+}

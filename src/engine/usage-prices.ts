@@ -1,0 +1,64 @@
+/** The prices that usage has without a contract: the newest unarchived one of each active meter (semantics 11). */
+
+import { buildContractItems, type ContractItem } from '../calculation/rate-card.ts';
+import { type Pricing, listPricingsOfMeters } from '../store/records/catalog.ts';
+import { findRateCard, listActiveMeters, type Meter, type StoredRateCard } from '../store/records/meters.ts';
+import type { CallContext } from './handler.ts';
+
+export interface MeterPrice {
+  readonly meter: Meter;
+  readonly item: ContractItem;
+}
+
+/** Active meters with their prices, oldest meter first; a meter without a price is left out. */
+export async function currentPrices({ tx, orgId }: Pick<CallContext, 'tx' | 'orgId'>): Promise<MeterPrice[]> {
+  const meters = await listActiveMeters(tx, orgId);
+  const meterIds = meters.map((meter) => meter.id);
+  const newestFirst = await listPricingsOfMeters(tx, orgId, meterIds);
+  const prices: MeterPrice[] = [];
+  for (const meter of meters) {
+    const pricing = newestFirst.find((each) => each.meterId === meter.id);
+    if (pricing === undefined) continue;
+    const rateCard = await findRateCard(tx, orgId, meter.id);
+    prices.push({ meter, item: itemOf(pricing, rateCard) });
+  }
+  return prices;
+}
+
+/** Whether a meter is one of these event names; a meter that counts every name is one of any (interface 4.18). */
+export function isMeterOf(meter: Meter, eventNames: readonly string[] | undefined): boolean {
+  const { include } = meter.eventTypeFilter;
+  if (eventNames === undefined || include.length === 0) return true;
+  return include.some((name) => eventNames.includes(name));
+}
+
+/** A price as if a contract had it; what only decides billing periods is left out. */
+function itemOf(pricing: Pricing, rateCard: StoredRateCard | undefined): ContractItem {
+  const { id, productId, productName, model, billingMode, tiering, unitAmount, flatAmount, meterId } = pricing;
+  const [item] = buildContractItems(
+    [
+      {
+        id,
+        pricingId: id,
+        productId,
+        productName,
+        pricingName: pricing.name,
+        model,
+        billingMode,
+        tiering,
+        tiers: pricing.pricingTiers,
+        unitAmount: unitAmount ?? undefined,
+        flatAmount: flatAmount ?? undefined,
+        meterId: meterId ?? undefined,
+        quantity: '1',
+        rateCard:
+          rateCard === undefined
+            ? undefined
+            : { rates: rateCard.rates, fallbackUnitAmount: rateCard.fallbackUnitAmount ?? undefined },
+      },
+    ],
+    [],
+  );
+  if (item === undefined) throw new TypeError('one price makes one item');
+  return item;
+}

@@ -1,0 +1,97 @@
+/** What a batch of events has to know of its customers, asked once for all of them. */
+
+import type { Transaction } from '../database.ts';
+import { padded } from './padded.ts';
+import { optionalDate } from './row-values.ts';
+
+/** A contract as far as it takes events. */
+export interface ContractSpan {
+  readonly id: string;
+  readonly customerId: string;
+  readonly startDate: Temporal.PlainDate;
+  readonly endDate: Temporal.PlainDate | undefined;
+  readonly effectiveEndDate: Temporal.PlainDate | undefined;
+  /** `ContractItem` of calculation. */
+  readonly items: unknown;
+}
+
+/** A period of a contract whose invoice is finalized. */
+export interface FinalizedPeriod {
+  readonly contractId: string;
+  readonly periodIndex: number;
+}
+
+/** The customer ids among these that the organization has. */
+export async function findCustomerIds(
+  tx: Transaction,
+  orgId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await tx
+    .selectFrom('customers')
+    .select('id')
+    .where('orgId', '=', orgId)
+    .where('id', 'in', padded(ids))
+    .execute();
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Customer ids by the callers' own ids. */
+export async function findCustomerIdsByExternalId(
+  tx: Transaction,
+  orgId: string,
+  externalIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (externalIds.length === 0) return new Map();
+  const rows = await tx
+    .selectFrom('customers')
+    .select(['id', 'externalCustomerId'])
+    .where('orgId', '=', orgId)
+    .where('externalCustomerId', 'in', padded(externalIds))
+    .execute();
+  return new Map(rows.map((row) => [row.externalCustomerId ?? '', row.id]));
+}
+
+/** Every contract of these customers, oldest first. */
+export async function listContractSpans(
+  tx: Transaction,
+  orgId: string,
+  customerIds: readonly string[],
+): Promise<readonly ContractSpan[]> {
+  if (customerIds.length === 0) return [];
+  const rows = await tx
+    .selectFrom('contracts')
+    .select(['id', 'customerId', 'startDate', 'endDate', 'effectiveEndDate', 'items'])
+    .where('orgId', '=', orgId)
+    .where('customerId', 'in', padded(customerIds))
+    .orderBy('createdAt')
+    .orderBy('seq')
+    .execute();
+  return rows.map((row) => ({
+    ...row,
+    startDate: Temporal.PlainDate.from(row.startDate),
+    endDate: optionalDate(row.endDate),
+    effectiveEndDate: optionalDate(row.effectiveEndDate),
+    items: JSON.parse(row.items) as unknown,
+  }));
+}
+
+/** Every finalized period of these customers' contracts. */
+export async function listFinalizedPeriods(
+  tx: Transaction,
+  orgId: string,
+  customerIds: readonly string[],
+): Promise<readonly FinalizedPeriod[]> {
+  if (customerIds.length === 0) return [];
+  const rows = await tx
+    .selectFrom('invoices')
+    .select(['contractId', 'periodIndex'])
+    .where('orgId', '=', orgId)
+    .where('customerId', 'in', padded(customerIds))
+    .where('finalizedAt', 'is not', null)
+    .orderBy('contractId')
+    .orderBy('periodIndex')
+    .execute();
+  return rows.map((row) => ({ ...row, periodIndex: Number(row.periodIndex) }));
+}
