@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { UnavailableError } from '../../src/errors.ts';
-import { findOwner } from '../../src/engine/keys.ts';
-import { countedBytes, countedIds, createClock, createWorld } from '../support/world.ts';
+import { createEngine } from '../../src/engine/engine.ts';
+import { openStore } from '../../src/store/open.ts';
+import { countedBytes, countedIds, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
 let world: World;
@@ -54,23 +58,23 @@ describe('the local owner', () => {
   });
 
   it('cannot be made in an empty database that is read-only', async () => {
-    const empty = await createEmptyReadOnlyStore();
-    await expect(findOwner(empty)).rejects.toBeInstanceOf(UnavailableError);
+    const directory = mkdtempSync(join(tmpdir(), 'tallybook-keys-'));
+    const path = join(directory, 'empty.db');
+    await (await openStore(path)).close();
+    const store = await openStore(path, { readOnly: true });
+    try {
+      const { now } = world.clock;
+      const dependencies = { store, now, newId: countedIds(), randomBytes: countedBytes(), finalizationGraceHours: 0 };
+      await expect(createEngine(dependencies).owner()).rejects.toMatchObject({
+        kind: 'unavailable',
+        message: `the database ${path} has no organization and is read-only`,
+      });
+    } finally {
+      await store.close();
+      rmSync(directory, { recursive: true });
+    }
   });
 });
-
-/** A store that says of itself that it is read-only, with nothing in it. */
-async function createEmptyReadOnlyStore() {
-  const { openStore } = await import('../../src/store/open.ts');
-  const store = await openStore(':memory:');
-  return {
-    store: { ...store, isReadOnly: true, read: store.read.bind(store) },
-    now: createClock().now,
-    newId: countedIds(),
-    randomBytes: countedBytes(),
-    finalizationGraceHours: 0,
-  };
-}
 
 describe('organizations', () => {
   it('have unique names', async () => {

@@ -1,0 +1,213 @@
+/** Customers, their links, contacts and pauses (interface 4.1 to 4.3, semantics 4). */
+
+import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
+import type { InputIssue } from '../errors.ts';
+import type { customerOperations } from '../operations/customers.ts';
+import { providers } from '../operations/providers.ts';
+import { insertContacts, listContacts } from '../store/records/contacts.ts';
+import type { Contact } from '../store/records/contacts.ts';
+import {
+  findCustomer,
+  findCustomerByExternalId,
+  findCustomerByPaymentProvider,
+  insertCustomer,
+  listCustomers,
+  updateCustomer,
+} from '../store/records/customers.ts';
+import type { Customer } from '../store/records/customers.ts';
+import { assignCsm } from './customers-csm.ts';
+import type { CallContext, HandlersOf } from './handler.ts';
+import { listBody, pageOf } from './listing.ts';
+
+export const customerHandlers: HandlersOf<typeof customerOperations> = {
+  'customers.create': async (context, { body }) => {
+    const customer: Customer = {
+      id: context.newId(),
+      name: body.name,
+      legalName: body.legalName ?? null,
+      externalCustomerId: body.externalCustomerId ?? null,
+      paymentProvider: body.provider ?? null,
+      paymentProviderId: body.paymentProviderId ?? null,
+      tags: body.tags ?? [],
+      billingAddress: body.billingAddress ?? null,
+      paymentMethodId: body.paymentMethodId ?? null,
+      paymentMethodType: body.paymentMethodType ?? null,
+      pausedAt: null,
+      pausedUntil: null,
+      createdAt: context.timestamp,
+      updatedAt: context.timestamp,
+    };
+    refuse([...addressIssues(context, customer), ...paymentMethodIssues(context, customer)]);
+    await checkIdentities(context, customer);
+    await insertCustomer(context.tx, context.orgId, customer);
+    const contacts = body.contacts.map((contact, position): Contact => ({
+      ...contact,
+      position,
+      id: context.newId(),
+      customerId: customer.id,
+      phone: null,
+      status: 'Active',
+      source: 'manual',
+      createdAt: context.timestamp,
+      updatedAt: context.timestamp,
+    }));
+    await insertContacts(context.tx, context.orgId, contacts);
+    return { body: { data: wireCustomer(customer, context.now) } };
+  },
+
+  'customers.get': async (context, { params }) => {
+    const customer = await getCustomer(context, params.customerId);
+    return { body: { data: await wireWithLinks(context, customer) } };
+  },
+
+  'customers.list': async (context, { query }) => {
+    const page = pageOf(query);
+    const externalCustomerId = query.externalCustomerId?.normalize('NFC');
+    const found = await listCustomers(context.tx, context.orgId, { externalCustomerId, ...page });
+    const contacts = await listContacts(
+      context.tx,
+      context.orgId,
+      found.rows.map((customer) => customer.id),
+    );
+    const contactsOf = Map.groupBy(contacts, (contact) => contact.customerId);
+    const data = found.rows.map((customer) => ({
+      ...wireCustomer(customer, context.now),
+      ...wireLinks(customer, contactsOf.get(customer.id) ?? []),
+    }));
+    return { body: listBody(found, page, data) };
+  },
+
+  'customers.update': async (context, { params, body }) => {
+    const before = await getCustomer(context, params.customerId);
+    // The processor and its id make one link, a payment method and its type one method: clearing half clears both.
+    const isUnlinked = body.provider === null || body.paymentProviderId === null;
+    const isWithoutMethod = body.paymentMethodId === null || body.paymentMethodType === null;
+    const after: Customer = {
+      ...before,
+      name: body.name ?? before.name,
+      tags: body.tags ?? before.tags,
+      legalName: body.legalName === undefined ? before.legalName : body.legalName,
+      externalCustomerId: body.externalCustomerId === undefined ? before.externalCustomerId : body.externalCustomerId,
+      paymentProvider: isUnlinked ? null : (body.provider ?? before.paymentProvider),
+      paymentProviderId: isUnlinked ? null : (body.paymentProviderId ?? before.paymentProviderId),
+      paymentMethodId: isWithoutMethod ? null : (body.paymentMethodId ?? before.paymentMethodId),
+      paymentMethodType: isWithoutMethod ? null : (body.paymentMethodType ?? before.paymentMethodType),
+      updatedAt: context.timestamp,
+    };
+    if (typeof body.paymentMethodId === 'string') refuse(paymentMethodIssues(context, after));
+    await checkIdentities(context, after);
+    return await save(context, after);
+  },
+
+  'customers.pause': async (context, { params, body }) => {
+    const customer = await getCustomer(context, params.customerId);
+    const until = body.until ?? null;
+    if (until !== null && until <= todayOf(context.now)) {
+      refuse([{ path: 'until', message: 'must be after today (UTC)' }]);
+    }
+    const pausedAt = isPaused(customer, context.now) ? customer.pausedAt : context.timestamp;
+    return await save(context, { ...customer, pausedAt, pausedUntil: until, updatedAt: context.timestamp });
+  },
+
+  'customers.resume': async (context, { params }) => {
+    const customer = await getCustomer(context, params.customerId);
+    if (!isPaused(customer, context.now)) return { body: { data: await wireWithLinks(context, customer) } };
+    return await save(context, { ...customer, pausedAt: null, pausedUntil: null, updatedAt: context.timestamp });
+  },
+
+  'customers.assignCsm': async (context, { body }) => ({ body: { data: await assignCsm(context, body.assignments) } }),
+};
+
+/** Whether invoices to the customer wait. A pause with an end is over at 00:00 UTC of that date, whether or not a job ran. */
+export function isPaused(customer: Customer, now: Temporal.Instant): boolean {
+  if (customer.pausedAt === null) return false;
+  return customer.pausedUntil === null || todayOf(now) < customer.pausedUntil;
+}
+
+function todayOf(now: Temporal.Instant): string {
+  return now.toZonedDateTimeISO('UTC').toPlainDate().toString();
+}
+
+async function getCustomer(context: CallContext, id: string): Promise<Customer> {
+  const customer = await findCustomer(context.tx, context.orgId, id);
+  if (customer === undefined) {
+    throw new NotFoundError(`no customer has the id "${id}"`, { hint: 'see them with: tally customers list' });
+  }
+  return customer;
+}
+
+async function save(context: CallContext, customer: Customer) {
+  const { billingAddress: _billingAddress, createdAt: _createdAt, ...changes } = customer;
+  await updateCustomer(context.tx, context.orgId, changes);
+  return { body: { data: await wireWithLinks(context, customer) } };
+}
+
+function refuse(issues: readonly InputIssue[]): void {
+  if (issues.length > 0) throw new InvalidInputError(issues);
+}
+
+function addressIssues(context: CallContext, customer: Customer): InputIssue[] {
+  if (!context.organization.salesTaxEnabled || customer.billingAddress !== null) return [];
+  return [{ path: 'billingAddress', message: 'is required: the organization collects sales tax' }];
+}
+
+function paymentMethodIssues(context: CallContext, customer: Customer): InputIssue[] {
+  if (customer.paymentMethodId === null || context.organization.paymentProcessor !== null) return [];
+  return [{ path: 'paymentMethodId', message: 'cannot be kept: the organization has no payment processor' }];
+}
+
+/** A customer's own id and its link to a processor belong to one customer each, compared to the byte (semantics 4). */
+async function checkIdentities(context: CallContext, customer: Customer): Promise<void> {
+  const { id, externalCustomerId, paymentProvider, paymentProviderId } = customer;
+  if (externalCustomerId !== null) {
+    const holder = await findCustomerByExternalId(context.tx, context.orgId, externalCustomerId);
+    if (holder !== undefined && holder.id !== id) {
+      throw new ConflictError(`externalCustomerId "${externalCustomerId}" belongs to customer ${holder.id} already`);
+    }
+  }
+  if (paymentProvider !== null && paymentProviderId !== null) {
+    const link = { paymentProvider, paymentProviderId };
+    const holder = await findCustomerByPaymentProvider(context.tx, context.orgId, link);
+    if (holder !== undefined && holder.id !== id) {
+      throw new ConflictError(
+        `${paymentProvider} customer "${paymentProviderId}" is linked to customer ${holder.id} already`,
+      );
+    }
+  }
+}
+
+async function wireWithLinks(context: CallContext, customer: Customer) {
+  const contacts = await listContacts(context.tx, context.orgId, [customer.id]);
+  return { ...wireCustomer(customer, context.now), ...wireLinks(customer, contacts) };
+}
+
+/** A pause that is over shows as none, as if somebody had ended it by hand. */
+function wireCustomer(customer: Customer, now: Temporal.Instant) {
+  const { id, name, legalName, externalCustomerId, createdAt, updatedAt } = customer;
+  const isPausedNow = isPaused(customer, now);
+  return {
+    id,
+    name,
+    legalName,
+    tags: [...customer.tags],
+    isPaused: isPausedNow,
+    pausedAt: isPausedNow ? customer.pausedAt : null,
+    pausedUntil: isPausedNow ? customer.pausedUntil : null,
+    metadata: { externalCustomerId, externalCompanyIds: [] },
+    createdAt,
+    updatedAt,
+  };
+}
+
+/** What reading a customer shows beyond the answer of its creation (interface 2.2). */
+function wireLinks({ paymentProviderId }: Customer, contacts: readonly Contact[]) {
+  return {
+    externalIds:
+      paymentProviderId === null
+        ? []
+        : [{ provider: providers.paymentProcessor1, entityType: 'customer' as const, id: paymentProviderId }],
+    billingContacts: contacts
+      .filter((contact) => contact.roles.includes('accounts_payable') && contact.status !== 'Unreachable')
+      .map(({ name, email, phone }) => ({ name, email, phone })),
+  };
+}
