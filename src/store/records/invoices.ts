@@ -112,12 +112,39 @@ export async function listInvoicesOfContract(
   return rows.map(toInvoice);
 }
 
+/** The index of the last period that a contract has an invoice for; -1 for none. */
+export async function lastPeriodIndexOf(tx: Transaction, orgId: string, contractId: string): Promise<number> {
+  const { last } = await tx
+    .selectFrom('invoices')
+    .select((row) => row.fn.max('periodIndex').as('last'))
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .executeTakeFirstOrThrow();
+  return last === null ? -1 : Number(last);
+}
+
+/** Those of these numbers that an invoice of the organization has. */
+export async function findTakenNumbers(
+  tx: Transaction,
+  orgId: string,
+  numbers: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await tx
+    .selectFrom('invoices')
+    .select('number')
+    .where('orgId', '=', orgId)
+    .where('number', 'in', numbers)
+    .orderBy('number')
+    .execute();
+  return rows.map((row) => row.number);
+}
+
 export async function insertInvoices(tx: Transaction, orgId: string, invoices: readonly Invoice[]): Promise<void> {
-  if (invoices.length === 0) return;
-  await tx
-    .insertInto('invoices')
-    .values(
-      invoices.map(({ memo, paymentLink, ...invoice }) => ({
+  // One by one: a long backdated contract has more values than one statement may carry.
+  for (const { memo, paymentLink, ...invoice } of invoices) {
+    await tx
+      .insertInto('invoices')
+      .values({
         ...invoice,
         orgId,
         memo: memo ?? null,
@@ -131,9 +158,9 @@ export async function insertInvoices(tx: Transaction, orgId: string, invoices: r
         sentAt: optionalInstantText(invoice.sentAt),
         createdAt: instantText(invoice.createdAt),
         updatedAt: instantText(invoice.updatedAt),
-      })),
-    )
-    .execute();
+      })
+      .execute();
+  }
 }
 
 export interface InvoiceChanges {

@@ -1,0 +1,106 @@
+/** Draft invoices for the billing periods of a contract (semantics 6, Drafts). */
+
+import { createHash } from 'node:crypto';
+
+import { dateOf } from '../calculation/billing-period.ts';
+import type { BillingPeriod } from '../calculation/billing-period.ts';
+import { invoiceDateOf, invoicePeriodAt, invoicePeriodIndexContaining } from '../calculation/invoice-draft.ts';
+import type { BillingTerms } from '../calculation/invoice-draft.ts';
+import { limits } from '../limits.ts';
+import type { Contract } from '../store/records/contracts.ts';
+import { findTakenNumbers, insertInvoices, lastPeriodIndexOf } from '../store/records/invoices.ts';
+import type { Invoice } from '../store/records/invoices.ts';
+import { billingTermsOf } from './contract-terms.ts';
+import type { CallContext } from './handler.ts';
+
+/** Periods of a rolling contract that are drafted ahead: the current one and the next. */
+const rollingPeriods = 2;
+
+/**
+ * Drafts the periods that a contract lacks by now, and gives them: all of a fixed term, up to `limits.draftPeriods` from the
+ * current one on; of a rolling contract those that have begun, and the next.
+ */
+export async function topUpDrafts(context: CallContext, contract: Contract): Promise<readonly Invoice[]> {
+  const { tx, orgId } = context;
+  const terms = billingTermsOf(contract);
+  const from = (await lastPeriodIndexOf(tx, orgId, contract.id)) + 1;
+  const periods = missingPeriods(terms, from, dateOf(context.now));
+  if (periods.length === 0) return [];
+  const drafts = await numbered(
+    context,
+    periods.map((period) => draftOf(context, contract, { terms, period })),
+  );
+  await insertInvoices(tx, orgId, drafts);
+  return drafts;
+}
+
+/** When the invoice of a period is dated, and when it is due. */
+export function invoiceDatesOf(
+  contract: Contract,
+  terms: BillingTerms,
+  period: BillingPeriod,
+): { readonly invoiceDate: Temporal.PlainDate; readonly dueDate: Temporal.PlainDate } {
+  const invoiceDate = invoiceDateOf(terms, period);
+  return { invoiceDate, dueDate: invoiceDate.add({ days: contract.netTermsDays }) };
+}
+
+function missingPeriods(terms: BillingTerms, from: number, today: Temporal.PlainDate): BillingPeriod[] {
+  const current = Math.max(0, invoicePeriodIndexContaining(terms, today));
+  const until = current + (terms.endDate === undefined ? rollingPeriods : limits.draftPeriods);
+  const periods: BillingPeriod[] = [];
+  for (let index = from; index < until; index += 1) {
+    const period = invoicePeriodAt(terms, index);
+    if (period === undefined) break;
+    periods.push(period);
+  }
+  return periods;
+}
+
+function draftOf(
+  context: CallContext,
+  contract: Contract,
+  { terms, period }: { readonly terms: BillingTerms; readonly period: BillingPeriod },
+): Omit<Invoice, 'number'> {
+  return {
+    id: context.newId(),
+    customerId: contract.customerId,
+    contractId: contract.id,
+    periodIndex: period.index,
+    periodStart: period.start,
+    periodEnd: period.end,
+    status: 'Drafted',
+    ...invoiceDatesOf(contract, terms, period),
+    totalCents: 0n,
+    memo: undefined,
+    latestPaymentDate: undefined,
+    paymentLink: undefined,
+    finalizedAt: undefined,
+    sentAt: undefined,
+    isHeld: false,
+    createdAt: context.now,
+    updatedAt: context.now,
+  };
+}
+
+/** Eight digits are few enough to meet a number that is taken; then the next one of the same invoice is tried. */
+async function numbered(context: CallContext, drafts: readonly Omit<Invoice, 'number'>[]): Promise<Invoice[]> {
+  const numbers = new Map<string, string>();
+  let open = drafts;
+  for (let attempt = 0; open.length > 0; attempt += 1) {
+    const candidates = open.map((draft) => draftNumber(draft.id, attempt));
+    const taken = new Set(await findTakenNumbers(context.tx, context.orgId, candidates));
+    open = open.filter((draft, index) => {
+      const number = candidates[index] ?? '';
+      if (taken.has(number)) return true;
+      taken.add(number);
+      numbers.set(draft.id, number);
+      return false;
+    });
+  }
+  return drafts.map((draft) => ({ ...draft, number: numbers.get(draft.id) ?? '' }));
+}
+
+function draftNumber(invoiceId: string, attempt: number): string {
+  const digits = createHash('sha256').update(`${invoiceId} ${attempt}`).digest('hex').slice(0, 8);
+  return `DRAFT-${digits}`;
+}
