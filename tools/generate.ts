@@ -9,7 +9,7 @@ import { staleFiles } from './generated.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isCheck = process.argv.includes('--check');
 
-for (const { path, content } of staleFiles()) {
+for await (const { path, content } of staleFiles()) {
   if (isCheck) {
     process.stderr.write(`${path} is not current: run npm run generate\n`);
     process.exitCode = 1;

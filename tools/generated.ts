@@ -1,9 +1,12 @@
-/** What is generated from the declarations, and how it should read now: the reference in README. */
+/** What is generated from the declarations, and how it should read now: reference, command manifest, completions. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { commandManifest } from '../src/cli/command-manifest.ts';
+import { completionFiles, completionScript, shells } from '../src/cli/completions.ts';
+import { allOperations } from '../src/operations/index.ts';
 import { replaceBlock } from './marked-block.ts';
 import { referenceMarkdown } from './reference.ts';
 
@@ -13,10 +16,17 @@ interface GeneratedFile {
   /** Path from the root. */
   readonly path: string;
   /** The whole text as it should be; given the text as it is, empty for a file that does not exist. */
-  readonly write: (current: string) => string;
+  readonly write: (current: string) => string | Promise<string>;
 }
 
+const manifest = commandManifest(allOperations);
+
 const generatedFiles: readonly GeneratedFile[] = [
+  { path: 'src/cli/manifest.json', write: () => `${JSON.stringify(manifest, undefined, 2)}\n` },
+  ...shells.map((shell) => ({
+    path: `completions/${completionFiles[shell]}`,
+    write: () => completionScript(shell, manifest),
+  })),
   { path: 'README.md', write: (current) => replaceBlock(current, 'reference', referenceMarkdown()) },
 ];
 
@@ -26,12 +36,12 @@ export interface StaleFile {
 }
 
 /** The generated files whose text differs from what the declarations say, with the text that they should have. */
-export function staleFiles(): StaleFile[] {
-  return generatedFiles.flatMap(({ path, write }) => {
+export async function* staleFiles(): AsyncGenerator<StaleFile> {
+  for (const { path, write } of generatedFiles) {
     const current = read(join(root, path));
-    const content = write(current);
-    return content === current ? [] : [{ path, content }];
-  });
+    const content = await write(current);
+    if (content !== current) yield { path, content };
+  }
 }
 
 function read(path: string): string {

@@ -1,0 +1,129 @@
+# Completions of tally. Written by npm run generate: do not edit.
+# Install: source <(tally completion bash)
+
+_tally() {
+  local line=${COMP_LINE:0:COMP_POINT} words=() place='' next='' flags='' asks='' candidate
+  read -ra words <<<"$line"
+  [[ $line == *[[:space:]] ]] && words+=('')
+  local last=$((${#words[@]} - 1)) index
+  local current=${words[last]} previous=${words[last - 1]}
+  for ((index = 1; index < last; index++)); do
+    case ${words[index]} in
+      --json|--dry-run|--yes|--no-input|--quiet|--debug|--no-color|-[yqh]|--help|--all|--*=*) ;;
+      -*) ((index++)) ;;
+      *) if [[ -z $place ]]; then place=${words[index]}; elif [[ $place != *' '* ]]; then place+=" ${words[index]}"; fi ;;
+    esac
+  done
+  _tally_place "$place" || _tally_place "${place%% *}" || return
+  [[ $previous == -o ]] && previous=--output
+  COMPREPLY=()
+  if [[ " $asks --profile --output --expect-env " == *" $previous "* ]]; then
+    while IFS= read -r candidate; do
+      [[ $candidate == "$current"* ]] && COMPREPLY+=("$(printf %q "$candidate")")
+    done < <(tally __complete "${previous#--}" $place 2>/dev/null)
+  elif [[ $current == -* ]]; then
+    for candidate in $flags --profile --database --org --output --json --columns --dry-run --yes --expect-env --no-input --quiet --debug --no-color --timeout; do
+      [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
+    done
+  elif [[ $previous != -* ]]; then
+    for candidate in $next; do
+      [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
+    done
+  fi
+  # Bash replaces only what stands behind the last colon.
+  if [[ $current == *:* ]]; then
+    for index in "${!COMPREPLY[@]}"; do COMPREPLY[index]=${COMPREPLY[index]#"${current%:*}:"}; done
+  fi
+}
+
+_tally_place() {
+  case $1 in
+    '') next='customers contracts credits budgets meters usage invoices pricing plans products keys orgs profile serve api commands completion help' flags='--version --help' asks='' ;;
+    'customers') next='create get list update pause resume assign-csm' flags='' asks='' ;;
+    'customers create') next='' flags='--name --contact --legal-name --external-customer-id --payment-provider-id --provider --tag --billing-address --payment-method-id --payment-method-type --input --help' asks='--provider --payment-method-type' ;;
+    'customers get') next='' flags='--help' asks='' ;;
+    'customers list') next='' flags='--external-customer-id --limit --offset --all --help' asks='' ;;
+    'customers update') next='' flags='--name --legal-name --tag --external-customer-id --payment-provider-id --provider --payment-method-id --payment-method-type --input --clear --help' asks='--provider --payment-method-type --clear' ;;
+    'customers pause') next='' flags='--until --input --clear --help' asks='--clear' ;;
+    'customers resume') next='' flags='--help' asks='' ;;
+    'customers assign-csm') next='' flags='--assignment --input --help' asks='' ;;
+    'contracts') next='create get list update cancel' flags='' asks='' ;;
+    'contracts create') next='' flags='--plan-id --customer-id --start-date --end-date --net-terms --override --credit-grant-cents --credit-settings --metadata --input --clear --help' asks='--clear' ;;
+    'contracts get') next='' flags='--help' asks='' ;;
+    'contracts list') next='' flags='--customer-id --external-customer-id --plan-id --is-active --limit --offset --all --help' asks='--is-active' ;;
+    'contracts update') next='' flags='--metadata --input --clear --help' asks='--clear' ;;
+    'contracts cancel') next='' flags='--cancel-at --input --help' asks='--cancel-at' ;;
+    'credits') next='grant ledger balance grant-paid adjust reverse settle' flags='' asks='' ;;
+    'credits grant') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --input --help' asks='' ;;
+    'credits ledger') next='' flags='--type --created-after --created-before --limit --offset --help' asks='--type' ;;
+    'credits balance') next='' flags='--include --help' asks='--include' ;;
+    'credits grant-paid') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --input --clear --help' asks='--clear' ;;
+    'credits adjust') next='' flags='--grant-entry-id --description --amount-cents --credit-amount --input --help' asks='' ;;
+    'credits reverse') next='' flags='--description --input --help' asks='' ;;
+    'credits settle') next='' flags='--help' asks='' ;;
+    'budgets') next='list usage add update remove' flags='' asks='' ;;
+    'budgets list') next='' flags='--help' asks='' ;;
+    'budgets usage') next='' flags='--help' asks='' ;;
+    'budgets add') next='' flags='--event-property-key --event-property-value --label --meter-id --max-credits --max-credits-cents --input --clear --if-match --help' asks='--clear' ;;
+    'budgets update') next='' flags='--label --meter-id --max-credits --max-credits-cents --input --clear --if-match --help' asks='--clear' ;;
+    'budgets remove') next='' flags='--if-match --help' asks='' ;;
+    'meters') next='create get list archive rate-card set-rate-card' flags='' asks='' ;;
+    'meters create') next='' flags='--code --display-name --description --aggregation-type --event-type-filter --property-filter --aggregation-key --group-key --sql --input --help' asks='--aggregation-type' ;;
+    'meters get') next='' flags='--help' asks='' ;;
+    'meters list') next='' flags='--status --limit --offset --all --help' asks='--status' ;;
+    'meters archive') next='' flags='--help' asks='' ;;
+    'meters rate-card') next='' flags='--help' asks='' ;;
+    'meters set-rate-card') next='' flags='--rate --fallback-unit-amount --input --clear --help' asks='--clear' ;;
+    'usage') next='cost ingest ingest-batch events estimate' flags='' asks='' ;;
+    'usage cost') next='' flags='--start-date --end-date --customer-id --external-customer-id --contract-id --event-name --property-filter --unit --input --help' asks='--unit' ;;
+    'usage ingest') next='' flags='--event-name --customer-id --external-customer-id --contract-id --idempotency-key --timestamp --property --input --help' asks='' ;;
+    'usage ingest-batch') next='' flags='--event --input --help' asks='' ;;
+    'usage events') next='' flags='--event-name --customer-id --start --end --limit --offset --all --help' asks='' ;;
+    'usage estimate') next='' flags='--event --contract-id --input --help' asks='' ;;
+    'invoices') next='list get finalize send pay cancel refund credit-report' flags='' asks='' ;;
+    'invoices list') next='' flags='--customer-id --status --created-after --created-before --include --limit --offset --all --help' asks='--status --include' ;;
+    'invoices get') next='' flags='--include --help' asks='--include' ;;
+    'invoices finalize') next='' flags='--help' asks='' ;;
+    'invoices send') next='' flags='--help' asks='' ;;
+    'invoices pay') next='' flags='--status --date --input --help' asks='--status' ;;
+    'invoices cancel') next='' flags='--help' asks='' ;;
+    'invoices refund') next='' flags='--date --restore-credits --input --help' asks='--restore-credits' ;;
+    'invoices credit-report') next='' flags='--help' asks='' ;;
+    'pricing') next='create get list archive' flags='' asks='' ;;
+    'pricing create') next='' flags='--name --model --product-id --product-name --product-description --description --billing-mode --tiering --unit-amount --flat-amount --price-interval --price-interval-count --meter-id --tier --input --help' asks='--model --billing-mode --tiering --price-interval' ;;
+    'pricing get') next='' flags='--help' asks='' ;;
+    'pricing list') next='' flags='--product-id --model --limit --offset --all --help' asks='--model' ;;
+    'pricing archive') next='' flags='--help' asks='' ;;
+    'plans') next='create get list' flags='' asks='' ;;
+    'plans create') next='' flags='--name --item --description --currency --net-terms --external-id --metadata --input --help' asks='--currency' ;;
+    'plans get') next='' flags='--help' asks='' ;;
+    'plans list') next='' flags='--limit --offset --all --help' asks='' ;;
+    'products') next='create list' flags='' asks='' ;;
+    'products create') next='' flags='--name --description --input --help' asks='' ;;
+    'products list') next='' flags='--limit --offset --all --help' asks='' ;;
+    'keys') next='create list revoke rotate' flags='' asks='' ;;
+    'keys create') next='' flags='--name --scopes --expires-at --input --clear --help' asks='--scopes --clear' ;;
+    'keys list') next='' flags='--help' asks='' ;;
+    'keys revoke') next='' flags='--help' asks='' ;;
+    'keys rotate') next='' flags='--valid-until --input --help' asks='' ;;
+    'orgs') next='create list update' flags='' asks='' ;;
+    'orgs create') next='' flags='--name --key-prefix --sales-tax-enabled --payment-processor --input --clear --help' asks='--sales-tax-enabled --payment-processor --clear' ;;
+    'orgs list') next='' flags='--help' asks='' ;;
+    'orgs update') next='' flags='--name --sales-tax-enabled --payment-processor --input --clear --help' asks='--sales-tax-enabled --payment-processor --clear' ;;
+    'profile') next='add list use show remove check' flags='' asks='' ;;
+    'profile add') next='' flags='--environment --base-url --key-stdin --key-file' asks='' ;;
+    'profile list') next='' flags='' asks='' ;;
+    'profile use') next='' flags='' asks='' ;;
+    'profile show') next='' flags='' asks='' ;;
+    'profile remove') next='' flags='' asks='' ;;
+    'profile check') next='' flags='' asks='' ;;
+    'serve') next='' flags='--port --host --rate-limit' asks='' ;;
+    'api') next='' flags='--openapi --input' asks='' ;;
+    'commands') next='' flags='' asks='' ;;
+    'completion') next='' flags='' asks='' ;;
+    'help') next='' flags='' asks='' ;;
+    *) return 1 ;;
+  esac
+}
+
+complete -o default -F _tally tally

@@ -1,0 +1,408 @@
+# Completions of tally. Written by npm run generate: do not edit.
+# Install: tally completion fish > ~/.config/fish/completions/tally.fish
+
+function __tally_at
+    set -l words
+    set -l skip 0
+    for word in (commandline -opc)[2..-1]
+        if test $skip = 1
+            set skip 0
+            continue
+        end
+        switch $word
+            case --json --dry-run --yes --no-input --quiet --debug --no-color -y -q -h --help --all '--*=*'
+            case '-*'
+                set skip 1
+            case '*'
+                test (count $words) -lt 2; and set -a words $word
+        end
+    end
+    test "$words" = "$argv[1]"
+end
+
+complete -c tally -l profile -x -a "(tally __complete profile)" -d 'use a named service or database (env TALLY_PROFILE)'
+complete -c tally -l database -r -d 'use this database (env TALLY_DATABASE)'
+complete -c tally -l org -r -d 'organization inside the database, by name or id (env TALLY_ORG)'
+complete -c tally -l output -s o -x -a "(tally __complete output)" -d 'how to print: table on a terminal and tsv elsewhere when not given'
+complete -c tally -l json -d 'JSON: the whole answer, or these fields of each row'
+complete -c tally -l columns -r -d 'show these fields of each row'
+complete -c tally -l dry-run -d 'check a write and print its request; change nothing'
+complete -c tally -l yes -s y -d 'do not ask for confirmation'
+complete -c tally -l expect-env -x -a "(tally __complete expect-env)" -d 'refuse to run on any other environment'
+complete -c tally -l no-input -d 'never ask for anything'
+complete -c tally -l quiet -s q -d 'no notes beside the answer'
+complete -c tally -l debug -d 'say more when something fails'
+complete -c tally -l no-color -d 'plain text'
+complete -c tally -l timeout -r -d 'give up on a remote service after this long'
+complete -c tally -f -n "__tally_at ''" -a customers -d 'Customers, their contacts and pauses'
+complete -c tally -f -n "__tally_at ''" -a contracts -d 'Contracts between a customer and a plan'
+complete -c tally -f -n "__tally_at ''" -a credits -d 'Grants, ledger and balance of a contract'
+complete -c tally -f -n "__tally_at ''" -a budgets -d 'Caps on the credit use of one usage dimension'
+complete -c tally -f -n "__tally_at ''" -a meters -d 'What is measured, and its prices per dimension'
+complete -c tally -f -n "__tally_at ''" -a usage -d 'Events, and what they cost'
+complete -c tally -f -n "__tally_at ''" -a invoices -d 'Drafts, finalization and payment'
+complete -c tally -f -n "__tally_at ''" -a pricing -d 'Prices: flat, tiered, by usage'
+complete -c tally -f -n "__tally_at ''" -a plans -d 'Plans made of prices'
+complete -c tally -f -n "__tally_at ''" -a products -d 'What prices are for'
+complete -c tally -f -n "__tally_at ''" -a keys -d 'API keys of the embedded service'
+complete -c tally -f -n "__tally_at ''" -a orgs -d 'Organizations of the embedded service'
+complete -c tally -f -n "__tally_at ''" -a profile -d 'Named services and databases, and their keys'
+complete -c tally -f -n "__tally_at ''" -a serve -d 'Serve a database over HTTP'
+complete -c tally -f -n "__tally_at ''" -a api -d 'Send any request, or print the OpenAPI document'
+complete -c tally -f -n "__tally_at ''" -a commands -d 'List every command'
+complete -c tally -f -n "__tally_at ''" -a completion -d 'Print the completions of a shell'
+complete -c tally -f -n "__tally_at ''" -a help -d 'Help of a command or topic'
+complete -c tally -n "__tally_at ''" -l version
+complete -c tally -n "__tally_at ''" -l help
+complete -c tally -f -n "__tally_at 'customers'" -a create -d 'Create a customer'
+complete -c tally -f -n "__tally_at 'customers'" -a get -d 'Show one customer'
+complete -c tally -f -n "__tally_at 'customers'" -a list -d 'List customers, newest first'
+complete -c tally -f -n "__tally_at 'customers'" -a update -d 'Change a customer'
+complete -c tally -f -n "__tally_at 'customers'" -a pause -d 'Stop sending invoices to a customer'
+complete -c tally -f -n "__tally_at 'customers'" -a resume -d 'Send invoices to a customer again'
+complete -c tally -f -n "__tally_at 'customers'" -a assign-csm -d 'Assign customer success managers by processor customer id'
+complete -c tally -n "__tally_at 'customers create'" -l name
+complete -c tally -n "__tally_at 'customers create'" -l contact
+complete -c tally -n "__tally_at 'customers create'" -l legal-name
+complete -c tally -n "__tally_at 'customers create'" -l external-customer-id
+complete -c tally -n "__tally_at 'customers create'" -l payment-provider-id
+complete -c tally -n "__tally_at 'customers create'" -l provider -x -a "(tally __complete provider customers create)"
+complete -c tally -n "__tally_at 'customers create'" -l tag
+complete -c tally -n "__tally_at 'customers create'" -l billing-address
+complete -c tally -n "__tally_at 'customers create'" -l payment-method-id
+complete -c tally -n "__tally_at 'customers create'" -l payment-method-type -x -a "(tally __complete payment-method-type customers create)"
+complete -c tally -n "__tally_at 'customers create'" -l input
+complete -c tally -n "__tally_at 'customers create'" -l help
+complete -c tally -n "__tally_at 'customers get'" -l help
+complete -c tally -n "__tally_at 'customers list'" -l external-customer-id
+complete -c tally -n "__tally_at 'customers list'" -l limit
+complete -c tally -n "__tally_at 'customers list'" -l offset
+complete -c tally -n "__tally_at 'customers list'" -l all
+complete -c tally -n "__tally_at 'customers list'" -l help
+complete -c tally -n "__tally_at 'customers update'" -l name
+complete -c tally -n "__tally_at 'customers update'" -l legal-name
+complete -c tally -n "__tally_at 'customers update'" -l tag
+complete -c tally -n "__tally_at 'customers update'" -l external-customer-id
+complete -c tally -n "__tally_at 'customers update'" -l payment-provider-id
+complete -c tally -n "__tally_at 'customers update'" -l provider -x -a "(tally __complete provider customers update)"
+complete -c tally -n "__tally_at 'customers update'" -l payment-method-id
+complete -c tally -n "__tally_at 'customers update'" -l payment-method-type -x -a "(tally __complete payment-method-type customers update)"
+complete -c tally -n "__tally_at 'customers update'" -l input
+complete -c tally -n "__tally_at 'customers update'" -l clear -x -a "(tally __complete clear customers update)"
+complete -c tally -n "__tally_at 'customers update'" -l help
+complete -c tally -n "__tally_at 'customers pause'" -l until
+complete -c tally -n "__tally_at 'customers pause'" -l input
+complete -c tally -n "__tally_at 'customers pause'" -l clear -x -a "(tally __complete clear customers pause)"
+complete -c tally -n "__tally_at 'customers pause'" -l help
+complete -c tally -n "__tally_at 'customers resume'" -l help
+complete -c tally -n "__tally_at 'customers assign-csm'" -l assignment
+complete -c tally -n "__tally_at 'customers assign-csm'" -l input
+complete -c tally -n "__tally_at 'customers assign-csm'" -l help
+complete -c tally -f -n "__tally_at 'contracts'" -a create -d 'Create a contract and its draft invoices'
+complete -c tally -f -n "__tally_at 'contracts'" -a get -d 'Show one contract'
+complete -c tally -f -n "__tally_at 'contracts'" -a list -d 'List contracts, newest first'
+complete -c tally -f -n "__tally_at 'contracts'" -a update -d 'Replace or clear the metadata of a contract'
+complete -c tally -f -n "__tally_at 'contracts'" -a cancel -d 'End a contract with its current billing period'
+complete -c tally -n "__tally_at 'contracts create'" -l plan-id
+complete -c tally -n "__tally_at 'contracts create'" -l customer-id
+complete -c tally -n "__tally_at 'contracts create'" -l start-date
+complete -c tally -n "__tally_at 'contracts create'" -l end-date
+complete -c tally -n "__tally_at 'contracts create'" -l net-terms
+complete -c tally -n "__tally_at 'contracts create'" -l override
+complete -c tally -n "__tally_at 'contracts create'" -l credit-grant-cents
+complete -c tally -n "__tally_at 'contracts create'" -l credit-settings
+complete -c tally -n "__tally_at 'contracts create'" -l metadata
+complete -c tally -n "__tally_at 'contracts create'" -l input
+complete -c tally -n "__tally_at 'contracts create'" -l clear -x -a "(tally __complete clear contracts create)"
+complete -c tally -n "__tally_at 'contracts create'" -l help
+complete -c tally -n "__tally_at 'contracts get'" -l help
+complete -c tally -n "__tally_at 'contracts list'" -l customer-id
+complete -c tally -n "__tally_at 'contracts list'" -l external-customer-id
+complete -c tally -n "__tally_at 'contracts list'" -l plan-id
+complete -c tally -n "__tally_at 'contracts list'" -l is-active -x -a "(tally __complete is-active contracts list)"
+complete -c tally -n "__tally_at 'contracts list'" -l limit
+complete -c tally -n "__tally_at 'contracts list'" -l offset
+complete -c tally -n "__tally_at 'contracts list'" -l all
+complete -c tally -n "__tally_at 'contracts list'" -l help
+complete -c tally -n "__tally_at 'contracts update'" -l metadata
+complete -c tally -n "__tally_at 'contracts update'" -l input
+complete -c tally -n "__tally_at 'contracts update'" -l clear -x -a "(tally __complete clear contracts update)"
+complete -c tally -n "__tally_at 'contracts update'" -l help
+complete -c tally -n "__tally_at 'contracts cancel'" -l cancel-at -x -a "(tally __complete cancel-at contracts cancel)"
+complete -c tally -n "__tally_at 'contracts cancel'" -l input
+complete -c tally -n "__tally_at 'contracts cancel'" -l help
+complete -c tally -f -n "__tally_at 'credits'" -a grant -d 'Grant promotional credits to a contract'
+complete -c tally -f -n "__tally_at 'credits'" -a ledger -d 'List the ledger entries of a contract, newest first'
+complete -c tally -f -n "__tally_at 'credits'" -a balance -d 'Show the credit balance of a contract and its grants in burn order'
+complete -c tally -f -n "__tally_at 'credits'" -a grant-paid -d 'Record a paid grant (embedded only)'
+complete -c tally -f -n "__tally_at 'credits'" -a adjust -d 'Correct the balance of one grant (embedded only)'
+complete -c tally -f -n "__tally_at 'credits'" -a reverse -d 'Undo one ledger entry (embedded only)'
+complete -c tally -f -n "__tally_at 'credits'" -a settle -d 'Write the credit movements that usage owes up to now (embedded only)'
+complete -c tally -n "__tally_at 'credits grant'" -l expires-at
+complete -c tally -n "__tally_at 'credits grant'" -l amount-cents
+complete -c tally -n "__tally_at 'credits grant'" -l credit-rate-cents
+complete -c tally -n "__tally_at 'credits grant'" -l credit-amount
+complete -c tally -n "__tally_at 'credits grant'" -l description
+complete -c tally -n "__tally_at 'credits grant'" -l external-id
+complete -c tally -n "__tally_at 'credits grant'" -l specifiers
+complete -c tally -n "__tally_at 'credits grant'" -l metadata
+complete -c tally -n "__tally_at 'credits grant'" -l input
+complete -c tally -n "__tally_at 'credits grant'" -l help
+complete -c tally -n "__tally_at 'credits ledger'" -l type -x -a "(tally __complete type credits ledger)"
+complete -c tally -n "__tally_at 'credits ledger'" -l created-after
+complete -c tally -n "__tally_at 'credits ledger'" -l created-before
+complete -c tally -n "__tally_at 'credits ledger'" -l limit
+complete -c tally -n "__tally_at 'credits ledger'" -l offset
+complete -c tally -n "__tally_at 'credits ledger'" -l help
+complete -c tally -n "__tally_at 'credits balance'" -l include -x -a "(tally __complete include credits balance)"
+complete -c tally -n "__tally_at 'credits balance'" -l help
+complete -c tally -n "__tally_at 'credits grant-paid'" -l expires-at
+complete -c tally -n "__tally_at 'credits grant-paid'" -l amount-cents
+complete -c tally -n "__tally_at 'credits grant-paid'" -l credit-rate-cents
+complete -c tally -n "__tally_at 'credits grant-paid'" -l credit-amount
+complete -c tally -n "__tally_at 'credits grant-paid'" -l description
+complete -c tally -n "__tally_at 'credits grant-paid'" -l external-id
+complete -c tally -n "__tally_at 'credits grant-paid'" -l specifiers
+complete -c tally -n "__tally_at 'credits grant-paid'" -l metadata
+complete -c tally -n "__tally_at 'credits grant-paid'" -l input
+complete -c tally -n "__tally_at 'credits grant-paid'" -l clear -x -a "(tally __complete clear credits grant-paid)"
+complete -c tally -n "__tally_at 'credits grant-paid'" -l help
+complete -c tally -n "__tally_at 'credits adjust'" -l grant-entry-id
+complete -c tally -n "__tally_at 'credits adjust'" -l description
+complete -c tally -n "__tally_at 'credits adjust'" -l amount-cents
+complete -c tally -n "__tally_at 'credits adjust'" -l credit-amount
+complete -c tally -n "__tally_at 'credits adjust'" -l input
+complete -c tally -n "__tally_at 'credits adjust'" -l help
+complete -c tally -n "__tally_at 'credits reverse'" -l description
+complete -c tally -n "__tally_at 'credits reverse'" -l input
+complete -c tally -n "__tally_at 'credits reverse'" -l help
+complete -c tally -n "__tally_at 'credits settle'" -l help
+complete -c tally -f -n "__tally_at 'budgets'" -a list -d 'List the budgets of a contract, without their consumption'
+complete -c tally -f -n "__tally_at 'budgets'" -a usage -d 'Show what each budget of a contract has consumed, metered now'
+complete -c tally -f -n "__tally_at 'budgets'" -a add -d 'Add a budget to a contract'
+complete -c tally -f -n "__tally_at 'budgets'" -a update -d 'Change a budget; another cap arms its alert again'
+complete -c tally -f -n "__tally_at 'budgets'" -a remove -d 'Remove a budget; the ones after it move up'
+complete -c tally -n "__tally_at 'budgets list'" -l help
+complete -c tally -n "__tally_at 'budgets usage'" -l help
+complete -c tally -n "__tally_at 'budgets add'" -l event-property-key
+complete -c tally -n "__tally_at 'budgets add'" -l event-property-value
+complete -c tally -n "__tally_at 'budgets add'" -l label
+complete -c tally -n "__tally_at 'budgets add'" -l meter-id
+complete -c tally -n "__tally_at 'budgets add'" -l max-credits
+complete -c tally -n "__tally_at 'budgets add'" -l max-credits-cents
+complete -c tally -n "__tally_at 'budgets add'" -l input
+complete -c tally -n "__tally_at 'budgets add'" -l clear -x -a "(tally __complete clear budgets add)"
+complete -c tally -n "__tally_at 'budgets add'" -l if-match
+complete -c tally -n "__tally_at 'budgets add'" -l help
+complete -c tally -n "__tally_at 'budgets update'" -l label
+complete -c tally -n "__tally_at 'budgets update'" -l meter-id
+complete -c tally -n "__tally_at 'budgets update'" -l max-credits
+complete -c tally -n "__tally_at 'budgets update'" -l max-credits-cents
+complete -c tally -n "__tally_at 'budgets update'" -l input
+complete -c tally -n "__tally_at 'budgets update'" -l clear -x -a "(tally __complete clear budgets update)"
+complete -c tally -n "__tally_at 'budgets update'" -l if-match
+complete -c tally -n "__tally_at 'budgets update'" -l help
+complete -c tally -n "__tally_at 'budgets remove'" -l if-match
+complete -c tally -n "__tally_at 'budgets remove'" -l help
+complete -c tally -f -n "__tally_at 'meters'" -a create -d 'Create a meter'
+complete -c tally -f -n "__tally_at 'meters'" -a get -d 'Show one meter'
+complete -c tally -f -n "__tally_at 'meters'" -a list -d 'List meters, newest first'
+complete -c tally -f -n "__tally_at 'meters'" -a archive -d 'Take a meter out of use'
+complete -c tally -f -n "__tally_at 'meters'" -a rate-card -d 'Show the prices per dimension of a meter'
+complete -c tally -f -n "__tally_at 'meters'" -a set-rate-card -d 'Replace the prices per dimension of a meter'
+complete -c tally -n "__tally_at 'meters create'" -l code
+complete -c tally -n "__tally_at 'meters create'" -l display-name
+complete -c tally -n "__tally_at 'meters create'" -l description
+complete -c tally -n "__tally_at 'meters create'" -l aggregation-type -x -a "(tally __complete aggregation-type meters create)"
+complete -c tally -n "__tally_at 'meters create'" -l event-type-filter
+complete -c tally -n "__tally_at 'meters create'" -l property-filter
+complete -c tally -n "__tally_at 'meters create'" -l aggregation-key
+complete -c tally -n "__tally_at 'meters create'" -l group-key
+complete -c tally -n "__tally_at 'meters create'" -l sql
+complete -c tally -n "__tally_at 'meters create'" -l input
+complete -c tally -n "__tally_at 'meters create'" -l help
+complete -c tally -n "__tally_at 'meters get'" -l help
+complete -c tally -n "__tally_at 'meters list'" -l status -x -a "(tally __complete status meters list)"
+complete -c tally -n "__tally_at 'meters list'" -l limit
+complete -c tally -n "__tally_at 'meters list'" -l offset
+complete -c tally -n "__tally_at 'meters list'" -l all
+complete -c tally -n "__tally_at 'meters list'" -l help
+complete -c tally -n "__tally_at 'meters archive'" -l help
+complete -c tally -n "__tally_at 'meters rate-card'" -l help
+complete -c tally -n "__tally_at 'meters set-rate-card'" -l rate
+complete -c tally -n "__tally_at 'meters set-rate-card'" -l fallback-unit-amount
+complete -c tally -n "__tally_at 'meters set-rate-card'" -l input
+complete -c tally -n "__tally_at 'meters set-rate-card'" -l clear -x -a "(tally __complete clear meters set-rate-card)"
+complete -c tally -n "__tally_at 'meters set-rate-card'" -l help
+complete -c tally -f -n "__tally_at 'usage'" -a cost -d 'Calculate what usage costs'
+complete -c tally -f -n "__tally_at 'usage'" -a ingest -d 'Send one event'
+complete -c tally -f -n "__tally_at 'usage'" -a ingest-batch -d 'Send up to 10,000 events, all or none'
+complete -c tally -f -n "__tally_at 'usage'" -a events -d 'List events, newest first'
+complete -c tally -f -n "__tally_at 'usage'" -a estimate -d 'Estimate what events would cost, without storing them'
+complete -c tally -n "__tally_at 'usage cost'" -l start-date
+complete -c tally -n "__tally_at 'usage cost'" -l end-date
+complete -c tally -n "__tally_at 'usage cost'" -l customer-id
+complete -c tally -n "__tally_at 'usage cost'" -l external-customer-id
+complete -c tally -n "__tally_at 'usage cost'" -l contract-id
+complete -c tally -n "__tally_at 'usage cost'" -l event-name
+complete -c tally -n "__tally_at 'usage cost'" -l property-filter
+complete -c tally -n "__tally_at 'usage cost'" -l unit -x -a "(tally __complete unit usage cost)"
+complete -c tally -n "__tally_at 'usage cost'" -l input
+complete -c tally -n "__tally_at 'usage cost'" -l help
+complete -c tally -n "__tally_at 'usage ingest'" -l event-name
+complete -c tally -n "__tally_at 'usage ingest'" -l customer-id
+complete -c tally -n "__tally_at 'usage ingest'" -l external-customer-id
+complete -c tally -n "__tally_at 'usage ingest'" -l contract-id
+complete -c tally -n "__tally_at 'usage ingest'" -l idempotency-key
+complete -c tally -n "__tally_at 'usage ingest'" -l timestamp
+complete -c tally -n "__tally_at 'usage ingest'" -l property
+complete -c tally -n "__tally_at 'usage ingest'" -l input
+complete -c tally -n "__tally_at 'usage ingest'" -l help
+complete -c tally -n "__tally_at 'usage ingest-batch'" -l event
+complete -c tally -n "__tally_at 'usage ingest-batch'" -l input
+complete -c tally -n "__tally_at 'usage ingest-batch'" -l help
+complete -c tally -n "__tally_at 'usage events'" -l event-name
+complete -c tally -n "__tally_at 'usage events'" -l customer-id
+complete -c tally -n "__tally_at 'usage events'" -l start
+complete -c tally -n "__tally_at 'usage events'" -l end
+complete -c tally -n "__tally_at 'usage events'" -l limit
+complete -c tally -n "__tally_at 'usage events'" -l offset
+complete -c tally -n "__tally_at 'usage events'" -l all
+complete -c tally -n "__tally_at 'usage events'" -l help
+complete -c tally -n "__tally_at 'usage estimate'" -l event
+complete -c tally -n "__tally_at 'usage estimate'" -l contract-id
+complete -c tally -n "__tally_at 'usage estimate'" -l input
+complete -c tally -n "__tally_at 'usage estimate'" -l help
+complete -c tally -f -n "__tally_at 'invoices'" -a list -d 'List invoices, newest first'
+complete -c tally -f -n "__tally_at 'invoices'" -a get -d 'Show one invoice'
+complete -c tally -f -n "__tally_at 'invoices'" -a finalize -d 'Finalize a draft: meter, rate, apply credits, number and freeze it'
+complete -c tally -f -n "__tally_at 'invoices'" -a send -d 'Send a finalized invoice that waits to be sent'
+complete -c tally -f -n "__tally_at 'invoices'" -a pay -d 'Record a payment: begun, failed or paid'
+complete -c tally -f -n "__tally_at 'invoices'" -a cancel -d 'Cancel a draft, or void an invoice that is not paid'
+complete -c tally -f -n "__tally_at 'invoices'" -a refund -d 'Refund a paid invoice in full'
+complete -c tally -f -n "__tally_at 'invoices'" -a credit-report -d 'Show the credits that were applied to an invoice'
+complete -c tally -n "__tally_at 'invoices list'" -l customer-id
+complete -c tally -n "__tally_at 'invoices list'" -l status -x -a "(tally __complete status invoices list)"
+complete -c tally -n "__tally_at 'invoices list'" -l created-after
+complete -c tally -n "__tally_at 'invoices list'" -l created-before
+complete -c tally -n "__tally_at 'invoices list'" -l include -x -a "(tally __complete include invoices list)"
+complete -c tally -n "__tally_at 'invoices list'" -l limit
+complete -c tally -n "__tally_at 'invoices list'" -l offset
+complete -c tally -n "__tally_at 'invoices list'" -l all
+complete -c tally -n "__tally_at 'invoices list'" -l help
+complete -c tally -n "__tally_at 'invoices get'" -l include -x -a "(tally __complete include invoices get)"
+complete -c tally -n "__tally_at 'invoices get'" -l help
+complete -c tally -n "__tally_at 'invoices finalize'" -l help
+complete -c tally -n "__tally_at 'invoices send'" -l help
+complete -c tally -n "__tally_at 'invoices pay'" -l status -x -a "(tally __complete status invoices pay)"
+complete -c tally -n "__tally_at 'invoices pay'" -l date
+complete -c tally -n "__tally_at 'invoices pay'" -l input
+complete -c tally -n "__tally_at 'invoices pay'" -l help
+complete -c tally -n "__tally_at 'invoices cancel'" -l help
+complete -c tally -n "__tally_at 'invoices refund'" -l date
+complete -c tally -n "__tally_at 'invoices refund'" -l restore-credits -x -a "(tally __complete restore-credits invoices refund)"
+complete -c tally -n "__tally_at 'invoices refund'" -l input
+complete -c tally -n "__tally_at 'invoices refund'" -l help
+complete -c tally -n "__tally_at 'invoices credit-report'" -l help
+complete -c tally -f -n "__tally_at 'pricing'" -a create -d 'Create a price of a product'
+complete -c tally -f -n "__tally_at 'pricing'" -a get -d 'Show one price'
+complete -c tally -f -n "__tally_at 'pricing'" -a list -d 'List prices, newest first'
+complete -c tally -f -n "__tally_at 'pricing'" -a archive -d 'Take a price out of use'
+complete -c tally -n "__tally_at 'pricing create'" -l name
+complete -c tally -n "__tally_at 'pricing create'" -l model -x -a "(tally __complete model pricing create)"
+complete -c tally -n "__tally_at 'pricing create'" -l product-id
+complete -c tally -n "__tally_at 'pricing create'" -l product-name
+complete -c tally -n "__tally_at 'pricing create'" -l product-description
+complete -c tally -n "__tally_at 'pricing create'" -l description
+complete -c tally -n "__tally_at 'pricing create'" -l billing-mode -x -a "(tally __complete billing-mode pricing create)"
+complete -c tally -n "__tally_at 'pricing create'" -l tiering -x -a "(tally __complete tiering pricing create)"
+complete -c tally -n "__tally_at 'pricing create'" -l unit-amount
+complete -c tally -n "__tally_at 'pricing create'" -l flat-amount
+complete -c tally -n "__tally_at 'pricing create'" -l price-interval -x -a "(tally __complete price-interval pricing create)"
+complete -c tally -n "__tally_at 'pricing create'" -l price-interval-count
+complete -c tally -n "__tally_at 'pricing create'" -l meter-id
+complete -c tally -n "__tally_at 'pricing create'" -l tier
+complete -c tally -n "__tally_at 'pricing create'" -l input
+complete -c tally -n "__tally_at 'pricing create'" -l help
+complete -c tally -n "__tally_at 'pricing get'" -l help
+complete -c tally -n "__tally_at 'pricing list'" -l product-id
+complete -c tally -n "__tally_at 'pricing list'" -l model -x -a "(tally __complete model pricing list)"
+complete -c tally -n "__tally_at 'pricing list'" -l limit
+complete -c tally -n "__tally_at 'pricing list'" -l offset
+complete -c tally -n "__tally_at 'pricing list'" -l all
+complete -c tally -n "__tally_at 'pricing list'" -l help
+complete -c tally -n "__tally_at 'pricing archive'" -l help
+complete -c tally -f -n "__tally_at 'plans'" -a create -d 'Create a plan from prices'
+complete -c tally -f -n "__tally_at 'plans'" -a get -d 'Show one plan'
+complete -c tally -f -n "__tally_at 'plans'" -a list -d 'List plans, newest first'
+complete -c tally -n "__tally_at 'plans create'" -l name
+complete -c tally -n "__tally_at 'plans create'" -l item
+complete -c tally -n "__tally_at 'plans create'" -l description
+complete -c tally -n "__tally_at 'plans create'" -l currency -x -a "(tally __complete currency plans create)"
+complete -c tally -n "__tally_at 'plans create'" -l net-terms
+complete -c tally -n "__tally_at 'plans create'" -l external-id
+complete -c tally -n "__tally_at 'plans create'" -l metadata
+complete -c tally -n "__tally_at 'plans create'" -l input
+complete -c tally -n "__tally_at 'plans create'" -l help
+complete -c tally -n "__tally_at 'plans get'" -l help
+complete -c tally -n "__tally_at 'plans list'" -l limit
+complete -c tally -n "__tally_at 'plans list'" -l offset
+complete -c tally -n "__tally_at 'plans list'" -l all
+complete -c tally -n "__tally_at 'plans list'" -l help
+complete -c tally -f -n "__tally_at 'products'" -a create -d 'Create a product'
+complete -c tally -f -n "__tally_at 'products'" -a list -d 'List products, newest first'
+complete -c tally -n "__tally_at 'products create'" -l name
+complete -c tally -n "__tally_at 'products create'" -l description
+complete -c tally -n "__tally_at 'products create'" -l input
+complete -c tally -n "__tally_at 'products create'" -l help
+complete -c tally -n "__tally_at 'products list'" -l limit
+complete -c tally -n "__tally_at 'products list'" -l offset
+complete -c tally -n "__tally_at 'products list'" -l all
+complete -c tally -n "__tally_at 'products list'" -l help
+complete -c tally -f -n "__tally_at 'keys'" -a create -d 'Create an API key; it is shown this once'
+complete -c tally -f -n "__tally_at 'keys'" -a list -d 'List API keys, newest first'
+complete -c tally -f -n "__tally_at 'keys'" -a revoke -d 'Revoke an API key at once'
+complete -c tally -f -n "__tally_at 'keys'" -a rotate -d 'Replace an API key by a new one of the same scopes'
+complete -c tally -n "__tally_at 'keys create'" -l name
+complete -c tally -n "__tally_at 'keys create'" -l scopes -x -a "(tally __complete scopes keys create)"
+complete -c tally -n "__tally_at 'keys create'" -l expires-at
+complete -c tally -n "__tally_at 'keys create'" -l input
+complete -c tally -n "__tally_at 'keys create'" -l clear -x -a "(tally __complete clear keys create)"
+complete -c tally -n "__tally_at 'keys create'" -l help
+complete -c tally -n "__tally_at 'keys list'" -l help
+complete -c tally -n "__tally_at 'keys revoke'" -l help
+complete -c tally -n "__tally_at 'keys rotate'" -l valid-until
+complete -c tally -n "__tally_at 'keys rotate'" -l input
+complete -c tally -n "__tally_at 'keys rotate'" -l help
+complete -c tally -f -n "__tally_at 'orgs'" -a create -d 'Create an organization in this database'
+complete -c tally -f -n "__tally_at 'orgs'" -a list -d 'List the organizations of this database'
+complete -c tally -f -n "__tally_at 'orgs'" -a update -d 'Change the settings of an organization'
+complete -c tally -n "__tally_at 'orgs create'" -l name
+complete -c tally -n "__tally_at 'orgs create'" -l key-prefix
+complete -c tally -n "__tally_at 'orgs create'" -l sales-tax-enabled -x -a "(tally __complete sales-tax-enabled orgs create)"
+complete -c tally -n "__tally_at 'orgs create'" -l payment-processor -x -a "(tally __complete payment-processor orgs create)"
+complete -c tally -n "__tally_at 'orgs create'" -l input
+complete -c tally -n "__tally_at 'orgs create'" -l clear -x -a "(tally __complete clear orgs create)"
+complete -c tally -n "__tally_at 'orgs create'" -l help
+complete -c tally -n "__tally_at 'orgs list'" -l help
+complete -c tally -n "__tally_at 'orgs update'" -l name
+complete -c tally -n "__tally_at 'orgs update'" -l sales-tax-enabled -x -a "(tally __complete sales-tax-enabled orgs update)"
+complete -c tally -n "__tally_at 'orgs update'" -l payment-processor -x -a "(tally __complete payment-processor orgs update)"
+complete -c tally -n "__tally_at 'orgs update'" -l input
+complete -c tally -n "__tally_at 'orgs update'" -l clear -x -a "(tally __complete clear orgs update)"
+complete -c tally -n "__tally_at 'orgs update'" -l help
+complete -c tally -f -n "__tally_at 'profile'" -a add -d 'Add or replace a profile'
+complete -c tally -f -n "__tally_at 'profile'" -a list -d 'List the profiles'
+complete -c tally -f -n "__tally_at 'profile'" -a use -d 'Use a profile from now on'
+complete -c tally -f -n "__tally_at 'profile'" -a show -d 'Show what commands work on, and where each value came from'
+complete -c tally -f -n "__tally_at 'profile'" -a remove -d 'Remove a profile and its key'
+complete -c tally -f -n "__tally_at 'profile'" -a check -d 'Check the key and the service, or the database'
+complete -c tally -n "__tally_at 'profile add'" -l environment
+complete -c tally -n "__tally_at 'profile add'" -l base-url
+complete -c tally -n "__tally_at 'profile add'" -l key-stdin
+complete -c tally -n "__tally_at 'profile add'" -l key-file
+complete -c tally -n "__tally_at 'serve'" -l port
+complete -c tally -n "__tally_at 'serve'" -l host
+complete -c tally -n "__tally_at 'serve'" -l rate-limit
+complete -c tally -n "__tally_at 'api'" -l openapi
+complete -c tally -n "__tally_at 'api'" -l input

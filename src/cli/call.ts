@@ -1,0 +1,144 @@
+/** The action of every command that is an operation: flags to input, one call, the answer in the chosen format. */
+
+import { BillingError, ConflictError } from '../errors.ts';
+import { isExactNumber, textOfNumber } from '../exact-json.ts';
+import { limits } from '../limits.ts';
+import type { Answer, Billing, OperationName } from '../operations/index.ts';
+import type { CallInput } from '../operations/operation.ts';
+import { readTextFile } from './files.ts';
+import { inputOf, missingFlags, wholeBody } from './flags.ts';
+import type { Given } from './flags.ts';
+import type { CommandSpec } from './manifest.ts';
+import { timeoutOf } from './open-session.ts';
+import { render } from './output.ts';
+import { completed, confirmWrite } from './prompts.ts';
+import { valueAt, wireText } from './rows.ts';
+import { say } from './safe-text.ts';
+import type { Session } from './session.ts';
+
+/** A command line, parsed as far as the parser goes. */
+export interface Invocation {
+  readonly command: CommandSpec;
+  readonly given: Given;
+  /** `--input`: a file, or `-` for standard input. */
+  readonly inputPath: string | undefined;
+  /** `--all`. */
+  readonly isAll: boolean;
+}
+
+/** Calls the operation and prints its answer. Nothing is printed on standard output when it throws. */
+export async function callOperation(invocation: Invocation, session: Session): Promise<void> {
+  const { command } = invocation;
+  const { flags, terminal } = session;
+  if (flags.dryRun === true && !command.isWrite) {
+    throw new BillingError('usage', '--dry-run is for commands that change something; this one only reads');
+  }
+  const readText = (path: string) => readTextFile(path, terminal);
+  const whole =
+    invocation.inputPath === undefined ? undefined : wholeBody(await readText(invocation.inputPath), command.isBulk);
+  const missing = missingFlags(command, invocation.given, whole !== undefined);
+  const given = await completed(command, invocation.given, missing, session);
+  const input = await inputOf(command, given, { whole, readText });
+  const target = await session.target();
+  const timeoutMilliseconds = timeoutOf(flags);
+  if (flags.dryRun === true) {
+    const { printDryRun } = await import('./dry-run.ts');
+    await printDryRun(command, input, { session, target });
+    return;
+  }
+  if (command.isWrite) await confirmWrite(session, target, effectOf(command, input));
+  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds });
+  try {
+    const answer = invocation.isAll
+      ? await everyPage(command, input, { billing: opened.billing, session })
+      : await opened.billing.call(command.operation as OperationName, input);
+    checkReplay(command, input, answer);
+    const { stdout } = terminal;
+    terminal.out(await render(answer.body, command.view, { choice: session.output, fields: command.fields, stdout }));
+    note(command, answer, session);
+  } finally {
+    await opened.close();
+  }
+}
+
+function effectOf(command: CommandSpec, input: CallInput): string {
+  const body = input.body === undefined ? '' : `\n${JSON.stringify(input.body, undefined, 2)}`;
+  const ids = Object.values(input.params ?? {}).join(' ');
+  return `${command.summary}${ids === '' ? '' : `: ${ids}`}${body}`;
+}
+
+interface Page {
+  readonly data: readonly unknown[];
+  readonly total: number;
+  readonly hasMore: boolean;
+}
+
+/** Every page as one; a row that moved between pages while they were read is kept once. */
+async function everyPage(
+  command: CommandSpec,
+  input: CallInput,
+  { billing, session }: { readonly billing: Billing; readonly session: Session },
+): Promise<Answer> {
+  const rows = new Map<string, unknown>();
+  const totals = new Set<number>();
+  let offset = Number(input.query?.['offset'] ?? 0);
+  for (;;) {
+    const query = { ...input.query, limit: String(limits.pageSize), offset: String(offset) };
+    const answer = await billing.call(command.operation as OperationName, { ...input, query });
+    const page = answer.body as unknown as Page;
+    totals.add(page.total);
+    for (const [index, row] of page.data.entries())
+      rows.set(wireText(valueAt(row, 'id')) || `row ${offset + index}`, row);
+    offset += page.data.length;
+    if (page.hasMore && page.data.length > 0) continue;
+    if (totals.size > 1) tell(session, say`the list changed while it was read`);
+    const body = { data: [...rows.values()], hasMore: false, total: page.total };
+    return { ...answer, body: body as unknown as Answer['body'] };
+  }
+}
+
+/** An entry that an earlier, different request made is no answer to this one (semantics 9). */
+function checkReplay(command: CommandSpec, input: CallInput, answer: Answer): void {
+  const member = command.idempotencyMember;
+  const body = (input.body ?? {}) as Record<string, unknown>;
+  if (member === undefined || body[member] === undefined) return;
+  const entry = valueAt(answer.body, 'data') ?? {};
+  const differing = answer.mismatches ?? Object.keys(body).filter((name) => differs(body[name], valueAt(entry, name)));
+  if (differing.length === 0) return;
+  throw new ConflictError(
+    `an entry with this ${member} exists and differs in ${differing.join(', ')}: nothing was created (entry ${wireText(valueAt(entry, 'id'))})`,
+    { hint: `use another ${member}, or look at the entry there is` },
+  );
+}
+
+/** Compares plain values alone: what was asked for as a structure comes back in a form of the service's own. */
+function differs(asked: unknown, found: unknown): boolean {
+  if (found === undefined || found === null || asked === undefined || asked === null) return false;
+  if (isExactNumber(asked) && isExactNumber(found)) return Number(textOfNumber(asked)) !== Number(textOfNumber(found));
+  if (typeof asked !== 'string' || typeof found !== 'string') return false;
+  return asked.normalize('NFC') !== found && instantOf(asked) !== instantOf(found);
+}
+
+function instantOf(text: string): string {
+  try {
+    return Temporal.Instant.from(text).round('millisecond').toString();
+  } catch {
+    return text;
+  }
+}
+
+function note(command: CommandSpec, answer: Answer, session: Session): void {
+  if (answer.isReplay === true) tell(session, say`this entry was there already: nothing was created`);
+  if (command.isVersioned && answer.etag !== undefined && session.terminal.stderr.isTerminal) {
+    tell(session, say`version ${answer.etag}: give --if-match to change only this version`);
+  }
+  if (command.isSecret) tell(session, say`keep the key: it is not shown again`);
+  const page = answer.body as unknown as Partial<Page>;
+  if (page.hasMore === true && Array.isArray(page.data)) {
+    tell(session, say`${page.data.length} of ${page.total ?? '?'}: there are more; --all prints every one`);
+  }
+}
+
+function tell(session: Session, sentence: ReturnType<typeof say>): void {
+  if (session.flags.quiet !== true) session.terminal.err(say`${sentence}\n`);
+}

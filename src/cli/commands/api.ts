@@ -1,0 +1,106 @@
+/** `tally api`: one request by method and path, as documentation shows it; or the OpenAPI document. */
+
+import { BillingError } from '../../errors.ts';
+import type { OperationName } from '../../operations/index.ts';
+import { readTextFile } from '../files.ts';
+import { wholeBody } from '../flags.ts';
+import type { CommandSpec, Manifest } from '../manifest.ts';
+import { timeoutOf } from '../open-session.ts';
+import { jsonDocument } from '../output.ts';
+import { confirmWrite } from '../prompts.ts';
+import type { Session } from '../session.ts';
+import type { CommandModule } from './index.ts';
+
+interface ApiFlags {
+  readonly openapi?: true;
+  readonly input?: string;
+}
+
+export const declare: CommandModule['declare'] = (command, { runAction, manifest }) => {
+  command
+    .usage('<method> <path> [--input <file>] | --openapi')
+    .argument('[method]', 'GET, POST, PUT, PATCH or DELETE')
+    .argument('[path]', 'path with its query, such as /v1/customers?limit=5')
+    .option('--openapi', 'print the OpenAPI 3.1 document')
+    .option('--input <file>', 'body as JSON from a file, or - for standard input')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # A request as documentation shows it
+  tally api GET '/v1/customers?limit=5'
+  # The interface as a document
+  tally api --openapi
+`,
+    )
+    .action(async (method: string | undefined, path: string | undefined, flags: ApiFlags) => {
+      await runAction(async (session) => {
+        if (flags.openapi === true) session.terminal.out(jsonDocument(await session.dependencies.openApiDocument()));
+        else await send({ method, path, inputPath: flags.input }, manifest, session);
+      });
+    });
+};
+
+interface ApiRequest {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly inputPath: string | undefined;
+}
+
+async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest, session: Session): Promise<void> {
+  if (method === undefined || path === undefined) {
+    throw new BillingError('usage', 'missing <method> or <path>', { hint: 'see: tally api --help' });
+  }
+  const url = new URL(path, 'http://interface.invalid');
+  const { command, params } = findRoute(method.toUpperCase(), url.pathname, manifest);
+  const query = Object.fromEntries(url.searchParams);
+  const body =
+    inputPath === undefined ? undefined : wholeBody(await readTextFile(inputPath, session.terminal), command.isBulk);
+  const input = { params, query, ...(body === undefined ? {} : { body }) };
+  const target = await session.target();
+  if (session.flags.dryRun === true) {
+    const { printDryRun } = await import('../dry-run.ts');
+    await printDryRun(command, input, { session, target });
+    return;
+  }
+  if (command.isWrite) await confirmWrite(session, target, `${method} ${path}`);
+  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
+  try {
+    const answer = await opened.billing.call(command.operation as OperationName, input);
+    session.terminal.out(jsonDocument(answer.body));
+  } finally {
+    await opened.close();
+  }
+}
+
+interface Route {
+  readonly command: CommandSpec;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** The operation at a path; one with more fixed parts goes before one that takes anything there. */
+function findRoute(method: string, pathname: string, manifest: Manifest): Route {
+  const given = pathname.split('/');
+  const routes = manifest.commands
+    .filter((command) => command.method === method)
+    .flatMap((command): Route[] => {
+      const params = matched(command.path?.split('/') ?? [], given);
+      return params === undefined ? [] : [{ command, params }];
+    })
+    .sort((one, other) => Object.keys(one.params).length - Object.keys(other.params).length);
+  if (routes[0] !== undefined) return routes[0];
+  throw new BillingError('usage', `there is no ${method} ${pathname}`, {
+    hint: 'see every path in: tally api --openapi',
+  });
+}
+
+function matched(template: readonly string[], given: readonly string[]): Record<string, string> | undefined {
+  if (template.length !== given.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, part] of template.entries()) {
+    const value = given[index] ?? '';
+    if (part.startsWith('{')) params[part.slice(1, -1)] = decodeURIComponent(value);
+    else if (part !== value) return undefined;
+  }
+  return params;
+}

@@ -1,0 +1,29 @@
+/** `tally commands`: every command with what it does; with JSON the whole manifest. */
+
+import { jsonDocument, render } from '../output.ts';
+import type { CommandModule } from './index.ts';
+
+const view = {
+  rows: 'data',
+  columns: [
+    { header: 'COMMAND', path: 'command' },
+    { header: 'WHAT IT DOES', path: 'summary' },
+    { header: 'SCOPE', path: 'scope' },
+  ],
+} as const;
+
+export const declare: CommandModule['declare'] = (command, { runAction, manifest }) => {
+  command.usage('[-o json]').action(
+    async () =>
+      await runAction(async ({ terminal, output }) => {
+        if (output.format === 'json' && output.jsonFields === undefined) return terminal.out(jsonDocument(manifest));
+        const data = manifest.commands.map(({ group, verb, positionals, summary, scope }) => ({
+          command: ['tally', group, verb, ...positionals.map(({ placeholder }) => `<${placeholder}>`)].join(' '),
+          summary,
+          scope,
+        }));
+        const fields = ['command', 'summary', 'scope'];
+        terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+      }),
+  );
+};

@@ -1,0 +1,32 @@
+/** `tally completion SHELL`: prints the script that the package brings. */
+
+import { BillingError } from '../../errors.ts';
+import { completionScript, shells } from '../completions.ts';
+import type { Shell } from '../completions.ts';
+import { vouch } from '../safe-text.ts';
+import type { CommandModule } from './index.ts';
+
+export const declare: CommandModule['declare'] = (command, { runAction, manifest }) => {
+  command
+    .usage('<shell>')
+    .argument('[shell]', shells.join(', '))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # For this session of bash
+  source <(tally completion bash)
+  # For every session of fish
+  tally completion fish > ~/.config/fish/completions/tally.fish
+`,
+    )
+    .action(
+      async (shell: string | undefined) =>
+        await runAction(async ({ terminal }) => {
+          if (shell === undefined || !shells.includes(shell as Shell)) {
+            throw new BillingError('usage', `completion takes one of ${shells.join(', ')}`);
+          }
+          terminal.out(vouch(await completionScript(shell as Shell, manifest)));
+        }),
+    );
+};

@@ -1,0 +1,24 @@
+/** `tally help TOPIC`; the help of commands is printed by the commands themselves. */
+
+import type { Command } from 'commander';
+
+import { BillingError } from '../../errors.ts';
+import { helpTopics, isTopic } from '../help-topics.ts';
+import { vouch } from '../safe-text.ts';
+import type { CommandModule } from './index.ts';
+
+export const declare: CommandModule['declare'] = (command: Command, { runAction }) => {
+  const topics = Object.keys(helpTopics).join(', ');
+  command
+    .argument('[topic]', `a command, or one of ${topics}`)
+    .usage('[topic]')
+    .action(async (topic: string | undefined) => {
+      if (topic === undefined) return command.parent?.help();
+      await runAction(({ terminal }) => {
+        if (!isTopic(topic))
+          throw new BillingError('usage', `there is no help on "${topic}"`, { hint: `there is ${topics}` });
+        terminal.out(vouch(helpTopics[topic]));
+        return Promise.resolve();
+      });
+    });
+};

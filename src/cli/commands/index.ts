@@ -1,0 +1,44 @@
+/** Commands that are no operation, by name in the order of help. Each is loaded when it stands on the command line. */
+
+import type { Command } from 'commander';
+
+import type { CommandSpec, Manifest } from '../manifest.ts';
+import type { Session } from '../session.ts';
+
+/** Runs an action with a session made from the global flags. */
+export type Run = (action: (session: Session) => Promise<void>, command?: CommandSpec) => Promise<void>;
+
+export interface CommandModule {
+  /** Gives the command its flags, arguments, verbs and action. */
+  declare(command: Command, context: { readonly runAction: Run; readonly manifest: Manifest }): void;
+}
+
+export interface LocalCommand {
+  readonly summary: string;
+  readonly heading: 'Administration:' | 'Tools:';
+  readonly isHidden?: true;
+  load(): Promise<CommandModule>;
+}
+
+export const localCommands: Readonly<Record<string, LocalCommand>> = {
+  profile: {
+    summary: 'Named services and databases, and their keys',
+    heading: 'Administration:',
+    load: () => import('./profile.ts'),
+  },
+  serve: { summary: 'Serve a database over HTTP', heading: 'Tools:', load: () => import('./serve.ts') },
+  api: {
+    summary: 'Send any request, or print the OpenAPI document',
+    heading: 'Tools:',
+    load: () => import('./api.ts'),
+  },
+  commands: { summary: 'List every command', heading: 'Tools:', load: () => import('./commands.ts') },
+  completion: { summary: 'Print the completions of a shell', heading: 'Tools:', load: () => import('./completion.ts') },
+  help: { summary: 'Help of a command or topic', heading: 'Tools:', load: () => import('./help.ts') },
+  __complete: {
+    summary: 'Candidates for a value, for the completion scripts',
+    heading: 'Tools:',
+    isHidden: true,
+    load: () => import('./complete.ts'),
+  },
+};

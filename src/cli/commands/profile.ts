@@ -1,0 +1,257 @@
+/** `tally profile`: named services and databases. The first one that is added becomes the one in use. */
+
+import type { Command } from 'commander';
+
+import { BillingError, errorFacts } from '../../errors.ts';
+import { readTextFile } from '../files.ts';
+import { timeoutOf } from '../open-session.ts';
+import { render } from '../output.ts';
+import { checkedKey, checkedName, environments } from '../profiles.ts';
+import type { Environment, Profile } from '../profiles.ts';
+import { mayAsk } from '../prompts.ts';
+import { mask } from '../redact.ts';
+import { say } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import type { CommandModule, Run } from './index.ts';
+
+interface AddFlags {
+  readonly environment?: string;
+  readonly baseUrl?: string;
+  readonly keyStdin?: true;
+  readonly keyFile?: string;
+}
+
+export const declare: CommandModule['declare'] = (command, { runAction }) => {
+  command.usage('<verb> [name] [flags]');
+  command
+    .command('add')
+    .summary('Add or replace a profile')
+    .description('Add or replace a profile. The key is asked for, or read from standard input or a file; never a flag.')
+    .argument('[name]', 'lowercase letters, digits, - and _')
+    .usage('<name> --environment <environment> [flags]')
+    .option('--environment <environment>', environments.join(', '))
+    .option('--base-url <url>', 'address of a remote service')
+    .option('--key-stdin', 'read the key from standard input')
+    .option('--key-file <file>', 'read the key from a file')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # A sandbox; the key is asked for
+  tally profile add sandbox --environment sandbox --base-url https://sandbox.billing.example.com
+  # A database of its own
+  tally profile add local --environment embedded --database ./billing.db
+`,
+    )
+    .action(
+      async (name: string | undefined, flags: AddFlags) =>
+        await runAction(async (session) => await add(name, flags, session)),
+    );
+  declareVerb(command, 'list', { summary: 'List the profiles', runAction, action: list });
+  declareVerb(command, 'use', { summary: 'Use a profile from now on', takesName: true, runAction, action: use });
+  declareVerb(command, 'show', {
+    summary: 'Show what commands work on, and where each value came from',
+    runAction,
+    action: show,
+  });
+  declareVerb(command, 'remove', {
+    summary: 'Remove a profile and its key',
+    takesName: true,
+    runAction,
+    action: remove,
+  });
+  declareVerb(command, 'check', {
+    summary: 'Check the key and the service, or the database',
+    runAction,
+    action: check,
+  }).alias('whoami');
+};
+
+interface Verb {
+  readonly summary: string;
+  readonly takesName?: true;
+  readonly runAction: Run;
+  readonly action: (session: Session, name: string) => Promise<void>;
+}
+
+function declareVerb(command: Command, name: string, { summary, takesName, runAction, action }: Verb): Command {
+  const verb = command.command(name).summary(summary).description(`${summary}.`);
+  if (takesName !== true)
+    return verb.usage('[flags]').action(async () => await runAction(async (session) => await action(session, '')));
+  return verb
+    .argument('[name]')
+    .usage('<name>')
+    .action(
+      async (given: string | undefined) => await runAction(async (session) => await action(session, required(given))),
+    );
+}
+
+function required(name: string | undefined): string {
+  if (name === undefined) throw new BillingError('usage', 'missing <name> of the profile');
+  return checkedName(name);
+}
+
+async function add(given: string | undefined, flags: AddFlags, session: Session): Promise<void> {
+  const name = required(given);
+  const environment = flags.environment as Environment | undefined;
+  if (environment === undefined || !environments.includes(environment)) {
+    throw new BillingError('usage', `--environment takes one of ${environments.join(', ')}`);
+  }
+  const profiles = await session.profiles();
+  const isFirst = profiles.current() === undefined && Object.keys(profiles.list()).length === 0;
+  const { profile, key } =
+    environment === 'embedded' ? embeddedProfile(flags, session) : await remoteProfile(environment, flags, session);
+  await profiles.save(name, profile, key);
+  if (isFirst) await profiles.use(name);
+  tell(
+    session,
+    isFirst ? say`profile ${name} added; it is in use now` : say`profile ${name} added; use it with --profile ${name}`,
+  );
+}
+
+function embeddedProfile(flags: AddFlags, { flags: { database, org } }: Session): { profile: Profile; key: undefined } {
+  if (flags.baseUrl !== undefined || flags.keyStdin === true || flags.keyFile !== undefined) {
+    throw new BillingError('usage', 'an embedded profile has no address and no key', { hint: 'give --database' });
+  }
+  const profile = {
+    environment: 'embedded' as const,
+    ...(database === undefined ? {} : { database }),
+    ...(org === undefined ? {} : { organization: org }),
+  };
+  return { profile, key: undefined };
+}
+
+async function remoteProfile(
+  environment: Environment,
+  flags: AddFlags,
+  session: Session,
+): Promise<{ profile: Profile; key: string | undefined }> {
+  if (flags.baseUrl === undefined) throw new BillingError('usage', `a ${environment} profile needs --base-url`);
+  await session.dependencies.checkAddress(flags.baseUrl);
+  const key = await readKey(flags, session);
+  session.terminal.conceal(key);
+  return { profile: { environment, baseUrl: flags.baseUrl.replace(/\/+$/, '') }, key: checkedKey(key) };
+}
+
+async function readKey(flags: AddFlags, session: Session): Promise<string> {
+  if (flags.keyFile !== undefined) return await readTextFile(flags.keyFile, session.terminal);
+  if (flags.keyStdin === true) return await session.terminal.readInput();
+  if (!mayAsk(session))
+    throw new BillingError('usage', 'there is nobody to ask for the key', { hint: 'give --key-stdin or --key-file' });
+  const key = await session.terminal.ask({ kind: 'secret', message: say`API key` });
+  if (key === undefined || key === '') throw new BillingError('refused', 'no key was entered: nothing was stored');
+  return key;
+}
+
+const listView = {
+  rows: 'data',
+  columns: [
+    { header: 'NAME', path: 'name' },
+    { header: 'ENVIRONMENT', path: 'environment' },
+    { header: 'WHERE', path: 'where' },
+    { header: 'IN USE', path: 'isCurrent', format: 'boolean' },
+  ],
+} as const;
+
+async function list(session: Session): Promise<void> {
+  const { terminal, output } = session;
+  const store = await session.profiles();
+  const current = store.current();
+  const data = Object.entries(store.list()).map(([name, profile]) => ({
+    name,
+    environment: profile.environment,
+    where: profile.baseUrl ?? profile.database ?? 'the local database',
+    isCurrent: name === current,
+  }));
+  const fields = listView.columns.map(({ path }) => path);
+  terminal.out(await render({ data }, listView, { choice: output, fields, stdout: terminal.stdout }));
+}
+
+async function use(session: Session, name: string): Promise<void> {
+  const profiles = await session.profiles();
+  await profiles.use(name);
+  tell(session, say`profile ${name} is in use now: ${profiles.get(name).environment}`);
+}
+
+async function remove(session: Session, name: string): Promise<void> {
+  await (await session.profiles()).remove(name);
+  tell(session, say`profile ${name} and its key are removed`);
+}
+
+const showView = {
+  rows: 'data',
+  columns: [
+    { header: 'SETTING', path: 'setting' },
+    { header: 'VALUE', path: 'value' },
+    { header: 'FROM', path: 'source' },
+  ],
+} as const;
+
+async function show(session: Session): Promise<void> {
+  const target = await session.target();
+  const values: readonly (readonly [string, string | undefined])[] =
+    target.kind === 'remote'
+      ? [
+          ['profile', target.profile],
+          ['environment', target.environment],
+          ['baseUrl', target.baseUrl],
+          ['key', mask(target.key)],
+        ]
+      : [
+          ['profile', target.profile],
+          ['environment', target.environment],
+          ['database', target.database],
+          ['organization', target.organization],
+        ];
+  const data = values.map(([setting, value]) => ({
+    setting,
+    value: value ?? null,
+    source: target.sources[setting] ?? (value === undefined ? 'default' : 'profile'),
+  }));
+  const { terminal, output } = session;
+  terminal.out(
+    await render({ data }, showView, {
+      choice: output,
+      fields: ['setting', 'value', 'source'],
+      stdout: terminal.stdout,
+    }),
+  );
+}
+
+const checkView = {
+  rows: 'data',
+  columns: [
+    { header: 'ENVIRONMENT', path: 'environment' },
+    { header: 'WHERE', path: 'where' },
+    { header: 'KEY', path: 'key' },
+    { header: 'STATUS', path: 'status' },
+  ],
+} as const;
+
+/** A key without the scope of the read still is a key that the service knows. */
+async function check(session: Session): Promise<void> {
+  const target = await session.target();
+  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
+  let status = 'ok';
+  try {
+    await opened.billing.call('customers.list', { query: { limit: '1' } });
+  } catch (error) {
+    if (!(error instanceof BillingError) || error.kind !== 'forbidden') throw error;
+    status = `ok, without customers:read (${errorFacts.forbidden.code})`;
+  } finally {
+    await opened.close();
+  }
+  const data = {
+    environment: target.environment,
+    where: target.kind === 'remote' ? target.baseUrl : target.database,
+    key: target.kind === 'remote' ? mask(target.key) : null,
+    status,
+  };
+  const { terminal, output } = session;
+  const fields = checkView.columns.map(({ path }) => path);
+  terminal.out(await render({ data }, checkView, { choice: output, fields, stdout: terminal.stdout }));
+}
+
+function tell(session: Session, sentence: ReturnType<typeof say>): void {
+  if (session.flags.quiet !== true) session.terminal.err(say`${sentence}\n`);
+}

@@ -1,0 +1,67 @@
+/** `tally serve`: the embedded database behind the HTTP interface, until it is told to stop. */
+
+import { BillingError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import { say } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import type { CommandModule } from './index.ts';
+
+interface ServeFlags {
+  readonly port: string;
+  readonly host?: string;
+  readonly rateLimit?: string;
+}
+
+export const declare: CommandModule['declare'] = (command, { runAction }) => {
+  command
+    .usage('[flags]')
+    .option('--port <number>', 'port to listen on; 0 takes any free one', '8787')
+    .option('--host <address>', 'address to listen on (127.0.0.1 when not given)')
+    .option(
+      '--rate-limit <number>',
+      `requests a minute and address (${limits.requestsPerMinute} when not given, 0 lifts it)`,
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # A sandbox on this machine
+  tally serve --port 8787
+  # Without a rate limit, on a database of its own
+  tally serve --database ./sandbox.db --rate-limit 0
+`,
+    )
+    .action(async (flags: ServeFlags) => await runAction(async (session) => await serve(flags, session)));
+};
+
+async function serve(flags: ServeFlags, session: Session): Promise<void> {
+  const { dependencies, terminal } = session;
+  const port = wholeNumber('--port', flags.port, 65_535);
+  const rateLimitPerMinute =
+    flags.rateLimit === undefined ? undefined : wholeNumber('--rate-limit', flags.rateLimit, Number.MAX_SAFE_INTEGER);
+  const target = await session.target();
+  if (target.kind === 'remote') {
+    throw new BillingError('usage', `serve needs a database, and ${target.baseUrl} is a remote service`, {
+      hint: 'give --database, or an embedded --profile',
+    });
+  }
+  const opened = await dependencies.openEngine(target);
+  const { engine } = opened;
+  try {
+    // The organization exists before the first request, so that a key can be made for it meanwhile.
+    await engine.owner(target.organization);
+    const isVerbose = session.flags.debug === true;
+    const server = await dependencies.serve({ engine, host: flags.host, port, rateLimitPerMinute, isVerbose });
+    terminal.out(say`tally serve: listening on ${server.url}\n`);
+    await dependencies.untilStopped();
+    await server.close();
+  } finally {
+    await opened.close();
+  }
+}
+
+function wholeNumber(flag: string, text: string, most: number): number {
+  const value = Number(text);
+  if (/^\d{1,16}$/.test(text) && value <= most) return value;
+  throw new BillingError('usage', `${flag} takes a whole number up to ${most}, not ${text}`);
+}

@@ -1,0 +1,279 @@
+/**
+ * Completion scripts, written from the manifest: groups, verbs and flags stand in the script, so that a Tab starts nothing;
+ * the values of a flag are asked for with `tally __complete`. No candidate is ever evaluated (security 4, SEC-24).
+ */
+
+import { Command } from 'commander';
+
+import { localCommands } from './commands/index.ts';
+import { globalFlags } from './global-flags.ts';
+import type { GlobalFlag } from './global-flags.ts';
+import type { CommandSpec, Manifest } from './manifest.ts';
+
+export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
+export type Shell = (typeof shells)[number];
+
+/** Name of each script among the package's completions. */
+export const completionFiles: Readonly<Record<Shell, string>> = {
+  bash: 'tally.bash',
+  zsh: '_tally',
+  fish: 'tally.fish',
+  powershell: 'tally.ps1',
+};
+
+interface Place {
+  /** `` for the root, `customers`, `customers create`. */
+  readonly words: string;
+  /** Words that may follow, with what they do. */
+  readonly next: Readonly<Record<string, string>>;
+  /** Flags without dashes. */
+  readonly flags: readonly string[];
+  /** Flags whose values tally knows. */
+  readonly asks: readonly string[];
+}
+
+/** The script of a shell, ending in a line end. */
+export async function completionScript(shell: Shell, manifest: Manifest): Promise<string> {
+  return scripts[shell](await placesOf(manifest));
+}
+
+const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+  powershell: powershellScript,
+};
+
+const switches = (globalFlags as readonly GlobalFlag[]).filter((flag) => flag.value?.startsWith('<') !== true);
+const globalNames = globalFlags.map(({ name }) => name);
+const globalAsks = ['profile', 'output', 'expect-env'];
+
+async function placesOf(manifest: Manifest): Promise<Place[]> {
+  const places: Place[] = [];
+  const root: Record<string, string> = { ...manifest.groups };
+  for (const group of Object.keys(manifest.groups)) {
+    const commands = manifest.commands.filter((command) => command.group === group);
+    const next = Object.fromEntries(commands.map(({ verb, summary }) => [verb, summary]));
+    places.push({ words: group, next, flags: [], asks: [] }, ...commands.map(placeOf));
+  }
+  for (const [name, local] of Object.entries(localCommands)) {
+    if (local.isHidden === true) continue;
+    root[name] = local.summary;
+    const command = new Command(name);
+    (await local.load()).declare(command, { manifest, runAction: () => Promise.resolve() });
+    places.push(
+      localPlace(name, command),
+      ...command.commands.map((verb) => localPlace(`${name} ${verb.name()}`, verb)),
+    );
+  }
+  return [{ words: '', next: root, flags: ['version', 'help'], asks: [] }, ...places];
+}
+
+function placeOf(command: CommandSpec): Place {
+  const own = [
+    ...(command.hasBody ? ['input'] : []),
+    ...(command.isPaged ? ['all'] : []),
+    ...(command.flags.some((spec) => spec.isNullable === true && spec.in === 'body') ? ['clear'] : []),
+    ...(command.isVersioned && command.isWrite ? ['if-match'] : []),
+    'help',
+  ];
+  const known = command.flags.filter(
+    (spec) => spec.kind === 'boolean' || spec.choices !== undefined || spec.element?.choices !== undefined,
+  );
+  return {
+    words: `${command.group} ${command.verb}`,
+    next: {},
+    flags: [...command.flags.map(({ flag }) => flag), ...own],
+    asks: [...known.map(({ flag }) => flag), ...(own.includes('clear') ? ['clear'] : [])],
+  };
+}
+
+function localPlace(words: string, command: Command): Place {
+  const next = Object.fromEntries(command.commands.map((verb) => [verb.name(), verb.summary()]));
+  return { words, next, flags: command.options.map((option) => option.name()), asks: [] };
+}
+
+const head = (comment: string, install: string) =>
+  `${comment} Completions of tally. Written by npm run generate: do not edit.\n${comment} ${install}\n`;
+
+const dashed = (names: readonly string[]) => names.map((name) => `--${name}`).join(' ');
+
+function bashScript(places: readonly Place[]): string {
+  const cases = places.map(
+    ({ words, next, flags, asks }) =>
+      `    '${words}') next='${Object.keys(next).join(' ')}' flags='${dashed(flags)}' asks='${dashed(asks)}' ;;\n`,
+  );
+  return `${head('#', 'Install: source <(tally completion bash)')}
+_tally() {
+  local line=\${COMP_LINE:0:COMP_POINT} words=() place='' next='' flags='' asks='' candidate
+  read -ra words <<<"$line"
+  [[ $line == *[[:space:]] ]] && words+=('')
+  local last=$((\${#words[@]} - 1)) index
+  local current=\${words[last]} previous=\${words[last - 1]}
+  for ((index = 1; index < last; index++)); do
+    case \${words[index]} in
+      ${switches.map(({ name }) => `--${name}`).join('|')}|-[yqh]|--help|--all|--*=*) ;;
+      -*) ((index++)) ;;
+      *) if [[ -z $place ]]; then place=\${words[index]}; elif [[ $place != *' '* ]]; then place+=" \${words[index]}"; fi ;;
+    esac
+  done
+  _tally_place "$place" || _tally_place "\${place%% *}" || return
+  [[ $previous == -o ]] && previous=--output
+  COMPREPLY=()
+  if [[ " $asks ${dashed(globalAsks)} " == *" $previous "* ]]; then
+    while IFS= read -r candidate; do
+      [[ $candidate == "$current"* ]] && COMPREPLY+=("$(printf %q "$candidate")")
+    done < <(tally __complete "\${previous#--}" $place 2>/dev/null)
+  elif [[ $current == -* ]]; then
+    for candidate in $flags ${dashed(globalNames)}; do
+      [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
+    done
+  elif [[ $previous != -* ]]; then
+    for candidate in $next; do
+      [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
+    done
+  fi
+  # Bash replaces only what stands behind the last colon.
+  if [[ $current == *:* ]]; then
+    for index in "\${!COMPREPLY[@]}"; do COMPREPLY[index]=\${COMPREPLY[index]#"\${current%:*}:"}; done
+  fi
+}
+
+_tally_place() {
+  case $1 in
+${cases.join('')}    *) return 1 ;;
+  esac
+}
+
+complete -o default -F _tally tally
+`;
+}
+
+function zshScript(places: readonly Place[]): string {
+  const cases = places.map(
+    ({ words, next, flags, asks }) =>
+      `    '${words}') next=(${described(next)}) flags=(${dashed(flags)}) asks=(${dashed(asks)}) ;;\n`,
+  );
+  return `#compdef tally
+${head('#', 'Install: tally completion zsh > "${fpath[1]}/_tally"')}
+_tally() {
+  local place='' previous=\${words[CURRENT-1]} current=\${words[CURRENT]} word skip=0
+  local -a next flags asks found
+  for word in \${words[2,CURRENT-1]}; do
+    if ((skip)); then skip=0; continue; fi
+    case $word in
+      ${switches.map(({ name }) => `--${name}`).join('|')}|-[yqh]|--help|--all|--*=*) ;;
+      -*) skip=1 ;;
+      *) if [[ -z $place ]]; then place=$word; elif [[ $place != *' '* ]]; then place+=" $word"; fi ;;
+    esac
+  done
+  _tally_place "$place" || _tally_place "\${place%% *}" || { _files; return }
+  [[ $previous == -o ]] && previous=--output
+  if (( \${\${asks[(Ie)$previous]}} )) || [[ ' ${dashed(globalAsks)} ' == *" $previous "* ]]; then
+    found=("\${(@f)$(tally __complete "\${previous#--}" \${(s: :)place} 2>/dev/null)}")
+    compadd -- "\${found[@]}"
+  elif [[ $current == -* ]]; then
+    compadd -- $flags ${dashed(globalNames)}
+  elif ((\${#next})) && ((!skip)); then
+    _describe command next
+  else
+    _files
+  fi
+}
+
+_tally_place() {
+  case $1 in
+${cases.join('')}    *) return 1 ;;
+  esac
+}
+
+[[ $funcstack[1] == _tally ]] && _tally || compdef _tally tally
+`;
+}
+
+function described(next: Readonly<Record<string, string>>): string {
+  return Object.entries(next)
+    .map(([word, summary]) => `'${word}:${summary.replaceAll("'", "'\\''").replaceAll(':', ' -')}'`)
+    .join(' ');
+}
+
+function fishScript(places: readonly Place[]): string {
+  const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+  const lines = places.flatMap(({ words, next, flags, asks }) => [
+    ...Object.entries(next).map(
+      ([word, summary]) => `complete -c tally -f -n "__tally_at '${words}'" -a ${word} -d ${quoted(summary)}`,
+    ),
+    ...flags.map((flag) => {
+      const values = asks.includes(flag) ? ` -x -a "(tally __complete ${flag} ${words})"` : '';
+      return `complete -c tally -n "__tally_at '${words}'" -l ${flag}${values}`;
+    }),
+  ]);
+  const globals = (globalFlags as readonly GlobalFlag[]).map((flag) => {
+    const short = flag.short === undefined ? '' : ` -s ${flag.short}`;
+    const needsValue = flag.value?.startsWith('<') === true ? ' -r' : '';
+    const values = globalAsks.includes(flag.name) ? ` -x -a "(tally __complete ${flag.name})"` : needsValue;
+    return `complete -c tally -l ${flag.name}${short}${values} -d ${quoted(flag.description)}`;
+  });
+  return `${head('#', 'Install: tally completion fish > ~/.config/fish/completions/tally.fish')}
+function __tally_at
+    set -l words
+    set -l skip 0
+    for word in (commandline -opc)[2..-1]
+        if test $skip = 1
+            set skip 0
+            continue
+        end
+        switch $word
+            case ${switches.map(({ name }) => `--${name}`).join(' ')} -y -q -h --help --all '--*=*'
+            case '-*'
+                set skip 1
+            case '*'
+                test (count $words) -lt 2; and set -a words $word
+        end
+    end
+    test "$words" = "$argv[1]"
+end
+
+${[...globals, ...lines].join('\n')}
+`;
+}
+
+function powershellScript(places: readonly Place[]): string {
+  const list = (names: readonly string[]) => names.map((name) => `'${name}'`).join(',');
+  const rows = places.map(
+    ({ words, next, flags, asks }) =>
+      `    '${words}' = @{ next = @(${list(Object.keys(next))}); flags = @(${list(flags.map((flag) => `--${flag}`))}); asks = @(${list(asks.map((flag) => `--${flag}`))}) }\n`,
+  );
+  return `${head('#', 'Install: tally completion powershell | Out-String | Invoke-Expression')}
+Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
+  param($current, $ast, $position)
+  $places = @{
+${rows.join('')}  }
+  $switches = @(${list([...switches.map(({ name }) => `--${name}`), '-y', '-q', '-h', '--help', '--all'])})
+  $before = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $position } | ForEach-Object { $_.ToString() })
+  $words = @()
+  for ($index = 1; $index -lt $before.Count; $index++) {
+    $word = $before[$index]
+    if ($switches -contains $word -or $word -like '--*=*') { continue }
+    if ($word -like '-*') { $index++; continue }
+    if ($words.Count -lt 2) { $words += $word }
+  }
+  $place = $places[($words -join ' ')]
+  if ($null -eq $place -and $words.Count -gt 0) { $place = $places[$words[0]] }
+  if ($null -eq $place) { return }
+  $previous = $before[-1]
+  if ($previous -eq '-o') { $previous = '--output' }
+  $found = if ($place.asks -contains $previous -or @(${list(globalAsks.map((flag) => `--${flag}`))}) -contains $previous) {
+    tally __complete $previous.TrimStart('-') @words 2>$null
+  } elseif ($current -like '-*') {
+    $place.flags + @(${list(globalNames.map((name) => `--${name}`))})
+  } else {
+    $place.next
+  }
+  $found | Where-Object { $_.StartsWith($current) } | ForEach-Object {
+    $text = if ($_ -match '^[\\w:*@+.-]+$') { $_ } else { "'" + $_.Replace("'", "''") + "'" }
+    [System.Management.Automation.CompletionResult]::new($text, $_, 'ParameterValue', $_)
+  }
+}
+`;
+}

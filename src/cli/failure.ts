@@ -1,0 +1,85 @@
+/** How a failure is told: one line what, one line what next; for scripts the same as JSON; and the exit code. */
+
+import { BillingError, InvalidInputError, errorFacts } from '../errors.ts';
+import type { CommandSpec } from './manifest.ts';
+import { safe, safeJson, say, vouch } from './safe-text.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface FailureContext {
+  readonly terminal: Terminal;
+  /** Whether `-o json` or `--json` was given. */
+  readonly isJson: boolean;
+  readonly isDebug: boolean;
+  readonly profile?: string | undefined;
+  readonly environment?: string | undefined;
+  /** The operation's command, to name flags after the fields of a refusal. */
+  readonly command?: CommandSpec | undefined;
+}
+
+/** Tells the failure on standard error; returns the exit code. */
+export function tellFailure(error: unknown, context: FailureContext): number {
+  const failure = error instanceof BillingError ? error : unexpected(error);
+  const facts = errorFacts[failure.kind];
+  const hint = failure.hint ?? flagHint(failure, context.command);
+  const { terminal } = context;
+  terminal.err(say`tally: ${oneLine(failure.message)}\n`);
+  if (hint !== undefined) terminal.err(say`  hint: ${hint}\n`);
+  if (context.isDebug) terminal.err(vouch(`${stackOf(error).map(safe).join('\n')}\n`));
+  if (context.isJson) {
+    const envelope = {
+      code: facts.code,
+      message: failure.message,
+      status: facts.status,
+      retryable: facts.retryable,
+      hint,
+      retryAfterSeconds: failure.retryAfterSeconds,
+      requestId: failure.requestId,
+      profile: context.profile,
+      environment: context.environment,
+    };
+    terminal.err(safeJson(`${JSON.stringify({ error: envelope })}\n`));
+  }
+  return facts.exitCode;
+}
+
+function unexpected(error: unknown): BillingError {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  const message = error instanceof Error ? error.message : String(error);
+  return new BillingError(
+    'internal',
+    code === undefined ? `unexpected: ${message}` : `unexpected: ${code}: ${message}`,
+    {
+      cause: error,
+      hint: 'run it again with --debug to see where it happened',
+    },
+  );
+}
+
+function oneLine(message: string): string {
+  return message.replaceAll(/\s*\n\s*/g, ' ');
+}
+
+/** The flags of the fields that a refusal names by their paths. */
+function flagHint(failure: BillingError, command: CommandSpec | undefined): string | undefined {
+  if (command === undefined || !(failure.kind === 'invalidInput' || failure.kind === 'badRequest')) return undefined;
+  const heads =
+    failure instanceof InvalidInputError && failure.issues.length > 0
+      ? failure.issues.map((issue) => headOf(issue.path))
+      : failure.message.split('; ').map((part) => headOf(part.split(': ')[0] ?? ''));
+  const flags = command.flags
+    .filter((spec) => heads.includes(spec.name))
+    .map((spec) => `--${spec.flag} <${spec.placeholder}>`);
+  return flags.length === 0 ? undefined : `see ${flags.join(', ')} in: tally ${command.group} ${command.verb} --help`;
+}
+
+function headOf(path: string): string {
+  return /^\w+/.exec(path)?.[0] ?? '';
+}
+
+function stackOf(error: unknown): string[] {
+  const lines: string[] = [];
+  for (let each: unknown = error; each instanceof Error && lines.length < 100; each = each.cause) {
+    lines.push(...(each.stack ?? each.message).split('\n'));
+  }
+  return lines;
+}

@@ -1,0 +1,62 @@
+/** The flags that every command understands, as data: the parser, the help, the completions and the reference read it. */
+
+export interface GlobalFlag {
+  readonly name: string;
+  readonly short?: string;
+  /** What stands for the value in help; `[…]` when it may be left out, nothing for a switch. */
+  readonly value?: string;
+  readonly description: string;
+  readonly choices?: readonly string[];
+}
+
+export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'name'] as const;
+export type OutputFormat = (typeof outputFormats)[number];
+
+/** Order of help. */
+export const globalFlags = [
+  { name: 'profile', value: '<name>', description: 'use a named service or database (env TALLY_PROFILE)' },
+  { name: 'database', value: '<url>', description: 'use this database (env TALLY_DATABASE)' },
+  { name: 'org', value: '<name>', description: 'organization inside the database, by name or id (env TALLY_ORG)' },
+  {
+    name: 'output',
+    short: 'o',
+    value: '<format>',
+    description: 'how to print: table on a terminal and tsv elsewhere when not given',
+    choices: outputFormats,
+  },
+  { name: 'json', value: '[fields]', description: 'JSON: the whole answer, or these fields of each row' },
+  { name: 'columns', value: '<fields>', description: 'show these fields of each row' },
+  { name: 'dry-run', description: 'check a write and print its request; change nothing' },
+  { name: 'yes', short: 'y', description: 'do not ask for confirmation' },
+  {
+    name: 'expect-env',
+    value: '<environment>',
+    description: 'refuse to run on any other environment',
+    choices: ['production', 'sandbox', 'embedded'],
+  },
+  { name: 'no-input', description: 'never ask for anything' },
+  { name: 'quiet', short: 'q', description: 'no notes beside the answer' },
+  { name: 'debug', description: 'say more when something fails' },
+  { name: 'no-color', description: 'plain text' },
+  { name: 'timeout', value: '<seconds>', description: 'give up on a remote service after this long' },
+] as const satisfies readonly GlobalFlag[];
+
+/** Flags of commands made from operations, beside those of their fields. */
+export const operationFlags = [
+  {
+    name: 'input',
+    value: '<file>',
+    description: 'the whole body as JSON from a file, or - for standard input; flags go on top',
+  },
+  { name: 'clear', value: '<fields>', description: 'set these fields to null' },
+  { name: 'all', description: 'every page, as one document' },
+  { name: 'if-match', value: '<version>', description: 'only if it is still this version' },
+  { name: 'help', short: 'h', description: 'help' },
+] as const satisfies readonly GlobalFlag[];
+
+/** What a flag looks like to the parser: `-o, --output <format>`. */
+export function flagForm(flag: GlobalFlag): string {
+  const short = flag.short === undefined ? '' : `-${flag.short}, `;
+  const value = flag.value === undefined ? '' : ` ${flag.value}`;
+  return `${short}--${flag.name}${value}`;
+}

@@ -1,0 +1,67 @@
+/** What `tally help TOPIC` prints beside the help of commands. */
+
+/** Kept stable: scripts rely on them. */
+const exitCodes = `Exit codes:
+    0  done
+    1  unexpected failure of the service or of tally
+    2  the command line or the configuration is wrong
+    3  not authenticated: no key, or one that is refused
+    4  not found
+    5  rate limited, after retries
+    6  forbidden: the key lacks a scope, which is named
+    7  conflict: the current state forbids it, or an existing idempotent entry differs from what was asked
+    8  rejected input
+    9  no answer in time, the service or database is unavailable, or the outcome is unknown
+   10  bulk work failed in part, or a check found something
+   11  refused: confirmation needed or declined
+   12  not offered by this service
+  130  interrupted
+`;
+
+const environment = `Environment variables:
+  TALLY_PROFILE      profile to use, as --profile
+  TALLY_DATABASE     database to use, as --database
+  TALLY_ORG          organization inside the database, as --org
+  TALLY_BASE_URL     address of a service, without a profile
+  TALLY_API_KEY      key, without a file; goes with a profile or with TALLY_BASE_URL
+  TALLY_ENVIRONMENT  production or sandbox, for TALLY_BASE_URL (production when not given, unless it is this machine)
+  TALLY_CONFIG_DIR   directory of profiles and keys
+  TALLY_DATA_DIR     directory of the database that is used when nothing else is named
+  CI                 when set, nothing is ever asked
+  NO_COLOR, FORCE_COLOR, TERM=dumb   colours
+
+A flag goes before a variable, a variable before the profile, the profile before the default:
+tally profile show says where each value came from.
+`;
+
+const input = `Input:
+  Ids stand behind the verb, fields are flags.
+  Lists        --scopes invoices:read,customers:read    repeatable; '["a,b"]' where a value has a comma
+  Records      --contact name=Ada,email=ada@example.com,roles=primary+csm    once for each; lists inside by + or |
+  One record   --billing-address 'address1=1 Main St, Suite 5,city=Paris'
+  Own names    --metadata order=PO-1 --metadata seats=5    5 is a number, "5" a text
+  JSON         --contact '{"name":"Ada",…}', or @file.json, wherever a record is taken
+  Whole body   --input body.json, or --input - for standard input; flags go on top of it
+  Null         --clear legal-name
+`;
+
+const output = `Output:
+  -o table     for people: units, right-aligned money; what a terminal gets
+  -o tsv       one row a line, no header, values as on the wire; what a pipe gets
+  -o csv       with a header; texts that a spreadsheet would run as a formula begin with an apostrophe
+  -o json      the answer exactly as the service gives it
+  -o jsonl     one row a line
+  -o yaml      the answer as YAML
+  -o name      the ids alone
+  --json a,b   JSON of these fields of each row
+  --columns    other columns for table, csv and tsv
+  --all        every page of a list
+Standard output is the answer, standard error the talk. When a command fails, standard output is empty.
+`;
+
+export const helpTopics = { 'exit-codes': exitCodes, environment, input, output } as const;
+
+/** Whether `tally help WORD` is one of these rather than a command. */
+export function isTopic(word: string): word is keyof typeof helpTopics {
+  return Object.hasOwn(helpTopics, word);
+}

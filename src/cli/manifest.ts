@@ -1,0 +1,82 @@
+/**
+ * The commands of all operations as data, so that help and version load neither zod nor the declarations.
+ * `manifest.json` is written by `npm run generate` from the declarations; a test fails when it is stale.
+ */
+
+import type { View } from '../operations/operation.ts';
+import written from './manifest.json' with { type: 'json' };
+
+/**
+ * How the texts of a flag become a value. `any`: a number, true or false when it reads as one, else a text.
+ * `members`: an object whose names the caller chooses.
+ */
+export type ValueKind = 'text' | 'integer' | 'number' | 'boolean' | 'any' | 'list' | 'object' | 'objects' | 'members';
+
+export interface Shape {
+  readonly kind: ValueKind;
+  /** Allowed texts. */
+  readonly choices?: readonly string[];
+  /** Members of an object, or of each object of a list. */
+  readonly fields?: Readonly<Record<string, Shape>>;
+  /** Elements of a list, values of members. */
+  readonly element?: Shape;
+  readonly isRequired?: true;
+  readonly isNullable?: true;
+}
+
+export interface FlagSpec extends Shape {
+  /** Without dashes: `amount-cents`. */
+  readonly flag: string;
+  /** The plural that is understood besides a singular flag. */
+  readonly alias?: string;
+  readonly in: 'query' | 'body';
+  /** Name of the member on the wire: `amountCents`. */
+  readonly name: string;
+  /** What stands for the value in help: `cents`. */
+  readonly placeholder: string;
+  readonly description: string;
+}
+
+export interface ExampleLine {
+  readonly about: string;
+  readonly line: string;
+}
+
+export interface CommandSpec {
+  /** Name of the operation: `credits.grant`. */
+  readonly operation: string;
+  readonly group: string;
+  readonly verb: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly scope: string;
+  readonly positionals: readonly {
+    readonly name: string;
+    readonly placeholder: string;
+    readonly description: string;
+  }[];
+  readonly flags: readonly FlagSpec[];
+  readonly view: View;
+  /** Names of the members of a row, for `--json` and `--columns`. */
+  readonly fields: readonly string[];
+  readonly examples: readonly ExampleLine[];
+  readonly hasBody: boolean;
+  readonly isWrite: boolean;
+  /** Answers in pages, which `--all` walks. */
+  readonly isPaged: boolean;
+  readonly isVersioned: boolean;
+  readonly isBulk: boolean;
+  readonly isSecret: boolean;
+  /** Body member that makes a repeated write safe. */
+  readonly idempotencyMember?: string;
+}
+
+export interface Manifest {
+  readonly groups: Readonly<Record<string, string>>;
+  readonly commands: readonly CommandSpec[];
+}
+
+/** The manifest as it was generated. */
+export const manifest = written as unknown as Manifest;

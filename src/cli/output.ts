@@ -1,0 +1,146 @@
+/** One answer in each format. Formats for scripts carry wire values; the table is for people (table.ts). */
+
+import { BillingError } from '../errors.ts';
+import { isExactNumber, textOfNumber } from '../exact-json.ts';
+import type { RawNumber } from '../exact-json.ts';
+import type { Column, View } from '../operations/operation.ts';
+import { outputFormats } from './global-flags.ts';
+import type { OutputFormat } from './global-flags.ts';
+import { columnOf, rowsOf, valueAt, wireText } from './rows.ts';
+import type { Row, Rows } from './rows.ts';
+import { safe, safeJson, safeLines, vouch } from './safe-text.ts';
+import type { SafeText } from './safe-text.ts';
+import type { OutputStream } from './terminal.ts';
+
+export interface OutputChoice {
+  readonly format: OutputFormat;
+  /** Fields of `--json a,b`: the rows alone, with these members. */
+  readonly jsonFields?: readonly string[] | undefined;
+  /** Fields of `--columns`. */
+  readonly columns?: readonly string[] | undefined;
+}
+
+export interface OutputFlags {
+  readonly output?: string | undefined;
+  readonly json?: string | true | undefined;
+  readonly columns?: string | undefined;
+}
+
+/** The format that the flags ask for; a table on a terminal and TSV elsewhere when they do not. */
+export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputChoice {
+  const format = flags.output ?? (flags.json === undefined ? (stdout.isTerminal ? 'table' : 'tsv') : 'json');
+  if (!isFormat(format)) {
+    throw new BillingError('usage', `-o ${format}: there is no such format`, {
+      hint: `it takes ${outputFormats.join(', ')}`,
+    });
+  }
+  if (flags.json !== undefined && format !== 'json' && format !== 'jsonl') {
+    throw new BillingError('usage', `--json and -o ${format} ask for two formats`, { hint: 'give one of them' });
+  }
+  if (flags.columns !== undefined && !['table', 'csv', 'tsv'].includes(format)) {
+    throw new BillingError('usage', `--columns does not go with ${format}`, { hint: 'use --json FIELDS' });
+  }
+  const fields = typeof flags.json === 'string' && flags.json !== '' ? splitNames(flags.json) : undefined;
+  return { format, jsonFields: fields, columns: flags.columns === undefined ? undefined : splitNames(flags.columns) };
+}
+
+/** What an answer looks like, ending in a line end where it is not empty. */
+export async function render(
+  body: unknown,
+  view: View,
+  options: { readonly choice: OutputChoice; readonly fields: readonly string[]; readonly stdout: OutputStream },
+): Promise<SafeText> {
+  const { choice, fields, stdout } = options;
+  const found = rowsOf(body, view);
+  const { format, jsonFields } = choice;
+  checkFields(choice, fields, view);
+  if (format === 'json') return jsonDocument(jsonFields === undefined ? body : picked(found, jsonFields));
+  if (format === 'jsonl') return jsonLines(jsonFields === undefined ? found.rows : pickedRows(found, jsonFields));
+  if (format === 'yaml') return stdout.isTerminal ? safeLines(await yaml(body)) : vouch(await yaml(body));
+  if (format === 'name')
+    return lines(found.rows.map((row) => safe(wireText(row['id'] ?? valueAt(row, view.columns[0]?.path ?? '')))));
+  const columns = choice.columns?.map((name) => columnOf(name, view));
+  if (format === 'csv') return csv(found.rows, columns ?? view.columns);
+  if (format === 'tsv') return tsv(found.rows, columns ?? view.columns);
+  const { table } = await import('./table.ts');
+  return table(body, view, { found, columns, stdout });
+}
+
+/** One JSON document, with the digits of every number as they came. */
+export function jsonDocument(value: unknown): SafeText {
+  return safeJson(`${JSON.stringify(value, undefined, 2)}\n`);
+}
+
+function jsonLines(rows: readonly unknown[]): SafeText {
+  return safeJson(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+}
+
+function picked(found: Rows, fields: readonly string[]): unknown {
+  const rows = pickedRows(found, fields);
+  return found.isList ? rows : (rows[0] ?? {});
+}
+
+function pickedRows(found: Rows, fields: readonly string[]): Row[] {
+  return found.rows.map((row) => Object.fromEntries(fields.map((field) => [field, valueAt(row, field) ?? null])));
+}
+
+/** A misspelt field would be an empty column that nobody notices. */
+function checkFields(choice: OutputChoice, fields: readonly string[], view: View): void {
+  if (fields.length === 0) return;
+  const headers = view.columns.map((column) => column.header.toLowerCase());
+  const unknown = [
+    ...(choice.jsonFields ?? []),
+    ...(choice.columns ?? []).filter((name) => !headers.includes(name.toLowerCase())),
+  ].find((name) => !fields.includes(name.split('.')[0] ?? ''));
+  if (unknown === undefined) return;
+  throw new BillingError('usage', `there is no field "${unknown}"`, { hint: `there are ${fields.join(', ')}` });
+}
+
+function lines(texts: readonly SafeText[]): SafeText {
+  return vouch(texts.map((text) => `${text}\n`).join(''));
+}
+
+/** Without a header; control characters, tabs and line ends within a value are visible, so that a row is a line. */
+function tsv(rows: readonly Row[], columns: readonly Column[]): SafeText {
+  return lines(rows.map((row) => vouch(columns.map((column) => safe(wireText(valueAt(row, column.path)))).join('\t'))));
+}
+
+async function csv(rows: readonly Row[], columns: readonly Column[]): Promise<SafeText> {
+  const { stringify } = await import('csv-stringify/sync');
+  const records = rows.map((row) => columns.map((column) => spreadsheetCell(valueAt(row, column.path))));
+  return vouch(stringify([columns.map((column) => column.path), ...records], { quoted_string: true }));
+}
+
+/**
+ * A text that a spreadsheet would run as a formula gets a leading apostrophe (security 4, SEC-22). Numbers stay numbers:
+ * a negative amount begins with a minus sign as well. Characters that a terminal acts on are made visible.
+ */
+function spreadsheetCell(value: unknown): string | number {
+  if (typeof value === 'number') return value;
+  const text = wireText(value);
+  const shown = text
+    .split(/(?<=\n)/)
+    .map((line) => (line.endsWith('\n') ? `${safe(line.slice(0, -1))}\n` : safe(line)));
+  return !isExactNumber(value) && /^\s*[=+\-@\t\r\n\u0000＝＋－＠]/u.test(text) ? `'${shown.join('')}` : shown.join('');
+}
+
+async function yaml(body: unknown): Promise<string> {
+  const { stringify } = await import('yaml');
+  const exactNumbers = {
+    tag: 'tag:yaml.org,2002:float',
+    default: true,
+    identify: (value: unknown) => JSON.isRawJSON(value),
+    test: /^(?!)/,
+    resolve: (text: string) => text,
+    stringify: ({ value }: { readonly value: unknown }) => textOfNumber(value as RawNumber),
+  };
+  return stringify(body, { customTags: [exactNumbers], lineWidth: 0 });
+}
+
+function splitNames(text: string): string[] {
+  return text.split(',').map((name) => name.trim());
+}
+
+function isFormat(text: string): text is OutputFormat {
+  return (outputFormats as readonly string[]).includes(text);
+}

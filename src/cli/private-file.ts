@@ -1,0 +1,130 @@
+/**
+ * Small JSON files that only their owner may read: profiles and keys (security 2, SEC-1 and SEC-5).
+ * Reading is plain, so that a command which needs no profile loads nothing; writing is conf's, under a lock.
+ */
+
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { chmod, lstat, mkdir, open, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { BillingError } from '../errors.ts';
+
+/** The facts about this machine that decide what a file mode means. */
+export interface Machine {
+  readonly platform: string;
+  /** Undefined where users have no numbers. */
+  readonly userId: number | undefined;
+  /** Milliseconds of the clock, to tell an abandoned lock from one in use. */
+  now(): number;
+}
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * The members of a JSON file; undefined when there is none. Throws a usage error, and changes nothing, when it is damaged,
+ * a link, another user's, or open to others.
+ */
+export function readPrivateFile(path: string, machine: Machine): Members | undefined {
+  const text = readGuarded(path, machine);
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
+  } catch {
+    // Falls through to the same words: what is wrong is that it is not an object of JSON.
+  }
+  throw refusal(
+    `${path} is damaged: it is not a JSON object`,
+    'repair the file, or move it away; it was left as it is',
+  );
+}
+
+function readGuarded(path: string, machine: Machine): string | undefined {
+  const file = openFile(path);
+  if (file === undefined) return undefined;
+  try {
+    const facts = fstatSync(file);
+    if (machine.platform !== 'win32') {
+      if (machine.userId !== undefined && facts.uid !== machine.userId)
+        throw refusal(`${path} belongs to another user`);
+      checkMode(path, facts.mode, 0o600);
+      checkMode(dirname(path), statSync(dirname(path)).mode, 0o700);
+    }
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openFile(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (code === 'ELOOP') throw refusal(`${path} is a symbolic link`, 'put the file itself there');
+    throw refusal(`${path} cannot be read: ${code}`);
+  }
+}
+
+function checkMode(path: string, mode: number, most: number): void {
+  if ((mode & 0o077) === 0) return;
+  throw refusal(`${path} is open to other users of this machine`, `run: chmod ${most.toString(8)} '${path}'`);
+}
+
+/** Replaces the members of a file with what `change` makes of them; waits for another process that does the same. */
+export async function changePrivateFile(
+  path: string,
+  machine: Machine,
+  change: (members: Members) => Members,
+): Promise<void> {
+  await makePrivateDirectory(dirname(path), machine);
+  const unlock = await lock(`${path}.lock`, machine);
+  try {
+    const members = change(readPrivateFile(path, machine) ?? {});
+    if ((await lstat(path).catch(() => undefined))?.isSymbolicLink() === true)
+      throw refusal(`${path} is a symbolic link`);
+    const { default: Conf } = await import('conf');
+    const name = path.slice(dirname(path).length + 1).replace(/\.json$/, '');
+    const conf = new Conf({
+      cwd: dirname(path),
+      configName: name,
+      configFileMode: 0o600,
+      accessPropertiesByDotNotation: false,
+    });
+    conf.store = members;
+  } finally {
+    await unlock();
+  }
+}
+
+/** A directory that only its owner may enter; an existing one keeps its mode, which reading then judges. */
+export async function makePrivateDirectory(path: string, machine: Machine): Promise<void> {
+  const made = await mkdir(path, { recursive: true, mode: 0o700 });
+  if (made !== undefined && machine.platform !== 'win32') await chmod(path, 0o700);
+}
+
+const lockPauseMilliseconds = 20;
+const lockAttempts = 150;
+const abandonedAfterMilliseconds = 10_000;
+
+async function lock(path: string, machine: Machine): Promise<() => Promise<void>> {
+  for (let attempt = 0; attempt < lockAttempts; attempt += 1) {
+    try {
+      const file = await open(path, 'wx', 0o600);
+      await file.close();
+      return () => rm(path, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw refusal(`${path} cannot be written`);
+    }
+    const age = machine.now() - ((await stat(path).catch(() => undefined))?.mtimeMs ?? machine.now());
+    if (age > abandonedAfterMilliseconds) await rm(path, { force: true });
+    else await pause(lockPauseMilliseconds);
+  }
+  throw refusal(`${join(path)} is held by another process`, 'try again; remove the lock file if no tally is running');
+}
+
+function refusal(message: string, hint?: string): BillingError {
+  return new BillingError('usage', message, hint === undefined ? {} : { hint });
+}

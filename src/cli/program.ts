@@ -1,0 +1,266 @@
+/** Commands from the manifest: builds what the command line needs of them, parses it, runs it, and tells what failed. */
+
+import { Command, CommanderError, Help, Option } from 'commander';
+
+import { BillingError } from '../errors.ts';
+import { commandWords, normalized, refuseKeys, wantsJson } from './command-line.ts';
+import { localCommands } from './commands/index.ts';
+import type { Run } from './commands/index.ts';
+import { tellFailure } from './failure.ts';
+import { flagForm, globalFlags, operationFlags } from './global-flags.ts';
+import type { GlobalFlag } from './global-flags.ts';
+import type { CommandSpec, FlagSpec, Manifest } from './manifest.ts';
+import { vouch } from './safe-text.ts';
+import type { Dependencies, GlobalFlags, Session } from './session.ts';
+import type { Target } from './target.ts';
+
+/** What is known by the time that something fails. */
+interface Progress {
+  command?: CommandSpec;
+  target?: Target;
+}
+
+/** Runs one command line, without the program's name; returns the exit code. Never throws. */
+export async function run(argv: readonly string[], dependencies: Dependencies, manifest: Manifest): Promise<number> {
+  const { terminal } = dependencies;
+  const progress: Progress = {};
+  const isCommand = (word: string | undefined) =>
+    word !== undefined && (Object.hasOwn(manifest.groups, word) || Object.hasOwn(localCommands, word));
+  const argvToParse = normalized(argv, isCommand);
+  const words = commandWords(argvToParse);
+  let helpText = '';
+  try {
+    refuseKeys(argv);
+    const program = createProgram(dependencies, (text) => (helpText += text));
+    const runAction: Run = async (action, command) => {
+      if (command !== undefined) progress.command = command;
+      await action(await startSession(dependencies, program.opts<GlobalFlags>(), progress));
+    };
+    await addCommands(program, { words, manifest, runAction });
+    if (words.length === 0 && !argv.some((word) => word.startsWith('-'))) program.help();
+    await program.parseAsync(argvToParse, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help')) {
+      terminal.out(vouch(helpText));
+      return 0;
+    }
+    return tellFailure(error instanceof CommanderError ? usageError(error, words) : error, {
+      terminal,
+      isJson: wantsJson(argv),
+      isDebug: argv.includes('--debug'),
+      command: progress.command,
+      profile: progress.target?.profile,
+      environment: progress.target?.environment,
+    });
+  }
+}
+
+async function startSession(dependencies: Dependencies, flags: GlobalFlags, progress: Progress): Promise<Session> {
+  const { openSession } = await import('./open-session.ts');
+  const session = openSession(dependencies, flags);
+  return {
+    ...session,
+    async target() {
+      progress.target = await session.target();
+      return progress.target;
+    },
+  };
+}
+
+const rootExamples = `
+Examples:
+  # The whole story on a database of its own
+  tally demo
+  # Customers, as a table
+  tally customers list
+  # The same for a program
+  tally customers list -o json
+
+Exit codes, environment variables and more: tally help exit-codes, tally help environment
+`;
+
+function createProgram({ version, terminal }: Dependencies, write: (text: string) => void): Command {
+  const program = new Command('tally')
+    .description('Usage-based billing: a command line for the service, with the service inside.')
+    .usage('<group> <verb> [id] [flags]')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand(false)
+    .exitOverride()
+    .configureHelp({ formatHelp, subcommandTerm })
+    .configureOutput({
+      writeOut: write,
+      writeErr: write,
+      outputError: () => undefined,
+      getOutHelpWidth: () => terminal.stdout.columns ?? 100,
+      getErrHelpWidth: () => terminal.stdout.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .addHelpText('after', rootExamples);
+  for (const flag of globalFlags) program.addOption(globalOption(flag));
+  return program;
+}
+
+/** The commands before the flags, of which the root has many. */
+function formatHelp(command: Command, helper: Help): string {
+  const sections = Help.prototype.formatHelp
+    .call(helper, command, helper)
+    .trimEnd()
+    .split(/\n\n(?=\w)/);
+  const isFlags = (section: string) => section.startsWith('Options:');
+  return `${[...sections.filter((each) => !isFlags(each)), ...sections.filter(isFlags)].join('\n\n')}\n`;
+}
+
+function subcommandTerm(command: Command): string {
+  return `${command.name()} ${command.parent?.parent === null ? '' : command.usage().replace(/ ?\[flags\]$/, '')}`.trim();
+}
+
+function globalOption(flag: GlobalFlag): Option {
+  const option = new Option(flagForm(flag), flag.description);
+  return flag.choices === undefined ? option : option.choices([...flag.choices]);
+}
+
+/** Every group with its summary, and the verbs of the one that is named. */
+async function addCommands(
+  program: Command,
+  {
+    words,
+    manifest,
+    runAction,
+  }: { readonly words: readonly string[]; readonly manifest: Manifest; readonly runAction: Run },
+): Promise<void> {
+  const named = words[0] ?? '';
+  for (const [name, summary] of Object.entries(manifest.groups)) {
+    const heading = ['keys', 'orgs'].includes(name) ? 'Administration:' : 'Billing:';
+    const group = program
+      .command(name)
+      .summary(summary)
+      .description(`${summary}.`)
+      .usage('<verb> [id] [flags]')
+      .helpGroup(heading)
+      .helpCommand(false);
+    if (name === named)
+      addVerbs(
+        group,
+        manifest.commands.filter((command) => command.group === name),
+        runAction,
+      );
+  }
+  for (const [name, local] of Object.entries(localCommands)) {
+    const command = program
+      .command(name, { hidden: local.isHidden === true })
+      .summary(local.summary)
+      .helpGroup(local.heading)
+      .helpCommand(false);
+    if (name !== named) continue;
+    command.description(`${local.summary}.`);
+    (await local.load()).declare(command, { runAction, manifest });
+    for (const each of [command, ...command.commands]) each.addHelpText('after', globalFlagsNote);
+  }
+}
+
+const globalFlagsNote = '\nGlobal flags (-o, --profile, --database, --dry-run and more): tally --help\n';
+
+function addVerbs(group: Command, commands: readonly CommandSpec[], runAction: Run): void {
+  for (const command of commands) {
+    const ids = command.positionals.map(({ placeholder }) => `<${placeholder}>`);
+    const verb = group
+      .command(command.verb)
+      .summary(command.summary)
+      .description([`${command.summary}.`, command.description].filter(Boolean).join(' '))
+      .usage([...ids, '[flags]'].join(' '));
+    // Not required of the parser: an unknown flag is the better thing to hear of, and a person can still be asked.
+    for (const { placeholder, description } of command.positionals) verb.argument(`[${placeholder}]`, description);
+    for (const spec of command.flags) addFlag(verb, spec);
+    for (const flag of operationFlags) if (hasFlag(command, flag.name)) verb.addOption(globalOption(flag));
+    verb.addHelpText('after', `${examplesText(command)}${globalFlagsNote}`);
+    verb.action(async (...args: unknown[]) => {
+      await runAction(async (session) => {
+        const { callOperation } = await import('./call.ts');
+        await callOperation(invocationOf(command, args), session);
+      }, command);
+    });
+  }
+}
+
+function hasFlag(command: CommandSpec, name: (typeof operationFlags)[number]['name']): boolean {
+  if (name === 'input') return command.hasBody;
+  if (name === 'clear') return command.flags.some((spec) => spec.isNullable === true && spec.in === 'body');
+  if (name === 'all') return command.isPaged;
+  return name === 'if-match' && command.isVersioned && command.isWrite;
+}
+
+const repeatableKinds = new Set(['list', 'object', 'objects', 'members']);
+
+function addFlag(verb: Command, spec: FlagSpec): void {
+  const choices = spec.choices ?? spec.element?.choices;
+  const notes = [
+    spec.isRequired === true ? 'required' : '',
+    choices === undefined ? '' : `one of ${choices.join(', ')}`,
+  ];
+  const suffix = notes.filter((note) => note !== '').join('; ');
+  const value = spec.kind === 'boolean' ? `[${spec.placeholder}]` : `<${spec.placeholder}>`;
+  for (const name of [spec.flag, spec.alias]) {
+    if (name === undefined) continue;
+    const option = new Option(
+      `--${name} ${value}`,
+      [spec.description, suffix === '' ? '' : `(${suffix})`].filter(Boolean).join(' '),
+    );
+    option.argParser((text: string, before: readonly string[] | undefined) => collected(spec, text, before));
+    if (spec.kind === 'boolean') option.preset('true');
+    verb.addOption(name === spec.flag ? option : option.hideHelp());
+  }
+}
+
+function collected(spec: FlagSpec, text: string, before: readonly string[] | undefined): readonly string[] {
+  if (before !== undefined && !repeatableKinds.has(spec.kind))
+    throw new BillingError('usage', `--${spec.flag} was given twice`);
+  if (spec.kind === 'boolean' && text !== 'true' && text !== 'false') {
+    throw new BillingError('usage', `--${spec.flag} takes true or false, not "${text}"`, {
+      hint: 'ids stand before the flags',
+    });
+  }
+  return [...(before ?? []), text];
+}
+
+function invocationOf(command: CommandSpec, args: readonly unknown[]) {
+  const options = args[command.positionals.length] as Readonly<Record<string, unknown>>;
+  const positionals = args
+    .slice(0, command.positionals.length)
+    .filter((each): each is string => typeof each === 'string');
+  const flags: Record<string, readonly string[]> = {};
+  for (const spec of command.flags) {
+    const texts = [spec.flag, spec.alias ?? spec.flag]
+      .filter((name, index, names) => names.indexOf(name) === index)
+      .flatMap((name) => (options[new Option(`--${name}`).attributeName()] ?? []) as readonly string[]);
+    if (texts.length > 0) flags[spec.flag] = texts;
+  }
+  const cleared = options['clear'] as string | undefined;
+  return {
+    command,
+    given: {
+      positionals,
+      flags,
+      cleared: cleared?.split(',').map((name) => name.trim()) ?? [],
+      ifMatch: options['ifMatch'] as string | undefined,
+    },
+    inputPath: options['input'] as string | undefined,
+    isAll: options['all'] === true,
+  };
+}
+
+function examplesText({ examples }: CommandSpec): string {
+  if (examples.length === 0) return '';
+  return `\nExamples:\n${examples.map(({ about, line }) => `  # ${about}\n  ${line}\n`).join('')}`;
+}
+
+/** The parser's words as ours: what is wrong, and what was probably meant. */
+function usageError(error: CommanderError, words: readonly string[]): BillingError {
+  const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const meant = /^\(Did you mean (.+)\?\)$/.exec(suggestion ?? '')?.[1];
+  const isKnown = error.code !== 'commander.unknownCommand';
+  const place = ['tally', ...(isKnown ? words.slice(0, 2) : []), '--help'].join(' ');
+  return new BillingError('usage', message, { hint: meant === undefined ? `see: ${place}` : `did you mean ${meant}?` });
+}

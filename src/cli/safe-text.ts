@@ -1,0 +1,53 @@
+/**
+ * Text that may reach a terminal. Whatever was stored or sent by others goes through `safe` first, so that a name
+ * cannot move the cursor, recolour, retitle or turn the writing direction (security 4, SEC-20).
+ */
+
+declare const isSafe: unique symbol;
+/** A text without control, escape and direction characters but our own line ends and styles. */
+export type SafeText = string & { readonly [isSafe]: true };
+
+const unsafeCharacters =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
+
+/** The text with each unsafe character in visible form: `\u{1b}`. One line stays one line. */
+export function safe(text: string): SafeText {
+  return text.replaceAll(unsafeCharacters, visible) as SafeText;
+}
+
+/** The same for a text of several lines, whose line ends stay. */
+export function safeLines(text: string): SafeText {
+  return text.split('\n').map(safe).join('\n') as SafeText;
+}
+
+/** A sentence of ours with foreign parts: say`No customer ${name}`. */
+export function say(ours: TemplateStringsArray, ...foreign: readonly (string | number)[]): SafeText {
+  return String.raw({ raw: ours }, ...foreign.map((part) => safe(String(part)))) as SafeText;
+}
+
+/**
+ * Vouches for a text that a format has already made harmless: JSON with its escapes, a table of safe cells.
+ * Every call is a place to look at when this promise is checked.
+ */
+export function vouch(text: string): SafeText {
+  return text as SafeText;
+}
+
+/** JSON text in which characters that a terminal would act on are escaped; it stands for the same value. */
+export function safeJson(json: string): SafeText {
+  return json.replaceAll(unsafeCharacters, (character) =>
+    character === '\n' ? character : escaped(character),
+  ) as SafeText;
+}
+
+function visible(character: string): string {
+  return `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`;
+}
+
+function escaped(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => unit(character.charCodeAt(index))).join('');
+}
+
+function unit(code: number): string {
+  return `\\u${code.toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,81 @@
+/** What one run of `tally` works with: its terminal, its global flags, and the service, opened as late as possible. */
+
+import type { Billing, Engine } from '../operations/index.ts';
+import type { OutputChoice } from './output.ts';
+import type { Machine } from './private-file.ts';
+import type { ProfileStore } from './profiles.ts';
+import type { EmbeddedTarget, Target } from './target.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface OpenBilling {
+  readonly billing: Billing;
+  close(): Promise<void>;
+}
+
+export interface OpenEngine {
+  readonly engine: Engine;
+  close(): Promise<void>;
+}
+
+export interface ServeOptions {
+  readonly engine: Engine;
+  readonly host: string | undefined;
+  readonly port: number;
+  /** Requests a minute and address; 0 lifts the limit. */
+  readonly rateLimitPerMinute: number | undefined;
+  /** Whether each answered request is told on standard error; failures of the service always are. */
+  readonly isVerbose: boolean;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Everything that comes from outside the command line's own code; main.ts gives the real things. */
+export interface Dependencies {
+  readonly terminal: Terminal;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly machine: Machine;
+  readonly version: string;
+  /** Where profiles and the default database live. */
+  directories(): Promise<{ readonly config: string; readonly data: string }>;
+  openBilling(target: Target, options: { readonly timeoutMilliseconds: number | undefined }): Promise<OpenBilling>;
+  openEngine(target: EmbeddedTarget): Promise<OpenEngine>;
+  serve(options: ServeOptions): Promise<RunningServer>;
+  openApiDocument(): Promise<unknown>;
+  /** Throws a usage error for an address that a key must not be sent to. */
+  checkAddress(baseUrl: string): Promise<void>;
+  /** Resolves when the process is asked to stop. */
+  untilStopped(): Promise<void>;
+}
+
+/** Global flags as they were given. */
+export interface GlobalFlags {
+  readonly profile?: string;
+  readonly database?: string;
+  readonly org?: string;
+  readonly output?: string;
+  readonly json?: string | true;
+  readonly columns?: string;
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly expectEnv?: string;
+  /** False after `--no-input`. */
+  readonly input?: boolean;
+  readonly quiet?: true;
+  readonly debug?: true;
+  /** False after `--no-color`. */
+  readonly color?: boolean;
+  readonly timeout?: string;
+}
+
+export interface Session {
+  readonly dependencies: Dependencies;
+  readonly terminal: Terminal;
+  readonly flags: GlobalFlags;
+  readonly output: OutputChoice;
+  profiles(): Promise<ProfileStore>;
+  /** Throws a usage error, or a refusal where `--expect-env` names another environment. */
+  target(): Promise<Target>;
+}

@@ -1,0 +1,176 @@
+/** Answers for people: a table as wide as the terminal at most, or the fields of one record below each other. */
+
+import { Chalk } from 'chalk';
+import Table from 'cli-table3';
+
+import { isExactNumber } from '../exact-json.ts';
+import type { Column, View } from '../operations/operation.ts';
+import { cellText, columnOf, isRightAligned, valueAt } from './rows.ts';
+import type { Row, Rows } from './rows.ts';
+import { safe, vouch } from './safe-text.ts';
+import type { SafeText } from './safe-text.ts';
+import type { OutputStream } from './terminal.ts';
+
+const noBorders = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '  ',
+} as const;
+
+export interface TableOptions {
+  readonly found: Rows;
+  /** Columns that were asked for; the view's when none were. */
+  readonly columns: readonly Column[] | undefined;
+  readonly stdout: OutputStream;
+}
+
+/** A table for a list; for one record its fields, unless columns were asked for. */
+export function table(body: unknown, view: View, { found, columns, stdout }: TableOptions): SafeText {
+  const bold = (text: SafeText) => vouch(new Chalk({ level: stdout.hasColor ? 1 : 0 }).bold(text));
+  const draw = (rows: readonly Row[], shown: readonly Column[]) => grid(rows, shown, { width: stdout.columns, bold });
+  if (found.isList || columns !== undefined) {
+    const above = columns === undefined ? summaryOf(body, view) : {};
+    const summary = Object.keys(above).length > 0 ? `${fieldLines(above, { view, bold, draw })}\n` : '';
+    return vouch(summary + draw(found.rows, columns ?? view.columns));
+  }
+  return vouch(found.rows.map((row) => fieldLines(row, { view, bold, draw })).join('\n'));
+}
+
+/** What stands beside the rows in an answer: totals and the like. */
+function summaryOf(body: unknown, view: View): Row {
+  const path = view.rows.split('.');
+  const parent = path.length < 2 ? undefined : valueAt(body, path.slice(0, -1).join('.'));
+  if (typeof parent !== 'object' || parent === null) return {};
+  return Object.fromEntries(Object.entries(parent).filter(([name]) => name !== path.at(-1)));
+}
+
+interface Style {
+  readonly view: View;
+  readonly bold: (text: SafeText) => SafeText;
+  readonly draw: (rows: readonly Row[], columns: readonly Column[]) => SafeText;
+}
+
+/** `name  value` for each field, then the lists of records below under their names. */
+function fieldLines(row: Row, { view, bold, draw }: Style): SafeText {
+  const fields = flattened(row, '');
+  const plain = fields.filter(([, value]) => !isRecords(value));
+  const pad = Math.max(0, ...plain.map(([path]) => path.length));
+  const above = plain.map(([path]) =>
+    `${bold(safe(path.padEnd(pad)))}  ${cellText(row, valueColumn(path, row, view))}`.trimEnd(),
+  );
+  const below = fields
+    .filter((field): field is [string, readonly Row[]] => isRecords(field[1]))
+    .map(([path, rows]) => `\n${bold(safe(path))}\n${draw(rows, columnsOf(rows))}`.trimEnd());
+  return vouch(`${[...above, ...below].join('\n')}\n`);
+}
+
+function valueColumn(path: string, row: Row, view: View): Column {
+  const column = columnOf(path, view);
+  const value = valueAt(row, path);
+  return column.format === 'text' && typeof value === 'object' && !isExactNumber(value)
+    ? { ...column, format: 'list' }
+    : column;
+}
+
+/** Every plain field of the records, in the order of the first that has it. */
+function columnsOf(rows: readonly Row[]): Column[] {
+  const paths = new Set(rows.flatMap((row) => flattened(row, '').map(([path]) => path)));
+  return [...paths].map((path) => columnOf(path, { rows: '', columns: [] }));
+}
+
+function flattened(row: Row, prefix: string): [string, unknown][] {
+  return Object.entries(row).flatMap(([name, value]): [string, unknown][] => {
+    const path = prefix === '' ? name : `${prefix}.${name}`;
+    const isNested = typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
+    return isNested && Object.keys(value).length > 0 && !name.includes('.')
+      ? flattened(value as Row, path)
+      : [[path, value]];
+  });
+}
+
+function isRecords(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((each) => typeof each === 'object' && each !== null && !isExactNumber(each))
+  );
+}
+
+function grid(
+  rows: readonly Row[],
+  columns: readonly Column[],
+  options: { readonly width: number | undefined; readonly bold: (text: SafeText) => SafeText },
+): SafeText {
+  if (rows.length === 0) return vouch('');
+  const cells = rows.map((row) => columns.map((column) => cellText(row, column)));
+  const drawn = (widths: readonly (number | null)[]) => {
+    const drawing = new Table({
+      head: columns.map((column) => options.bold(safe(column.header))),
+      chars: noBorders,
+      colAligns: columns.map((column) => (isRightAligned(column) ? 'right' : 'left')),
+      colWidths: [...widths],
+      style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
+    });
+    drawing.push(...cells.map((row) => [...row]));
+    const text = drawing.toString();
+    return { text, widths: drawing.options.colWidths.map((width) => width ?? 0) };
+  };
+  const natural = drawn([]);
+  const widths = options.width === undefined ? natural.widths : fitted(natural.widths, columns, options.width);
+  const text = widths.some((width, index) => width !== natural.widths[index]) ? drawn(widths).text : natural.text;
+  return vouch(
+    `${text
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .join('\n')}\n`,
+  );
+}
+
+const gap = 2;
+const narrowest = 8;
+
+/** Takes columns off the widest text column until the table fits; ids and amounts are cut last, since half of one is none. */
+function fitted(natural: readonly number[], columns: readonly Column[], width: number): number[] {
+  const widths = [...natural];
+  const room = width - gap * (columns.length - 1);
+  const isCuttable = (index: number) => {
+    const column = columns[index];
+    return (
+      column !== undefined &&
+      !isRightAligned(column) &&
+      !/(?:^id|Id)$/.test(column.path) &&
+      column.format !== 'timestamp'
+    );
+  };
+  for (const mayCut of [isCuttable, (index: number) => !isRightAligned(columns[index] ?? { header: '', path: '' })]) {
+    let excess = widths.reduce((sum, each) => sum + each, 0) - room;
+    while (excess > 0) {
+      const widest = widestOf(widths, mayCut);
+      if (widest === undefined) break;
+      widths[widest] = (widths[widest] ?? 0) - 1;
+      excess -= 1;
+    }
+  }
+  return widths;
+}
+
+function widestOf(widths: readonly number[], mayCut: (index: number) => boolean): number | undefined {
+  let widest: number | undefined;
+  for (const [index, width] of widths.entries()) {
+    if (width > narrowest && mayCut(index) && width > (widest === undefined ? 0 : (widths[widest] ?? 0)))
+      widest = index;
+  }
+  return widest;
+}

@@ -1,0 +1,182 @@
+/** Which service or database a command works on: flag, then environment variable, then profile, then default. */
+
+import { join } from 'node:path';
+
+import { BillingError, UnauthorizedError } from '../errors.ts';
+import type { Environment, Profile, ProfileStore } from './profiles.ts';
+import { environments } from './profiles.ts';
+
+export type Target = EmbeddedTarget | RemoteTarget;
+
+export interface EmbeddedTarget {
+  readonly kind: 'embedded';
+  readonly environment: 'embedded';
+  readonly profile: string | undefined;
+  readonly database: string;
+  /** The database in the user's data directory, which is made on first use. */
+  readonly isDefault: boolean;
+  /** By name or id. */
+  readonly organization: string | undefined;
+  readonly sources: Sources;
+}
+
+export interface RemoteTarget {
+  readonly kind: 'remote';
+  readonly environment: Environment;
+  readonly profile: string | undefined;
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly sources: Sources;
+}
+
+/** Where each value came from, for `profile show`. */
+export type Sources = Readonly<Record<string, string>>;
+
+export interface TargetFlags {
+  readonly profile?: string | undefined;
+  readonly database?: string | undefined;
+  readonly org?: string | undefined;
+}
+
+export interface TargetOptions {
+  readonly flags: TargetFlags;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly profiles: ProfileStore;
+  readonly dataDirectory: string;
+}
+
+interface Choice {
+  readonly kind: 'profile' | 'database' | 'address' | 'default';
+  readonly name: string;
+  readonly source: string;
+}
+
+/** Throws a usage error where two places name different targets, or a key has no address to go to. */
+export function resolveTarget(options: TargetOptions): Target {
+  const choice = choose(options);
+  if (choice.kind === 'address') return addressTarget(choice, options);
+  if (choice.kind !== 'profile') return databaseTarget(choice, options);
+  const profile = options.profiles.get(choice.name);
+  if (profile.environment === 'embedded') return embeddedProfile(choice, profile, options);
+  return remoteProfile(choice, profile, options);
+}
+
+function choose({ flags, env, profiles, dataDirectory }: TargetOptions): Choice {
+  if (flags.profile !== undefined && flags.database !== undefined) throw conflict('--profile', '--database');
+  if (flags.profile !== undefined) return { kind: 'profile', name: flags.profile, source: '--profile' };
+  if (flags.database !== undefined) return { kind: 'database', name: flags.database, source: '--database' };
+  const variables = [
+    ['profile', 'TALLY_PROFILE'],
+    ['database', 'TALLY_DATABASE'],
+    ['address', 'TALLY_BASE_URL'],
+  ] as const;
+  const [first, second] = variables.filter(([, variable]) => isSet(env[variable]));
+  if (first !== undefined && second !== undefined) throw conflict(first[1], second[1]);
+  if (first !== undefined) return { kind: first[0], name: env[first[1]] ?? '', source: first[1] };
+  const current = profiles.current();
+  if (current !== undefined) return { kind: 'profile', name: current, source: 'tally profile use' };
+  if (isSet(env['TALLY_API_KEY'])) {
+    throw new BillingError('usage', 'TALLY_API_KEY is set, but nothing says which service the key is for', {
+      hint: 'set TALLY_BASE_URL, choose --profile, or unset TALLY_API_KEY to work on the local database',
+    });
+  }
+  return { kind: 'default', name: join(dataDirectory, 'tallybook.db'), source: 'default' };
+}
+
+function databaseTarget(choice: Choice, options: TargetOptions): EmbeddedTarget {
+  return embedded(choice.name, { database: choice.source }, undefined, { choice, options });
+}
+
+function embeddedProfile(choice: Choice, profile: Profile, options: TargetOptions): EmbeddedTarget {
+  const isOwn = profile.database !== undefined;
+  const database = profile.database ?? join(options.dataDirectory, 'tallybook.db');
+  const sources = { profile: choice.source, database: isOwn ? 'profile' : 'default' };
+  return embedded(database, sources, profile.organization, { choice, options });
+}
+
+function embedded(
+  database: string,
+  sources: Sources,
+  ofProfile: string | undefined,
+  { choice, options }: { readonly choice: Choice; readonly options: TargetOptions },
+): EmbeddedTarget {
+  const { flags, env } = options;
+  const [organization, source] = [
+    [flags.org, '--org'] as const,
+    [isSet(env['TALLY_ORG']) ? env['TALLY_ORG'] : undefined, 'TALLY_ORG'] as const,
+    [ofProfile, 'profile'] as const,
+  ].find(([value]) => value !== undefined) ?? [undefined, 'default'];
+  return {
+    kind: 'embedded',
+    environment: 'embedded',
+    profile: choice.kind === 'profile' ? choice.name : undefined,
+    database,
+    isDefault: database === join(options.dataDirectory, 'tallybook.db'),
+    organization,
+    sources: { ...sources, organization: source },
+  };
+}
+
+function remoteProfile(choice: Choice, profile: Profile, options: TargetOptions): RemoteTarget {
+  refuseOrg(options.flags);
+  const fromEnvironment = isSet(options.env['TALLY_API_KEY']);
+  const key = fromEnvironment ? options.env['TALLY_API_KEY'] : options.profiles.keyOf(choice.name);
+  if (key === undefined) {
+    throw new UnauthorizedError(`profile "${choice.name}" has no key`, {
+      hint: `store one with: tally profile add ${choice.name} --key-stdin, or set TALLY_API_KEY`,
+    });
+  }
+  return {
+    kind: 'remote',
+    environment: profile.environment,
+    profile: choice.name,
+    baseUrl: profile.baseUrl ?? '',
+    key,
+    sources: {
+      profile: choice.source,
+      environment: 'profile',
+      baseUrl: 'profile',
+      key: fromEnvironment ? 'TALLY_API_KEY' : 'credentials of the profile',
+    },
+  };
+}
+
+/** An address without a profile counts as production unless it is this machine or TALLY_ENVIRONMENT says otherwise. */
+function addressTarget(choice: Choice, { flags, env }: TargetOptions): RemoteTarget {
+  refuseOrg(flags);
+  const baseUrl = choice.name;
+  const key = env['TALLY_API_KEY'];
+  if (!isSet(key)) {
+    throw new UnauthorizedError('TALLY_BASE_URL is set, but there is no key for it', { hint: 'set TALLY_API_KEY' });
+  }
+  const named = env['TALLY_ENVIRONMENT'];
+  const guessed = baseUrl.startsWith('http:') ? 'sandbox' : 'production';
+  if (isSet(named) && (!environments.includes(named as Environment) || named === 'embedded')) {
+    throw new BillingError('usage', 'TALLY_ENVIRONMENT must be production or sandbox');
+  }
+  return {
+    kind: 'remote',
+    environment: isSet(named) ? (named as Environment) : guessed,
+    profile: undefined,
+    baseUrl,
+    key,
+    sources: {
+      baseUrl: choice.source,
+      key: 'TALLY_API_KEY',
+      environment: isSet(named) ? 'TALLY_ENVIRONMENT' : 'default',
+    },
+  };
+}
+
+function refuseOrg(flags: TargetFlags): void {
+  if (flags.org === undefined) return;
+  throw new BillingError('usage', '--org is for databases: the key of a remote service decides the organization');
+}
+
+function conflict(one: string, other: string): BillingError {
+  return new BillingError('usage', `${one} and ${other} both say what to work on`, { hint: 'give one of them' });
+}
+
+function isSet(text: string | undefined): text is string {
+  return text !== undefined && text !== '';
+}

@@ -1,0 +1,158 @@
+/** The streams of a command: the only place that writes. What may be coloured, how wide it is, and who can be asked. */
+
+import type { Readable, Writable } from 'node:stream';
+
+import { BadRequestError, BillingError } from '../errors.ts';
+import { redact } from './redact.ts';
+import { vouch } from './safe-text.ts';
+import type { SafeText } from './safe-text.ts';
+
+export interface OutputStream {
+  readonly isTerminal: boolean;
+  readonly hasColor: boolean;
+  /** Width in columns; undefined where there is no terminal. */
+  readonly columns: number | undefined;
+}
+
+export interface Question {
+  readonly kind: 'text' | 'secret' | 'choice' | 'confirm';
+  readonly message: SafeText;
+  readonly choices?: readonly string[];
+}
+
+export interface Terminal {
+  readonly stdin: { readonly isTerminal: boolean };
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  /** Writes the answer. */
+  out(text: SafeText): void;
+  /** Writes talk: notes, questions, errors. Known secrets and whatever looks like one are taken out. */
+  err(text: SafeText): void;
+  /** From now on this text never appears in talk. */
+  conceal(secret: string): void;
+  /** Everything on standard input; throws a BadRequestError when it is not UTF-8. */
+  readInput(): Promise<string>;
+  /** The answer of the person, `yes` for a confirmed question; undefined at the end of input. */
+  ask(question: Question): Promise<string | undefined>;
+}
+
+export interface Streams {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The terminal of a process. A reader that went away (`| head`) is no failure: what is left is dropped. */
+export function createTerminal({ stdin, stdout, stderr, env }: Streams): Terminal {
+  const secrets = new Set<string>();
+  ignoreClosedPipe(stdout);
+  ignoreClosedPipe(stderr);
+  return {
+    stdin: { isTerminal: stdin.isTTY === true },
+    stdout: outputStream(stdout, env),
+    stderr: outputStream(stderr, env),
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(redact(text, secrets)),
+    conceal: (secret) => void secrets.add(secret),
+    readInput: () => readAll(stdin),
+    ask: (question) => askPerson(question, { input: stdin, output: stderr }),
+  };
+}
+
+/** Whether a stream takes colours: FORCE_COLOR, then NO_COLOR, then TERM=dumb, then whether it is a terminal. */
+export function takesColor(isTerminal: boolean, env: Streams['env']): boolean {
+  if (env['FORCE_COLOR'] !== undefined && env['FORCE_COLOR'] !== '') return env['FORCE_COLOR'] !== '0';
+  if (env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '') return false;
+  return env['TERM'] !== 'dumb' && isTerminal;
+}
+
+function outputStream(stream: Streams['stdout'], env: Streams['env']): OutputStream {
+  const isTerminal = stream.isTTY === true;
+  return {
+    isTerminal,
+    hasColor: takesColor(isTerminal, env),
+    get columns() {
+      return isTerminal ? (stream.columns ?? 80) : undefined;
+    },
+  };
+}
+
+function ignoreClosedPipe(stream: Writable): void {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
+async function readAll(stdin: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (cause) {
+    throw new BadRequestError('standard input is not UTF-8 text', { cause });
+  }
+}
+
+async function askPerson(
+  question: Question,
+  streams: { input: Readable; output: Writable },
+): Promise<string | undefined> {
+  const prompts = await import('@inquirer/prompts');
+  const { message, choices = [] } = question;
+  try {
+    if (question.kind === 'secret') return await prompts.password({ message, mask: '*' }, streams);
+    if (question.kind === 'choice') return await prompts.select({ message, choices: [...choices] }, streams);
+    if (question.kind === 'text') return await prompts.input({ message }, streams);
+    return (await prompts.confirm({ message, default: false }, streams)) ? 'yes' : 'no';
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('SIGINT'))
+      throw new BillingError('interrupted', 'interrupted');
+    if (error instanceof Error && error.name === 'ExitPromptError') return undefined;
+    throw error;
+  }
+}
+
+export interface TestTerminal extends Terminal {
+  readonly written: { readonly stdout: string; readonly stderr: string };
+  readonly asked: readonly Question[];
+}
+
+export interface TestTerminalOptions {
+  readonly isTerminal?: boolean;
+  readonly columns?: number;
+  readonly hasColor?: boolean;
+  readonly input?: string;
+  /** What the person answers, in order; then the input ends. */
+  readonly answers?: readonly string[];
+}
+
+/** A terminal that keeps what is written and answers from a list. */
+export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
+  const written = { stdout: '', stderr: '' };
+  const asked: Question[] = [];
+  const secrets = new Set<string>();
+  const isTerminal = options.isTerminal ?? false;
+  const answers = [...(options.answers ?? [])];
+  const stream = {
+    isTerminal,
+    hasColor: options.hasColor ?? false,
+    columns: isTerminal ? (options.columns ?? 120) : undefined,
+  };
+  return {
+    written,
+    asked,
+    stdin: { isTerminal },
+    stdout: stream,
+    stderr: stream,
+    out: (text) => void (written.stdout += text),
+    err: (text) => void (written.stderr += redact(text, secrets)),
+    conceal: (secret) => void secrets.add(secret),
+    readInput: () => Promise.resolve(options.input ?? ''),
+    ask: (question) => {
+      asked.push(question);
+      written.stderr += vouch(`? ${question.message}\n`);
+      return Promise.resolve(answers.shift());
+    },
+  };
+}

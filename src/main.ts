@@ -1,0 +1,143 @@
+/**
+ * The composition root: the only reader of the process, its clock and its randomness. Everything that costs is imported
+ * when it is used, so that help and version load the parser and no more.
+ */
+
+import packageFacts from '../package.json' with { type: 'json' };
+import { manifest } from './cli/manifest.ts';
+import { run } from './cli/program.ts';
+import { vouch } from './cli/safe-text.ts';
+import type { Dependencies } from './cli/session.ts';
+import type { EmbeddedTarget } from './cli/target.ts';
+import { createTerminal } from './cli/terminal.ts';
+import type { Terminal } from './cli/terminal.ts';
+
+const { env } = process;
+const interruptedExitCode = 130;
+
+/** Runs the command line of this process and sets its exit code. */
+export async function main(): Promise<void> {
+  const { stdin, stdout, stderr } = process;
+  const terminal = createTerminal({ stdin, stdout, stderr, env });
+  process.on('SIGINT', stopAtOnce);
+  process.on('uncaughtException', (error) => {
+    terminal.err(vouch(`tally: unexpected: ${JSON.stringify(error.message)}\n`));
+    process.exit(1);
+  });
+  process.exitCode = await run(process.argv.slice(2), dependenciesFor(terminal), manifest);
+  // A pipe that was opened as standard input and never read would keep the process waiting.
+  stdin.unref?.();
+}
+
+function stopAtOnce(): void {
+  process.exit(interruptedExitCode);
+}
+
+function dependenciesFor(terminal: Terminal): Dependencies {
+  return {
+    terminal,
+    env,
+    version: packageFacts.version,
+    machine: { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() },
+    directories,
+    openEngine,
+    async openBilling(target, { timeoutMilliseconds }) {
+      if (target.kind === 'embedded') {
+        const { engine, close } = await openEngine(target);
+        try {
+          return { billing: engine.as(await engine.owner(target.organization)), close };
+        } catch (error) {
+          await close();
+          throw error;
+        }
+      }
+      const { createClient } = await import('./client/client.ts');
+      const client = createClient({
+        baseUrl: target.baseUrl,
+        key: target.key,
+        timeoutMilliseconds,
+        now,
+        sleep,
+        random: Math.random,
+      });
+      return { billing: client, close: () => client.close() };
+    },
+    async serve({ engine, host, port, rateLimitPerMinute, isVerbose }) {
+      const { createServer } = await import('./server/server.ts');
+      const server = createServer({
+        engine,
+        host,
+        port,
+        rateLimitPerMinute,
+        version: packageFacts.version,
+        now,
+        newId,
+        log: ({ error, ...entry }) => {
+          if (!isVerbose && error === undefined) return;
+          const cause = error === undefined ? {} : { error: error instanceof Error ? error.stack : 'not an Error' };
+          terminal.err(vouch(`${JSON.stringify({ at: now().toString(), ...entry, ...cause })}\n`));
+        },
+      });
+      const { url } = await server.listen();
+      return { url, close: () => server.close() };
+    },
+    async openApiDocument() {
+      const { openApiDocument } = await import('./server/openapi.ts');
+      const { allOperations } = await import('./operations/index.ts');
+      return openApiDocument(allOperations, { version: packageFacts.version });
+    },
+    async checkAddress(baseUrl) {
+      const { parseBaseUrl } = await import('./client/target.ts');
+      parseBaseUrl(baseUrl);
+    },
+    untilStopped,
+  };
+}
+
+async function directories(): Promise<{ config: string; data: string }> {
+  const { default: envPaths } = await import('env-paths');
+  const { config, data } = envPaths('tallybook', { suffix: '' });
+  return { config: env['TALLY_CONFIG_DIR'] || config, data: env['TALLY_DATA_DIR'] || data };
+}
+
+async function openEngine(target: EmbeddedTarget) {
+  const [{ openStore }, { createEngine }, { limits }, { randomBytes }] = await Promise.all([
+    import('./store/open.ts'),
+    import('./engine/engine.ts'),
+    import('./limits.ts'),
+    import('node:crypto'),
+  ]);
+  if (target.isDefault) await makeDataDirectory(target.database);
+  const store = await openStore(target.database);
+  const { finalizationGraceHours } = limits;
+  const engine = createEngine({ store, now, newId, randomBytes, finalizationGraceHours });
+  return { engine, close: () => engine.close() };
+}
+
+/** Only the user may look into the directory that tally itself chose (security 5, SEC-42). */
+async function makeDataDirectory(database: string): Promise<void> {
+  const { mkdir } = await import('node:fs/promises');
+  const { dirname } = await import('node:path');
+  await mkdir(dirname(database), { recursive: true, mode: 0o700 });
+}
+
+function now(): Temporal.Instant {
+  return Temporal.Now.instant();
+}
+
+async function sleep(milliseconds: number): Promise<void> {
+  const { setTimeout } = await import('node:timers/promises');
+  await setTimeout(milliseconds);
+}
+
+function newId(): string {
+  return process.getBuiltinModule('node:crypto').randomUUIDv7();
+}
+
+function untilStopped(): Promise<void> {
+  process.off('SIGINT', stopAtOnce);
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve());
+    process.once('SIGTERM', () => resolve());
+  });
+}
