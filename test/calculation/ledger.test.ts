@@ -86,6 +86,11 @@ describe('the wallet', () => {
     });
   });
 
+  test('a reversed grant is known as one; a grant whose usage was reversed is not', () => {
+    expect(stateOf([granted, undone('r2', granted)]).isReversed).toBe(true);
+    expect(stateOf([granted, used('u2', 300n), undone('r3', used('u2', 300n))]).isReversed).toBe(false);
+  });
+
   test('each entry stores the sums up to itself', () => {
     const first = { ...granted, ...balancesAfter(undefined, granted) };
     expect(balancesAfter(first, used('u2', 300n))).toEqual({
