@@ -84,10 +84,7 @@ function blockProblems(grant: LedgerEntry, entries: readonly LedgerEntry[]): str
     left.cents += entry.amountCents;
     left.micros += entry.creditMicros;
     const isWithin =
-      left.cents >= 0n &&
-      left.micros >= 0n &&
-      left.cents <= grant.amountCents &&
-      left.micros <= grant.creditMicros;
+      left.cents >= 0n && left.micros >= 0n && left.cents <= grant.amountCents && left.micros <= grant.creditMicros;
     if (!isWithin) return [`grant ${grant.id} is out of bounds after entry ${entry.id}`];
   }
   const isRated = grant.creditRateCents > 0n && grant.amountCents > 0n;

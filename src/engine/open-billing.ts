@@ -1,0 +1,147 @@
+/**
+ * What the open invoices of a contract come to, computed now: metered, rated, and paid by its grants as far as they reach.
+ * Nothing is written: drafts and projected balances are read from here, and settlement writes what stands here.
+ */
+
+import { strict as assert } from 'node:assert';
+
+import type { BudgetCap } from '../calculation/budget.ts';
+import { burnDown } from '../calculation/burn-down.ts';
+import type { BurnDown } from '../calculation/burn-down.ts';
+import { draftInvoice, invoicePeriodAt, usageWindowsOf, withCredits } from '../calculation/invoice-draft.ts';
+import type { BillingTerms, InvoiceDraft, UsageWindow } from '../calculation/invoice-draft.ts';
+import { drawsOn, foldLedger, valuationRateOf } from '../calculation/ledger.ts';
+import type { OpenDraw, WalletState } from '../calculation/ledger.ts';
+import { usageDimensionsOf } from '../calculation/specifiers.ts';
+import { meteredQuantitiesOf, rateMeteredUsage } from '../calculation/usage-atoms.ts';
+import type { MeteredUsage } from '../calculation/usage-atoms.ts';
+import { listBudgets } from '../store/records/budgets.ts';
+import type { Contract } from '../store/records/contracts.ts';
+import { listInvoicesOfContract } from '../store/records/invoices.ts';
+import type { Invoice } from '../store/records/invoices.ts';
+import { listLedger } from '../store/records/ledger.ts';
+import type { StoredLedgerEntry } from '../store/records/ledger.ts';
+import { consumedCents } from './budget-consumption.ts';
+import { billingTermsOf } from './contract-terms.ts';
+import type { CallContext } from './handler.ts';
+import { meterContract } from './usage-metering.ts';
+import type { MeteringOptions } from './usage-metering.ts';
+
+export type BillingContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'now'>;
+
+export interface OpenBilling {
+  /** Every invoice of the contract, in the order of periods. */
+  readonly invoices: readonly Invoice[];
+  /** The whole ledger, oldest entry first. */
+  readonly entries: readonly StoredLedgerEntry[];
+  readonly wallet: WalletState;
+  /** What is written on open invoices so far. */
+  readonly openDraws: readonly OpenDraw[];
+  /** What each grant pays on each line of the open invoices. */
+  readonly burnDown: BurnDown;
+  /** The open invoices with their credits, by id. */
+  readonly drafts: ReadonlyMap<string, InvoiceDraft>;
+}
+
+/** An open invoice with what its meters read. */
+interface OpenInvoice {
+  readonly invoice: Invoice;
+  readonly usage: readonly MeteredUsage[];
+}
+
+export async function readOpenBilling(context: BillingContext, contract: Contract): Promise<OpenBilling> {
+  const { tx, orgId } = context;
+  const terms = billingTermsOf(contract);
+  const invoices = await listInvoicesOfContract(tx, orgId, contract.id);
+  const entries = await listLedger(tx, orgId, contract.id);
+  const open = invoices.filter((invoice) => invoice.status === 'Drafted');
+  const openInvoiceIds = new Set(open.map((invoice) => invoice.id));
+  const wallet = foldLedger(entries, { at: context.now, openInvoiceIds });
+  const openDraws = drawsOn(entries, openInvoiceIds);
+  const stored = await listBudgets(tx, orgId, contract.id);
+  const metering: MeteringOptions = {
+    dimensions: usageDimensionsOf(wallet.grants, stored),
+    grants: wallet.grants,
+  };
+  const metered = await meterOpen(context, contract, { terms, open, metering });
+  const before = await consumedCents(context, contract, {
+    budgets: stored,
+    windows: stored.length === 0 ? [] : invoices.filter(isBilled).flatMap((invoice) => windowsOf(terms, invoice)),
+    metering,
+  });
+  const budgets = stored.map((budget): BudgetCap => ({
+    ...budget,
+    budgetId: budget.id,
+    consumedBeforeCents: before.get(budget.id) ?? 0n,
+  }));
+  const burned = burnDown({
+    usage: metered.flatMap(({ invoice, usage }) =>
+      usage.flatMap((each) => {
+        const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
+        return rateMeteredUsage(each, reference).atoms;
+      }),
+    ),
+    grants: wallet.grants,
+    openDraws,
+    budgets,
+    valuationRateCents: valuationRateOf(entries, contract.creditSettings.creditRateCents),
+  });
+  const drafts = new Map(metered.map((each) => [each.invoice.id, draftOf(each, { terms, burned, wallet })]));
+  return { invoices, entries, wallet, openDraws, burnDown: burned, drafts };
+}
+
+/** Finalized, and not voided: its usage stays rated. */
+function isBilled(invoice: Invoice): boolean {
+  return invoice.finalizedAt !== undefined && invoice.status !== 'Cancelled';
+}
+
+async function meterOpen(
+  context: BillingContext,
+  contract: Contract,
+  {
+    terms,
+    open,
+    metering,
+  }: { readonly terms: BillingTerms; readonly open: readonly Invoice[]; readonly metering: MeteringOptions },
+): Promise<OpenInvoice[]> {
+  const asked = open.map((invoice) => ({
+    invoice,
+    windows: windowsOf(terms, invoice).filter((window) => hasBegun(window, context.now)),
+  }));
+  const usage = await meterContract(
+    context,
+    contract,
+    asked.flatMap(({ windows }) => windows),
+    metering,
+  );
+  let taken = 0;
+  return asked.map(({ invoice, windows }) => {
+    const own = usage.slice(taken, taken + windows.length);
+    taken += windows.length;
+    return { invoice, usage: own };
+  });
+}
+
+/** Usage that lies ahead draws no credits yet, not even for a flat amount that is owed without usage. */
+function hasBegun(window: UsageWindow, now: Temporal.Instant): boolean {
+  return Temporal.Instant.compare(window.start, now) <= 0;
+}
+
+function windowsOf(terms: BillingTerms, invoice: Invoice): UsageWindow[] {
+  return usageWindowsOf(terms, periodOf(terms, invoice));
+}
+
+function periodOf(terms: BillingTerms, invoice: Invoice) {
+  const period = invoicePeriodAt(terms, invoice.periodIndex);
+  assert(period?.end.equals(invoice.periodEnd) === true, `invoice ${invoice.id} has the period of its contract`);
+  return period;
+}
+
+function draftOf(
+  { invoice, usage }: OpenInvoice,
+  { terms, burned, wallet }: { readonly terms: BillingTerms; readonly burned: BurnDown; readonly wallet: WalletState },
+): InvoiceDraft {
+  const quantities = new Map(usage.map((each) => [each.item.id, meteredQuantitiesOf(each)]));
+  const draft = draftInvoice(terms, periodOf(terms, invoice), quantities);
+  return withCredits(draft, invoice.id, burned.draws, wallet.grants);
+}
