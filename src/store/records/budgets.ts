@@ -60,6 +60,21 @@ export async function listArmedBudgets(
   return rows.map(toBudget);
 }
 
+/** Whether a contract was ever granted credits, and not dollars alone. */
+export async function hasCreditGrant(tx: Transaction, orgId: string, contractId: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('ledgerEntries')
+    .select('id')
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .where('type', '=', 'grant')
+    .where('creditMicros', '>', 0n)
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Adds budgets behind those that the contract has. */
 export async function insertBudgets(
   tx: Transaction,
