@@ -115,7 +115,7 @@ function noAnswer(error: unknown, timeoutMilliseconds: number): NoAnswer {
   if (error instanceof TooLarge) {
     return { ...sent, reason: `not a valid response: ${error.message}`, isTemporary: false };
   }
-  if (/^HPE_|^UND_ERR_HEADERS_OVERFLOW/.test(String(code))) {
+  if (name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW') {
     return { ...sent, reason: 'not a valid response: it is not HTTP', isTemporary: false };
   }
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {

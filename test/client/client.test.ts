@@ -1,0 +1,130 @@
+/** The client against a service of ours: a caller cannot tell it from the engine. */
+
+import { describe, expect, test } from 'vitest';
+
+import { BillingError, errorFacts, InvalidInputError, NotFoundError, RateLimitedError } from '../../src/errors.ts';
+import type { ErrorKind } from '../../src/errors.ts';
+import { allOperations } from '../../src/operations/index.ts';
+import type { Answer, OperationName } from '../../src/operations/index.ts';
+import { createSampleEngine, keyFor, startService } from '../server/harness.ts';
+import { startClient } from './harness.ts';
+
+const routed = allOperations.filter(({ route }) => route !== undefined);
+
+describe('through a service of ours', () => {
+  test.each(routed.map((operation) => [operation.name, operation] as const))(
+    '%s arrives as it was called',
+    async (name, operation) => {
+      const service = await startService();
+      const client = startClient(service.url);
+      for (const { input } of operation.examples) {
+        const answer = await client.call(name as OperationName, input);
+        expect(answer).toEqual({ status: operation.status, body: {} });
+        const { params = {}, query = {}, ...rest } = input;
+        const body = operation.body === undefined ? {} : { body: rest.body ?? {} };
+        expect(service.engine.calls.at(-1)).toMatchObject({ name, input: { ...rest, ...body, params, query } });
+      }
+    },
+  );
+
+  test('an answer comes back as the engine gave it, digits and all', async () => {
+    const given = {
+      status: 200,
+      body: {
+        data: { creditAmount: JSON.rawJSON('1.10'), big: JSON.rawJSON('9007199254740993'), n: 5, text: 'é\u0000' },
+      },
+      etag: 'v7',
+      isReplay: true,
+      mismatches: ['amountCents', 'expiresAt'],
+    } as unknown as Answer;
+    const service = await startService(createSampleEngine({ 'budgets.list': () => given }));
+    const answer = await startClient(service.url).call('budgets.list', { params: { contractId: 'x' } });
+    expect(JSON.stringify(answer)).toBe(JSON.stringify(given));
+  });
+
+  test('the version of an answer goes back as it came', async () => {
+    const service = await startService();
+    await startClient(service.url).call('budgets.remove', { params: { contractId: 'x', index: '0' }, ifMatch: 'v7' });
+    expect(service.engine.calls[0]?.input.ifMatch).toBe('v7');
+  });
+
+  test('a version that no answer carried is not sent', async () => {
+    const client = startClient((await startService()).url);
+    const call = client.call('budgets.remove', { params: { contractId: 'x', index: '0' }, ifMatch: 'a"\r\nb' });
+    await expect(call).rejects.toMatchObject({ kind: 'badRequest' });
+  });
+
+  const kinds = (Object.keys(errorFacts) as ErrorKind[]).filter((kind) => {
+    const { status } = errorFacts[kind];
+    return status !== undefined && kind !== 'internal' && kind !== 'methodNotAllowed';
+  });
+
+  test.each(kinds)('%s is the same failure on both sides', async (kind) => {
+    const message = 'contacts[0].email: "é" is wrong; name: is required';
+    const thrown = new BillingError(kind, message, { retryAfterSeconds: 3 });
+    const service = await startService(createSampleEngine({ 'customers.get': async () => Promise.reject(thrown) }));
+    const call = startClient(service.url).call('customers.get', { params: { customerId: 'x' } });
+    const failure: unknown = await call.catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind, message, requestId: expect.stringMatching(/^01900000-/) });
+    expect(failure).toBeInstanceOf(BillingError);
+  });
+
+  test.each([
+    ['invalidInput', InvalidInputError],
+    ['notFound', NotFoundError],
+    ['rateLimited', RateLimitedError],
+  ] as const)('%s comes back as its own class', async (kind, type) => {
+    const service = await startService(
+      createSampleEngine({ 'customers.get': async () => Promise.reject(new BillingError(kind, 'words')) }),
+    );
+    const call = startClient(service.url).call('customers.get', { params: { customerId: 'x' } });
+    await expect(call).rejects.toBeInstanceOf(type);
+  });
+
+  test('a bug of the service is an internal failure that says which request it was', async () => {
+    const service = await startService(
+      createSampleEngine({ 'customers.list': async () => Promise.reject(new Error('secret')) }),
+    );
+    await expect(startClient(service.url).call('customers.list')).rejects.toMatchObject({
+      kind: 'internal',
+      message: 'internal error',
+      requestId: expect.any(String),
+    });
+  });
+
+  test('a missing scope is named', async () => {
+    const service = await startService();
+    const client = startClient(service.url, { key: keyFor('usage:read') });
+    await expect(client.call('customers.list')).rejects.toMatchObject({
+      kind: 'forbidden',
+      message: 'API key does not have the required permission: customers:read',
+    });
+  });
+
+  test('a refused key says who refused it', async () => {
+    const service = await startService();
+    const client = startClient(service.url, { key: `other_live_${'0'.repeat(48)}` });
+    await expect(client.call('customers.list')).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message: 'Invalid API key',
+      hint: `127.0.0.1:${service.port} refused the key; check it with: tally profile check`,
+    });
+  });
+
+  test('administration is not offered, and nothing is sent', async () => {
+    const service = await startService();
+    await expect(startClient(service.url).call('keys.list')).rejects.toMatchObject({
+      kind: 'notOffered',
+      message: `127.0.0.1:${service.port} does not offer "keys list": only an embedded database does`,
+    });
+    expect(service.log).toEqual([]);
+  });
+
+  test('a closed client no longer calls', async () => {
+    const service = await startService();
+    const client = startClient(service.url);
+    await client.call('customers.list');
+    await client.close();
+    await expect(client.call('customers.list')).rejects.toMatchObject({ kind: 'network' });
+  });
+});

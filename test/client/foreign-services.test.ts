@@ -1,0 +1,109 @@
+/** Services of other makers, and older ones of ours: what they are asked, and what they do not offer (semantics 3). */
+
+import { describe, expect, test } from 'vitest';
+
+import { fullKey } from '../server/harness.ts';
+import { envelope, json, okAnswer, startClient, startFakeService, unusedUrl } from './harness.ts';
+
+describe('services of other makers', () => {
+  test('the key, and what was asked, is all that they get', async () => {
+    const service = await startFakeService();
+    await startClient(`${service.url}/billing/`).call('customers.list', {
+      query: { externalCustomerId: 'a b&c=d', limit: '5' },
+    });
+    expect(service.requests).toEqual(['GET /billing/v1/customers?externalCustomerId=a+b%26c%3Dd&limit=5']);
+    expect(service.headers[0]).toEqual({
+      host: service.host,
+      connection: 'keep-alive',
+      accept: 'application/json',
+      'user-agent': 'tallybook',
+      authorization: `Bearer ${fullKey}`,
+    });
+  });
+
+  test.each([
+    ['a collection that is not there', 404, 'customers.list', {}],
+    ['a method that is not there', 405, 'customers.get', { params: { customerId: 'x' } }],
+    ['an operation that is not there', 404, 'usage.cost', { body: {} }],
+  ] as const)('%s is not offered', async (_what, status, name, input) => {
+    for (const answer of [
+      envelope(status, 'Not Found'),
+      { status, headers: { 'content-type': 'text/html' }, body: 'Cannot GET' },
+    ]) {
+      const service = await startFakeService(answer);
+      await expect(startClient(service.url).call(name, input)).rejects.toMatchObject({
+        kind: 'notOffered',
+        message: expect.stringMatching(`^${service.host} does not offer "${name.replace('.', ' ')}": `),
+        hint: 'check the base URL of the profile, or use an embedded database',
+      });
+      expect(service.requests).toHaveLength(1);
+    }
+  });
+
+  test('a resource that is not there is not found', async () => {
+    const service = await startFakeService(envelope(404, 'Customer not found'));
+    await expect(startClient(service.url).call('customers.get', { params: { customerId: 'x' } })).rejects.toMatchObject(
+      {
+        kind: 'notFound',
+        message: 'Customer not found',
+      },
+    );
+  });
+
+  test('an older service of ours, without the path, does not offer it', async () => {
+    const service = await startFakeService(envelope(404, 'this service has no such path'));
+    await expect(startClient(service.url).call('customers.get', { params: { customerId: 'x' } })).rejects.toMatchObject(
+      { kind: 'notOffered' },
+    );
+  });
+
+  test('a refused key without a word of JSON is still a refused key', async () => {
+    const service = await startFakeService({ status: 401, body: 'Unauthorized' });
+    await expect(startClient(service.url).call('customers.list')).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message: `${service.host} answered 401`,
+      hint: `${service.host} refused the key; check it with: tally profile check`,
+    });
+  });
+
+  test('published extensions are simply sent', async () => {
+    const service = await startFakeService();
+    await startClient(service.url).call('contracts.list');
+    expect(service.requests).toEqual(['GET /v1/contracts']);
+  });
+
+  test('paths of our own invention are not sent to them, and the key stays at home', async () => {
+    const service = await startFakeService(envelope(404, 'Not Found'));
+    const client = startClient(service.url);
+    for (let count = 0; count < 2; count += 1) {
+      await expect(client.call('customers.resume', { params: { customerId: 'x' } })).rejects.toMatchObject({
+        kind: 'notOffered',
+        message: `${service.host} does not offer "customers resume": it does not name itself a tallybook service`,
+      });
+    }
+    expect(service.requests).toEqual(['GET /healthz']);
+    expect(service.headers[0]).not.toHaveProperty('authorization');
+  });
+
+  test('they are sent after one question, or none, where it names itself one of ours', async () => {
+    const ours = { ...okAnswer, headers: { ...json, 'tallybook-version': '1.2.3' } };
+    const asked = await startFakeService(ours);
+    const client = startClient(asked.url);
+    await client.call('customers.resume', { params: { customerId: 'x' } });
+    await client.call('customers.resume', { params: { customerId: 'x' } });
+    expect(asked.requests).toEqual(['GET /healthz', 'POST /v1/customers/x/resume', 'POST /v1/customers/x/resume']);
+
+    const known = await startFakeService(ours);
+    const second = startClient(known.url);
+    await second.call('customers.list');
+    await second.call('customers.resume', { params: { customerId: 'x' } });
+    expect(known.requests).toEqual(['GET /v1/customers', 'POST /v1/customers/x/resume']);
+  });
+
+  test('a service that cannot be asked is unreachable, not foreign', async () => {
+    const client = startClient(await unusedUrl());
+    await expect(client.call('customers.resume', { params: { customerId: 'x' } })).rejects.toMatchObject({
+      kind: 'network',
+    });
+  });
+});

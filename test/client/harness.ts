@@ -1,0 +1,122 @@
+/** A client with a clock that only its own sleeping moves, and services that fail in every way. */
+
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+
+import { onTestFinished } from 'vitest';
+
+import { createClient } from '../../src/client/client.ts';
+import type { Client, ClientOptions, Retry } from '../../src/client/client.ts';
+import { fullKey } from '../server/harness.ts';
+import { createClock } from '../support/world.ts';
+
+export interface TestClient extends Client {
+  readonly retries: Retry[];
+}
+
+export function startClient(baseUrl: string, options: Partial<ClientOptions> = {}): TestClient {
+  const clock = createClock();
+  const retries: Retry[] = [];
+  const client = createClient({
+    baseUrl,
+    key: fullKey,
+    now: clock.now,
+    sleep: async (milliseconds) => clock.advance({ milliseconds }),
+    random: () => 0.5,
+    onRetry: (retry) => retries.push(retry),
+    ...options,
+  });
+  onTestFinished(async () => client.close());
+  return { ...client, retries };
+}
+
+/** What one request is answered with. */
+export interface FakeAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+export const json = { 'content-type': 'application/json; charset=utf-8' } as const;
+
+export function envelope(status: number, message: string, headers: Readonly<Record<string, string>> = {}): FakeAnswer {
+  return { status, headers: { ...json, ...headers }, body: JSON.stringify({ error: { message, code: 'SOME_CODE' } }) };
+}
+
+export const okAnswer: FakeAnswer = { headers: json, body: '{"data":{"id":"x"}}' };
+
+export interface FakeService {
+  readonly url: string;
+  readonly host: string;
+  /** `METHOD path` of each request, as it stood on the wire. */
+  readonly requests: string[];
+  readonly headers: IncomingMessage['headers'][];
+}
+
+type Responder = (response: ServerResponse, request: IncomingMessage) => void;
+
+/** Answers the first request with the first answer, and so on; the last one serves for all that follow. */
+export async function startFakeService(...answers: readonly (FakeAnswer | Responder)[]): Promise<FakeService> {
+  const requests: string[] = [];
+  const headers: IncomingMessage['headers'][] = [];
+  const server = createHttpServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    headers.push(request.headers);
+    const answer = answers[Math.min(requests.length, answers.length) - 1] ?? okAnswer;
+    request.resume().once('end', () => {
+      if (typeof answer === 'function') answer(response, request);
+      else response.writeHead(answer.status ?? 200, answer.headers).end(answer.body);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, requests, headers };
+}
+
+/** Sends the same bytes to whoever connects, once a request has begun to arrive; then does with the socket as told. */
+export async function startRawService(
+  bytes: string | Uint8Array,
+  then: (socket: Socket) => void,
+): Promise<FakeService> {
+  const requests: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('data', (data: Buffer) => {
+      requests.push(data.toString().split(' HTTP/', 1)[0] ?? '');
+      socket.write(bytes, () => then(socket));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, requests, headers: [] };
+}
+
+/** A base URL at which nothing listens. */
+export async function unusedUrl(): Promise<string> {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${port}`;
+}
+
+/** Hangs up without an answer. */
+export const reset: Responder = (_response, request) => {
+  request.socket.resetAndDestroy();
+};

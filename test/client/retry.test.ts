@@ -1,0 +1,190 @@
+/** What is sent again, when, and what is not (reliability 10). */
+
+import { describe, expect, test } from 'vitest';
+
+import { errorFacts } from '../../src/errors.ts';
+import { limits } from '../../src/limits.ts';
+import { worldStart } from '../support/world.ts';
+import { envelope, json, okAnswer, reset, startClient, startFakeService, unusedUrl } from './harness.ts';
+
+const grant = { params: { contractId: 'c1' }, body: { expiresAt: '2027-01-01T00:00:00Z', amountCents: 500 } };
+const repeatableGrant = { ...grant, body: { ...grant.body, externalId: 'promo-1' } };
+
+describe('a busy or failing service', () => {
+  test.each([429, 502, 503, 504])('%i once: a reading is repeated', async (status) => {
+    const service = await startFakeService(envelope(status, 'busy'), okAnswer);
+    const client = startClient(service.url);
+    expect((await client.call('customers.list')).status).toBe(200);
+    expect(client.retries).toEqual([{ attempt: 1, delayMilliseconds: 100, reason: `answered ${status}` }]);
+  });
+
+  test.each([
+    [429, 'rateLimited', 5],
+    [502, 'internal', 1],
+    [503, 'unavailable', 9],
+    [504, 'internal', 1],
+  ] as const)('%i always: a reading is tried four times, with growing waits', async (status, kind, exitCode) => {
+    const service = await startFakeService(envelope(status, 'busy'));
+    const client = startClient(service.url);
+    await expect(client.call('customers.list')).rejects.toMatchObject({ kind, message: 'busy' });
+    expect(errorFacts[kind].exitCode).toBe(exitCode);
+    expect(service.requests).toHaveLength(limits.requestAttempts);
+    expect(client.retries.map(({ delayMilliseconds }) => delayMilliseconds)).toEqual([100, 200, 400]);
+  });
+
+  test.each([400, 401, 403, 404, 409, 412, 422, 500, 501])('%i is final', async (status) => {
+    const service = await startFakeService(envelope(status, 'no'));
+    await expect(startClient(service.url).call('customers.get', { params: { customerId: 'x' } })).rejects.toThrow('no');
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['a status that we never give', 418, 'badRequest'],
+    ['a failure of its own kind', 507, 'internal'],
+  ] as const)('%s keeps its words', async (_what, status, kind) => {
+    const service = await startFakeService(envelope(status, 'I am a teapot'));
+    await expect(startClient(service.url).call('customers.list')).rejects.toMatchObject({
+      kind,
+      message: 'I am a teapot',
+    });
+  });
+
+  test('a page of HTML is not shown for a failing gateway', async () => {
+    const service = await startFakeService({
+      status: 502,
+      headers: { 'content-type': 'text/html' },
+      body: '<h1>Bad gateway</h1>',
+    });
+    await expect(startClient(service.url).call('customers.list')).rejects.toMatchObject({
+      kind: 'internal',
+      message: `${service.host} answered 502`,
+    });
+  });
+});
+
+describe('Retry-After', () => {
+  /** worldStart is a Sunday, 00:00:00. */
+  test.each([
+    ['7', 7000],
+    ['0', 0],
+    ['Sun, 01 Mar 2026 00:00:09 GMT', 9000],
+    ['Sat, 28 Feb 2026 00:00:00 GMT', 0],
+    ['-1', 100],
+    ['1.5', 100],
+    ['soon', 100],
+    ['Sun, 31 Feb 2026 00:00:00 GMT', 100],
+    ['2026-03-01T00:00:09Z', 100],
+  ])('%s waits %i ms', async (header, delay) => {
+    expect(worldStart).toBe('2026-03-01T00:00:00.000Z');
+    const service = await startFakeService(envelope(429, 'slow down', { 'retry-after': header }), okAnswer);
+    const client = startClient(service.url);
+    await client.call('customers.list');
+    expect(client.retries.map(({ delayMilliseconds }) => delayMilliseconds)).toEqual([delay]);
+  });
+
+  test.each(['99999', 'Tue, 03 Mar 2026 00:00:00 GMT'])(
+    '%s is longer than the call may take: the wait is stated instead',
+    async (header) => {
+      const service = await startFakeService(envelope(429, 'slow down', { 'retry-after': header }));
+      const seconds = header === '99999' ? 99_999 : 172_800;
+      await expect(startClient(service.url).call('customers.list')).rejects.toMatchObject({
+        kind: 'rateLimited',
+        message: 'slow down',
+        retryAfterSeconds: seconds,
+        hint: `wait ${seconds} seconds, and repeat the command`,
+      });
+      expect(service.requests).toHaveLength(1);
+    },
+  );
+
+  test('all waits together stay within the time of the call', async () => {
+    const service = await startFakeService(envelope(503, 'busy', { 'retry-after': '50' }));
+    await expect(startClient(service.url).call('customers.list')).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(service.requests).toHaveLength(3);
+  });
+});
+
+describe('writes', () => {
+  test.each([
+    ['with an externalId', 'credits.grant', repeatableGrant],
+    ['that may always be repeated', 'customers.assignCsm', { body: { assignments: [] } }],
+  ] as const)('a write %s is repeated', async (_what, name, input) => {
+    for (const fault of [envelope(503, 'busy'), envelope(429, 'busy'), reset]) {
+      const service = await startFakeService(fault, okAnswer);
+      await startClient(service.url).call(name, input);
+      expect(service.requests).toHaveLength(2);
+    }
+  });
+
+  test('a question asked by POST is repeated like any reading', async () => {
+    const service = await startFakeService(reset, envelope(502, 'busy'), okAnswer);
+    await startClient(service.url).call('usage.cost', { body: {} });
+    expect(service.requests).toHaveLength(3);
+  });
+
+  test('any other write is not sent again once it may have arrived', async () => {
+    for (const fault of [reset, envelope(502, 'busy'), envelope(504, 'busy'), { status: 503, body: '' }]) {
+      const service = await startFakeService(fault, okAnswer);
+      await expect(startClient(service.url).call('credits.grant', grant)).rejects.toMatchObject({
+        kind: 'network',
+        message: expect.stringMatching(`^the outcome is unknown: ${service.host}: `),
+        hint: 'before repeating the command, look whether it took effect: tally credits ledger c1',
+      });
+      expect(service.requests).toHaveLength(1);
+    }
+  });
+
+  test.each([
+    ['customers.create', {}, 'tally customers list'],
+    ['customers.update', { params: { customerId: 'c1' } }, 'tally customers get c1'],
+    ['contracts.cancel', { params: { contractId: 'c1' } }, 'tally contracts get c1'],
+    ['budgets.remove', { params: { contractId: 'c1', index: '0' } }, 'tally budgets list c1'],
+    ['usage.ingestBatch', {}, 'tally usage events'],
+  ] as const)('after %s, the way to check is told', async (name, input, command) => {
+    const service = await startFakeService(reset);
+    await expect(startClient(service.url).call(name, input)).rejects.toMatchObject({
+      hint: `before repeating the command, look whether it took effect: ${command}`,
+    });
+  });
+
+  test('after a repeatable one, repeating is the way to check', async () => {
+    const service = await startFakeService(reset);
+    await expect(startClient(service.url).call('credits.grant', repeatableGrant)).rejects.toMatchObject({
+      kind: 'network',
+      hint: 'repeat the command: sending it twice does no more than sending it once',
+    });
+    expect(service.requests).toHaveLength(limits.requestAttempts);
+  });
+
+  test('a refusal in the words of the service is no unknown outcome', async () => {
+    for (const [status, kind] of [
+      [429, 'rateLimited'],
+      [503, 'unavailable'],
+      [500, 'internal'],
+    ] as const) {
+      const service = await startFakeService(envelope(status, 'nothing was changed'));
+      await expect(startClient(service.url).call('credits.grant', grant)).rejects.toMatchObject({
+        kind,
+        message: 'nothing was changed',
+      });
+      expect(service.requests).toHaveLength(1);
+    }
+  });
+
+  test('a write that provably never left is sent again', async () => {
+    const client = startClient(await unusedUrl());
+    await expect(client.call('credits.grant', grant)).rejects.toMatchObject({
+      kind: 'network',
+      message: expect.not.stringContaining('unknown'),
+    });
+    expect(client.retries).toHaveLength(limits.requestAttempts - 1);
+  });
+
+  test('a success that cannot be read says how to check', async () => {
+    const service = await startFakeService({ headers: json, body: '{"data":' });
+    await expect(startClient(service.url).call('credits.grant', grant)).rejects.toMatchObject({
+      kind: 'network',
+      hint: expect.stringContaining('tally credits ledger c1'),
+    });
+  });
+});

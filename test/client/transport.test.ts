@@ -1,0 +1,209 @@
+/** Hosts that cannot be reached, answers that are none, redirects (reliability 10; security 3, SEC-11 and SEC-12). */
+
+import { gzipSync } from 'node:zlib';
+
+import { describe, expect, test } from 'vitest';
+
+import { limits } from '../../src/limits.ts';
+import { json, okAnswer, startClient, startFakeService, startRawService, unusedUrl } from './harness.ts';
+import type { FakeAnswer } from './harness.ts';
+
+const grant = { params: { contractId: 'c1' }, body: { expiresAt: '2027-01-01T00:00:00Z', amountCents: 500 } };
+
+describe('hosts that cannot be reached', () => {
+  test('nothing listens at the address', async () => {
+    const url = await unusedUrl();
+    await expect(startClient(url).call('customers.list')).rejects.toMatchObject({
+      kind: 'network',
+      message: `${new URL(url).host}: nothing answers at this address`,
+      hint: 'check the base URL of the profile and the network',
+    });
+  });
+
+  test('there is no such name; it is asked for once', async () => {
+    const client = startClient('https://billing.invalid');
+    await expect(client.call('customers.list')).rejects.toMatchObject({
+      kind: 'network',
+      message: expect.stringMatching(/^billing\.invalid: /),
+    });
+  });
+
+  test('a service that speaks no TLS is refused, once', async () => {
+    const service = await startRawService('HTTP/1.1 400 Bad Request\r\n\r\n', (socket) => socket.end());
+    const client = startClient(service.url.replace('http:', 'https:'));
+    await expect(client.call('credits.grant', grant)).rejects.toMatchObject({ kind: 'network' });
+    expect(service.requests.join()).not.toContain('Bearer');
+  });
+});
+
+describe('redirects', () => {
+  test.each([300, 301, 302, 303, 307, 308])('%i is never followed', async (status) => {
+    const elsewhere = await startFakeService();
+    for (const location of [
+      `${elsewhere.url}/v1/customers`,
+      '/v1/elsewhere',
+      'http://evil.example/',
+      '//evil.example',
+      'nonsense:',
+      '',
+    ]) {
+      const service = await startFakeService({ status, headers: { location } });
+      const failure = startClient(service.url).call('customers.list');
+      await expect(failure).rejects.toMatchObject({
+        kind: 'network',
+        message: expect.stringContaining('redirects are not followed'),
+      });
+      expect(service.requests).toEqual(['GET /v1/customers']);
+    }
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  test('the host that it points to is named', async () => {
+    const service = await startFakeService({ status: 307, headers: { location: 'https://evil.example/v1/x?secret' } });
+    await expect(startClient(service.url).call('credits.grant', grant)).rejects.toThrow(
+      `${service.host} answered 307 and points to evil.example; redirects are not followed`,
+    );
+    expect(service.requests).toHaveLength(1);
+  });
+});
+
+describe('answers that are none', () => {
+  const cases: readonly (readonly [string, FakeAnswer, string])[] = [
+    [
+      'a page of HTML',
+      { headers: { 'content-type': 'text/html' }, body: '<!doctype html>\n<h1>Welcome</h1>' },
+      'it begins "<!doctype html> <h1>Welcome</h1>"',
+    ],
+    ['JSON that calls itself a text', { headers: { 'content-type': 'text/plain' }, body: '{"data":{}}' }, 'it begins'],
+    ['nothing', { headers: json, body: '' }, 'it is empty'],
+    ['JSON cut short', { headers: json, body: '{"data":{"id"' }, 'it begins "{\\"data\\":{\\"id\\""'],
+    ['a byte order mark', { headers: json, body: '\uFEFF{}' }, 'it begins'],
+    ['bytes that are not UTF-8', { headers: json, body: Buffer.from([0x7b, 0xff, 0x7d]) }, 'it begins'],
+    ['a name given twice', { headers: json, body: '{"data":1,"data":2}' }, 'it begins'],
+    ['a name that touches prototypes', { headers: json, body: '{"__proto__":{"isAdmin":true}}' }, 'it begins'],
+    ['65 levels', { headers: json, body: '['.repeat(65) + ']'.repeat(65) }, 'it begins'],
+    ['a million levels', { headers: json, body: '['.repeat(1_000_000) }, 'it begins'],
+    [
+      'compressed JSON that nobody asked for',
+      { headers: { ...json, 'content-encoding': 'gzip' }, body: gzipSync('{"data":{}}') },
+      'it begins',
+    ],
+    [
+      'a refusal in HTML',
+      { status: 403, headers: { 'content-type': 'text/html' }, body: 'blocked by the firewall' },
+      'it begins "blocked by the firewall"',
+    ],
+  ];
+
+  test.each(cases)('%s is not a valid response', async (_what, answer, words) => {
+    const service = await startFakeService(answer);
+    const failure: unknown = await startClient(service.url)
+      .call('customers.get', { params: { customerId: 'x' } })
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      kind: 'network',
+      message: expect.stringContaining(
+        `${service.host} answered ${answer.status ?? 200} with what is not a valid response: ${words}`,
+      ),
+    });
+    expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
+  });
+
+  test('at most 200 characters of it are shown, none of which a terminal would act on', async () => {
+    const body = `\u001b[2J\u0007\u009b31m\u202e\r\n\u0000${'x'.repeat(1000)}`;
+    const service = await startFakeService({ headers: json, body });
+    const failure: unknown = await startClient(service.url)
+      .call('customers.list')
+      .catch((error: unknown) => error);
+    const { message } = failure as Error;
+    expect(message).toContain(`"[2J 31m ${'x'.repeat(192)}"`);
+    expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+
+  test('what JSON of ours never holds is shown as it is: unknown fields, names, nulls', async () => {
+    const body =
+      '{"data":[{"id":null,"status":"Brand New","extra":{"a":[1.50]}}],"hasMore":false,"total":1,"next":"x"}';
+    const service = await startFakeService({ headers: json, body });
+    const answer = await startClient(service.url).call('invoices.list');
+    expect(JSON.stringify(answer.body)).toBe(body);
+  });
+
+  test.each([200, 201, 202, 299])('%i is a success', async (status) => {
+    const service = await startFakeService({ ...okAnswer, status });
+    expect((await startClient(service.url).call('customers.list')).status).toBe(status);
+  });
+
+  test.each(['application/json', 'application/json;charset=UTF-8', 'application/problem+json', undefined])(
+    'the Content-Type %s is JSON',
+    async (type) => {
+      const service = await startFakeService({
+        headers: type === undefined ? {} : { 'content-type': type },
+        body: '{"data":{}}',
+      });
+      expect((await startClient(service.url).call('customers.list')).body).toEqual({ data: {} });
+    },
+  );
+
+  test('a body of more than 32 MiB is not read to its end', async () => {
+    const chunk = Buffer.alloc(1024 * 1024, 0x20);
+    let sent = 0;
+    const service = await startFakeService((response) => {
+      response.writeHead(200, json);
+      const more = (): void => {
+        while (!response.destroyed && response.write(chunk)) sent += 1;
+      };
+      response.on('drain', more);
+      more();
+    });
+    await expect(startClient(service.url).call('customers.list')).rejects.toThrow(
+      'not a valid response: more than 33554432 bytes',
+    );
+    expect(service.requests).toHaveLength(1);
+    expect(sent).toBeLessThan(64);
+  });
+
+  test.each([
+    ['is no HTTP', 'hello\r\n\r\n', 'not a valid response: it is not HTTP'],
+    [
+      'has headers of 20 KiB',
+      `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(20_480)}\r\n\r\n`,
+      'not a valid response: it is not HTTP',
+    ],
+    [
+      'has a broken chunk',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+      'not a valid response: it is not HTTP',
+    ],
+  ])('an answer that %s is not a valid response', async (_what, bytes, words) => {
+    const service = await startRawService(bytes, () => {});
+    await expect(startClient(service.url).call('customers.list')).rejects.toMatchObject({
+      kind: 'network',
+      message: `${service.host}: ${words}`,
+    });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['before the headers', ''],
+    ['inside the headers', 'HTTP/1.1 200 OK\r\nContent-Type: app'],
+    ['inside the body', 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"data":'],
+  ])('an answer that ends %s is asked for again, and then given up', async (_what, bytes) => {
+    const service = await startRawService(bytes, (socket) => socket.end());
+    await expect(startClient(service.url).call('customers.list')).rejects.toMatchObject({
+      kind: 'network',
+      message: `${service.host}: the connection broke before the whole answer came`,
+    });
+    expect(service.requests).toHaveLength(limits.requestAttempts);
+  });
+
+  test.each([
+    ['headers that never come', ''],
+    ['a body that never ends', 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'],
+  ])('%s are waited for no longer than the call may take', async (_what, bytes) => {
+    const service = await startRawService(bytes, () => {});
+    await expect(startClient(service.url, { timeoutMilliseconds: 100 }).call('customers.list')).rejects.toMatchObject({
+      kind: 'network',
+      message: `${service.host}: no answer within 0.1 seconds`,
+    });
+  });
+});
