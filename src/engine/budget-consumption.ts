@@ -2,7 +2,7 @@
 
 import { startOfDay } from '../calculation/billing-period.ts';
 import { budgetUse, type BudgetUse, isOfBudget } from '../calculation/budget.ts';
-import type { UsageWindow } from '../calculation/invoice-draft.ts';
+import { invoicePeriodAt, type UsageWindow, usageWindowsOf } from '../calculation/invoice-draft.ts';
 import { valuationRateOf } from '../calculation/ledger.ts';
 import { usageDimensionsOf } from '../calculation/specifiers.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
@@ -10,6 +10,7 @@ import { usageWindowsOver } from '../calculation/usage-windows.ts';
 import { limits } from '../limits.ts';
 import { type Budget, listBudgets, updateBudget } from '../store/records/budgets.ts';
 import type { Contract } from '../store/records/contracts.ts';
+import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import { listLedger } from '../store/records/ledger.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
@@ -32,7 +33,7 @@ export async function readBudgets(context: CallContext, contract: Contract): Pro
   const rate = valuationRateOf(entries, contract.creditSettings.creditRateCents);
   const consumed = await consumedCents(context, contract, {
     budgets,
-    windows: windowsSoFar(contract, context.now),
+    windows: await windowsSoFar(context, contract),
     metering: { dimensions: usageDimensionsOf(grants, budgets), grants },
   });
   return budgets.map((budget) => ({ budget, use: budgetUse(budget, consumed.get(budget.id) ?? 0n, rate) }));
@@ -89,8 +90,18 @@ function hasSameCap(a: Budget, b: Budget): boolean {
   return a.maxCredits === b.maxCredits && a.maxCreditsCents === b.maxCreditsCents && a.meterId === b.meterId;
 }
 
-/** Every window that can hold an event by now: events may be dated up to an hour ahead. */
-function windowsSoFar(contract: Contract, now: Temporal.Instant): UsageWindow[] {
+/** Every window that can hold an event by now, but for those of cancelled invoices, whose usage is billed no more. */
+async function windowsSoFar({ tx, orgId, now }: CallContext, contract: Contract): Promise<UsageWindow[]> {
+  const terms = billingTermsOf(contract);
+  const cancelled = (await listInvoicesOfContract(tx, orgId, contract.id))
+    .filter((invoice) => invoice.status === 'Cancelled')
+    .flatMap((invoice) => invoicePeriodAt(terms, invoice.periodIndex) ?? [])
+    .flatMap((period) => usageWindowsOf(terms, period).map(windowKey));
   const end = now.add({ seconds: limits.eventFutureSeconds, milliseconds: 1 });
-  return usageWindowsOver(billingTermsOf(contract), { start: startOfDay(contract.startDate), end });
+  const windows = usageWindowsOver(terms, { start: startOfDay(contract.startDate), end });
+  return windows.filter((window) => !cancelled.includes(windowKey(window)));
+}
+
+function windowKey(window: UsageWindow): string {
+  return `${window.item.id} ${window.period.index}`;
 }
