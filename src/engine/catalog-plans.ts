@@ -1,0 +1,142 @@
+/** Plans made of prices (interface 2.5 and 4.9, semantics 5 and 6). */
+
+import { nestingGrid } from '../calculation/billing-period.ts';
+import type { Interval } from '../calculation/billing-period.ts';
+import { InvalidInputError, NotFoundError } from '../errors.ts';
+import type { InputIssue } from '../errors.ts';
+import type { catalogOperations } from '../operations/catalog.ts';
+import { findPricings } from '../store/records/catalog.ts';
+import type { Pricing } from '../store/records/catalog.ts';
+import { findPlan, insertPlan, listPlans } from '../store/records/plans.ts';
+import type { Plan, PlanItem } from '../store/records/plans.ts';
+import type { CallContext, HandlersOf } from './handler.ts';
+import { listBody, pageOf } from './listing.ts';
+import { wireCents } from './wire.ts';
+
+type PlanHandlers = Pick<HandlersOf<typeof catalogOperations>, 'plans.create' | 'plans.get' | 'plans.list'>;
+
+export const planHandlers: PlanHandlers = {
+  'plans.create': async (context, { body }) => {
+    const { metadata } = body;
+    const plan: Plan = {
+      id: context.newId(),
+      name: body.name,
+      description: body.description ?? null,
+      currency: body.currency,
+      netTerms: body.netTerms,
+      externalId: body.externalId ?? null,
+      defaultAutoPayEnabled: metadata?.defaultAutoPayEnabled ?? false,
+      invoiceSendMethod: metadata?.invoiceSendMethod ?? 'auto',
+      onDepletion: metadata?.defaultCreditSettings?.onDepletion ?? null,
+      defaultCreditGrantCents: metadata?.defaultCreditGrantCents ?? null,
+      items: await itemsOf(context, body.items),
+      archivedAt: null,
+      createdAt: context.timestamp,
+      updatedAt: context.timestamp,
+    };
+    await insertPlan(context.tx, context.orgId, plan);
+    return { body: { data: wirePlan(plan) } };
+  },
+
+  'plans.get': async (context, { params }) => {
+    const plan = await findPlan(context.tx, context.orgId, params.planId);
+    if (plan === undefined) {
+      throw new NotFoundError(`no plan has the id "${params.planId}"`, { hint: 'see them with: tally plans list' });
+    }
+    return { body: { data: wirePlan(plan) } };
+  },
+
+  'plans.list': async (context, { query }) => {
+    const page = pageOf(query);
+    const found = await listPlans(context.tx, context.orgId, page);
+    return { body: listBody(found, page, found.rows.map(wirePlan)) };
+  },
+};
+
+interface GivenItem {
+  readonly pricingId: string;
+  readonly defaultQuantity: string;
+}
+
+async function itemsOf(context: CallContext, given: readonly GivenItem[]): Promise<PlanItem[]> {
+  const pricings = await findPricings(
+    context.tx,
+    context.orgId,
+    given.map((item) => item.pricingId),
+  );
+  const pricingOf = new Map(pricings.map((pricing) => [pricing.id, pricing]));
+  const issues = given.flatMap(({ pricingId }, index): InputIssue[] => {
+    const problem = problemOf(
+      pricingOf.get(pricingId),
+      given.findIndex((item) => item.pricingId === pricingId) < index,
+    );
+    return problem === undefined ? [] : [{ path: `items[${index}].pricingId`, message: problem }];
+  });
+  if (issues.length > 0) throw new InvalidInputError(issues);
+  checkIntervals(pricings);
+  return given.flatMap(({ pricingId, defaultQuantity }) => {
+    const pricing = pricingOf.get(pricingId);
+    return pricing === undefined ? [] : [{ id: context.newId(), pricing, defaultQuantity }];
+  });
+}
+
+/** A price that stood in a plan twice would bill the same usage twice, and no override could tell the two apart. */
+function problemOf(pricing: Pricing | undefined, isRepeated: boolean): string | undefined {
+  if (pricing === undefined) return 'names no price';
+  if (pricing.archivedAt !== null) return `names the price "${pricing.name}", which is archived`;
+  return isRepeated ? `names the price "${pricing.name}" a second time` : undefined;
+}
+
+/** Invoices follow the shortest interval, so every other must start where it does (semantics 6). */
+function checkIntervals(pricings: readonly Pricing[]): void {
+  const intervals = pricings.flatMap(intervalOf);
+  if (intervals.length === 0 || nestingGrid(intervals) !== undefined) return;
+  const given = [...new Set(intervals.map(({ unit, count }) => `${count} ${unit}`))].join(', ');
+  const message = `the intervals of the prices do not nest (${given}): each must be a whole multiple of the shortest`;
+  throw new InvalidInputError([{ path: 'items', message }], {
+    hint: 'put weekly and monthly prices into plans of their own',
+  });
+}
+
+function intervalOf({ priceInterval, priceIntervalCount }: Pricing): Interval[] {
+  return priceInterval === null || priceIntervalCount === null
+    ? []
+    : [{ unit: priceInterval, count: priceIntervalCount }];
+}
+
+function wirePlan(plan: Plan) {
+  const { id, name, description, currency, netTerms, externalId, createdAt, updatedAt } = plan;
+  const { defaultAutoPayEnabled, invoiceSendMethod, onDepletion, defaultCreditGrantCents } = plan;
+  return {
+    id,
+    name,
+    ...(description === null ? {} : { description }),
+    currency,
+    netTerms,
+    ...(externalId === null ? {} : { externalId }),
+    metadata: {
+      defaultAutoPayEnabled,
+      invoiceSendMethod,
+      ...(onDepletion === null ? {} : { defaultCreditSettings: { onDepletion } }),
+      ...(defaultCreditGrantCents === null ? {} : { defaultCreditGrantCents: wireCents(defaultCreditGrantCents) }),
+    },
+    items: plan.items.map(wireItem),
+    createdAt,
+    updatedAt,
+  };
+}
+
+function wireItem({ id, pricing, defaultQuantity }: PlanItem) {
+  const { productId, productName, billingMode } = pricing;
+  return {
+    id,
+    pricingId: pricing.id,
+    productId,
+    productName,
+    pricingName: pricing.name,
+    pricingModel: pricing.model,
+    billingMode,
+    defaultQuantity,
+    isMetered: pricing.model === 'USAGE',
+  };
+}

@@ -1,0 +1,183 @@
+/** Products and prices, and the room's table (interface 4.7 and 4.8, semantics 3 and 5). Plans are in catalog-plans.ts. */
+
+import { normaliseTiers } from '../calculation/pricing/tiered.ts';
+import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
+import type { InputIssue } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { catalogOperations, Tiering } from '../operations/catalog.ts';
+import {
+  archivePricing,
+  findPricing,
+  findProduct,
+  findProductByName,
+  insertPricing,
+  insertProduct,
+  listPricings,
+  listProducts,
+} from '../store/records/catalog.ts';
+import type { Pricing, Product, StoredTier } from '../store/records/catalog.ts';
+import { findMeter } from '../store/records/meters.ts';
+import { findPlanNameOfPricing } from '../store/records/plans.ts';
+import { planHandlers } from './catalog-plans.ts';
+import type { CallContext, HandlersOf } from './handler.ts';
+import { listBody, pageOf } from './listing.ts';
+
+export const catalogHandlers: HandlersOf<typeof catalogOperations> = {
+  ...planHandlers,
+
+  'products.create': async (context, { body }) => {
+    const holder = await findProductByName(context.tx, context.orgId, body.name);
+    if (holder !== undefined) {
+      throw new ConflictError(`a product is called "${body.name}" already: ${holder.id}`);
+    }
+    return { body: { data: wireProduct(await addProduct(context, body.name, body.description)) } };
+  },
+
+  'products.list': async (context, { query }) => {
+    const page = pageOf(query);
+    const found = await listProducts(context.tx, context.orgId, page);
+    return { body: listBody(found, page, found.rows.map(wireProduct)) };
+  },
+
+  'pricing.create': async (context, { body }) => {
+    const { tiers, issues: tierIssues } = tiersOf(body.pricingTiers ?? []);
+    const meterIssues = body.meterId === undefined ? [] : await findMeterIssues(context, body.meterId);
+    const product = await findOrAddProduct(context, body);
+    const productIssues = product === undefined ? [{ path: 'productId', message: 'names no product' }] : [];
+    const issues = [...productIssues, ...meterIssues, ...tierIssues];
+    if (product === undefined || issues.length > 0) throw new InvalidInputError(issues);
+    const usualTiering: Tiering = tiers.length > 0 ? 'GRADUATED' : 'NONE';
+    const pricing: Pricing = {
+      id: context.newId(),
+      productId: product.id,
+      productName: product.name,
+      name: body.name,
+      description: body.description ?? null,
+      model: body.model,
+      billingMode: body.billingMode,
+      tiering: body.tiering ?? usualTiering,
+      unitAmount: body.unitAmount ?? null,
+      flatAmount: body.flatAmount ?? null,
+      priceInterval: body.priceInterval ?? null,
+      priceIntervalCount: body.priceInterval === undefined ? null : (body.priceIntervalCount ?? 1),
+      meterId: body.meterId ?? null,
+      pricingTiers: tiers,
+      archivedAt: null,
+      createdAt: context.timestamp,
+    };
+    await insertPricing(context.tx, context.orgId, pricing);
+    return { body: { data: wirePricing(pricing) } };
+  },
+
+  'pricing.get': async (context, { params }) => {
+    const pricing = await getPricing(context, params.pricingId);
+    return { body: { data: wirePricing(pricing) } };
+  },
+
+  'pricing.list': async (context, { query }) => {
+    const page = pageOf(query, limits.defaultPricingPageSize);
+    const { productId, model } = query;
+    const found = await listPricings(context.tx, context.orgId, { productId, model, ...page });
+    return { body: listBody(found, page, found.rows.map(wirePricing)) };
+  },
+
+  'pricing.archive': async (context, { params }) => {
+    const pricing = await getPricing(context, params.pricingId);
+    if (pricing.archivedAt === null) {
+      const planName = await findPlanNameOfPricing(context.tx, context.orgId, pricing.id);
+      if (planName !== undefined) throw new ConflictError(`the price "${pricing.name}" is part of plan "${planName}"`);
+      await archivePricing(context.tx, context.orgId, { id: pricing.id, archivedAt: context.timestamp });
+    }
+    return { body: { data: wirePricing(pricing) } };
+  },
+};
+
+async function getPricing(context: CallContext, id: string): Promise<Pricing> {
+  const pricing = await findPricing(context.tx, context.orgId, id);
+  if (pricing === undefined) {
+    throw new NotFoundError(`no price has the id "${id}"`, { hint: 'see them with: tally pricing list' });
+  }
+  return pricing;
+}
+
+interface ProductChoice {
+  readonly productId?: string | undefined;
+  readonly productName?: string | undefined;
+  readonly productDescription?: string | undefined;
+}
+
+/** The product by id, or the one of the name, made where there is none. What is refused later takes it back. */
+async function findOrAddProduct(context: CallContext, choice: ProductChoice): Promise<Product | undefined> {
+  const { productId, productName } = choice;
+  if (productId !== undefined) return await findProduct(context.tx, context.orgId, productId);
+  if (productName === undefined) return undefined;
+  const known = await findProductByName(context.tx, context.orgId, productName);
+  return known ?? (await addProduct(context, productName, choice.productDescription));
+}
+
+async function addProduct(context: CallContext, name: string, description: string | undefined): Promise<Product> {
+  const product: Product = {
+    id: context.newId(),
+    name,
+    description: description ?? null,
+    archivedAt: null,
+    createdAt: context.timestamp,
+  };
+  await insertProduct(context.tx, context.orgId, product);
+  return product;
+}
+
+async function findMeterIssues(context: CallContext, meterId: string): Promise<InputIssue[]> {
+  const meter = await findMeter(context.tx, context.orgId, meterId);
+  if (meter === undefined) return [{ path: 'meterId', message: 'names no meter' }];
+  if (meter.status === 'inactive')
+    return [{ path: 'meterId', message: `names meter ${meter.code}, which is archived` }];
+  return [];
+}
+
+interface GivenTier {
+  readonly minQty?: string | undefined;
+  readonly maxQty?: string | undefined;
+  readonly unitAmount?: string | undefined;
+  readonly flatAmount?: string | undefined;
+}
+
+/** Tiers in the stored form; one without minQty begins where the tier before it ends. */
+function tiersOf(given: readonly GivenTier[]): {
+  readonly tiers: readonly StoredTier[];
+  readonly issues: InputIssue[];
+} {
+  if (given.length === 0) return { tiers: [], issues: [] };
+  const normalised = normaliseTiers(
+    given.map((tier, index) => ({ ...tier, minQty: tier.minQty ?? given[index - 1]?.maxQty ?? '0' })),
+  );
+  if ('tiers' in normalised) return { tiers: normalised.tiers, issues: [] };
+  const { index, field, problem } = normalised;
+  return { tiers: [], issues: [{ path: `pricingTiers[${index}].${field}`, message: problem }] };
+}
+
+function wireProduct({ id, name, description, createdAt }: Product) {
+  return { id, name, ...(description === null ? {} : { description }), createdAt };
+}
+
+function wirePricing(pricing: Pricing) {
+  const { id, productId, productName, name, model, billingMode, tiering, createdAt } = pricing;
+  const { description, unitAmount, flatAmount, priceInterval, priceIntervalCount, meterId, pricingTiers } = pricing;
+  return {
+    id,
+    productId,
+    productName,
+    name,
+    model,
+    billingMode,
+    tiering,
+    createdAt,
+    ...(description === null ? {} : { description }),
+    ...(unitAmount === null ? {} : { unitAmount }),
+    ...(flatAmount === null ? {} : { flatAmount }),
+    ...(priceInterval === null ? {} : { priceInterval }),
+    ...(priceIntervalCount === null ? {} : { priceIntervalCount }),
+    ...(meterId === null ? {} : { meterId }),
+    ...(pricingTiers.length === 0 ? {} : { pricingTiers: pricingTiers.map((tier) => ({ ...tier })) }),
+  };
+}

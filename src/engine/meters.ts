@@ -1,0 +1,181 @@
+/** Meters and their rate cards (interface 2.9 and 4.17; semantics 1, 5 and 14). */
+
+import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
+import type { InputIssue } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { meterOperations } from '../operations/meters.ts';
+import { listPricingsOfMeters } from '../store/records/catalog.ts';
+import {
+  archiveMeter,
+  findMeter,
+  findMeterByCode,
+  findRateCard,
+  insertMeter,
+  listMeters,
+  saveRateCard,
+} from '../store/records/meters.ts';
+import type { Meter, MeterPropertyFilter, StoredRate, StoredRateCard } from '../store/records/meters.ts';
+import type { CallContext, HandlersOf } from './handler.ts';
+import { listBody, pageOf } from './listing.ts';
+
+export const meterHandlers: HandlersOf<typeof meterOperations> = {
+  'meters.create': async (context, { body }) => {
+    if (body.sql !== undefined) {
+      const message =
+        'custom queries are not available in this version; use aggregationType, aggregationKey and filters';
+      throw new InvalidInputError([{ path: 'sql', message }]);
+    }
+    const holder = await findMeterByCode(context.tx, context.orgId, body.code);
+    if (holder !== undefined) {
+      throw new ConflictError(`the code ${body.code} belongs to meter ${holder.id} already`, {
+        hint: 'choose another code, or archive that meter',
+      });
+    }
+    const meter: Meter = {
+      id: context.newId(),
+      code: body.code,
+      displayName: body.displayName,
+      description: body.description ?? null,
+      aggregationType: body.aggregationType,
+      eventTypeFilter: {
+        include: body.eventTypeFilter?.include ?? [],
+        exclude: body.eventTypeFilter?.exclude ?? [],
+      },
+      propertyFilters: body.propertyFilters ?? [],
+      aggregationKey: body.aggregationKey ?? null,
+      groupKeys: body.groupKeys ?? [],
+      sql: null,
+      status: 'active',
+      archivedAt: null,
+      createdAt: context.timestamp,
+      updatedAt: context.timestamp,
+    };
+    await insertMeter(context.tx, context.orgId, meter);
+    return { body: { data: wireMeter(meter) } };
+  },
+
+  'meters.get': async (context, { params }) => {
+    const meter = await getMeter(context, params.meterId);
+    return { body: { data: wireListedMeter(meter) } };
+  },
+
+  'meters.list': async (context, { query }) => {
+    const page = pageOf(query, limits.defaultMeterPageSize);
+    const wanted = query.status ?? 'active';
+    const status = wanted === 'all' ? undefined : wanted;
+    const found = await listMeters(context.tx, context.orgId, { status, ...page });
+    return { body: listBody(found, page, found.rows.map(wireListedMeter)) };
+  },
+
+  'meters.archive': async (context, { params }) => {
+    const meter = await getMeter(context, params.meterId);
+    if (meter.archivedAt !== null) return { body: { data: wireListedMeter(meter) } };
+    const [pricing] = await listPricingsOfMeters(context.tx, context.orgId, [meter.id]);
+    if (pricing !== undefined) {
+      throw new ConflictError(`meter ${meter.code} is priced by "${pricing.name}" (${pricing.id})`, {
+        hint: 'archive that price first',
+      });
+    }
+    const archivedAt = context.timestamp;
+    await archiveMeter(context.tx, context.orgId, { id: meter.id, archivedAt });
+    return { body: { data: wireListedMeter({ ...meter, status: 'inactive', archivedAt, updatedAt: archivedAt }) } };
+  },
+
+  'meters.rateCard': async (context, { params }) => {
+    const { id: meterId } = await getMeter(context, params.meterId);
+    const rateCard = await findRateCard(context.tx, context.orgId, meterId);
+    if (rateCard === undefined) {
+      return { body: { data: { meterId, rates: [], fallbackUnitAmount: null, updatedAt: null } } };
+    }
+    return { body: { data: wireRateCard(rateCard) } };
+  },
+
+  'meters.setRateCard': async (context, { params, body }) => {
+    const meter = await getMeter(context, params.meterId);
+    const issues = [...dimensionIssues(meter, body.rates), ...repetitionIssues(body.rates)];
+    if (issues.length > 0) throw new InvalidInputError(issues);
+    const rateCard: StoredRateCard = {
+      meterId: meter.id,
+      rates: body.rates,
+      fallbackUnitAmount: body.fallbackUnitAmount ?? null,
+      updatedAt: context.timestamp,
+    };
+    await saveRateCard(context.tx, context.orgId, rateCard);
+    return { body: { data: wireRateCard(rateCard) } };
+  },
+};
+
+async function getMeter(context: CallContext, id: string): Promise<Meter> {
+  const meter = await findMeter(context.tx, context.orgId, id);
+  if (meter === undefined) {
+    throw new NotFoundError(`no meter has the id "${id}"`, { hint: 'see them with: tally meters list --status all' });
+  }
+  return meter;
+}
+
+/** A rate for a property that the meter does not group by would never match. */
+function dimensionIssues(meter: Meter, rates: readonly StoredRate[]): InputIssue[] {
+  const keys = meter.groupKeys.length === 0 ? 'it has none' : `it has ${meter.groupKeys.join(', ')}`;
+  return rates.flatMap((rate, index) =>
+    Object.keys(rate.dimensions)
+      .filter((key) => !meter.groupKeys.includes(key))
+      .map((key) => ({
+        path: `rates[${index}].dimensions.${key}`,
+        message: `is no group key of meter ${meter.code}; ${keys}`,
+      })),
+  );
+}
+
+/** Of two rates for one combination the second would never be used. */
+function repetitionIssues(rates: readonly StoredRate[]): InputIssue[] {
+  const first = new Map<string, number>();
+  return rates.flatMap(({ dimensions }, index) => {
+    const combination = JSON.stringify(Object.entries(dimensions).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    const earlier = first.get(combination);
+    if (earlier !== undefined) {
+      return [{ path: `rates[${index}].dimensions`, message: `is the combination of rates[${earlier}]` }];
+    }
+    first.set(combination, index);
+    return [];
+  });
+}
+
+function wireMeter(meter: Meter) {
+  const { id, code, displayName, description, aggregationType, aggregationKey, createdAt, updatedAt } = meter;
+  return {
+    id,
+    code,
+    displayName,
+    ...(description === null ? {} : { description }),
+    aggregationType,
+    eventTypeFilter: { include: [...meter.eventTypeFilter.include], exclude: [...meter.eventTypeFilter.exclude] },
+    propertyFilters: meter.propertyFilters.map(wireFilter),
+    ...(aggregationKey === null ? {} : { aggregationKey }),
+    groupKeys: [...meter.groupKeys],
+    createdAt,
+    updatedAt,
+  };
+}
+
+/** With the status, which the interface does not have in the answer of creation (semantics 1). */
+function wireListedMeter(meter: Meter) {
+  return { ...wireMeter(meter), status: meter.status };
+}
+
+function wireFilter({ name, exists, include, exclude }: MeterPropertyFilter) {
+  return {
+    name,
+    ...(exists === undefined ? {} : { exists }),
+    ...(include === undefined ? {} : { include: [...include] }),
+    ...(exclude === undefined ? {} : { exclude: [...exclude] }),
+  };
+}
+
+function wireRateCard({ meterId, rates, fallbackUnitAmount, updatedAt }: StoredRateCard) {
+  return {
+    meterId,
+    rates: rates.map(({ dimensions, unitAmount }) => ({ dimensions: { ...dimensions }, unitAmount })),
+    fallbackUnitAmount,
+    updatedAt,
+  };
+}
