@@ -113,17 +113,17 @@ async function getMeter(context: CallContext, id: string): Promise<Meter> {
   return meter;
 }
 
-/** A rate for a property that the meter does not group by would never match. */
+/** A rate for a property that the meter does not group by would never match, one for no property always. */
 function dimensionIssues(meter: Meter, rates: readonly StoredRate[]): InputIssue[] {
   const keys = meter.groupKeys.length === 0 ? 'it has none' : `it has ${meter.groupKeys.join(', ')}`;
-  return rates.flatMap((rate, index) =>
-    Object.keys(rate.dimensions)
-      .filter((key) => !meter.groupKeys.includes(key))
-      .map((key) => ({
-        path: `rates[${index}].dimensions.${key}`,
-        message: `is no group key of meter ${meter.code}; ${keys}`,
-      })),
-  );
+  return rates.flatMap((rate, index): InputIssue[] => {
+    const path = `rates[${index}].dimensions`;
+    const names = Object.keys(rate.dimensions);
+    if (names.length === 0) return [{ path, message: 'must name a group key; fallbackUnitAmount prices all the rest' }];
+    return names
+      .filter((name) => !meter.groupKeys.includes(name))
+      .map((name) => ({ path: `${path}.${name}`, message: `is no group key of meter ${meter.code}; ${keys}` }));
+  });
 }
 
 /** Of two rates for one combination the second would never be used. */

@@ -1,0 +1,412 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import type { Billing } from '../../src/operations/index.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(async () => {
+  await world.close();
+});
+
+const unknownId = '01900000-0000-7000-8000-00000000ffff';
+const flat = {
+  productName: 'Support',
+  name: 'Support, monthly',
+  model: 'FLAT',
+  unitAmount: '99.50',
+  priceInterval: 'MONTH',
+};
+const tiered = { productName: 'Seats', name: 'Seats', model: 'TIER', priceInterval: 'MONTH' };
+
+async function createMeter(code = 'TOKENS') {
+  return (await world.call('meters.create', { body: { code, displayName: code, aggregationType: 'COUNT' } })).data;
+}
+
+async function createPricing(body: Record<string, unknown> = {}) {
+  return (await world.call('pricing.create', { body: { ...flat, ...body } })).data;
+}
+
+async function createTiers(...pricingTiers: Record<string, string>[]) {
+  return (await world.call('pricing.create', { body: { ...tiered, pricingTiers } })).data;
+}
+
+async function createPlan(pricingIds: readonly string[], body: Record<string, unknown> = {}) {
+  const items = pricingIds.map((pricingId) => ({ pricingId }));
+  return (await world.call('plans.create', { body: { name: 'Plan', items, ...body } })).data;
+}
+
+async function archive(pricingId: string) {
+  return (await world.call('pricing.archive', { params: { pricingId } })).data;
+}
+
+async function getPricing(pricingId: string) {
+  return (await world.call('pricing.get', { params: { pricingId } })).data;
+}
+
+async function pricingNames(query: Record<string, string> = {}) {
+  return (await world.call('pricing.list', { query })).data.map((pricing) => pricing.name);
+}
+
+async function productNames() {
+  return (await world.call('products.list')).data.map((product) => product.name);
+}
+
+/** The owner of a second organization. */
+async function otherOrganization(): Promise<Billing> {
+  await world.call('orgs.create', { body: { name: 'eu' } });
+  return world.engine.as(await world.engine.owner('eu'));
+}
+
+describe('products', () => {
+  it('are created with the fields that are given', async () => {
+    const { status, body } = await world.billing.call('products.create', {
+      body: { name: 'Inference', description: 'Tokens' },
+    });
+    expect(status).toBe(201);
+    expect(body.data).toEqual({
+      id: expect.stringMatching(/^01900000-/) as unknown,
+      name: 'Inference',
+      description: 'Tokens',
+      createdAt: '2026-03-01T00:00:00.000Z',
+    });
+    const plain = await world.call('products.create', { body: { name: 'Seats' } });
+    expect(plain.data).not.toHaveProperty('description');
+  });
+
+  it('have unique names in an organization', async () => {
+    await world.call('products.create', { body: { name: 'Inference' } });
+    await expect(world.call('products.create', { body: { name: 'Inference' } })).rejects.toMatchObject({
+      kind: 'conflict',
+    });
+    const other = await otherOrganization();
+    expect((await other.call('products.create', { body: { name: 'Inference' } })).status).toBe(201);
+  });
+
+  it('are listed newest first, in pages', async () => {
+    for (const name of ['a', 'b', 'c']) await world.call('products.create', { body: { name } });
+    const page = await world.call('products.list', { query: { limit: '2' } });
+    expect(page).toMatchObject({ data: [{ name: 'c' }, { name: 'b' }], hasMore: true, total: 3 });
+  });
+});
+
+describe('creating a price', () => {
+  it('shows the fields that it has and no others', async () => {
+    const { status, body } = await world.billing.call('pricing.create', { body: flat });
+    expect(status).toBe(201);
+    expect(body.data).toEqual({
+      id: expect.any(String) as unknown,
+      productId: expect.any(String) as unknown,
+      productName: 'Support',
+      name: 'Support, monthly',
+      model: 'FLAT',
+      billingMode: 'RECURRING',
+      tiering: 'NONE',
+      unitAmount: '99.50',
+      priceInterval: 'MONTH',
+      priceIntervalCount: 1,
+      createdAt: '2026-03-01T00:00:00.000Z',
+    });
+    expect(await getPricing(body.data.id)).toEqual(body.data);
+  });
+
+  it('by product name makes the product once and uses it afterwards', async () => {
+    const first = await createPricing({ productDescription: 'Humans who answer' });
+    const second = await createPricing({ name: 'Support, yearly', priceInterval: 'YEAR' });
+    expect(second.productId).toBe(first.productId);
+    const { data } = await world.call('products.list');
+    expect(data).toMatchObject([{ id: first.productId, name: 'Support', description: 'Humans who answer' }]);
+  });
+
+  it('by product id uses that product', async () => {
+    const { data: product } = await world.call('products.create', { body: { name: 'Help' } });
+    const pricing = await createPricing({ productName: undefined, productId: product.id });
+    expect(pricing).toMatchObject({ productId: product.id, productName: 'Help' });
+  });
+
+  it('refuses a product id that names none, in one organization and across two', async () => {
+    const body = { ...flat, productName: undefined };
+    await expect(world.call('pricing.create', { body: { ...body, productId: unknownId } })).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: 'productId: names no product',
+    });
+    const { productId } = await createPricing();
+    const other = await otherOrganization();
+    await expect(other.call('pricing.create', { body: { ...body, productId } })).rejects.toMatchObject({
+      message: 'productId: names no product',
+    });
+  });
+
+  it('by usage refers to an active meter', async () => {
+    const meter = await createMeter();
+    const usage = { ...flat, model: 'USAGE', unitAmount: '0.000003' };
+    expect(await createPricing({ ...usage, meterId: meter.id })).toMatchObject({ meterId: meter.id, tiering: 'NONE' });
+    await expect(createPricing({ ...usage, meterId: unknownId })).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: 'meterId: names no meter',
+    });
+    const old = await createMeter('OLD');
+    await world.call('meters.archive', { params: { meterId: old.id } });
+    await expect(createPricing({ ...usage, meterId: old.id })).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: 'meterId: names meter OLD, which is archived',
+    });
+    const other = await otherOrganization();
+    await expect(other.call('pricing.create', { body: { ...usage, meterId: meter.id } })).rejects.toMatchObject({
+      message: 'meterId: names no meter',
+    });
+  });
+
+  it('that is refused makes no product', async () => {
+    await expect(createPricing({ model: 'USAGE', meterId: unknownId })).rejects.toMatchObject({ kind: 'invalidInput' });
+    expect(await productNames()).toEqual([]);
+  });
+
+  it.each([
+    [{ unitAmount: undefined }, 'unitAmount: is required for FLAT'],
+    [{ model: 'USAGE' }, 'meterId: is required for USAGE'],
+    [{ model: 'TIER', unitAmount: undefined }, 'pricingTiers: is required for a tiered price'],
+    [{ priceInterval: undefined }, 'priceInterval: is required when RECURRING'],
+    [{ productName: undefined }, 'productId: exactly one of productId and productName is required'],
+    [{ billingMode: 'ONE_TIME' }, 'priceInterval: goes with RECURRING only'],
+  ])('refuses %j', async (body, message) => {
+    await expect(createPricing(body)).rejects.toMatchObject({ kind: 'invalidInput', message });
+  });
+
+  it('once has no interval', async () => {
+    const pricing = await createPricing({ billingMode: 'ONE_TIME', priceInterval: undefined });
+    expect(pricing).not.toHaveProperty('priceInterval');
+    expect(pricing).not.toHaveProperty('priceIntervalCount');
+  });
+});
+
+describe('tiers', () => {
+  it('are graduated unless said otherwise', async () => {
+    expect((await createTiers({ unitAmount: '1' })).tiering).toBe('GRADUATED');
+    const volume = await createPricing({
+      ...tiered,
+      unitAmount: undefined,
+      tiering: 'VOLUME',
+      pricingTiers: [{ unitAmount: '1' }],
+    });
+    expect(volume.tiering).toBe('VOLUME');
+  });
+
+  it('come back with every member, each beginning where the one before ends', async () => {
+    const { pricingTiers, id } = await createTiers(
+      { minQty: '0', maxQty: '10', unitAmount: '12', flatAmount: '5' },
+      { minQty: '11', maxQty: '100', unitAmount: '9.50' },
+      { maxQty: '', flatAmount: '100' },
+    );
+    const expected = [
+      { minQty: '0', maxQty: '10', unitAmount: '12', flatAmount: '5' },
+      { minQty: '10', maxQty: '100', unitAmount: '9.50', flatAmount: '0' },
+      { minQty: '100', maxQty: '', unitAmount: '0', flatAmount: '100' },
+    ];
+    expect(pricingTiers).toEqual(expected);
+    expect((await getPricing(id)).pricingTiers).toEqual(expected);
+  });
+
+  it.each([
+    ['a gap', [{ maxQty: '10' }, { minQty: '12' }], 'pricingTiers[1].minQty'],
+    ['an overlap', [{ maxQty: '10' }, { minQty: '9' }], 'pricingTiers[1].minQty'],
+    ['a first tier above 0', [{ minQty: '1' }], 'pricingTiers[0].minQty'],
+    ['a bound below its start', [{ maxQty: '10' }, { maxQty: '5' }, {}], 'pricingTiers[1].maxQty'],
+    ['an end of the last tier', [{ maxQty: '10' }], 'pricingTiers[0].maxQty'],
+    ['no end of an earlier tier', [{}, { minQty: '10' }], 'pricingTiers[0].maxQty'],
+  ])('with %s are refused', async (_what, tiers, path) => {
+    await expect(createTiers(...(tiers as Record<string, string>[]))).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: expect.stringMatching(`^${path.replaceAll(/[[\].]/g, '\\$&')}: `) as unknown,
+    });
+  });
+});
+
+describe('listing prices', () => {
+  it('shows the newest first, of one product or of one model', async () => {
+    const meter = await createMeter();
+    const { productId } = await createPricing({ name: 'a' });
+    await createPricing({ name: 'b', productName: 'Inference', model: 'USAGE', meterId: meter.id });
+    await createPricing({ name: 'c' });
+    expect(await pricingNames()).toEqual(['c', 'b', 'a']);
+    expect(await pricingNames({ productId })).toEqual(['c', 'a']);
+    expect(await pricingNames({ model: 'USAGE' })).toEqual(['b']);
+    expect(await pricingNames({ productId, model: 'USAGE' })).toEqual([]);
+    expect(await pricingNames({ productId: unknownId })).toEqual([]);
+  });
+
+  it('shows fifty when no limit is given, and at most a hundred', async () => {
+    for (let index = 0; index < 51; index += 1) await createPricing({ name: `price ${index}` });
+    const page = await world.call('pricing.list');
+    expect(page.data).toHaveLength(50);
+    expect(page).toMatchObject({ hasMore: true, total: 51 });
+    await expect(world.call('pricing.list', { query: { limit: '101' } })).rejects.toMatchObject({ kind: 'badRequest' });
+  });
+});
+
+describe('archiving a price', () => {
+  it('takes it off the list but not out of reach, and doing it again changes nothing', async () => {
+    const { id } = await createPricing();
+    const archived = await archive(id);
+    expect(await archive(id)).toEqual(archived);
+    expect(await getPricing(id)).toEqual(archived);
+    expect(await pricingNames()).toEqual([]);
+  });
+
+  it('is refused while a plan has it', async () => {
+    const { id } = await createPricing();
+    await createPlan([id], { name: 'Gold' });
+    await expect(archive(id)).rejects.toMatchObject({
+      kind: 'conflict',
+      message: 'the price "Support, monthly" is part of plan "Gold"',
+    });
+    expect(await pricingNames()).toEqual(['Support, monthly']);
+  });
+});
+
+describe('plans', () => {
+  it('have defaults: USD, 30 days, sent by itself, paid by hand, quantity 1', async () => {
+    const pricing = await createPricing();
+    const { status, body } = await world.billing.call('plans.create', {
+      body: { name: 'Plan', items: [{ pricingId: pricing.id }] },
+    });
+    expect(status).toBe(201);
+    expect(body.data).toEqual({
+      id: expect.any(String) as unknown,
+      name: 'Plan',
+      currency: 'USD',
+      netTerms: '30',
+      metadata: { defaultAutoPayEnabled: false, invoiceSendMethod: 'auto' },
+      items: [
+        {
+          id: expect.any(String) as unknown,
+          pricingId: pricing.id,
+          productId: pricing.productId,
+          productName: 'Support',
+          pricingName: 'Support, monthly',
+          pricingModel: 'FLAT',
+          billingMode: 'RECURRING',
+          defaultQuantity: '1',
+          isMetered: false,
+        },
+      ],
+      createdAt: '2026-03-01T00:00:00.000Z',
+      updatedAt: '2026-03-01T00:00:00.000Z',
+    });
+  });
+
+  it('keep what is given, and items in their order', async () => {
+    const meter = await createMeter();
+    const support = await createPricing();
+    const usage = await createPricing({ productName: 'Inference', name: 'Calls', model: 'USAGE', meterId: meter.id });
+    const metadata = {
+      defaultAutoPayEnabled: true,
+      invoiceSendMethod: 'manual',
+      defaultCreditSettings: { onDepletion: 'alert_only' },
+      defaultCreditGrantCents: 50_000,
+    };
+    const created = await createPlan([], {
+      description: 'For everyone',
+      netTerms: 'Net 45',
+      externalId: 'plan-1',
+      metadata,
+      items: [{ pricingId: usage.id }, { pricingId: support.id, defaultQuantity: '2.5' }],
+    });
+    expect(created).toMatchObject({
+      description: 'For everyone',
+      netTerms: '45',
+      externalId: 'plan-1',
+      metadata,
+      items: [
+        { pricingName: 'Calls', isMetered: true, defaultQuantity: '1' },
+        { pricingName: 'Support, monthly', isMetered: false, defaultQuantity: '2.5' },
+      ],
+    });
+    const read = await world.call('plans.get', { params: { planId: created.id } });
+    expect(read.data).toEqual(created);
+    expect((await world.call('plans.list')).data).toEqual([created]);
+  });
+
+  it('are listed newest first, in pages', async () => {
+    const { id } = await createPricing();
+    for (const name of ['a', 'b', 'c']) await createPlan([id], { name });
+    const page = await world.call('plans.list', { query: { limit: '2', offset: '1' } });
+    expect(page).toMatchObject({ data: [{ name: 'b' }, { name: 'a' }], hasMore: false, total: 3 });
+  });
+
+  it('refuse items that name no price, an archived one, or one twice, and list each', async () => {
+    const archived = await createPricing({ name: 'old' });
+    await archive(archived.id);
+    const { id } = await createPricing({ name: 'new' });
+    await expect(createPlan([id, unknownId, archived.id, id])).rejects.toMatchObject({
+      kind: 'invalidInput',
+      issues: [
+        { path: 'items[1].pricingId', message: 'names no price' },
+        { path: 'items[2].pricingId', message: 'names the price "old", which is archived' },
+        { path: 'items[3].pricingId', message: 'names the price "new" a second time' },
+      ],
+    });
+  });
+
+  it.each([
+    ['a month and a week', ['MONTH', 1], ['WEEK', 1], false],
+    ['two and three months', ['MONTH', 2], ['MONTH', 3], false],
+    ['two and three weeks', ['WEEK', 2], ['WEEK', 3], false],
+    ['a month and a year', ['MONTH', 1], ['YEAR', 1], true],
+    ['three months and a year', ['MONTH', 3], ['YEAR', 1], true],
+    ['one and four weeks', ['WEEK', 1], ['WEEK', 4], true],
+  ] as const)('take intervals that nest: %s', async (_what, first, second, isAccepted) => {
+    const ids: string[] = [];
+    for (const [priceInterval, priceIntervalCount] of [first, second]) {
+      ids.push((await createPricing({ priceInterval, priceIntervalCount })).id);
+    }
+    if (isAccepted) {
+      await expect(createPlan(ids)).resolves.toMatchObject({ name: 'Plan' });
+      return;
+    }
+    await expect(createPlan(ids)).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: expect.stringMatching(/^items: the intervals of the prices do not nest/) as unknown,
+    });
+  });
+
+  it.each([
+    [{ currency: 'EUR' }, 'currency: must be "USD"'],
+    [{ items: [] }, 'items: must have at least 1 elements'],
+    [{ netTerms: '366' }, 'netTerms: must be at most 365 days'],
+  ])('refuse %j', async (body, message) => {
+    const { id } = await createPricing();
+    await expect(createPlan([id], body)).rejects.toMatchObject({ kind: 'invalidInput', message });
+  });
+});
+
+describe('what another organization has', () => {
+  it('is answered like what never was', async () => {
+    const pricing = await createPricing();
+    const plan = await createPlan([pricing.id]);
+    const other = await otherOrganization();
+    for (const pricingId of [pricing.id, unknownId, 'nonsense', '']) {
+      for (const name of ['pricing.get', 'pricing.archive'] as const) {
+        await expect(other.call(name, { params: { pricingId } })).rejects.toMatchObject({
+          kind: 'notFound',
+          message: `no price has the id "${pricingId}"`,
+        });
+      }
+    }
+    for (const planId of [plan.id, unknownId, 'nonsense', '']) {
+      await expect(other.call('plans.get', { params: { planId } })).rejects.toMatchObject({
+        kind: 'notFound',
+        message: `no plan has the id "${planId}"`,
+      });
+    }
+    await expect(
+      other.call('plans.create', { body: { name: 'Plan', items: [{ pricingId: pricing.id }] } }),
+    ).rejects.toMatchObject({ kind: 'invalidInput', message: 'items[0].pricingId: names no price' });
+    for (const name of ['products.list', 'pricing.list', 'plans.list'] as const) {
+      expect((await other.call(name)).body).toEqual({ data: [], hasMore: false, total: 0 });
+    }
+  });
+});
