@@ -7,7 +7,7 @@ import packageFacts from '../package.json' with { type: 'json' };
 import { manifest } from './cli/manifest.ts';
 import { run } from './cli/program.ts';
 import { vouch } from './cli/safe-text.ts';
-import type { Dependencies } from './cli/session.ts';
+import type { Dependencies, Stage } from './cli/session.ts';
 import type { EmbeddedTarget } from './cli/target.ts';
 import { createTerminal } from './cli/terminal.ts';
 import type { Terminal } from './cli/terminal.ts';
@@ -100,7 +100,7 @@ async function directories(): Promise<{ config: string; data: string }> {
   return { config: env['TALLY_CONFIG_DIR'] || config, data: env['TALLY_DATA_DIR'] || data };
 }
 
-async function openEngine(target: EmbeddedTarget) {
+async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId }) {
   const [{ openStore }, { createEngine }, { limits }, { randomBytes }] = await Promise.all([
     import('./store/open.ts'),
     import('./engine/engine.ts'),
@@ -110,7 +110,7 @@ async function openEngine(target: EmbeddedTarget) {
   if (target.isDefault) await makeDataDirectory(target.database);
   const store = await openStore(target.database);
   const { finalizationGraceHours } = limits;
-  const engine = createEngine({ store, now, newId, randomBytes, finalizationGraceHours });
+  const engine = createEngine({ store, ...stage, randomBytes, finalizationGraceHours });
   return { engine, close: () => engine.close() };
 }
 

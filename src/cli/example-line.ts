@@ -66,6 +66,6 @@ function scalarText(value: unknown, shape: Shape | undefined): string {
   return shape?.kind === 'any' && looksLikeAnother ? JSON.stringify(value) : value;
 }
 
-function shellWord(word: string): string {
+export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -156,7 +156,8 @@ async function addCommands(
       .helpCommand(false);
     if (name !== named) continue;
     command.description(`${local.summary}.`);
-    (await local.load()).declare(command, { runAction, manifest });
+    const runLine = async (argv: readonly string[], dependencies: Dependencies) => await run(argv, dependencies, manifest);
+    (await local.load()).declare(command, { runAction, manifest, runLine });
     for (const each of [command, ...command.commands]) each.addHelpText('after', globalFlagsNote);
   }
 }

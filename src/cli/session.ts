@@ -17,6 +17,11 @@ export interface OpenEngine {
   close(): Promise<void>;
 }
 
+export interface Stage {
+  readonly now: () => Temporal.Instant;
+  readonly newId: () => string;
+}
+
 export interface ServeOptions {
   readonly engine: Engine;
   readonly host: string | undefined;
@@ -41,7 +46,8 @@ export interface Dependencies {
   /** Where profiles and the default database live. */
   directories(): Promise<{ readonly config: string; readonly data: string }>;
   openBilling(target: Target, options: { readonly timeoutMilliseconds: number | undefined }): Promise<OpenBilling>;
-  openEngine(target: EmbeddedTarget): Promise<OpenEngine>;
+  /** `stage` replaces clock and ids, for a story that is the same every time. */
+  openEngine(target: EmbeddedTarget, stage?: Stage): Promise<OpenEngine>;
   serve(options: ServeOptions): Promise<RunningServer>;
   openApiDocument(): Promise<unknown>;
   /** Throws a usage error for an address that a key must not be sent to. */

@@ -1,6 +1,6 @@
 /** The streams of a command: the only place that writes. What may be coloured, how wide it is, and who can be asked. */
 
-import type { Readable, Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 
 import { BadRequestError, BillingError } from '../errors.ts';
 import { redact } from './redact.ts';
@@ -30,6 +30,10 @@ export interface Terminal {
   err(text: SafeText): void;
   /** From now on this text never appears in talk. */
   conceal(secret: string): void;
+  /** Standard input as it comes, for what is too much to hold. */
+  openInput(): Readable;
+  /** Where a progress bar draws itself. */
+  openProgress(): Writable;
   /** Everything on standard input; throws a BadRequestError when it is not UTF-8. */
   readInput(): Promise<string>;
   /** The answer of the person, `yes` for a confirmed question; undefined at the end of input. */
@@ -55,6 +59,8 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): Termina
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(redact(text, secrets)),
     conceal: (secret) => void secrets.add(secret),
+    openInput: () => stdin,
+    openProgress: () => stderr,
     readInput: () => readAll(stdin),
     ask: (question) => askPerson(question, { input: stdin, output: stderr }),
   };
@@ -148,6 +154,8 @@ export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
     out: (text) => void (written.stdout += text),
     err: (text) => void (written.stderr += redact(text, secrets)),
     conceal: (secret) => void secrets.add(secret),
+    openInput: () => Readable.from([Buffer.from(options.input ?? '')]),
+    openProgress: () => new Writable({ write: (_chunk, _encoding, done) => done() }),
     readInput: () => Promise.resolve(options.input ?? ''),
     ask: (question) => {
       asked.push(question);

@@ -3,14 +3,22 @@
 import type { Command } from 'commander';
 
 import type { CommandSpec, Manifest } from '../manifest.ts';
-import type { Session } from '../session.ts';
+import type { Dependencies, Session } from '../session.ts';
 
 /** Runs an action with a session made from the global flags. */
 export type Run = (action: (session: Session) => Promise<void>, command?: CommandSpec) => Promise<void>;
 
 export interface CommandModule {
   /** Gives the command its flags, arguments, verbs and action. */
-  declare(command: Command, context: { readonly runAction: Run; readonly manifest: Manifest }): void;
+  declare(
+    command: Command,
+    context: {
+      readonly runAction: Run;
+      readonly manifest: Manifest;
+      /** Runs a whole command line of its own; returns its exit code. */
+      readonly runLine: (argv: readonly string[], dependencies: Dependencies) => Promise<number>;
+    },
+  ): void;
 }
 
 export interface LocalCommand {
@@ -26,6 +34,12 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     heading: 'Administration:',
     load: () => import('./profile.ts'),
   },
+  import: {
+    summary: 'Events from files, each row counted once',
+    heading: 'Tools:',
+    load: () => import('./import.ts'),
+  },
+  demo: { summary: 'The main job on a database of its own', heading: 'Tools:', load: () => import('./demo.ts') },
   serve: { summary: 'Serve a database over HTTP', heading: 'Tools:', load: () => import('./serve.ts') },
   api: {
     summary: 'Send any request, or print the OpenAPI document',

@@ -1,0 +1,180 @@
+/** `tally demo`: the main job on a database of its own, each command shown before its output. */
+
+import { createReadStream, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { BillingError } from '../../errors.ts';
+import type { Answer, Billing, OperationName } from '../../operations/index.ts';
+import { shellWord } from '../example-line.ts';
+import { generateEvents } from '../demo/generated-events.ts';
+import { tellStory } from '../demo/story.ts';
+import type { StoryInput } from '../demo/story.ts';
+import { importEvents } from '../import/events.ts';
+import { safe, say, vouch } from '../safe-text.ts';
+import type { Dependencies, Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import type { CommandModule } from './index.ts';
+
+interface DemoFlags {
+  readonly events?: string;
+  readonly seed: string;
+}
+
+/** Runs a command line with its own dependencies; returns the exit code. */
+type RunLine = (argv: readonly string[], dependencies: Dependencies) => Promise<number>;
+
+export const declare: CommandModule['declare'] = (command, { runAction, runLine }) => {
+  command
+    .usage('[flags]')
+    .option('--events <file>', 'tell it on this CSV file with TIMESTAMP, ContextTokens and GeneratedTokens')
+    .option('--seed <number>', 'other generated events', '1')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # On generated events
+  tally demo
+  # On a file of your own
+  tally demo --events requests.csv
+`,
+    )
+    .action(async (flags: DemoFlags) => await runAction(async (session) => await demo(flags, session, runLine)));
+};
+
+async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promise<void> {
+  if (!/^\d{1,9}$/.test(flags.seed)) throw new BillingError('usage', `--seed takes a whole number, not ${flags.seed}`);
+  const directory = mkdtempSync(join(tmpdir(), 'tallybook-demo-'));
+  const database = join(directory, 'demo.db');
+  const plot = flags.events === undefined ? generatedPlot(Number(flags.seed), directory) : await plotOfFile(flags.events);
+  // A day after the month that is told, so that its invoices can be finalized.
+  const today = Temporal.PlainDate.from(plot.endDate).add({ days: 1 });
+  const { terminal } = session;
+  terminal.out(say`The database of this demo is ${database}; its clock stands at ${today.toString()}.\n`);
+  const stage = {
+    terminal,
+    dependencies: onStage(session.dependencies, { database, now: today.toZonedDateTime('UTC').toInstant() }),
+    runLine,
+  };
+  await tellStory({
+    ...plot,
+    // In a hundred years of service: the demo's credits shall not lapse while somebody looks at them.
+    grantExpiresAt: '2099-12-31T00:00:00Z',
+    grantCents: 2_500,
+    say: (sentence) => terminal.out(say`\n# ${sentence}\n`),
+    tally: async (...words) => await perform(words, stage),
+  });
+  terminal.out(say`\nLook further with: export TALLY_DATABASE=${database}\n`);
+}
+
+type Plot = Omit<StoryInput, 'say' | 'tally' | 'grantExpiresAt' | 'grantCents'>;
+
+const generatedRows = 6_000;
+
+function generatedPlot(seed: number, directory: string): Plot {
+  const customers = [
+    { externalId: 'acme', name: 'Acme Inc' },
+    { externalId: 'globex', name: 'Globex Corporation' },
+    { externalId: 'initech', name: 'Initech' },
+  ];
+  const [startDate, endDate] = ['2026-03-01', '2026-04-01'];
+  const file = join(directory, 'requests.csv');
+  const usage = {
+    seed,
+    rows: generatedRows,
+    from: Temporal.Instant.from(`${startDate}T00:00:00Z`),
+    to: Temporal.Instant.from(`${endDate}T00:00:00Z`),
+    customers: customers.map((customer) => customer.externalId),
+  };
+  writeFileSync(file, generateEvents(usage));
+  return {
+    file,
+    customers,
+    startDate,
+    endDate,
+    mapping: ['--customer-column', 'Customer'],
+    budget: { model: 'large', maxCreditsCents: 500 },
+  };
+}
+
+/** One customer sent all requests of the file, all of them to one model. */
+async function plotOfFile(file: string): Promise<Plot> {
+  if (!existsSync(file)) throw new BillingError('usage', `cannot read ${file}: there is no such file`);
+  const { first, last } = await spanOf(file);
+  const startDate = first.toZonedDateTimeISO('UTC').toPlainDate().with({ day: 1 });
+  const lastDate = last.toZonedDateTimeISO('UTC').toPlainDate();
+  if (Temporal.PlainDate.compare(lastDate, startDate.add({ months: 1 })) >= 0) {
+    throw new BillingError('usage', `${file} spans more than one month, and the demo bills one`);
+  }
+  return {
+    file,
+    customers: [{ externalId: 'acme', name: 'Acme Inc' }],
+    startDate: startDate.toString(),
+    endDate: startDate.add({ months: 1 }).toString(),
+    mapping: ['--customer', 'acme', '--set', 'Model=conversation'],
+    budget: { model: 'conversation', maxCreditsCents: 1_000 },
+  };
+}
+
+/** The first and the last instant of a file, by an import that keeps nothing. */
+async function spanOf(file: string): Promise<{ readonly first: Temporal.Instant; readonly last: Temporal.Instant }> {
+  const seen: string[] = [];
+  const billing: Billing = {
+    call: async <N extends OperationName>(_name: N, input: { readonly body?: unknown } = {}) => {
+      const { events } = input.body as { readonly events: readonly { readonly timestamp: string }[] };
+      for (const { timestamp } of events) seen.push(timestamp);
+      return await Promise.resolve({ status: 202, body: {} } as Answer<N>);
+    },
+  };
+  const mapping = { eventName: 'llm.request', customer: 'acme', timeZone: 'UTC', properties: [] };
+  await importEvents({ input: createReadStream(file), delimiter: ',', batchSize: 10_000, billing, mapping });
+  const instants = seen.map((timestamp) => Temporal.Instant.from(timestamp)).toSorted(Temporal.Instant.compare);
+  const [first, last] = [instants[0], instants.at(-1)];
+  if (first === undefined || last === undefined) throw new BillingError('usage', `${file} has no rows`);
+  return { first, last };
+}
+
+/** The same command line, on the demo's database and clock, with ids that are the same in every run. */
+function onStage(
+  dependencies: Dependencies,
+  { database, now }: { readonly database: string; readonly now: Temporal.Instant },
+): Dependencies {
+  let count = 0;
+  const newId = () => {
+    count += 1;
+    return `01900000-0000-7000-8000-${count.toString(16).padStart(12, '0')}`;
+  };
+  return {
+    ...dependencies,
+    env: { TALLY_DATABASE: database },
+    openBilling: async (target) => {
+      if (target.kind !== 'embedded') throw new TypeError('the demo works on its own database');
+      const { engine, close } = await dependencies.openEngine(target, { now: () => now, newId });
+      return { billing: engine.as(await engine.owner(target.organization)), close };
+    },
+  };
+}
+
+async function perform(
+  words: readonly string[],
+  stage: { readonly terminal: Terminal; readonly dependencies: Dependencies; readonly runLine: RunLine },
+): Promise<string> {
+  const { terminal, dependencies, runLine } = stage;
+  terminal.out(vouch(`\n$ tally ${words.map((word) => shellWord(word)).join(' ')}\n`));
+  let output = '';
+  const recorder: Terminal = {
+    ...terminal,
+    // As a person would see it, also where the demo itself is read by a program.
+    stdout: { isTerminal: true, hasColor: terminal.stdout.hasColor, columns: terminal.stdout.columns ?? 120 },
+    stderr: { ...terminal.stderr, isTerminal: false },
+    stdin: { isTerminal: false },
+    out: (text) => {
+      output += text;
+      terminal.out(text);
+    },
+    err: terminal.out,
+  };
+  const exitCode = await runLine(words, { ...dependencies, terminal: recorder });
+  if (exitCode !== 0) throw new BillingError('internal', safe(`the command above failed with exit code ${exitCode}`));
+  return output;
+}

@@ -1,0 +1,248 @@
+/** `tally import events`: a CSV file into events, with progress and a report of the rows that were refused. */
+
+import { createReadStream, statSync, writeFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+
+import { BillingError } from '../../errors.ts';
+import type { View } from '../../operations/operation.ts';
+import { importEvents } from '../import/events.ts';
+import type { ImportReport } from '../import/events.ts';
+import type { Mapping, MappingOptions } from '../import/mapping.ts';
+import { timeoutOf } from '../open-session.ts';
+import { render } from '../output.ts';
+import { confirmWrite } from '../prompts.ts';
+import { say } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import type { CommandModule } from './index.ts';
+
+interface ImportFlags {
+  readonly eventName?: string;
+  readonly eventNameColumn?: string;
+  readonly customer?: string;
+  readonly customerId?: string;
+  readonly customerColumn?: string;
+  readonly contractId?: string;
+  readonly timestamp?: string;
+  readonly timeZone: string;
+  readonly property?: readonly string[];
+  readonly set?: readonly string[];
+  readonly keyColumn?: string;
+  readonly source?: string;
+  readonly delimiter: string;
+  readonly batchSize: string;
+  readonly refused?: string;
+}
+
+const defaultBatchSize = 5_000;
+const shownRefusals = 10;
+
+const repeated = (value: string, before: readonly string[] = []) => [...before, value];
+
+export const declare: CommandModule['declare'] = (command, { runAction }) => {
+  command
+    .command('events')
+    .summary('Events from a CSV file')
+    .description(
+      'Makes an event of every row of a CSV file with a header line. A row keeps its identity: importing a file again, or one that has grown, counts nothing twice.',
+    )
+    .usage('<file> [flags]')
+    .argument('<file>', 'path of the file, or - for standard input')
+    .option('--event-name <name>', 'name of every event')
+    .option('--event-name-column <column>', 'column with the name of the event')
+    .option('--customer <external-id>', 'customer of every event, by your own id')
+    .option('--customer-id <id>', 'customer of every event, by id')
+    .option('--customer-column <column>', 'column with your own id of the customer')
+    .option('--contract-id <id>', 'contract that is billed; found by itself when not given')
+    .option('--timestamp <column>', 'column that says when it happened (the one called timestamp when not given)')
+    .option('--time-zone <zone>', 'zone of timestamps that carry no offset', 'UTC')
+    .option(
+      '--property <name=column>',
+      'property from a column, repeatable (every other column when not given)',
+      repeated,
+    )
+    .option('--set <name=value>', 'property with the same value on every event, repeatable', repeated)
+    .option('--key-column <column>', 'column that identifies a row (its content when not given)')
+    .option('--source <name>', 'tells apart files whose equal rows are different events')
+    .option('--delimiter <character>', 'what separates columns', ',')
+    .option('--batch-size <number>', 'events sent at a time', String(defaultBatchSize))
+    .option('--refused <path>', 'write refused rows to this CSV file, with line and reason')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # Every row is a request of one customer; all other columns become properties
+  tally import events requests.csv --event-name llm.request --customer acme
+  # Customers in a column, two properties, times of Berlin
+  tally import events usage.csv --event-name api.call --customer-column account --property bytes=size --property region --time-zone Europe/Berlin
+  # What would be imported
+  tally import events requests.csv --event-name llm.request --customer acme --dry-run
+`,
+    )
+    .action(
+      async (file: string, flags: ImportFlags) => await runAction(async (session) => await run(file, flags, session)),
+    );
+};
+
+async function run(file: string, flags: ImportFlags, session: Session): Promise<void> {
+  const batchSize = batchSizeOf(flags.batchSize);
+  const input = inputOf(file, session);
+  const target = await session.target();
+  const isRehearsal = session.flags.dryRun === true;
+  if (!isRehearsal) await confirmWrite(session, target, `Import events from ${file}`);
+  const opened = isRehearsal
+    ? undefined
+    : await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
+  const stop = new AbortController();
+  void session.dependencies.untilStopped().then(() => stop.abort());
+  const progress = await createProgress(session, input.bytes);
+  try {
+    const report = await importEvents({
+      input: input.stream,
+      delimiter: delimiterOf(flags.delimiter),
+      batchSize,
+      mapping: mappingOf(flags),
+      billing: opened?.billing,
+      onStart: (mapping) => tellPlan(session, mapping, flags),
+      onProgress: progress.update,
+      signal: stop.signal,
+    });
+    progress.stop();
+    await tellReport(session, report, { flags, isRehearsal });
+  } finally {
+    progress.stop();
+    input.stream.destroy();
+    await opened?.close();
+  }
+}
+
+function inputOf(file: string, session: Session): { readonly stream: Readable; readonly bytes: number | undefined } {
+  if (file === '-') return { stream: session.terminal.openInput(), bytes: undefined };
+  try {
+    const { size } = statSync(file);
+    return { stream: createReadStream(file), bytes: size };
+  } catch (cause) {
+    throw new BillingError('usage', `cannot read ${file}: there is no such file`, { cause });
+  }
+}
+
+function mappingOf(flags: ImportFlags): MappingOptions {
+  return {
+    eventName: flags.eventName,
+    eventNameColumn: flags.eventNameColumn,
+    customerId: flags.customerId,
+    customer: flags.customer,
+    customerColumn: flags.customerColumn,
+    contractId: flags.contractId,
+    timestampColumn: flags.timestamp,
+    timeZone: flags.timeZone,
+    properties: flags.property ?? [],
+    constants: flags.set ?? [],
+    keyColumn: flags.keyColumn,
+    source: flags.source,
+  };
+}
+
+function batchSizeOf(text: string): number {
+  const value = Number(text);
+  if (/^\d{1,5}$/.test(text) && value >= 1 && value <= 10_000) return value;
+  throw new BillingError('usage', `--batch-size takes 1 to 10000, not ${text}`);
+}
+
+function delimiterOf(text: string): string {
+  const delimiter = text === String.raw`\t` || text === 'tab' ? '\t' : text;
+  if (delimiter.length === 1 && delimiter !== '"' && delimiter !== '\n') return delimiter;
+  throw new BillingError('usage', `--delimiter takes one character, not "${text}"`, {
+    hint: String.raw`such as ; or \t`,
+  });
+}
+
+function tellPlan(session: Session, mapping: Mapping, flags: ImportFlags): void {
+  if (session.flags.quiet === true) return;
+  const properties = Object.entries(mapping.properties).map(([name, column]) =>
+    name === column ? name : `${name} (${column})`,
+  );
+  session.terminal.err(
+    say`times from ${mapping.timestampColumn}, read as ${flags.timeZone} where they carry no offset; properties: ${properties.join(', ')}\n`,
+  );
+}
+
+interface Progress {
+  readonly update: (progress: { readonly rows: number; readonly bytes: number }) => void;
+  readonly stop: () => void;
+}
+
+/** A bar for a person, on standard error; nothing for a program. */
+async function createProgress(session: Session, total: number | undefined): Promise<Progress> {
+  if (!session.terminal.stderr.isTerminal || session.flags.quiet === true || total === undefined || total === 0) {
+    return { update: () => undefined, stop: () => undefined };
+  }
+  const { SingleBar, Presets } = await import('cli-progress');
+  const format = '{bar} {percentage}% | {rows} rows, {rate} rows/s | {eta_formatted} left';
+  const bar = new SingleBar(
+    { format, hideCursor: true, stream: session.terminal.openProgress() },
+    Presets.shades_classic,
+  );
+  const started = performance.now();
+  bar.start(total, 0, { rows: 0, rate: 0 });
+  return {
+    update: ({ rows, bytes }) => {
+      const seconds = (performance.now() - started) / 1000;
+      bar.update(Math.min(bytes, total), { rows, rate: Math.round(rows / Math.max(seconds, 0.001)) });
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+const view: View = {
+  rows: 'data',
+  columns: [
+    { header: 'ROWS', path: 'rows', format: 'number' },
+    { header: 'ACCEPTED', path: 'accepted', format: 'number' },
+    { header: 'REFUSED', path: 'refusedCount', format: 'number' },
+  ],
+};
+
+async function tellReport(
+  session: Session,
+  report: ImportReport,
+  { flags, isRehearsal }: { readonly flags: ImportFlags; readonly isRehearsal: boolean },
+): Promise<void> {
+  const { terminal, output } = session;
+  const { refused } = report;
+  if (flags.refused !== undefined) writeRefused(flags.refused, report);
+  if (refused.length > 0) {
+    for (const { line, reason } of refused.slice(0, shownRefusals)) terminal.err(say`line ${line}: ${reason}\n`);
+    if (refused.length > shownRefusals) {
+      const where =
+        flags.refused === undefined
+          ? 'all of them with --refused FILE or -o json'
+          : `all of them are in ${flags.refused}`;
+      terminal.err(say`and ${refused.length - shownRefusals} more refused rows: ${where}\n`);
+    }
+  }
+  const { rows, accepted } = report;
+  const data = { rows, accepted, refusedCount: refused.length, refused };
+  const body = isRehearsal ? { dryRun: data } : { data };
+  const shown = isRehearsal ? { ...view, rows: 'dryRun' } : view;
+  terminal.out(await render(body, shown, { choice: output, fields: Object.keys(data), stdout: terminal.stdout }));
+  if (isRehearsal && session.flags.quiet !== true) terminal.err(say`dry run: nothing was sent\n`);
+  if (!report.isComplete) {
+    throw new BillingError('interrupted', `stopped after line ${report.lastLine}; repeat the import to go on`);
+  }
+  if (refused.length > 0)
+    throw new BillingError('checkFailed', `${refused.length} of ${rows} rows were refused; the others are imported`);
+}
+
+/** Lines and reasons, so that the rows can be mended and imported again. Never overwrites a file. */
+function writeRefused(path: string, report: ImportReport): void {
+  const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
+  const lines = report.refused.map(({ line, reason }) => `${line},${cell(reason)}\n`);
+  try {
+    writeFileSync(path, `line,reason\n${lines.join('')}`, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    throw new BillingError('usage', `cannot write ${path}: ${(cause as NodeJS.ErrnoException).code ?? 'failed'}`, {
+      cause,
+      hint: 'name a file that does not exist yet',
+    });
+  }
+}

@@ -1,0 +1,62 @@
+/** Usage that never happened: requests to a language-model service, the same ones for the same seed. */
+
+export interface GeneratedUsage {
+  readonly seed: number;
+  readonly rows: number;
+  /** First instant, included, and last, excluded. */
+  readonly from: Temporal.Instant;
+  readonly to: Temporal.Instant;
+  readonly customers: readonly string[];
+}
+
+export const generatedHeader = 'TIMESTAMP,Customer,Model,ContextTokens,GeneratedTokens';
+
+const models = [
+  { name: 'small', share: 60, scale: 1 },
+  { name: 'medium', share: 30, scale: 2 },
+  { name: 'large', share: 10, scale: 5 },
+] as const;
+
+/** A CSV file in order of time. The first customer uses most, the next half of that, and so on. */
+export function generateEvents(usage: GeneratedUsage): string {
+  const random = createRandom(usage.seed);
+  const span = usage.to.epochMilliseconds - usage.from.epochMilliseconds;
+  const step = Math.floor(span / usage.rows);
+  const lines = [generatedHeader];
+  for (let row = 0; row < usage.rows; row += 1) {
+    const at = usage.from.epochMilliseconds + row * step + random(step);
+    const customer = pick(
+      usage.customers,
+      usage.customers.map((_name, index) => 2 ** (usage.customers.length - index)),
+      random,
+    );
+    const model = pick(
+      models,
+      models.map((each) => each.share),
+      random,
+    );
+    const context = 50 + random(900 * model.scale);
+    const generated = 10 + random(400 * model.scale);
+    const timestamp = Temporal.Instant.fromEpochMilliseconds(at).toString({ fractionalSecondDigits: 3 });
+    lines.push([timestamp, customer, model.name, context, generated].join(','));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function pick<T>(things: readonly T[], weights: readonly number[], random: (below: number) => number): T {
+  let left = random(weights.reduce((sum, weight) => sum + weight, 0));
+  for (const [index, thing] of things.entries()) {
+    left -= weights[index] ?? 0;
+    if (left < 0) return thing;
+  }
+  throw new TypeError('there is nothing to pick from');
+}
+
+/** Whole numbers below a bound from a 32-bit linear congruential generator: good enough for a story, equal everywhere. */
+function createRandom(seed: number): (below: number) => number {
+  let state = BigInt(seed);
+  return (below) => {
+    state = (state * 1_664_525n + 1_013_904_223n) & 0xffff_ffffn;
+    return Number((state * BigInt(below)) >> 32n);
+  };
+}

@@ -1,0 +1,183 @@
+/**
+ * Events from a table into a service, in batches that are accepted or refused as one. A refused row is taken out by its
+ * index and reported, and the rest of its batch goes on. Repeating an import changes nothing, since rows keep their keys.
+ */
+
+import type { Readable } from 'node:stream';
+
+import { BadRequestError, BillingError } from '../../errors.ts';
+import type { Billing } from '../../operations/index.ts';
+import { createMapping } from './mapping.ts';
+import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
+
+export interface RefusedRow {
+  /** Line of the file on which the row begins, from 1. */
+  readonly line: number;
+  readonly reason: string;
+}
+
+export interface ImportReport {
+  /** Rows read, the header not counted. */
+  readonly rows: number;
+  readonly accepted: number;
+  readonly refused: readonly RefusedRow[];
+  /** False when it was stopped: rows up to `lastLine` are done, and the rest was not read. */
+  readonly isComplete: boolean;
+  readonly lastLine: number;
+}
+
+export interface ImportOptions {
+  readonly input: Readable;
+  readonly delimiter: string;
+  readonly batchSize: number;
+  readonly mapping: MappingOptions;
+  /** Absent for a rehearsal: rows are mapped and checked, and nothing is sent. */
+  readonly billing: Billing | undefined;
+  readonly onStart?: (mapping: Mapping) => void;
+  /** Called after each batch with the bytes of input that are done. */
+  readonly onProgress?: (progress: { readonly rows: number; readonly bytes: number }) => void;
+  readonly signal?: AbortSignal;
+}
+
+interface PendingRow {
+  readonly line: number;
+  readonly event: ImportedEvent;
+}
+
+/** Throws what stops the whole import: no header, a missing column, a service that cannot be reached. */
+export async function importEvents(options: ImportOptions): Promise<ImportReport> {
+  const { parse } = await import('csv-parse');
+  const parser = options.input.pipe(
+    parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true, delimiter: options.delimiter }),
+  );
+  options.input.on('error', (error) => parser.destroy(error));
+  let mapping: Mapping | undefined;
+  let rows = 0;
+  let accepted = 0;
+  let lastLine = 0;
+  let currentLine = 0;
+  const refused: RefusedRow[] = [];
+  let pending: PendingRow[] = [];
+  const flush = async () => {
+    accepted += await send(options.billing, pending, refused);
+    pending = [];
+    lastLine = currentLine;
+  };
+  try {
+    for await (const { record, info } of parser as AsyncIterable<ParsedRecord>) {
+      currentLine = info.lines;
+      if (mapping === undefined) {
+        mapping = createMapping(record, options.mapping);
+        options.onStart?.(mapping);
+        continue;
+      }
+      rows += 1;
+      const line = info.lines - lineBreaks(record);
+      const mapped = mapping.toEvent(record);
+      if ('event' in mapped) pending.push({ line, event: mapped.event });
+      else refused.push({ line, reason: mapped.reason });
+      if (pending.length < options.batchSize) continue;
+      await flush();
+      options.onProgress?.({ rows, bytes: info.bytes });
+      if (options.signal?.aborted === true)
+        return { rows, accepted, refused: sorted(refused), isComplete: false, lastLine };
+    }
+  } catch (error) {
+    throw explained(error, lastLine);
+  }
+  if (mapping === undefined)
+    throw new BadRequestError('the file is empty: a header line with the names of the columns comes first');
+  await flush();
+  return { rows, accepted, refused: sorted(refused), isComplete: true, lastLine };
+}
+
+/** A quoted cell may hold line breaks; a row is reported by the line on which it begins. */
+function lineBreaks(record: readonly string[]): number {
+  return record.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0);
+}
+
+interface ParsedRecord {
+  readonly record: string[];
+  /** What was read up to the end of the record. */
+  readonly info: { readonly lines: number; readonly bytes: number };
+}
+
+/** How many of the rows were accepted; the others are added to `refused`. */
+async function send(
+  billing: Billing | undefined,
+  batch: readonly PendingRow[],
+  refused: RefusedRow[],
+): Promise<number> {
+  if (batch.length === 0) return 0;
+  if (billing === undefined) return batch.length;
+  try {
+    await billing.call('usage.ingestBatch', { body: { events: batch.map((row) => row.event) } });
+    return batch.length;
+  } catch (error) {
+    if (!(error instanceof BillingError) || !isAboutRows(error)) throw error;
+    return await sendWithout(billing, batch, { error, refused });
+  }
+}
+
+function isAboutRows(error: BillingError): boolean {
+  return error.kind === 'invalidInput' || error.kind === 'conflict' || error.kind === 'payloadTooLarge';
+}
+
+/** The refusal names events by index; where it names none, halves are tried until the row stands alone. */
+async function sendWithout(
+  billing: Billing,
+  batch: readonly PendingRow[],
+  { error, refused }: { readonly error: BillingError; readonly refused: RefusedRow[] },
+): Promise<number> {
+  const reasons = error.kind === 'payloadTooLarge' ? new Map<number, string>() : reasonsByIndex(error.message);
+  if (reasons.size > 0) {
+    for (const [index, reason] of reasons) {
+      const row = batch[index];
+      if (row !== undefined) refused.push({ line: row.line, reason });
+    }
+    return await send(
+      billing,
+      batch.filter((_row, index) => !reasons.has(index)),
+      refused,
+    );
+  }
+  const [only] = batch;
+  if (batch.length === 1 && only !== undefined) {
+    refused.push({ line: only.line, reason: error.message });
+    return 0;
+  }
+  const middle = Math.ceil(batch.length / 2);
+  const first = await send(billing, batch.slice(0, middle), refused);
+  return first + (await send(billing, batch.slice(middle), refused));
+}
+
+/** `events[3].timestamp: is too late; events[7]: …` by index, in the words of the refusal. */
+function reasonsByIndex(message: string): Map<number, string> {
+  const reasons = new Map<number, string>();
+  for (const match of message.matchAll(/events\[(\d+)\]\.?(.*?)(?=; events\[|$)/gs)) {
+    const index = Number(match[1]);
+    const words = (match[2] ?? '').replace(/^: /, '');
+    const earlier = reasons.get(index);
+    reasons.set(index, earlier === undefined ? words : `${earlier}; ${words}`);
+  }
+  return reasons;
+}
+
+function sorted(refused: readonly RefusedRow[]): RefusedRow[] {
+  return refused.toSorted((a, b) => a.line - b.line);
+}
+
+/** What stopped the import half-way says how far it came: repeating it is safe. */
+function explained(error: unknown, lastLine: number): unknown {
+  const done = lastLine > 1 ? ` (lines up to ${lastLine} are done; repeat the import to go on)` : '';
+  if (error instanceof BillingError) {
+    return new BillingError(error.kind, `${error.message}${done}`, {
+      cause: error,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    });
+  }
+  if (error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_')) {
+    return new BadRequestError(`the file is no CSV: ${error.message}${done}`, { cause: error });
+  }
+  return error;
+}

@@ -1,0 +1,261 @@
+/** From a row of a table to an event: which column is what, and which row cannot be one. */
+
+import { createHash } from 'node:crypto';
+
+import { BillingError } from '../../errors.ts';
+import { exactNumber, isNumberText } from '../../exact-json.ts';
+import type { ExactNumber } from '../../exact-json.ts';
+
+export interface MappingOptions {
+  /** Name of every event, or the column that has it. */
+  readonly eventName?: string | undefined;
+  readonly eventNameColumn?: string | undefined;
+  /** The customer of every event by id or by the caller's own id, or the column that has the latter. */
+  readonly customerId?: string | undefined;
+  readonly customer?: string | undefined;
+  readonly customerColumn?: string | undefined;
+  readonly contractId?: string | undefined;
+  /** Default: the column called timestamp, in any case. */
+  readonly timestampColumn?: string | undefined;
+  /** Zone of timestamps that carry no offset. */
+  readonly timeZone: string;
+  /** `property=column`, or a column whose name becomes the property's. Default: every column that is nothing else. */
+  readonly properties: readonly string[];
+  /** `property=value`, the same on every event. */
+  readonly constants?: readonly string[] | undefined;
+  /** Column that identifies a row. Default: the content of the row. */
+  readonly keyColumn?: string | undefined;
+  /** Tells files apart whose rows are alike but were not the same event. */
+  readonly source?: string | undefined;
+}
+
+export interface ImportedEvent {
+  readonly eventName: string;
+  readonly customerId?: string;
+  readonly externalCustomerId?: string;
+  readonly contractId?: string;
+  readonly idempotencyKey: string;
+  readonly timestamp: string;
+  readonly properties: Readonly<Record<string, string | ExactNumber>>;
+}
+
+export type MappedRow = { readonly event: ImportedEvent } | { readonly reason: string };
+
+export interface Mapping {
+  /** Property name to column name, for the plan that is shown before the import. */
+  readonly properties: Readonly<Record<string, string>>;
+  readonly timestampColumn: string;
+  readonly toEvent: (row: readonly string[]) => MappedRow;
+}
+
+/** Throws a usage error where a column does not exist, or where something needed is not said. */
+export function createMapping(header: readonly string[], options: MappingOptions): Mapping {
+  const columns = new Columns(header);
+  const timestamp = columns.index(options.timestampColumn ?? columns.find('timestamp'), '--timestamp');
+  const eventName = valueOrColumn(columns, options.eventName, options.eventNameColumn, '--event-name');
+  const customer = customerOf(columns, options);
+  const key = options.keyColumn === undefined ? undefined : columns.index(options.keyColumn, '--key-column');
+  const used = new Set([timestamp, eventName.column, customer.column, key]);
+  const properties = propertiesOf(columns, options.properties, used);
+  const constants = constantsOf(options.constants ?? [], properties);
+  const toTimestamp = createTimestampReader(options.timeZone);
+  const identify = createIdentity(options);
+
+  const toEvent = (row: readonly string[]): MappedRow => {
+    if (row.length !== header.length)
+      return { reason: `has ${row.length} columns where the header has ${header.length}` };
+    const at = toTimestamp(row[timestamp] ?? '');
+    if (at === undefined) return { reason: `${header[timestamp]}: "${row[timestamp]}" is no timestamp` };
+    const name = eventName.read(row);
+    if (name === '') return { reason: 'has no event name' };
+    const owner = customer.read(row);
+    if (owner === '') return { reason: 'has no customer' };
+    const identity = key === undefined ? undefined : row[key];
+    if (identity === '') return { reason: `${options.keyColumn}: is empty` };
+    return {
+      event: {
+        eventName: name,
+        [customer.field]: owner,
+        ...(options.contractId === undefined ? {} : { contractId: options.contractId }),
+        idempotencyKey: identity ?? identify(row, name, owner),
+        timestamp: at,
+        properties: { ...constants, ...readProperties(row, properties) },
+      },
+    };
+  };
+  return {
+    properties: Object.fromEntries(properties.map(({ name, column }) => [name, columns.name(column)])),
+    timestampColumn: columns.name(timestamp),
+    toEvent,
+  };
+}
+
+class Columns {
+  readonly #header: readonly string[];
+
+  constructor(header: readonly string[]) {
+    const twice = header.find((name, index) => header.indexOf(name) !== index);
+    if (twice !== undefined)
+      throw usage(`the file has two columns called "${twice}"`, 'give each column a name of its own');
+    this.#header = header;
+  }
+
+  find(name: string): string | undefined {
+    return this.#header.find((each) => each.toLowerCase() === name);
+  }
+
+  index(name: string | undefined, flag: string): number {
+    if (name === undefined)
+      throw usage(`no column says when it happened`, `name it with ${flag}; there are ${this.#header.join(', ')}`);
+    const index = this.#header.indexOf(name);
+    if (index === -1) throw usage(`${flag}: there is no column "${name}"`, `there are ${this.#header.join(', ')}`);
+    return index;
+  }
+
+  name(index: number): string {
+    return this.#header[index] ?? '';
+  }
+
+  others(used: ReadonlySet<number | undefined>): number[] {
+    return [...this.#header.keys()].filter((index) => !used.has(index));
+  }
+}
+
+interface Read {
+  readonly column: number | undefined;
+  readonly read: (row: readonly string[]) => string;
+}
+
+function valueOrColumn(columns: Columns, value: string | undefined, column: string | undefined, flag: string): Read {
+  if (value !== undefined && column !== undefined)
+    throw usage(`${flag} and ${flag}-column both say it`, 'give one of them');
+  if (value !== undefined) return { column: undefined, read: () => value };
+  if (column === undefined) throw usage(`${flag} or ${flag}-column is required`);
+  const index = columns.index(column, `${flag}-column`);
+  return { column: index, read: (row) => row[index] ?? '' };
+}
+
+function customerOf(
+  columns: Columns,
+  options: MappingOptions,
+): Read & { readonly field: 'customerId' | 'externalCustomerId' } {
+  const given = [options.customerId, options.customer, options.customerColumn].filter((each) => each !== undefined);
+  if (given.length !== 1) throw usage('exactly one of --customer, --customer-id and --customer-column is required');
+  if (options.customerId !== undefined) {
+    return { ...valueOrColumn(columns, options.customerId, undefined, '--customer-id'), field: 'customerId' };
+  }
+  return {
+    ...valueOrColumn(columns, options.customer, options.customerColumn, '--customer'),
+    field: 'externalCustomerId',
+  };
+}
+
+interface PropertyColumn {
+  readonly name: string;
+  readonly column: number;
+}
+
+function propertiesOf(
+  columns: Columns,
+  given: readonly string[],
+  used: ReadonlySet<number | undefined>,
+): PropertyColumn[] {
+  if (given.length === 0) return columns.others(used).map((column) => ({ name: columns.name(column), column }));
+  const properties = given.map((pair) => {
+    const [name = '', ...rest] = pair.split('=');
+    return { name, column: columns.index(rest.length === 0 ? name : rest.join('='), '--property') };
+  });
+  const twice = properties.find(({ name }, index) => properties.findIndex((each) => each.name === name) !== index);
+  if (twice !== undefined) throw usage(`--property: "${twice.name}" is given twice`);
+  return properties;
+}
+
+function constantsOf(
+  given: readonly string[],
+  properties: readonly PropertyColumn[],
+): Record<string, string | ExactNumber> {
+  const constants: Record<string, string | ExactNumber> = {};
+  for (const pair of given) {
+    const at = pair.indexOf('=');
+    if (at < 1) throw usage(`--set takes name=value, not "${pair}"`);
+    const name = pair.slice(0, at);
+    if (Object.hasOwn(constants, name) || properties.some((each) => each.name === name)) {
+      throw usage(`--set: "${name}" has a value already`);
+    }
+    constants[name] = cellValue(pair.slice(at + 1));
+  }
+  return constants;
+}
+
+function cellValue(cell: string): string | ExactNumber {
+  return isNumberText(cell) ? exactNumber(cell) : cell;
+}
+
+/** An empty cell is no property; a cell that is a number by JSON's grammar becomes one, with its digits. */
+function readProperties(
+  row: readonly string[],
+  properties: readonly PropertyColumn[],
+): Record<string, string | ExactNumber> {
+  const read: Record<string, string | ExactNumber> = {};
+  for (const { name, column } of properties) {
+    const cell = row[column] ?? '';
+    if (cell !== '') read[name] = cellValue(cell);
+  }
+  return read;
+}
+
+const timestampForm = /^(\d{4}-\d{2}-\d{2})[ Tt](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?$/;
+
+/** The RFC 3339 form of a cell; a time without an offset is one of the given zone. Undefined when it is no timestamp. */
+function createTimestampReader(timeZone: string): (cell: string) => string | undefined {
+  const isUtc = timeZone.toUpperCase() === 'UTC';
+  if (!isUtc) checkTimeZone(timeZone);
+  return (cell) => {
+    const match = timestampForm.exec(cell.trim());
+    if (match === null) return undefined;
+    const [, date, time, offset] = match;
+    if (offset !== undefined) return `${date}T${time}${withColon(offset)}`;
+    if (isUtc) return `${date}T${time}Z`;
+    try {
+      const local = Temporal.PlainDateTime.from(`${date}T${time}`, { overflow: 'reject' });
+      return local.toZonedDateTime(timeZone, { disambiguation: 'reject' }).toInstant().toString();
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+function withColon(offset: string): string {
+  if (/^[+-]\d{2}$/.test(offset)) return `${offset}:00`;
+  return /^[+-]\d{4}$/.test(offset) ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset;
+}
+
+function checkTimeZone(timeZone: string): void {
+  try {
+    Temporal.PlainDate.from('2026-01-01').toZonedDateTime(timeZone);
+  } catch (cause) {
+    throw new BillingError('usage', `--time-zone: "${timeZone}" is no time zone`, {
+      cause,
+      hint: 'such as UTC or Europe/Berlin',
+    });
+  }
+}
+
+/**
+ * The same row of the same file always has the same key, wherever it stands, so that an import can be repeated, and a file
+ * that has grown be imported again. Rows that are alike are counted, so that each of them is an event.
+ */
+function createIdentity(options: MappingOptions): (row: readonly string[], eventName: string, owner: string) => string {
+  const seen = new Map<string, number>();
+  return (row, eventName, owner) => {
+    const content = JSON.stringify([options.source ?? '', eventName, owner, ...row]);
+    const digest = createHash('sha256').update(content).digest('base64url').slice(0, 27);
+    const count = (seen.get(digest) ?? 0) + 1;
+    seen.set(digest, count);
+    return count === 1 ? `row:${digest}` : `row:${digest}:${count}`;
+  };
+}
+
+function usage(message: string, hint?: string): BillingError {
+  return new BillingError('usage', message, hint === undefined ? {} : { hint });
+}
