@@ -224,6 +224,26 @@ describe('a key', () => {
     expect(await lastUsedAt()).toBe('2026-03-01T00:01:00.000Z');
   });
 
+  it('is let in while another process holds the database, without the note of its use', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'tallybook-keys-'));
+    const path = join(directory, 'busy.db');
+    const first = await createWorld({ database: path });
+    const store = await openStore(path, { busyTimeoutMilliseconds: 10 });
+    try {
+      const { key } = (await first.call('keys.create', { body: { name: 'ci', scopes: ['*'] } })).data;
+      const { now } = first.clock;
+      const dependencies = { store, now, newId: countedIds(), randomBytes: countedBytes(), finalizationGraceHours: 0 };
+      await first.store.write(async () => {
+        await expect(createEngine(dependencies).authenticate(key)).resolves.toMatchObject({ isLocal: false });
+      });
+      expect((await first.call('keys.list')).data[0]?.lastUsedAt).toBeNull();
+    } finally {
+      await store.close();
+      await first.close();
+      rmSync(directory, { recursive: true });
+    }
+  });
+
   it('may not administer, whatever its scopes', async () => {
     const { key } = await createKey();
     const remote = world.engine.as(await world.engine.authenticate(key));
