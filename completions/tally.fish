@@ -47,6 +47,8 @@ complete -c tally -f -n "__tally_at ''" -a products -d 'What prices are for'
 complete -c tally -f -n "__tally_at ''" -a keys -d 'API keys of the embedded service'
 complete -c tally -f -n "__tally_at ''" -a orgs -d 'Organizations of the embedded service'
 complete -c tally -f -n "__tally_at ''" -a profile -d 'Named services and databases, and their keys'
+complete -c tally -f -n "__tally_at ''" -a import -d 'Events from files, each row counted once'
+complete -c tally -f -n "__tally_at ''" -a demo -d 'The main job on a database of its own'
 complete -c tally -f -n "__tally_at ''" -a serve -d 'Serve a database over HTTP'
 complete -c tally -f -n "__tally_at ''" -a api -d 'Send any request, or print the OpenAPI document'
 complete -c tally -f -n "__tally_at ''" -a commands -d 'List every command'
@@ -401,6 +403,24 @@ complete -c tally -n "__tally_at 'profile add'" -l environment
 complete -c tally -n "__tally_at 'profile add'" -l base-url
 complete -c tally -n "__tally_at 'profile add'" -l key-stdin
 complete -c tally -n "__tally_at 'profile add'" -l key-file
+complete -c tally -f -n "__tally_at 'import'" -a events -d 'Events from a CSV file'
+complete -c tally -n "__tally_at 'import events'" -l event-name
+complete -c tally -n "__tally_at 'import events'" -l event-name-column
+complete -c tally -n "__tally_at 'import events'" -l customer
+complete -c tally -n "__tally_at 'import events'" -l customer-id
+complete -c tally -n "__tally_at 'import events'" -l customer-column
+complete -c tally -n "__tally_at 'import events'" -l contract-id
+complete -c tally -n "__tally_at 'import events'" -l timestamp
+complete -c tally -n "__tally_at 'import events'" -l time-zone
+complete -c tally -n "__tally_at 'import events'" -l property
+complete -c tally -n "__tally_at 'import events'" -l set
+complete -c tally -n "__tally_at 'import events'" -l key-column
+complete -c tally -n "__tally_at 'import events'" -l source
+complete -c tally -n "__tally_at 'import events'" -l delimiter
+complete -c tally -n "__tally_at 'import events'" -l batch-size
+complete -c tally -n "__tally_at 'import events'" -l refused
+complete -c tally -n "__tally_at 'demo'" -l events
+complete -c tally -n "__tally_at 'demo'" -l seed
 complete -c tally -n "__tally_at 'serve'" -l port
 complete -c tally -n "__tally_at 'serve'" -l host
 complete -c tally -n "__tally_at 'serve'" -l rate-limit

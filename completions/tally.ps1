@@ -4,7 +4,7 @@
 Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   param($current, $ast, $position)
   $places = @{
-    '' = @{ next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','profile','serve','api','commands','completion','help'); flags = @('--version','--help'); asks = @() }
+    '' = @{ next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','profile','import','demo','serve','api','commands','completion','help'); flags = @('--version','--help'); asks = @() }
     'customers' = @{ next = @('create','get','list','update','pause','resume','assign-csm'); flags = @(); asks = @() }
     'customers create' = @{ next = @(); flags = @('--name','--contact','--legal-name','--external-customer-id','--payment-provider-id','--provider','--tag','--billing-address','--payment-method-id','--payment-method-type','--input','--help'); asks = @('--provider','--payment-method-type') }
     'customers get' = @{ next = @(); flags = @('--help'); asks = @() }
@@ -83,6 +83,9 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'profile show' = @{ next = @(); flags = @(); asks = @() }
     'profile remove' = @{ next = @(); flags = @(); asks = @() }
     'profile check' = @{ next = @(); flags = @(); asks = @() }
+    'import' = @{ next = @('events'); flags = @(); asks = @() }
+    'import events' = @{ next = @(); flags = @('--event-name','--event-name-column','--customer','--customer-id','--customer-column','--contract-id','--timestamp','--time-zone','--property','--set','--key-column','--source','--delimiter','--batch-size','--refused'); asks = @() }
+    'demo' = @{ next = @(); flags = @('--events','--seed'); asks = @() }
     'serve' = @{ next = @(); flags = @('--port','--host','--rate-limit'); asks = @() }
     'api' = @{ next = @(); flags = @('--openapi','--input'); asks = @() }
     'commands' = @{ next = @(); flags = @(); asks = @() }

@@ -94,6 +94,11 @@ function flagsOf(object: Schema, place: 'query' | 'body'): FlagSpec[] {
 
 /** The schema without the choice of null. */
 function inner(schema: Schema): Schema {
+  if (Array.isArray(schema.type)) {
+    const [type, ...others] = schema.type.filter((each) => each !== 'null') as string[];
+    const { type: _types, ...rest } = schema;
+    return type === undefined || others.length > 0 ? rest : { ...rest, type };
+  }
   const choices = schema.anyOf?.filter((choice) => choice.type !== 'null') ?? [];
   if (choices.length === 0) return schema;
   if (choices.length === 1) return choices[0] ?? schema;
@@ -112,7 +117,9 @@ function mergedObject(forms: readonly Schema[]): Schema {
 }
 
 function shapeOf(schema: Schema, isRequired: boolean): Shape {
-  const isNullable = schema.anyOf?.some((choice) => choice.type === 'null') ?? false;
+  const isNullable =
+    (Array.isArray(schema.type) && schema.type.includes('null')) ||
+    schema.anyOf?.some(({ type }) => type === 'null') === true;
   return {
     ...bareShape(inner(schema)),
     ...(isRequired ? { isRequired: true as const } : {}),

@@ -60,7 +60,11 @@ async function placesOf(manifest: Manifest): Promise<Place[]> {
     if (local.isHidden === true) continue;
     root[name] = local.summary;
     const command = new Command(name);
-    (await local.load()).declare(command, { manifest, runAction: () => Promise.resolve() });
+    (await local.load()).declare(command, {
+      manifest,
+      runAction: () => Promise.resolve(),
+      runLine: () => Promise.resolve(0),
+    });
     places.push(
       localPlace(name, command),
       ...command.commands.map((verb) => localPlace(`${name} ${verb.name()}`, verb)),

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+
+import { commandManifest } from '../../src/cli/command-manifest.ts';
+import { allOperations } from '../../src/operations/index.ts';
+import type { Operation } from '../../src/operations/operation.ts';
+import { createShell, manifest } from './shell.ts';
+
+const examples = allOperations.flatMap((operation) => {
+  const command = manifest.commands.find((each) => each.operation === operation.name);
+  return operation.examples.map(({ input }, index) => ({
+    line: command?.examples[index]?.line ?? '',
+    operation,
+    input,
+  }));
+});
+
+test('the committed manifest is the one that the declarations give', () => {
+  const committed = JSON.parse(readFileSync(new URL('../../src/cli/manifest.json', import.meta.url), 'utf8'));
+  expect(committed).toEqual(JSON.parse(JSON.stringify(manifest)));
+});
+
+test('every operation has exactly one command', () => {
+  expect(manifest.commands.map(({ operation }) => operation)).toEqual(allOperations.map(({ name }) => name));
+  const words = manifest.commands.map(({ group, verb }) => `${group} ${verb}`);
+  expect(new Set(words).size).toBe(words.length);
+});
+
+test.each(examples)('$line makes the call that the example declares', async ({ line, operation, input }) => {
+  const shell = createShell();
+  const outcome = await shell.run(line.replace(/^tally /, ''));
+  expect(outcome.stderr.replace(/^keep the key.*\n/, '')).toBe('');
+  const body = operation.body === undefined ? {} : { body: input.body ?? {} };
+  expect(shell.calls).toEqual([{ name: operation.name, input: { ...input, ...body } }]);
+});
+
+test.each(manifest.commands)('$operation has a help page with an example', async ({ group, verb, summary }) => {
+  const outcome = await createShell().run([group, verb, '--help']);
+  expect(outcome).toMatchObject({ code: 0, stderr: '' });
+  expect(outcome.stdout).toContain(summary);
+  expect(outcome.stdout).toMatch(/Examples:\n {2}# .+\n {2}tally /);
+});
+
+describe('a declaration', () => {
+  const base = allOperations.find(({ name }) => name === 'customers.create') as Operation;
+  const flagsOf = (fields: z.core.$ZodLooseShape) =>
+    commandManifest([{ ...base, body: z.strictObject(fields), examples: [] }]).commands[0]?.flags;
+
+  test('gives each field a flag in kebab-case, with what it takes', () => {
+    const flags = flagsOf({ externalCustomerId: z.string().optional().describe('Yours.'), amountCents: z.int() });
+    expect(flags).toEqual([
+      {
+        flag: 'amount-cents',
+        in: 'body',
+        name: 'amountCents',
+        placeholder: 'cents',
+        description: '',
+        kind: 'integer',
+        isRequired: true,
+      },
+      {
+        flag: 'external-customer-id',
+        in: 'body',
+        name: 'externalCustomerId',
+        placeholder: 'id',
+        description: 'Yours.',
+        kind: 'text',
+      },
+    ]);
+  });
+
+  test('may name the flag itself, and the plain name is understood too', () => {
+    expect(flagsOf({ tags: z.array(z.string()).meta({ flag: 'tag' }).optional() })?.[0]).toMatchObject({
+      flag: 'tag',
+      alias: 'tags',
+    });
+  });
+
+  test('says which fields can be null', () => {
+    expect(flagsOf({ legalName: z.string().nullable() })?.[0]).toMatchObject({ kind: 'text', isNullable: true });
+  });
+
+  test.each(['output', 'input', 'all', 'dryRun', 'profile'])('cannot take the flag of %s', (name) => {
+    expect(() => flagsOf({ [name]: z.string() })).toThrow(/is taken/);
+  });
+});
