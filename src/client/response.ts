@@ -14,7 +14,7 @@ import {
   UnavailableError,
   unknownPathMessage,
 } from '../errors.ts';
-import type { ErrorKind, ErrorOptions } from '../errors.ts';
+import type { ErrorKind, ErrorOptions, InputIssue } from '../errors.ts';
 import { parseExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { Answer } from '../operations/index.ts';
@@ -90,12 +90,23 @@ function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
 
 function optionsOf(kind: ErrorKind, { headers }: HttpAnswer, { target, retryAfterSeconds }: Reading): ErrorOptions {
   const requestId = /^[!-~]{1,100}$/.exec(headers['x-request-id'] ?? '')?.[0];
+  const hint = hintOf(headers['tallybook-hint']);
   return {
+    ...(hint === undefined ? {} : { hint }),
     ...(requestId === undefined ? {} : { requestId }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(kind === 'unauthorized' ? { hint: `${target.host} refused the key; check it with: tally profile check` } : {}),
     ...(kind === 'rateLimited' ? { hint: `wait ${retryAfterSeconds ?? 1} seconds, and repeat the command` } : {}),
   };
+}
+
+/** A service of ours sends its hints too, so that a person reads the same on both sides. */
+function hintOf(header: string | undefined): string | undefined {
+  try {
+    return header === undefined ? undefined : decodeURIComponent(header);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -146,11 +157,19 @@ const makers: Readonly<Partial<Record<ErrorKind, Maker>>> = {
   forbidden: (message, options) => new ForbiddenError(message, options),
   notFound: (message, options) => new NotFoundError(message, options),
   conflict: (message, options) => new ConflictError(message, options),
-  invalidInput: (message, options) => new InvalidInputError([{ path: '', message }], options),
+  invalidInput: (message, options) => new InvalidInputError(issuesOf(message), options),
   rateLimited: (message, options) =>
     new RateLimitedError(message, { ...options, retryAfterSeconds: options.retryAfterSeconds ?? 1 }),
   unavailable: (message, options) => new UnavailableError(message, options),
 };
+
+/** The issues that a message lists; together they make the same message again. */
+function issuesOf(message: string): InputIssue[] {
+  return message.split('; ').map((part) => {
+    const [, path, words] = /^([^\s:]+): (.*)$/s.exec(part) ?? [];
+    return path === undefined || words === undefined ? { path: '', message: part } : { path, message: words };
+  });
+}
 
 function errorOf(kind: ErrorKind, message: string, options: ErrorOptions): BillingError {
   return makers[kind]?.(message, options) ?? new BillingError(kind, message, options);

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { BadRequestError, BillingError, errorFacts } from '../errors.ts';
+import { BadRequestError, BillingError, errorFacts, UnavailableError } from '../errors.ts';
 import type { Answer } from '../operations/index.ts';
 
 const jsonType = 'application/json; charset=utf-8';
@@ -36,6 +36,9 @@ export function sendFailure(reply: FastifyReply, failure: BillingError): Fastify
   const { status = 500, code } = errorFacts[failure.kind];
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (status === 429 || status === 503) reply.header('retry-after', String(failure.retryAfterSeconds ?? 1));
+  if (failure.hint !== undefined && failure.hint !== errorFacts[failure.kind].hint) {
+    reply.header('tallybook-hint', encodeURIComponent(failure.hint.toWellFormed()));
+  }
   // What is left of a body that was refused is read and dropped, so that its sender gets to read the answer.
   reply.removeHeader('connection');
   return sendJson(reply, status, envelope(failure.message, code));
@@ -45,8 +48,12 @@ function envelope(message: string, code: string): { error: { message: string; co
   return { error: { message, code } };
 }
 
-/** The failure to show for anything that was thrown while answering. */
+/**
+ * The failure to show for anything that was thrown while answering; another one than was thrown where that speaks of the
+ * inside (SEC-40): of a bug, or of the database by its path.
+ */
 export function failureOf(error: unknown, request: FastifyRequest): BillingError {
+  if (error instanceof BillingError && error.kind === 'unavailable') return unavailable(error);
   if (error instanceof BillingError && errorFacts[error.kind].status !== undefined && error.kind !== 'internal') {
     return error;
   }
@@ -59,6 +66,14 @@ export function failureOf(error: unknown, request: FastifyRequest): BillingError
     return new BadRequestError('the request is malformed', { cause: error });
   }
   return new BillingError('internal', 'internal error', { cause: error });
+}
+
+/** For everyone who cannot be answered now; the reason is for the log. */
+export function unavailable(cause?: BillingError): UnavailableError {
+  return new UnavailableError('the service cannot answer now; nothing was changed', {
+    cause,
+    retryAfterSeconds: cause?.retryAfterSeconds ?? 1,
+  });
 }
 
 /** Answers bytes that never became a request, and hangs up (security 5, SEC-38). */

@@ -10,7 +10,7 @@ import { limits } from '../limits.ts';
 import { allOperations } from '../operations/index.ts';
 import type { Caller, Engine } from '../operations/index.ts';
 import type { Operation } from '../operations/operation.ts';
-import { commonHeaders, failureOf, refuseConnection, sendFailure, sendJson } from './answer.ts';
+import { commonHeaders, failureOf, refuseConnection, sendFailure, sendJson, unavailable } from './answer.ts';
 import { keyOf, refuseBrowsers, requireScope } from './authenticate.ts';
 import { openApiDocument } from './openapi.ts';
 import { addRateLimits } from './rate-limit.ts';
@@ -26,7 +26,7 @@ export interface RequestLog {
   readonly status: number;
   readonly milliseconds: number;
   readonly organizationId: string | undefined;
-  /** What was thrown, where the caller saw only "internal error". */
+  /** What was thrown, where the caller was told no more than that it went wrong. */
   readonly error?: unknown;
 }
 
@@ -136,10 +136,10 @@ async function addEverything(app: FastifyInstance, { options, host, state }: Set
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(commonHeaders(options.version, request.id));
-    if (state.isClosing) throw new UnavailableError('the service is stopping', { retryAfterSeconds: 1 });
+    if (state.isClosing) return sendFailure(reply, unavailable());
     refuseBrowsers(request.raw, host);
     if (request.routeOptions.config.isUnlimited !== true) await rateLimits.countRequest(request);
-    if (!request.is404) return;
+    if (!request.is404) return undefined;
     const methods = methodsOf(request.raw.url ?? '');
     if (methods.length > 0) reply.header('allow', methods.join(', '));
     if (request.method === 'OPTIONS' && methods.length > 0) return reply.code(204).send();
@@ -161,7 +161,7 @@ async function addEverything(app: FastifyInstance, { options, host, state }: Set
   });
   app.setErrorHandler((error, request, reply) => {
     const failure = failureOf(error, request);
-    if (failure.kind === 'internal') failures.set(request, error);
+    if (failure.kind === 'internal' || failure.kind === 'unavailable') failures.set(request, error);
     return sendFailure(reply, failure);
   });
 

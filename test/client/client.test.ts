@@ -56,7 +56,7 @@ describe('through a service of ours', () => {
 
   const kinds = (Object.keys(errorFacts) as ErrorKind[]).filter((kind) => {
     const { status } = errorFacts[kind];
-    return status !== undefined && kind !== 'internal' && kind !== 'methodNotAllowed';
+    return status !== undefined && !['internal', 'unavailable', 'methodNotAllowed'].includes(kind);
   });
 
   test.each(kinds)('%s is the same failure on both sides', async (kind) => {
@@ -79,6 +79,27 @@ describe('through a service of ours', () => {
     );
     const call = startClient(service.url).call('customers.get', { params: { customerId: 'x' } });
     await expect(call).rejects.toBeInstanceOf(type);
+  });
+
+  test('the hint of a failure comes along', async () => {
+    const hint = 'see them with: tally customers list "é"';
+    const service = await startService(
+      createSampleEngine({ 'customers.get': async () => Promise.reject(new NotFoundError('words', { hint })) }),
+    );
+    const call = startClient(service.url).call('customers.get', { params: { customerId: 'x' } });
+    await expect(call).rejects.toMatchObject({ hint });
+  });
+
+  test('the issues of a refused body come back one by one', async () => {
+    const issues = [
+      { path: 'contacts[0].email', message: 'must be an email address such as ada@example.com' },
+      { path: '', message: 'at least one field is required' },
+      { path: 'metadata.a', message: 'is wrong: say why' },
+    ];
+    const thrown = new InvalidInputError(issues);
+    const service = await startService(createSampleEngine({ 'customers.get': async () => Promise.reject(thrown) }));
+    const call = startClient(service.url).call('customers.get', { params: { customerId: 'x' } });
+    await expect(call).rejects.toMatchObject({ issues, message: thrown.message });
   });
 
   test('a bug of the service is an internal failure that says which request it was', async () => {

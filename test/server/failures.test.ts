@@ -21,7 +21,7 @@ async function failing(failure: unknown): Promise<Service> {
 
 describe('failures of the engine', () => {
   const kinds = (Object.keys(errorFacts) as ErrorKind[]).filter(
-    (kind) => errorFacts[kind].status !== undefined && kind !== 'internal',
+    (kind) => errorFacts[kind].status !== undefined && kind !== 'internal' && kind !== 'unavailable',
   );
 
   test.each(kinds)('%s comes with its status, its code and the words of the engine, and nothing else', async (kind) => {
@@ -67,18 +67,30 @@ describe('failures of the engine', () => {
   test.each([
     [undefined, '1'],
     [7, '7'],
-  ])('a busy database says when to come back (%s)', async (retryAfterSeconds, header) => {
+  ])('a busy database says when to come back (%s), and not where it is', async (retryAfterSeconds, header) => {
     const options = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-    const service = await failing(new UnavailableError('the database is locked', options));
+    const locked = new UnavailableError('the database /home/ada/billing.db is locked', { ...options, hint: 'wait' });
+    const service = await failing(locked);
     const reply = await service.send('/v1/customers');
     expect([reply.status, reply.headers['retry-after']]).toEqual([503, header]);
+    expect(reply.message).toBe('the service cannot answer now; nothing was changed');
+    expect(reply.headers).not.toHaveProperty('tallybook-hint');
+    expect(service.log).toMatchObject([{ error: locked }]);
   });
 
   test('health is unavailable while the database does not answer', async () => {
     const ping = async (): Promise<void> => Promise.reject(new UnavailableError('the database is gone'));
     const service = await startService(createSampleEngine({}, ping));
     const reply = await service.send('/healthz');
-    expect([reply.status, reply.message]).toEqual([503, 'the database is gone']);
+    expect([reply.status, reply.message]).toEqual([503, 'the service cannot answer now; nothing was changed']);
+  });
+
+  test('what to do next goes in a header of its own, and a hint that everyone has does not', async () => {
+    const hinted = await failing(new NotFoundError('no', { hint: 'see them with: tally customers list\r\né' }));
+    const { headers } = await hinted.send('/v1/customers');
+    expect(headers['tallybook-hint']).toBe('see%20them%20with%3A%20tally%20customers%20list%0D%0A%C3%A9');
+    const common = await failing(new BillingError('preconditionFailed', 'no'));
+    expect((await common.send('/v1/customers')).headers).not.toHaveProperty('tallybook-hint');
   });
 
   test('all issues of a body are named', async () => {

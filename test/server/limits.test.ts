@@ -221,7 +221,7 @@ describe('stopping', () => {
     socket.write('Host: 127.0.0.1\r\n\r\n');
     const answer = Buffer.concat(await socket.toArray()).toString();
     expect(answer).toMatch(/^HTTP\/1\.1 503 /);
-    expect(answer).toContain('"message":"the service is stopping","code":"UNAVAILABLE"');
+    expect(answer).toContain('"message":"the service cannot answer now; nothing was changed","code":"UNAVAILABLE"');
     await closed;
   });
 
