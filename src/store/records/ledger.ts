@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import { reviveExactJson } from '../../exact-json.ts';
 import type { Database, LedgerEntryType, Transaction } from '../database.ts';
-import type { Page, Rows } from './page.ts';
+import type { Rows } from './page.ts';
 import { instantText, optionalInstant, optionalInstantText } from './row-values.ts';
 
 export type LedgerSourceType = 'contract' | 'invoice' | 'promotional' | 'adjustment' | 'expiration' | 'reversal';
@@ -60,6 +60,12 @@ export interface LedgerFilter {
   readonly createdBefore?: string | undefined;
 }
 
+export interface LedgerPageQuery extends LedgerFilter {
+  readonly contractId: string;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+}
+
 /** The whole ledger of a contract, oldest entry first. */
 export async function listLedger(
   tx: Transaction,
@@ -80,7 +86,7 @@ export async function listLedger(
 export async function listLedgerPage(
   tx: Transaction,
   orgId: string,
-  { contractId, limit, offset, ...filter }: LedgerFilter & Partial<Page> & { readonly contractId: string },
+  { contractId, limit, offset, ...filter }: LedgerPageQuery,
 ): Promise<Rows<StoredLedgerEntry>> {
   const { type, createdAfter, createdBefore } = filter;
   let query = tx.selectFrom('ledgerEntries').where('orgId', '=', orgId).where('contractId', '=', contractId);
@@ -135,6 +141,22 @@ export async function listGrantsOfCustomer(
     .orderBy('seq')
     .execute();
   return rows.map(toEntry);
+}
+
+/** The grant of a contract that a caller's idempotency key made. */
+export async function findGrantByExternalId(
+  tx: Transaction,
+  orgId: string,
+  { contractId, externalId }: { readonly contractId: string; readonly externalId: string },
+): Promise<StoredLedgerEntry | undefined> {
+  const row = await tx
+    .selectFrom('ledgerEntries')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .where('externalId', '=', externalId)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toEntry(row);
 }
 
 export async function insertLedgerEntry(tx: Transaction, orgId: string, entry: NewLedgerEntry): Promise<number> {

@@ -1,0 +1,183 @@
+/** Granting credits (interface 4.15, semantics 9): modes, idempotency, and which usage a grant may pay for. */
+
+import { centsOfCredits, creditsText, decimal, microsOfCredits } from '../calculation/money.ts';
+import { ConflictError, InvalidInputError } from '../errors.ts';
+import type { InputIssue } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { findPricings, findProduct } from '../store/records/catalog.ts';
+import type { Contract } from '../store/records/contracts.ts';
+import { listInvoicesOfContract } from '../store/records/invoices.ts';
+import type { GrantSpecifiers, LedgerSourceType, StoredLedgerEntry } from '../store/records/ledger.ts';
+import { findGrantByExternalId } from '../store/records/ledger.ts';
+import { findMeters } from '../store/records/meters.ts';
+import type { CallContext } from './handler.ts';
+import { createLedgerWriter } from './ledger-writing.ts';
+import { isBilledOut, sweepExpired } from './settlement.ts';
+
+/** What is asked of a grant, whichever way it comes. */
+export interface GrantRequest {
+  readonly amountCents?: bigint | undefined;
+  readonly creditRateCents?: number | undefined;
+  /** Decimal text. */
+  readonly creditAmount?: string | undefined;
+  readonly expiresAt?: string | null | undefined;
+  readonly description?: string | undefined;
+  readonly externalId?: string | undefined;
+  readonly specifiers?: GrantSpecifiers | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What distinguishes promotional grants, purchases, and the credits that a contract begins with. */
+export interface GrantKind {
+  readonly isPromotional: boolean;
+  readonly sourceType: LedgerSourceType;
+  readonly description: string;
+}
+
+export interface Granted {
+  readonly entry: StoredLedgerEntry;
+  /** An earlier request with the same externalId made the entry. */
+  readonly isReplay: boolean;
+  /** Members in which this request differs from the one that made the entry. */
+  readonly mismatches: readonly string[];
+}
+
+interface GrantAmounts {
+  readonly amountCents: bigint;
+  readonly creditMicros: bigint;
+  readonly creditRateCents: bigint;
+}
+
+/**
+ * Writes a grant, or gives the one that the same externalId made before (interface 4.15 rule 6). The wallet is the ledger,
+ * so the first grant makes it. Throws InvalidInputError for amounts that contradict each other, an expiry that has passed
+ * and specifiers that name nothing; ConflictError once the contract's last invoice is finalized.
+ */
+export async function grantCredits(
+  context: CallContext,
+  contract: Contract,
+  { request, kind }: { readonly request: GrantRequest; readonly kind: GrantKind },
+): Promise<Granted> {
+  const amounts = amountsOf(request);
+  const fingerprint = fingerprintOf(request, kind, amounts);
+  const earlier = await findEarlier(context, contract, request.externalId);
+  if (earlier !== undefined) {
+    return { entry: earlier, isReplay: true, mismatches: differences(earlier.fingerprint, fingerprint) };
+  }
+  const { expiresAt, specifiers } = request;
+  const isLate = typeof expiresAt === 'string' && expiresAt <= context.timestamp;
+  refuse([
+    ...(isLate ? [{ path: 'expiresAt', message: `must be after now, ${context.timestamp}` }] : []),
+    ...(specifiers === undefined ? [] : await unknownSpecifiers(context, specifiers)),
+  ]);
+  const invoices = await listInvoicesOfContract(context.tx, context.orgId, contract.id);
+  if (isBilledOut(contract, invoices)) {
+    throw new ConflictError(`contract ${contract.id} has ended, and its last invoice is closed`, {
+      hint: 'grant credits on another contract of the customer',
+    });
+  }
+  const writer = createLedgerWriter(context, contract.id, await sweepExpired(context, contract));
+  const entry = await writer.append({
+    ...amounts,
+    type: 'grant',
+    sourceType: kind.sourceType,
+    isPromotional: kind.isPromotional,
+    // Promotional credits cost nothing (semantics 9, Precision).
+    purchaseRateCents: kind.isPromotional ? 0n : amounts.creditRateCents,
+    description: request.description ?? kind.description,
+    expiresAt: typeof expiresAt === 'string' ? Temporal.Instant.from(expiresAt) : undefined,
+    externalId: request.externalId,
+    fingerprint: request.externalId === undefined ? undefined : fingerprint,
+    specifiers,
+    metadata: request.metadata,
+    appliedCents: 0n,
+  });
+  writer.check();
+  return { entry, isReplay: false, mismatches: [] };
+}
+
+/** Dollar-only, or rated; with both modes given the amounts have to agree (semantics 9, Grant validation). */
+function amountsOf({ amountCents, creditRateCents, creditAmount }: GrantRequest): GrantAmounts {
+  if (creditAmount === undefined || creditRateCents === undefined) {
+    return { amountCents: amountCents ?? 0n, creditMicros: 0n, creditRateCents: 0n };
+  }
+  const creditMicros = microsOfCredits(decimal(creditAmount));
+  const rate = BigInt(creditRateCents);
+  const derived = centsOfCredits(creditMicros, rate);
+  if (derived > limits.centsMaximum) {
+    refuse([{ path: 'creditAmount', message: `comes to ${derived} cents, more than ${limits.centsMaximum}` }]);
+  }
+  if (amountCents !== undefined && amountCents !== derived) {
+    const product = `${creditsText(creditMicros)} credits at ${rate} cents are ${derived} cents`;
+    refuse([{ path: 'amountCents', message: `contradicts the credits: ${product}` }]);
+  }
+  return { amountCents: derived, creditMicros, creditRateCents: rate };
+}
+
+async function findEarlier(
+  context: CallContext,
+  contract: Contract,
+  externalId: string | undefined,
+): Promise<StoredLedgerEntry | undefined> {
+  if (externalId === undefined) return undefined;
+  return await findGrantByExternalId(context.tx, context.orgId, { contractId: contract.id, externalId });
+}
+
+/** What was asked, each member as one text that is the same for the same meaning. */
+function fingerprintOf(request: GrantRequest, kind: GrantKind, amounts: GrantAmounts): string {
+  return JSON.stringify({
+    isPromotional: String(kind.isPromotional),
+    amountCents: amounts.amountCents.toString(),
+    creditRateCents: amounts.creditRateCents.toString(),
+    creditAmount: creditsText(amounts.creditMicros),
+    expiresAt: request.expiresAt ?? '',
+    description: request.description ?? kind.description,
+    specifiers: canonicalJson(request.specifiers ?? {}),
+    metadata: canonicalJson(request.metadata ?? {}),
+  });
+}
+
+function differences(before: string | undefined, now: string): string[] {
+  const earlier = JSON.parse(before ?? '{}') as Record<string, string>;
+  return Object.entries(JSON.parse(now) as Record<string, string>)
+    .filter(([member, text]) => earlier[member] !== text)
+    .map(([member]) => member);
+}
+
+/** JSON with the members of every object in one order. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => {
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner) || JSON.isRawJSON(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+/** Ids that the organization does not have; another tenant's are unknown like any other. */
+async function unknownSpecifiers(context: CallContext, specifiers: GrantSpecifiers): Promise<InputIssue[]> {
+  const { tx, orgId } = context;
+  const { meterIds = [], pricingIds = [], productIds = [] } = specifiers;
+  const meters = await findMeters(tx, orgId, meterIds);
+  const pricings = await findPricings(tx, orgId, pricingIds);
+  const products = await Promise.all(productIds.map(async (id) => await findProduct(tx, orgId, id)));
+  return [
+    ...unknownIds('meterIds', meterIds, meters),
+    ...unknownIds('pricingIds', pricingIds, pricings),
+    ...unknownIds(
+      'productIds',
+      productIds,
+      products.filter((product) => product !== undefined),
+    ),
+  ];
+}
+
+function unknownIds(member: string, ids: readonly string[], known: readonly { readonly id: string }[]): InputIssue[] {
+  return ids.flatMap((id, index) =>
+    known.some((each) => each.id === id)
+      ? []
+      : [{ path: `specifiers.${member}[${index}]`, message: `names no ${member.slice(0, -'Ids'.length)}` }],
+  );
+}
+
+function refuse(issues: readonly InputIssue[]): void {
+  if (issues.length > 0) throw new InvalidInputError(issues);
+}

@@ -1,0 +1,52 @@
+/** Ledger entries as they stand on the wire (interface 2.8). */
+
+import type { ExactNumber } from '../exact-json.ts';
+import type { StoredLedgerEntry } from '../store/records/ledger.ts';
+import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
+
+export interface WireEntry {
+  readonly id: string;
+  readonly type: StoredLedgerEntry['type'];
+  readonly amountCents: ExactNumber;
+  readonly creditAmount: ExactNumber;
+  readonly creditRateCents: ExactNumber;
+  readonly currency: string;
+  readonly description: string;
+  readonly sourceType: string;
+  readonly invoiceId: string | null;
+  readonly grantEntryId: string | null;
+  readonly expiresAt: string | null;
+  readonly isPromotional: boolean;
+  readonly createdAt: string;
+}
+
+/** An entry as ledgers and reports show it. */
+export function wireEntry(entry: StoredLedgerEntry): WireEntry {
+  const { id, type, currency, description, sourceType, isPromotional } = entry;
+  return {
+    id,
+    type,
+    amountCents: wireCents(entry.amountCents),
+    creditAmount: wireCredits(entry.creditMicros),
+    creditRateCents: wireCents(entry.creditRateCents),
+    currency,
+    description,
+    sourceType,
+    invoiceId: entry.invoiceId ?? null,
+    grantEntryId: entry.grantEntryId ?? null,
+    expiresAt: entry.expiresAt === undefined ? null : wireTimestamp(entry.expiresAt),
+    isPromotional,
+    createdAt: wireTimestamp(entry.createdAt),
+  };
+}
+
+/** The entry that a grant returns, which shows more. */
+export function wireGrant(entry: StoredLedgerEntry) {
+  return {
+    ...wireEntry(entry),
+    purchaseRateCents: wireCents(entry.purchaseRateCents),
+    balanceAfterCents: wireCents(entry.balanceAfterCents),
+    creditBalanceAfter: wireCredits(entry.creditBalanceAfterMicros),
+    metadata: entry.metadata === undefined ? null : { ...entry.metadata },
+  };
+}

@@ -1,0 +1,199 @@
+/** Credits of a contract: grants, ledger, balance, corrections (interface 4.15, 4.16; semantics 9). */
+
+import { adjustmentOf, reversalOf } from '../calculation/corrections.ts';
+import type { Refusal } from '../calculation/corrections.ts';
+import { foldLedger } from '../calculation/ledger.ts';
+import type { GrantState, WalletState } from '../calculation/ledger.ts';
+import { decimal, microsOfCredits } from '../calculation/money.ts';
+import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
+import type { creditOperations } from '../operations/credits.ts';
+import type { Contract } from '../store/records/contracts.ts';
+import { findInvoice, listInvoicesOfContract } from '../store/records/invoices.ts';
+import { listLedger, listLedgerPage } from '../store/records/ledger.ts';
+import type { StoredLedgerEntry } from '../store/records/ledger.ts';
+import { getContract } from './contract-lookup.ts';
+import { grantCredits } from './credits-grant.ts';
+import type { Granted, GrantKind } from './credits-grant.ts';
+import { wireEntry, wireGrant } from './credits-wire.ts';
+import type { CallContext, HandlersOf } from './handler.ts';
+import { createLedgerWriter, currency, expireRest, ofGrant } from './ledger-writing.ts';
+import { readOpenBilling } from './open-billing.ts';
+import { hasExpired, reverseEntry, settle, sweepExpired } from './settlement.ts';
+import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
+
+const promotional: GrantKind = {
+  isPromotional: true,
+  sourceType: 'promotional',
+  description: 'Promotional credit grant',
+};
+const purchase: GrantKind = { isPromotional: false, sourceType: 'contract', description: 'Credit purchase' };
+
+export const creditHandlers: HandlersOf<typeof creditOperations> = {
+  'credits.grant': async (context, { params, body }) => {
+    const contract = await getContract(context, params.contractId);
+    return grantResult(await grantCredits(context, contract, { request: body, kind: promotional }));
+  },
+
+  'credits.grantPaid': async (context, { params, body }) => {
+    const contract = await getContract(context, params.contractId);
+    return grantResult(await grantCredits(context, contract, { request: body, kind: purchase }));
+  },
+
+  'credits.ledger': async (context, { params, query }) => {
+    const contract = await getContract(context, params.contractId);
+    const page = await listLedgerPage(context.tx, context.orgId, { contractId: contract.id, ...query });
+    return { body: { data: { totalCount: page.total, entries: page.rows.map(wireEntry) } } };
+  },
+
+  'credits.balance': async (context, { params, query }) => {
+    const contract = await getContract(context, params.contractId);
+    const { wallet } = await readWallet(context, contract);
+    const projected = query.include?.includes('projected') === true ? await projection(context, contract) : undefined;
+    return {
+      body: {
+        data: {
+          balance: {
+            balanceCents: wireCents(wallet.balanceCents),
+            creditBalance: wireCredits(wallet.creditMicros),
+            currency,
+            blockCount: wallet.grants.length,
+            asOf: context.timestamp,
+          },
+          blocks: wallet.grants.map((grant, index) => wireBlock(context, grant, index + 1)),
+          ...(projected === undefined ? {} : { projected }),
+        },
+      },
+    };
+  },
+
+  'credits.adjust': async (context, { params, body }) => {
+    const contract = await getContract(context, params.contractId);
+    await sweepExpired(context, contract);
+    const { entries, wallet } = await readWallet(context, contract);
+    const grant = wallet.grants.find((each) => each.grantId === body.grantEntryId);
+    const entry = entries.find((each) => each.id === body.grantEntryId);
+    if (grant === undefined || entry === undefined) {
+      throw new InvalidInputError([{ path: 'grantEntryId', message: 'names no grant of this contract' }]);
+    }
+    const correction = allowed(
+      adjustmentOf(
+        grant,
+        body.creditAmount === undefined
+          ? { amountCents: body.amountCents ?? 0n }
+          : { creditMicros: microsOfCredits(decimal(body.creditAmount)) },
+      ),
+    );
+    const writer = createLedgerWriter(context, contract.id, entries);
+    const adjustment = await writer.append({
+      ...ofGrant(entry),
+      type: 'adjustment',
+      sourceType: 'adjustment',
+      description: body.description,
+      amountCents: correction.amountCents,
+      creditMicros: correction.creditMicros,
+      appliedCents: 0n,
+    });
+    writer.check();
+    return { body: { data: wireEntry(adjustment) } };
+  },
+
+  'credits.reverse': async (context, { params, body }) => {
+    const contract = await getContract(context, params.contractId);
+    await sweepExpired(context, contract);
+    const { entries, wallet } = await readWallet(context, contract);
+    const entry = entries.find((each) => each.id === params.entryId);
+    if (entry === undefined) {
+      throw new NotFoundError(`no ledger entry of this contract has the id "${params.entryId}"`, {
+        hint: 'see them with: tally credits ledger',
+      });
+    }
+    const { grantId } = allowed(reversalOf(entry, entries, wallet));
+    await refuseFrozenUsage(context, entry);
+    const writer = createLedgerWriter(context, contract.id, entries);
+    const reversal = await reverseEntry(writer, entry, body.description);
+    const grant = entries.find((each) => each.id === grantId);
+    if (grant !== undefined && hasExpired(grant, context.now)) await expireRest(writer, grantId);
+    writer.check();
+    return { body: { data: wireEntry(reversal) } };
+  },
+
+  'credits.settle': async (context, { params }) => {
+    const contract = await getContract(context, params.contractId);
+    const { written } = await settle(context, contract);
+    return { body: { data: { totalCount: written.length, entries: written.toReversed().map(wireEntry) } } };
+  },
+};
+
+function grantResult({ entry, isReplay, mismatches }: Granted) {
+  const body = { data: wireGrant(entry) };
+  return isReplay ? { body, status: 200, isReplay, mismatches } : { body };
+}
+
+async function readWallet(
+  { tx, orgId, now }: CallContext,
+  contract: Contract,
+): Promise<{ readonly entries: readonly StoredLedgerEntry[]; readonly wallet: WalletState }> {
+  const entries = await listLedger(tx, orgId, contract.id);
+  const invoices = await listInvoicesOfContract(tx, orgId, contract.id);
+  const open = invoices.filter((invoice) => invoice.status === 'Drafted');
+  const openInvoiceIds = new Set(open.map((invoice) => invoice.id));
+  return { entries, wallet: foldLedger(entries, { at: now, openInvoiceIds }) };
+}
+
+/** What would be left if usage were settled now. */
+async function projection(context: CallContext, contract: Contract) {
+  const { wallet, burnDown } = await readOpenBilling(context, contract);
+  const live = wallet.grants.filter((grant) => !hasExpired(grant, context.now));
+  const ids = new Set(live.map((grant) => grant.grantId));
+  const draws = burnDown.draws.filter((draw) => ids.has(draw.grantId));
+  const cents = draws.reduce(
+    (left, draw) => left - draw.amountCents,
+    live.reduce((sum, grant) => sum + grant.availableCents, 0n),
+  );
+  const micros = draws.reduce(
+    (left, draw) => left - draw.creditMicros,
+    live.reduce((sum, grant) => sum + grant.availableMicros, 0n),
+  );
+  return { balanceCents: wireCents(cents), creditBalance: wireCredits(micros) };
+}
+
+function wireBlock({ now }: CallContext, grant: GrantState, priority: number) {
+  // A grant that has expired holds nothing, whether or not that is written yet (semantics 9, Expiry).
+  const isGone = hasExpired(grant, now);
+  return {
+    id: grant.grantId,
+    status: grant.status,
+    priority,
+    daysUntilExpiry: grant.expiresAt === undefined ? null : wholeDaysUntil(now, grant.expiresAt),
+    originalCents: wireCents(grant.originalCents),
+    originalCredits: wireCredits(grant.originalMicros),
+    remainingCents: wireCents(isGone ? 0n : grant.remainingCents),
+    remainingCredits: wireCredits(isGone ? 0n : grant.remainingMicros),
+    creditRateCents: wireCents(grant.creditRateCents),
+    currency: grant.currency,
+    description: grant.description,
+    isPromotional: grant.isPromotional,
+    expiresAt: grant.expiresAt === undefined ? null : wireTimestamp(grant.expiresAt),
+    createdAt: wireTimestamp(grant.createdAt),
+  };
+}
+
+/** Days of 24 hours, rounded down; 0 once it has passed (our choice). */
+function wholeDaysUntil(now: Temporal.Instant, instant: Temporal.Instant): number {
+  return Math.max(0, Math.floor(now.until(instant, { largestUnit: 'hour' }).hours / 24));
+}
+
+function allowed<T extends object>(correction: T | Refusal): T {
+  if ('refusal' in correction) throw new ConflictError(correction.refusal);
+  return correction;
+}
+
+/** What a finalized invoice shows as credits is what the ledger says, so its usage is undone with the invoice alone. */
+async function refuseFrozenUsage({ tx, orgId }: CallContext, entry: StoredLedgerEntry): Promise<void> {
+  if (entry.type !== 'usage' || entry.invoiceId === undefined) return;
+  const invoice = await findInvoice(tx, orgId, entry.invoiceId);
+  if (invoice === undefined || invoice.status === 'Drafted' || invoice.status === 'Refunded') return;
+  throw new ConflictError(`entry ${entry.id} pays invoice ${invoice.number}, which is finalized`, {
+    hint: 'cancel the invoice, or refund it with --restore-credits',
+  });
+}

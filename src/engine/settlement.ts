@@ -1,0 +1,185 @@
+/**
+ * The one routine that moves credits for usage (semantics 9, Settlement), and the return of what an invoice has taken.
+ * It may run at any time, and a second time: only what is owed and not written yet is written.
+ */
+
+import type { Draw } from '../calculation/burn-down.ts';
+import { invoicePeriodAt } from '../calculation/invoice-draft.ts';
+import { expirationsDue, foldLedger } from '../calculation/ledger.ts';
+import type { LedgerEntry } from '../calculation/ledger.ts';
+import { planSettlement } from '../calculation/settlement-plan.ts';
+import type { Contract } from '../store/records/contracts.ts';
+import { listInvoicesOfContract } from '../store/records/invoices.ts';
+import type { Invoice } from '../store/records/invoices.ts';
+import { listLedger } from '../store/records/ledger.ts';
+import type { StoredLedgerEntry } from '../store/records/ledger.ts';
+import { findMeters } from '../store/records/meters.ts';
+import { billingTermsOf, itemsOf } from './contract-terms.ts';
+import { topUpDrafts } from './draft-periods.ts';
+import type { CallContext } from './handler.ts';
+import { createLedgerWriter, expireRest, ofGrant } from './ledger-writing.ts';
+import type { LedgerWriter } from './ledger-writing.ts';
+import { readOpenBilling } from './open-billing.ts';
+import type { OpenBilling } from './open-billing.ts';
+
+export interface SettlementOptions {
+  /** Numbers to name in descriptions, where an invoice is about to get another one. */
+  readonly numbers?: ReadonlyMap<string, string>;
+}
+
+export interface Settlement {
+  /** What the open invoices come to; written in full by now. */
+  readonly billing: OpenBilling;
+  /** Entries that were written, oldest first. */
+  readonly written: readonly StoredLedgerEntry[];
+}
+
+/**
+ * Writes what usage up to now owes, on the open invoices of a contract: the differences to what is written already, as
+ * `usage` entries, and reversals where usage has shrunk. Grants that have expired are settled in the order of their expiry:
+ * first usage before it, then the rest lapses. Missing drafts are made first.
+ */
+export async function settle(
+  context: CallContext,
+  contract: Contract,
+  options: SettlementOptions = {},
+): Promise<Settlement> {
+  await topUpDrafts(context, contract);
+  const billing = await readOpenBilling(context, contract);
+  const plan = planSettlement(billing.burnDown.draws, billing.openDraws);
+  const writer = createLedgerWriter(context, contract.id, billing.entries);
+  for (const entry of plan.reversals) await reverseEntry(writer, entry);
+  const describe = await descriptions(context, contract, { billing, numbers: options.numbers });
+  const drawsByGrant = Map.groupBy(plan.usage, (draw) => draw.grantId);
+  // In deduction order, which begins with the soonest expiry: nothing later draws on a grant that has lapsed here.
+  for (const grant of billing.wallet.grants) {
+    for (const draw of drawsByGrant.get(grant.grantId) ?? []) await drawDown(writer, draw, describe(draw));
+    if (hasExpired(grant, context.now)) await expireRest(writer, grant.grantId);
+  }
+  await lapseLeftovers(writer, contract, billing.invoices);
+  writer.check();
+  return { billing, written: writer.written };
+}
+
+/**
+ * Settles if a grant has expired and not been swept, so that what is decided next meets the ledger as it should stand now.
+ * Gives the ledger.
+ */
+export async function sweepExpired(context: CallContext, contract: Contract): Promise<readonly StoredLedgerEntry[]> {
+  const entries = await listLedger(context.tx, context.orgId, contract.id);
+  const wallet = foldLedger(entries, { at: context.now, openInvoiceIds: new Set() });
+  if (expirationsDue(wallet).length === 0) return entries;
+  const settled = await settle(context, contract);
+  return [...settled.billing.entries, ...settled.written];
+}
+
+/**
+ * Gives back what invoices have taken from grants; what comes back to a grant that has expired lapses at once. The ledger
+ * must be swept, or usage that an expired grant still owes would lapse with it.
+ */
+export async function returnCredits(
+  context: CallContext,
+  contract: Contract,
+  invoiceIds: ReadonlySet<string>,
+): Promise<void> {
+  const entries = await listLedger(context.tx, context.orgId, contract.id);
+  const writer = createLedgerWriter(context, contract.id, entries);
+  const reversed = new Set(entries.map((entry) => entry.reversesEntryId));
+  const taken = entries.filter(
+    (entry) =>
+      entry.type === 'usage' &&
+      entry.invoiceId !== undefined &&
+      invoiceIds.has(entry.invoiceId) &&
+      !reversed.has(entry.id),
+  );
+  for (const entry of taken.toReversed()) await reverseEntry(writer, entry);
+  const grants = entries.filter((entry) => taken.some(({ grantEntryId }) => grantEntryId === entry.id));
+  for (const grant of grants) if (hasExpired(grant, context.now)) await expireRest(writer, grant.id);
+  writer.check();
+}
+
+/**
+ * Lapses what is left in the wallet once the last invoice of an ended contract is finalized or cancelled (semantics 6): of
+ * grants without an expiry, since all others lapse on their own day.
+ */
+export async function closeWallet(context: CallContext, contract: Contract): Promise<void> {
+  const { tx, orgId } = context;
+  const writer = createLedgerWriter(context, contract.id, await listLedger(tx, orgId, contract.id));
+  await lapseLeftovers(writer, contract, await listInvoicesOfContract(tx, orgId, contract.id));
+  writer.check();
+}
+
+/** Whether nothing of a contract can be billed any more: it has an end, and no invoice is open or still to come. */
+export function isBilledOut(contract: Contract, invoices: readonly Invoice[]): boolean {
+  const terms = billingTermsOf(contract);
+  if (terms.endDate === undefined || invoices.some((invoice) => invoice.status === 'Drafted')) return false;
+  return invoicePeriodAt(terms, (invoices.at(-1)?.periodIndex ?? -1) + 1) === undefined;
+}
+
+/** Writes the opposite of one entry. */
+export async function reverseEntry(
+  writer: LedgerWriter,
+  entry: StoredLedgerEntry,
+  description: string = `Reversal: ${entry.description}`,
+): Promise<StoredLedgerEntry> {
+  return await writer.append({
+    type: 'reversal',
+    sourceType: 'reversal',
+    description,
+    amountCents: -entry.amountCents,
+    creditMicros: -entry.creditMicros,
+    appliedCents: -entry.appliedCents,
+    creditRateCents: entry.creditRateCents,
+    purchaseRateCents: entry.purchaseRateCents,
+    isPromotional: entry.isPromotional,
+    invoiceId: entry.invoiceId,
+    lineKey: entry.lineKey,
+    grantEntryId: entry.grantEntryId ?? entry.id,
+    reversesEntryId: entry.id,
+  });
+}
+
+export function hasExpired(
+  grant: { readonly expiresAt?: Temporal.Instant | undefined },
+  now: Temporal.Instant,
+): boolean {
+  return grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, now) <= 0;
+}
+
+async function drawDown(writer: LedgerWriter, draw: Draw, description: string): Promise<void> {
+  const grant = writer.entries.find((entry) => entry.id === draw.grantId);
+  if (grant === undefined) throw new TypeError(`grant ${draw.grantId} is in its own ledger`);
+  await writer.append({
+    ...ofGrant(grant),
+    type: 'usage',
+    sourceType: 'invoice',
+    description,
+    amountCents: -draw.amountCents,
+    creditMicros: -draw.creditMicros,
+    appliedCents: draw.appliedCents,
+    invoiceId: draw.invoiceId,
+    lineKey: draw.lineKey,
+  });
+}
+
+async function lapseLeftovers(writer: LedgerWriter, contract: Contract, invoices: readonly Invoice[]): Promise<void> {
+  if (!isBilledOut(contract, invoices)) return;
+  const endless = writer.entries.filter((entry) => entry.type === 'grant' && entry.expiresAt === undefined);
+  for (const grant of endless) await expireRest(writer, grant.id);
+}
+
+/** Names the invoice and the meter of a draw (semantics 1). */
+async function descriptions(
+  { tx, orgId }: CallContext,
+  contract: Contract,
+  { billing, numbers }: { readonly billing: OpenBilling; readonly numbers: SettlementOptions['numbers'] },
+): Promise<(draw: Pick<LedgerEntry, 'invoiceId' | 'lineKey'>) => string> {
+  const meterIds = itemsOf(contract).flatMap((item) => item.meterId ?? []);
+  const meters = new Map((await findMeters(tx, orgId, [...new Set(meterIds)])).map((meter) => [meter.id, meter]));
+  return ({ invoiceId = '', lineKey }) => {
+    const number = numbers?.get(invoiceId) ?? billing.invoices.find((invoice) => invoice.id === invoiceId)?.number;
+    const line = billing.drafts.get(invoiceId)?.lines.find((each) => each.lineKey === lineKey);
+    const meter = meters.get(line?.meterId ?? '');
+    return `Usage of ${meter?.displayName ?? line?.name ?? 'a meter'} on invoice ${number ?? invoiceId}`;
+  };
+}
