@@ -1,0 +1,164 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { importEvents } from '../../../src/cli/import/events.ts';
+import type { ImportOptions } from '../../../src/cli/import/events.ts';
+import { createWorld } from '../../support/world.ts';
+import type { World } from '../../support/world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+  for (const externalCustomerId of ['acme', 'globex']) {
+    const contacts = [{ name: 'Ada', email: 'ada@example.com', roles: ['primary'] }];
+    await world.call('customers.create', { body: { name: externalCustomerId, externalCustomerId, contacts } });
+  }
+});
+afterEach(async () => await world.close());
+
+async function importText(text: string, options: Partial<ImportOptions> = {}) {
+  return await importEvents({
+    input: Readable.from([Buffer.from(text)]),
+    delimiter: ',',
+    batchSize: 3,
+    billing: world.billing,
+    mapping: { eventName: 'request', customerColumn: 'customer', timeZone: 'UTC', properties: [] },
+    ...options,
+  });
+}
+
+const storedCount = async () => (await world.call('usage.events')).total;
+
+const rows = [
+  'timestamp,customer,tokens',
+  '2026-02-01 00:00:00,acme,1',
+  '2026-02-01 00:00:01,acme,2',
+  '2026-02-01 00:00:02,globex,3',
+  '2026-02-01 00:00:03,acme,4',
+];
+
+test('every row becomes one event, however often the file is imported', async () => {
+  for (let time = 0; time < 3; time += 1) {
+    expect(await importText(rows.join('\n'))).toEqual({
+      rows: 4,
+      accepted: 4,
+      refused: [],
+      isComplete: true,
+      lastLine: 5,
+    });
+    expect(await storedCount()).toBe(4);
+  }
+});
+
+test('a file that has grown adds its new rows alone', async () => {
+  await importText(rows.join('\n'));
+  await importText([...rows, '2026-02-01 00:00:04,acme,5', ''].join('\r\n'));
+  expect(await storedCount()).toBe(5);
+});
+
+describe('a refused row is reported with its line and its reason, and the others are imported', () => {
+  test.each([
+    ['2026-02-30 00:00:00,acme,1', 'timestamp: must be a date-time with an offset, such as 2026-03-01T00:00:00Z'],
+    ['not a time,acme,1', 'timestamp: "not a time" is no timestamp'],
+    ['2026-02-01 00:00:00,nobody,1', 'externalCustomerId'],
+    ['2026-03-01 01:00:01,acme,1', 'timestamp'],
+    ['2026-02-01 00:00:00,acme', 'has 2 columns where the header has 3'],
+    ['2026-02-01 00:00:00,,1', 'has no customer'],
+    ['2026-02-01 00:00:00,acme,1e99', 'properties.tokens: must be a number below 1e15'],
+  ])('%s', async (row, reason) => {
+    const report = await importText([...rows.slice(0, 3), row, ...rows.slice(3)].join('\n'));
+    expect(report).toMatchObject({ rows: 5, accepted: 4, isComplete: true });
+    expect(report.refused).toHaveLength(1);
+    expect(report.refused[0]?.line).toBe(4);
+    expect(report.refused[0]?.reason).toContain(reason);
+    expect(await storedCount()).toBe(4);
+  });
+
+  test('also when all rows of a batch are refused for different reasons', async () => {
+    const report = await importText(
+      [
+        'timestamp,customer,tokens',
+        '2026-02-01 00:00:00,nobody,1',
+        '2026-02-30 00:00:00,acme,1',
+        '2027-01-01 00:00:00,acme,1',
+      ].join('\n'),
+    );
+    expect(report).toMatchObject({ rows: 3, accepted: 0 });
+    expect(report.refused.map((refusal) => refusal.line)).toEqual([2, 3, 4]);
+    expect(await storedCount()).toBe(0);
+  });
+
+  test('a quoted line break does not shift the lines after it', async () => {
+    const text = ['timestamp,customer,note', '2026-02-01 00:00:00,acme,"two\nlines"', 'never,acme,x'].join('\n');
+    expect((await importText(text)).refused).toEqual([{ line: 4, reason: 'timestamp: "never" is no timestamp' }]);
+  });
+});
+
+test('a rehearsal checks the mapping and sends nothing', async () => {
+  expect(await importText(rows.join('\n'), { billing: undefined })).toMatchObject({ rows: 4, accepted: 4 });
+  expect(await storedCount()).toBe(0);
+});
+
+test('a stopped import says how far it came, and goes on when it is repeated', async () => {
+  const stop = new AbortController();
+  const report = await importText(rows.join('\n'), { signal: stop.signal, onProgress: () => stop.abort() });
+  expect(report).toMatchObject({ rows: 3, accepted: 3, isComplete: false, lastLine: 4 });
+  expect(await importText(rows.join('\n'))).toMatchObject({ isComplete: true });
+  expect(await storedCount()).toBe(4);
+});
+
+test.each([
+  ['an empty file', '', 'the file is empty'],
+  ['an open quote', 'timestamp,customer\n"2026', 'the file is no CSV'],
+])('%s is a bad request', async (_case, text, words) => {
+  await expect(importText(text)).rejects.toMatchObject({ kind: 'badRequest', message: expect.stringContaining(words) });
+});
+
+const realFile = fileURLToPath(new URL('../../../../shared/data/azure-llm-inference-conv.csv', import.meta.url));
+
+if (existsSync(realFile)) describe('19,366 requests of a language-model service', importRealFile);
+else {
+  test('the file of real requests is not beside this checkout, so its figures are not checked here', () => {
+    expect(existsSync(realFile)).toBe(false);
+  });
+}
+
+function importRealFile() {
+  test('read 22,361,870 context and 4,088,665 generated tokens, and cost 128.415585 USD at 3.00 and 15.00 a million', async () => {
+    world.clock.set('2026-03-01T00:00:00Z');
+    for (const [code, aggregationKey, unitAmount] of [
+      ['CONTEXT', 'ContextTokens', '0.000003'],
+      ['GENERATED', 'GeneratedTokens', '0.000015'],
+    ] as const) {
+      const { data: meter } = await world.call('meters.create', { body: { code, displayName: code, aggregationKey } });
+      await world.call('pricing.create', {
+        body: {
+          productName: 'Inference',
+          name: code,
+          model: 'USAGE',
+          meterId: meter.id,
+          unitAmount,
+          priceInterval: 'MONTH',
+        },
+      });
+    }
+    const importOnce = async () =>
+      await importEvents({
+        input: createReadStream(realFile),
+        delimiter: ',',
+        batchSize: 5_000,
+        billing: world.billing,
+        mapping: { eventName: 'llm.request', customer: 'acme', timeZone: 'UTC', properties: [] },
+      });
+    expect(await importOnce()).toMatchObject({ rows: 19_366, accepted: 19_366, refused: [] });
+    expect(await importOnce()).toMatchObject({ rows: 19_366, accepted: 19_366, refused: [] });
+    expect(await storedCount()).toBe(19_366);
+    const cost = await world.call('usage.cost', {
+      body: { externalCustomerId: 'acme', startDate: '2023-11-01T00:00:00Z', endDate: '2023-12-01T00:00:00Z' },
+    });
+    expect(cost).toMatchObject({ totalAmount: 128.415585, currency: 'USD' });
+  });
+}

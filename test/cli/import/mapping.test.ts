@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+
+import { createMapping } from '../../../src/cli/import/mapping.ts';
+import type { ImportedEvent, MappingOptions } from '../../../src/cli/import/mapping.ts';
+
+const header = ['TIMESTAMP', 'Customer', 'Tokens', 'Region'];
+const base: MappingOptions = { eventName: 'llm.request', customerColumn: 'Customer', timeZone: 'UTC', properties: [] };
+
+function eventOf(row: readonly string[], options: Partial<MappingOptions> = {}): ImportedEvent {
+  const mapped = createMapping(header, { ...base, ...options }).toEvent(row);
+  if ('reason' in mapped) throw new Error(mapped.reason);
+  return mapped.event;
+}
+
+describe('a timestamp is read with its offset, or in the zone that was said', () => {
+  test.each([
+    ['2023-11-16 18:15:46.6805900', 'UTC', '2023-11-16T18:15:46.6805900Z'],
+    ['2023-11-16T18:15:46Z', 'UTC', '2023-11-16T18:15:46Z'],
+    ['2023-11-16 18:15:46 +0200', 'UTC', '2023-11-16T18:15:46+02:00'],
+    ['2023-11-16 18:15:46+02', 'UTC', '2023-11-16T18:15:46+02:00'],
+    ['2023-11-16 18:15:46', 'Europe/Berlin', '2023-11-16T17:15:46Z'],
+    ['2023-07-16 18:15:46', 'Europe/Berlin', '2023-07-16T16:15:46Z'],
+  ])('%s in %s is %s', (cell, timeZone, expected) => {
+    expect(eventOf([cell, 'acme', '1', 'eu'], { timeZone }).timestamp).toBe(expected);
+  });
+
+  test.each([
+    ['yesterday', 'UTC'],
+    ['16.11.2023 18:15', 'UTC'],
+    ['', 'UTC'],
+    ['2026-03-29 02:30:00', 'Europe/Berlin'],
+    ['2026-10-25 02:30:00', 'Europe/Berlin'],
+  ])('"%s" in %s is refused: it is no time, or not one time', (cell, timeZone) => {
+    const { toEvent } = createMapping(header, { ...base, timeZone });
+    expect(toEvent([cell, 'acme', '1', 'eu'])).toEqual({ reason: `TIMESTAMP: "${cell}" is no timestamp` });
+  });
+});
+
+describe('cells become properties', () => {
+  test('every other column does, numbers with the digits of the file, and an empty cell is none', () => {
+    expect(JSON.stringify(eventOf(['2026-03-01 00:00:00', 'acme', '1.10', '']).properties)).toBe('{"Tokens":1.10}');
+    expect(eventOf(['2026-03-01 00:00:00', 'acme', '007', 'eu']).properties).toEqual({ Tokens: '007', Region: 'eu' });
+  });
+
+  test('or those that are named, under the names that they are given', () => {
+    expect(eventOf(['2026-03-01 00:00:00', 'acme', '5', 'eu'], { properties: ['tokens=Tokens'] }).properties).toEqual({
+      tokens: 5,
+    });
+  });
+
+  test('and constants join them', () => {
+    const { properties } = eventOf(['2026-03-01 00:00:00', 'acme', '5', 'eu'], {
+      constants: ['Model=large', 'Scale=2'],
+    });
+    expect(properties).toEqual({ Tokens: 5, Region: 'eu', Model: 'large', Scale: 2 });
+  });
+});
+
+describe('the content of a row is its identity', () => {
+  const rows = [
+    ['2026-03-01 00:00:00', 'acme', '1', 'eu'],
+    ['2026-03-01 00:00:00', 'acme', '2', 'eu'],
+    ['2026-03-01 00:00:00', 'acme', '1', 'eu'],
+  ];
+  const keysOf = (given: readonly (readonly string[])[], options: Partial<MappingOptions> = {}) => {
+    const { toEvent } = createMapping(header, { ...base, ...options });
+    return given.map((row) => {
+      const mapped = toEvent(row);
+      return 'event' in mapped ? mapped.event.idempotencyKey : mapped.reason;
+    });
+  };
+
+  test('equal rows are different events, and keep their keys in a second import', () => {
+    const keys = keysOf(rows);
+    expect(new Set(keys).size).toBe(3);
+    expect(keysOf(rows)).toEqual(keys);
+  });
+
+  test('a file that has grown at its beginning gives the old rows their old keys', () => {
+    const grown = keysOf([['2026-02-28 00:00:00', 'acme', '9', 'eu'], ...rows]);
+    expect(grown.slice(1)).toEqual(keysOf(rows));
+  });
+
+  test('another mapping of the properties gives the same keys, so that it replaces what was imported', () => {
+    expect(keysOf(rows, { properties: ['Tokens'] })).toEqual(keysOf(rows));
+  });
+
+  test('another source gives other keys', () => {
+    expect(keysOf(rows, { source: 'second' })).not.toEqual(keysOf(rows));
+  });
+
+  test('unless a column has the key', () => {
+    expect(keysOf(rows.slice(0, 2), { keyColumn: 'Tokens' })).toEqual(['1', '2']);
+    expect(keysOf([['2026-03-01 00:00:00', 'acme', '', 'eu']], { keyColumn: 'Tokens' })).toEqual(['Tokens: is empty']);
+  });
+});
+
+describe('a mapping that cannot be is a usage error', () => {
+  test.each<[string, Partial<MappingOptions>, readonly string[]]>([
+    ['there is no column "When"', { timestampColumn: 'When' }, header],
+    ['no column says when it happened', {}, ['Customer', 'Tokens']],
+    ['two columns called "Customer"', {}, ['TIMESTAMP', 'Customer', 'Customer']],
+    ['exactly one of --customer, --customer-id and --customer-column', { customer: 'acme' }, header],
+    ['--event-name or --event-name-column is required', { eventName: undefined }, header],
+    ['--event-name and --event-name-column both say it', { eventNameColumn: 'Region' }, header],
+    ['there is no column "Price"', { properties: ['price=Price'] }, header],
+    ['"a" is given twice', { properties: ['a=Tokens', 'a=Region'] }, header],
+    ['"Tokens" has a value already', { constants: ['Tokens=1'] }, header],
+    ['--set takes name=value', { constants: ['Tokens'] }, header],
+    ['"Mars/Olympus" is no time zone', { timeZone: 'Mars/Olympus' }, header],
+  ])('%s', (words, options, columns) => {
+    expect(() => createMapping(columns, { ...base, ...options })).toThrow(
+      expect.objectContaining({ kind: 'usage', message: expect.stringContaining(words) }),
+    );
+  });
+});
+
+test('a row with too many or too few columns is refused', () => {
+  expect(createMapping(header, base).toEvent(['2026-03-01 00:00:00', 'acme'])).toEqual({
+    reason: 'has 2 columns where the header has 4',
+  });
+});
