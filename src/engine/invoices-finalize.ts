@@ -1,0 +1,92 @@
+/** Finalization: settle, number, freeze and send (semantics 7). */
+
+import { startOfDay } from '../calculation/billing-period.ts';
+import type { InvoiceDraft } from '../calculation/invoice-draft.ts';
+import { ConflictError } from '../errors.ts';
+import type { Contract } from '../store/records/contracts.ts';
+import { findCustomer } from '../store/records/customers.ts';
+import { insertInvoiceLines, listInvoicesOfContract, updateInvoice } from '../store/records/invoices.ts';
+import type { Invoice } from '../store/records/invoices.ts';
+import { takeInvoiceNumber } from '../store/records/organizations.ts';
+import { findPlan } from '../store/records/plans.ts';
+import { isPaused } from './customers.ts';
+import type { CallContext } from './handler.ts';
+import { frozenLines } from './invoices-wire.ts';
+import type { OpenBilling } from './open-billing.ts';
+import { closeWallet, settle } from './settlement.ts';
+import { wireTimestamp } from './wire.ts';
+
+const numberDigits = 6;
+
+/**
+ * Finalizes a draft: credits are settled, the legal number is taken, lines are frozen, and the invoice is sent unless the
+ * customer is paused or it is kept back. Throws ConflictError before its day, and while an earlier draft of the contract is
+ * open: credits go to periods in their order.
+ */
+export async function finalizeInvoice(context: CallContext, contract: Contract, invoice: Invoice): Promise<void> {
+  refuseEarly(context, invoice);
+  await refuseOutOfOrder(context, invoice);
+  const { tx, orgId } = context;
+  const number = legalNumber(await takeInvoiceNumber(tx, orgId));
+  const { billing } = await settle(context, contract, { numbers: new Map([[invoice.id, number]]) });
+  const draft = billing.drafts.get(invoice.id);
+  if (draft === undefined) throw new TypeError(`invoice ${invoice.id} is open`);
+  await insertInvoiceLines(tx, orgId, { invoiceId: invoice.id, lines: frozenLines(invoice.id, draft) });
+  const isHeld = isUncovered(contract, invoice, billing) || !(await isSentAutomatically(context, contract));
+  const isSent = !isHeld && !(await isCustomerPaused(context, invoice.customerId));
+  await updateInvoice(tx, orgId, {
+    id: invoice.id,
+    number,
+    ...outcomeOf(draft, invoice),
+    totalCents: draft.totalCents,
+    isHeld,
+    finalizedAt: context.now,
+    updatedAt: context.now,
+    ...(isSent ? { sentAt: context.now } : {}),
+  });
+  await closeWallet(context, contract);
+}
+
+/** Whether sending waits for the customer's resumption. */
+export async function isCustomerPaused({ tx, orgId, now }: CallContext, customerId: string): Promise<boolean> {
+  const customer = await findCustomer(tx, orgId, customerId);
+  return customer !== undefined && isPaused(customer, now);
+}
+
+function legalNumber(count: bigint): string {
+  return `INV-${count.toString().padStart(numberDigits, '0')}`;
+}
+
+/** An invoice over nothing is paid at once (semantics 7). */
+function outcomeOf(draft: InvoiceDraft, invoice: Invoice) {
+  if (draft.totalCents > 0n) return { status: 'In Progress' } as const;
+  return { status: 'Paid', latestPaymentDate: invoice.invoiceDate } as const;
+}
+
+function refuseEarly({ now, finalizationGraceHours }: CallContext, invoice: Invoice): void {
+  const due = startOfDay(invoice.invoiceDate).add({ hours: finalizationGraceHours });
+  if (Temporal.Instant.compare(now, due) >= 0) return;
+  throw new ConflictError(`invoice ${invoice.number} cannot be finalized before ${wireTimestamp(due)}`, {
+    hint: 'usage of its period may still come in; finalize it from then on',
+  });
+}
+
+async function refuseOutOfOrder({ tx, orgId }: CallContext, invoice: Invoice): Promise<void> {
+  const invoices = await listInvoicesOfContract(tx, orgId, invoice.contractId);
+  const earlier = invoices.find(({ status, periodIndex }) => status === 'Drafted' && periodIndex < invoice.periodIndex);
+  if (earlier === undefined) return;
+  throw new ConflictError(`invoice ${invoice.number} waits for ${earlier.number}, an earlier draft of its contract`, {
+    hint: `finalize or cancel ${earlier.id} first`,
+  });
+}
+
+/** Credits ran out on a contract that asks for a person's attention then (semantics 5, onDepletion). */
+function isUncovered(contract: Contract, invoice: Invoice, { wallet, burnDown }: OpenBilling): boolean {
+  if (contract.creditSettings.onDepletion !== 'alert_only' || wallet.grants.length === 0) return false;
+  return burnDown.lines.some((line) => line.invoiceId === invoice.id && line.overageCents > 0n);
+}
+
+async function isSentAutomatically({ tx, orgId }: CallContext, contract: Contract): Promise<boolean> {
+  const plan = await findPlan(tx, orgId, contract.planId);
+  return plan?.invoiceSendMethod !== 'manual';
+}

@@ -1,0 +1,125 @@
+/** Invoices as they stand on the wire (interface 2.3): drafts computed now, all others as they were frozen. */
+
+import { createHash } from 'node:crypto';
+
+import type { InvoiceDraft, InvoiceLine } from '../calculation/invoice-draft.ts';
+import { decimalText } from '../calculation/money.ts';
+import { exactNumber } from '../exact-json.ts';
+import type { Contract } from '../store/records/contracts.ts';
+import { findContract } from '../store/records/contracts.ts';
+import { listInvoiceLines } from '../store/records/invoices.ts';
+import type { FrozenLine, Invoice } from '../store/records/invoices.ts';
+import type { CallContext } from './handler.ts';
+import { readOpenBilling } from './open-billing.ts';
+import { wireCents, wireTimestamp } from './wire.ts';
+
+export interface WireOptions {
+  readonly withLines: boolean;
+}
+
+/** Invoices in the order given; the drafts of one contract are computed together. */
+export async function wireInvoices(context: CallContext, invoices: readonly Invoice[], options: WireOptions) {
+  const drafts = await readDrafts(context, invoices);
+  const wired = [];
+  for (const invoice of invoices) {
+    const draft = drafts.get(invoice.id);
+    const lines = options.withLines ? await linesOf(context, invoice, draft) : undefined;
+    wired.push({
+      ...wireInvoice(invoice, draft?.totalCents ?? invoice.totalCents),
+      ...(lines && { lineItems: lines }),
+    });
+  }
+  return wired;
+}
+
+/** The lines of a draft as they are frozen. */
+export function frozenLines(invoiceId: string, draft: InvoiceDraft): FrozenLine[] {
+  return draft.lines.map((line) => frozenLine(invoiceId, line));
+}
+
+async function readDrafts(
+  context: CallContext,
+  invoices: readonly Invoice[],
+): Promise<ReadonlyMap<string, InvoiceDraft>> {
+  const drafts = new Map<string, InvoiceDraft>();
+  const contractIds = invoices.filter(({ status }) => status === 'Drafted').map(({ contractId }) => contractId);
+  for (const contractId of new Set(contractIds)) {
+    const billing = await readOpenBilling(context, await contractOf(context, contractId));
+    for (const [id, draft] of billing.drafts) drafts.set(id, draft);
+  }
+  return drafts;
+}
+
+async function contractOf({ tx, orgId }: CallContext, contractId: string): Promise<Contract> {
+  const contract = await findContract(tx, orgId, contractId);
+  if (contract === undefined) throw new TypeError(`the contract ${contractId} of an invoice is gone`);
+  return contract;
+}
+
+async function linesOf({ tx, orgId }: CallContext, invoice: Invoice, draft: InvoiceDraft | undefined) {
+  const lines = draft === undefined ? await listInvoiceLines(tx, orgId, invoice.id) : frozenLines(invoice.id, draft);
+  return lines.map(wireLine);
+}
+
+function wireInvoice(invoice: Invoice, totalCents: bigint) {
+  const { id, number, customerId, contractId, status, memo, latestPaymentDate, paymentLink } = invoice;
+  return {
+    id,
+    invoiceNumber: number,
+    customerId,
+    contractId,
+    status,
+    invoiceDate: invoice.invoiceDate.toString(),
+    dueDate: invoice.dueDate.toString(),
+    totalCents: wireCents(totalCents),
+    ...(memo === undefined ? {} : { memo }),
+    ...(latestPaymentDate === undefined ? {} : { latestPaymentDate: latestPaymentDate.toString() }),
+    ...(paymentLink === undefined ? {} : { paymentLink }),
+    externalIds: [],
+    createdAt: wireTimestamp(invoice.createdAt),
+    updatedAt: wireTimestamp(invoice.updatedAt),
+  };
+}
+
+function wireLine(line: FrozenLine) {
+  return {
+    id: line.id,
+    name: line.name,
+    description: line.description,
+    quantity: exactNumber(line.quantity),
+    unitPriceCents: wireCents(line.unitPriceCents),
+    totalAmountCents: wireCents(line.totalCents),
+    unitPrice: line.unitPrice,
+    totalAmount: line.totalAmount,
+    servicePeriod: { start: wireTimestamp(line.serviceStart), end: wireTimestamp(line.serviceEnd) },
+  };
+}
+
+function frozenLine(invoiceId: string, line: InvoiceLine): FrozenLine {
+  const { lineKey, kind, name, description, unitPriceCents, totalCents, pricingId, meterId, productId, grantId } = line;
+  return {
+    id: lineIdOf(invoiceId, lineKey),
+    lineKey,
+    kind,
+    name,
+    description,
+    quantity: decimalText(line.quantity),
+    unitPrice: decimalText(line.unitPrice),
+    unitPriceCents,
+    totalAmount: decimalText(line.exactAmount),
+    totalCents,
+    serviceStart: line.servicePeriod.start,
+    serviceEnd: line.servicePeriod.end,
+    pricingId,
+    meterId,
+    productId,
+    groupValues: line.groupValues,
+    grantId,
+  };
+}
+
+/** A UUID (version 8) from what the line is, so that it is the same on every reading of a draft and when it is frozen. */
+function lineIdOf(invoiceId: string, lineKey: string): string {
+  const digits = createHash('sha256').update(`${invoiceId} ${lineKey}`).digest('hex');
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
+}

@@ -1,0 +1,156 @@
+/** Invoices: reading, finalization, payment and their undoing (interface 2.3, 4.5, 4.6; semantics 7). */
+
+import { dateOf, isBefore } from '../calculation/billing-period.ts';
+import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
+import type { invoiceOperations } from '../operations/invoices.ts';
+import type { Contract } from '../store/records/contracts.ts';
+import { findInvoice, listInvoices, updateInvoice } from '../store/records/invoices.ts';
+import type { Invoice } from '../store/records/invoices.ts';
+import { listLedgerOfInvoice } from '../store/records/ledger.ts';
+import { getContract } from './contract-lookup.ts';
+import { wireEntry } from './credits-wire.ts';
+import type { CallContext, HandlersOf } from './handler.ts';
+import { finalizeInvoice, isCustomerPaused } from './invoices-finalize.ts';
+import { isDue, transitions } from './invoices-transitions.ts';
+import { wireInvoices } from './invoices-wire.ts';
+import { listBody, pageOf } from './listing.ts';
+import { returnCredits, settle, sweepExpired } from './settlement.ts';
+import { wireCents, wireCredits } from './wire.ts';
+
+const paymentActions = { initiated: 'initiatePayment', failed: 'failPayment', paid: 'pay' } as const;
+
+export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
+  'invoices.list': async (context, { query }) => {
+    const page = pageOf(query);
+    const { include, ...filter } = query;
+    const found = await listInvoices(context.tx, context.orgId, { ...filter, ...page });
+    const data = await wireInvoices(context, found.rows, { withLines: include?.includes('lineItems') === true });
+    return { body: listBody(found, page, data) };
+  },
+
+  'invoices.get': async (context, { params, query }) =>
+    await show(context, params.invoiceId, { withLines: query.include?.includes('lineItems') === true }),
+
+  'invoices.finalize': async (context, { params }) => {
+    const invoice = await getInvoice(context, params.invoiceId);
+    if (isDue(invoice, 'finalize')) {
+      await finalizeInvoice(context, await getContract(context, invoice.contractId), invoice);
+    }
+    return await show(context, invoice.id);
+  },
+
+  'invoices.send': async (context, { params }) => {
+    const invoice = await getInvoice(context, params.invoiceId);
+    if (invoice.status !== 'In Progress' && invoice.status !== 'In Transit' && invoice.status !== 'Paid') {
+      throw new ConflictError(`invoice is ${invoice.status}; cannot send`);
+    }
+    if (invoice.sentAt !== undefined) return await show(context, invoice.id);
+    if (await isCustomerPaused(context, invoice.customerId)) {
+      throw new ConflictError(`customer ${invoice.customerId} is paused, so invoice ${invoice.number} waits`, {
+        hint: 'resume the customer, then send it',
+      });
+    }
+    await change(context, invoice, { sentAt: context.now, isHeld: false });
+    return await show(context, invoice.id);
+  },
+
+  'invoices.pay': async (context, { params, body }) => {
+    const invoice = await getInvoice(context, params.invoiceId);
+    const action = paymentActions[body.status];
+    if (!isDue(invoice, action)) return await show(context, invoice.id);
+    const date = dateNotBefore(context, invoice, body.date);
+    await change(context, invoice, {
+      status: transitions[action].to[0],
+      ...(action === 'pay' ? { latestPaymentDate: date } : {}),
+    });
+    return await show(context, invoice.id);
+  },
+
+  'invoices.cancel': async (context, { params }) => {
+    const invoice = await getInvoice(context, params.invoiceId);
+    if (isDue(invoice, 'cancel')) {
+      await cancelInvoices(context, await getContract(context, invoice.contractId), [invoice]);
+    }
+    return await show(context, invoice.id);
+  },
+
+  'invoices.refund': async (context, { params, body }) => {
+    const invoice = await getInvoice(context, params.invoiceId);
+    if (!isDue(invoice, 'refund')) return await show(context, invoice.id);
+    dateNotBefore(context, invoice, body.date);
+    await change(context, invoice, { status: 'Refunded' });
+    if (body.restoreCredits) {
+      const contract = await getContract(context, invoice.contractId);
+      await sweepExpired(context, contract);
+      await returnCredits(context, contract, new Set([invoice.id]));
+      await settle(context, contract);
+    }
+    return await show(context, invoice.id);
+  },
+
+  'invoices.creditReport': async (context, { params }) => {
+    const invoice = await getInvoice(context, params.invoiceId);
+    const entries = await listLedgerOfInvoice(context.tx, context.orgId, invoice.id);
+    return {
+      body: {
+        data: {
+          invoiceId: invoice.id,
+          entries: entries.toReversed().map(wireEntry),
+          summary: {
+            totalCredits: wireCredits(entries.reduce((sum, entry) => sum - entry.creditMicros, 0n)),
+            totalCents: wireCents(entries.reduce((sum, entry) => sum + entry.appliedCents, 0n)),
+            entryCount: entries.length,
+          },
+        },
+      },
+    };
+  },
+};
+
+/**
+ * Cancels drafts, or voids finalized invoices: what they took from grants returns, and pays for other open usage where it
+ * can. For invoices of one contract that may be cancelled.
+ */
+export async function cancelInvoices(
+  context: CallContext,
+  contract: Contract,
+  invoices: readonly Invoice[],
+): Promise<void> {
+  await sweepExpired(context, contract);
+  for (const invoice of invoices) await change(context, invoice, { status: 'Cancelled' });
+  await returnCredits(context, contract, new Set(invoices.map((invoice) => invoice.id)));
+  await settle(context, contract);
+}
+
+async function getInvoice({ tx, orgId }: CallContext, id: string): Promise<Invoice> {
+  const invoice = await findInvoice(tx, orgId, id);
+  if (invoice === undefined) {
+    throw new NotFoundError(`no invoice has the id "${id}"`, { hint: 'see them with: tally invoices list' });
+  }
+  return invoice;
+}
+
+async function show(context: CallContext, id: string, options = { withLines: false }) {
+  const [data] = await wireInvoices(context, [await getInvoice(context, id)], options);
+  if (data === undefined) throw new TypeError('one invoice gives one answer');
+  return { body: { data } };
+}
+
+async function change(
+  { tx, orgId, now }: CallContext,
+  invoice: Invoice,
+  changes: Omit<Parameters<typeof updateInvoice>[2], 'id' | 'updatedAt'>,
+): Promise<void> {
+  await updateInvoice(tx, orgId, { ...changes, id: invoice.id, updatedAt: now });
+}
+
+/** The day given, or today; not before the invoice's own (semantics 14). */
+function dateNotBefore({ now }: CallContext, invoice: Invoice, given: string | undefined): Temporal.PlainDate {
+  const date = given === undefined ? dateOf(now) : Temporal.PlainDate.from(given);
+  if (isBefore(date, invoice.invoiceDate)) {
+    throw new InvalidInputError([
+      { path: 'date', message: `must not be before the invoice date, ${invoice.invoiceDate.toString()}` },
+    ]);
+  }
+  return date;
+}
