@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(async () => {
+  await world.close();
+});
+
+const unknownId = '01900000-0000-7000-8000-00000000ffff';
+const flat = {
+  productName: 'Support',
+  name: 'Support, monthly',
+  model: 'FLAT',
+  unitAmount: '99.50',
+  priceInterval: 'MONTH',
+};
+
+async function createMeter(code = 'TOKENS') {
+  return (await world.call('meters.create', { body: { code, displayName: code, aggregationType: 'COUNT' } })).data;
+}
+
+async function createPricing(body: Record<string, unknown> = {}) {
+  return (await world.call('pricing.create', { body: { ...flat, ...body } })).data;
+}
+
+async function createPlan(pricingIds: readonly string[], body: Record<string, unknown> = {}) {
+  const items = pricingIds.map((pricingId) => ({ pricingId }));
+  return (await world.call('plans.create', { body: { name: 'Plan', items, ...body } })).data;
+}
+
+async function archive(pricingId: string) {
+  return (await world.call('pricing.archive', { params: { pricingId } })).data;
+}
+
+describe('plans', () => {
+  it('have defaults: USD, 30 days, sent by itself, paid by hand, quantity 1', async () => {
+    const pricing = await createPricing();
+    const { status, body } = await world.billing.call('plans.create', {
+      body: { name: 'Plan', items: [{ pricingId: pricing.id }] },
+    });
+    expect(status).toBe(201);
+    expect(body.data).toEqual({
+      id: expect.any(String) as unknown,
+      name: 'Plan',
+      currency: 'USD',
+      netTerms: '30',
+      metadata: { defaultAutoPayEnabled: false, invoiceSendMethod: 'auto' },
+      items: [
+        {
+          id: expect.any(String) as unknown,
+          pricingId: pricing.id,
+          productId: pricing.productId,
+          productName: 'Support',
+          pricingName: 'Support, monthly',
+          pricingModel: 'FLAT',
+          billingMode: 'RECURRING',
+          defaultQuantity: '1',
+          isMetered: false,
+        },
+      ],
+      createdAt: '2026-03-01T00:00:00.000Z',
+      updatedAt: '2026-03-01T00:00:00.000Z',
+    });
+  });
+
+  it('keep what is given, and items in their order', async () => {
+    const meter = await createMeter();
+    const support = await createPricing();
+    const usage = await createPricing({ productName: 'Inference', name: 'Calls', model: 'USAGE', meterId: meter.id });
+    const metadata = {
+      defaultAutoPayEnabled: true,
+      invoiceSendMethod: 'manual',
+      defaultCreditSettings: { onDepletion: 'alert_only' },
+      defaultCreditGrantCents: 50_000,
+    };
+    const created = await createPlan([], {
+      description: 'For everyone',
+      netTerms: 'Net 45',
+      externalId: 'plan-1',
+      metadata,
+      items: [{ pricingId: usage.id }, { pricingId: support.id, defaultQuantity: '2.5' }],
+    });
+    expect(created).toMatchObject({
+      description: 'For everyone',
+      netTerms: '45',
+      externalId: 'plan-1',
+      metadata,
+      items: [
+        { pricingName: 'Calls', isMetered: true, defaultQuantity: '1' },
+        { pricingName: 'Support, monthly', isMetered: false, defaultQuantity: '2.5' },
+      ],
+    });
+    const read = await world.call('plans.get', { params: { planId: created.id } });
+    expect(read.data).toEqual(created);
+    expect((await world.call('plans.list')).data).toEqual([created]);
+  });
+
+  it('are listed newest first, in pages', async () => {
+    const { id } = await createPricing();
+    for (const name of ['a', 'b', 'c']) await createPlan([id], { name });
+    const page = await world.call('plans.list', { query: { limit: '2', offset: '1' } });
+    expect(page).toMatchObject({ data: [{ name: 'b' }, { name: 'a' }], hasMore: false, total: 3 });
+  });
+
+  it('refuse items that name no price, an archived one, or one twice, and list each', async () => {
+    const archived = await createPricing({ name: 'old' });
+    await archive(archived.id);
+    const { id } = await createPricing({ name: 'new' });
+    await expect(createPlan([id, unknownId, archived.id, id])).rejects.toMatchObject({
+      kind: 'invalidInput',
+      issues: [
+        { path: 'items[1].pricingId', message: 'names no price' },
+        { path: 'items[2].pricingId', message: 'names the price "old", which is archived' },
+        { path: 'items[3].pricingId', message: 'names the price "new" a second time' },
+      ],
+    });
+  });
+
+  it.each([
+    ['a month and a week', ['MONTH', 1], ['WEEK', 1], false],
+    ['two and three months', ['MONTH', 2], ['MONTH', 3], false],
+    ['two and three weeks', ['WEEK', 2], ['WEEK', 3], false],
+    ['a month and a year', ['MONTH', 1], ['YEAR', 1], true],
+    ['three months and a year', ['MONTH', 3], ['YEAR', 1], true],
+    ['one and four weeks', ['WEEK', 1], ['WEEK', 4], true],
+  ] as const)('take intervals that nest: %s', async (_what, first, second, isAccepted) => {
+    const ids: string[] = [];
+    for (const [priceInterval, priceIntervalCount] of [first, second]) {
+      ids.push((await createPricing({ priceInterval, priceIntervalCount })).id);
+    }
+    if (isAccepted) {
+      await expect(createPlan(ids)).resolves.toMatchObject({ name: 'Plan' });
+      return;
+    }
+    await expect(createPlan(ids)).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: expect.stringMatching(/^items: the intervals of the prices do not nest/) as unknown,
+    });
+  });
+
+  it.each([
+    [{ currency: 'EUR' }, 'currency: must be "USD"'],
+    [{ items: [] }, 'items: must have at least 1 elements'],
+    [{ netTerms: '366' }, 'netTerms: must be at most 365 days'],
+  ])('refuse %j', async (body, message) => {
+    const { id } = await createPricing();
+    await expect(createPlan([id], body)).rejects.toMatchObject({ kind: 'invalidInput', message });
+  });
+});
