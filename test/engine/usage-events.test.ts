@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { createCustomer, send } from '../support/usage-scenario.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+let world: World;
+let customerId: string;
+beforeEach(async () => {
+  world = await createWorld({ start: '2026-03-15T12:00:00.000Z' });
+  customerId = await createCustomer(world, 'acme');
+});
+afterEach(async () => {
+  await world.close();
+});
+
+async function events(query: Record<string, string> = {}) {
+  return (await world.call('usage.events', { query: { limit: '100', ...query } })).data;
+}
+
+async function ingest(body: Record<string, unknown>) {
+  return await world.billing.call('usage.ingest', { body: { eventName: 'call', ...body } });
+}
+
+async function ingestBatch(...batch: Record<string, unknown>[]) {
+  return await world.billing.call('usage.ingestBatch', { body: { events: batch } });
+}
+
+describe('sending an event', () => {
+  test('is answered 202 with its key and the request', async () => {
+    const { status, body } = await ingest({ customerId, idempotencyKey: 'k1' });
+    expect(status).toBe(202);
+    expect(body).toEqual({ status: 'accepted', idempotencyKey: 'k1', requestId: expect.any(String) as string });
+  });
+
+  test('without a key gets one of its own, so that it always counts', async () => {
+    const first = await ingest({ customerId });
+    const second = await ingest({ customerId });
+    expect(first.body.idempotencyKey).not.toBe(second.body.idempotencyKey);
+    expect(await events()).toHaveLength(2);
+  });
+
+  test('keeps everything that was sent, the digits of numbers too', async () => {
+    const properties = { price: JSON.rawJSON('1.10'), model: 'large', isCached: true, region: null };
+    const sent = { idempotencyKey: 'k1', timestamp: '2026-03-01T00:00:00+02:00', properties };
+    await ingest({ externalCustomerId: 'acme', ...sent });
+    expect(await events()).toEqual([
+      {
+        id: expect.any(String) as string,
+        eventName: 'call',
+        customerId,
+        contractId: null,
+        idempotencyKey: 'k1',
+        timestamp: '2026-02-28T22:00:00.000Z',
+        properties,
+        version: 1,
+        isLate: false,
+        receivedAt: '2026-03-15T12:00:00.000Z',
+      },
+    ]);
+  });
+
+  test('without a timestamp happens now', async () => {
+    await ingest({ customerId });
+    expect((await events())[0]?.timestamp).toBe('2026-03-15T12:00:00.000Z');
+  });
+
+  test('may be an hour ahead, and not a millisecond more', async () => {
+    await ingest({ customerId, timestamp: '2026-03-15T13:00:00.000Z' });
+    await expect(ingest({ customerId, timestamp: '2026-03-15T13:00:00.001Z' })).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: 'timestamp: must be at most one hour in the future',
+    });
+  });
+
+  test('for an unknown customer is refused by the field that named it', async () => {
+    await expect(ingest({ customerId: 'nobody' })).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: 'customerId: names no customer',
+    });
+    await expect(ingest({ externalCustomerId: 'nobody' })).rejects.toMatchObject({
+      message: 'externalCustomerId: names no customer',
+    });
+  });
+
+  test('names its customer in one way', async () => {
+    const message = 'customerId: exactly one of customerId and externalCustomerId is required';
+    await expect(ingest({})).rejects.toMatchObject({ kind: 'invalidInput', message });
+    await expect(ingest({ customerId, externalCustomerId: 'acme' })).rejects.toMatchObject({ message });
+  });
+
+  test('with a nested property is refused', async () => {
+    await expect(ingest({ customerId, properties: { model: { name: 'large' } } })).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: 'properties.model: must be a text, number, boolean or null',
+    });
+  });
+
+  test('finds the customer of an external id in another Unicode form', async () => {
+    const accented = await createCustomer(world, 'caf\u00e9');
+    await ingest({ externalCustomerId: 'cafe\u0301' });
+    expect((await events())[0]?.customerId).toBe(accented);
+  });
+});
+
+describe('a batch', () => {
+  test('is answered 202 with its count', async () => {
+    const { status, body } = await ingestBatch({ eventName: 'a', customerId }, { eventName: 'b', customerId });
+    expect(status).toBe(202);
+    expect(body).toEqual({ status: 'accepted', count: 2, requestId: expect.any(String) as string });
+  });
+
+  test('is recorded whole or not at all, and the refusal names every event that is wrong', async () => {
+    const good = { eventName: 'call', customerId };
+    const wrong = [
+      { ...good, customerId: 'nobody' },
+      { eventName: 'call', externalCustomerId: 'nobody' },
+    ];
+    await expect(ingestBatch(good, ...wrong)).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: 'events[1].customerId: names no customer; events[2].externalCustomerId: names no customer',
+    });
+    await expect(ingestBatch(good, { ...good, timestamp: '2030-01-01T00:00:00Z' })).rejects.toMatchObject({
+      message: 'events[1].timestamp: must be at most one hour in the future',
+    });
+    await expect(ingestBatch(good, { ...good, contractId: 'none' })).rejects.toMatchObject({
+      message: 'events[1].contractId: names no contract of this customer',
+    });
+    expect(await events()).toEqual([]);
+  });
+
+  test('lists a hundred wrong events, and says how many more there are', async () => {
+    const wrong = Array.from({ length: 103 }, () => ({ eventName: 'call', customerId: 'nobody' }));
+    await expect(ingestBatch(...wrong)).rejects.toThrow(/events\[99\]\.customerId: names no customer; and 3 more$/);
+  });
+});
+
+describe('an idempotency key', () => {
+  const sent = { idempotencyKey: 'k1', timestamp: '2026-03-01T00:00:00Z' };
+
+  test('that comes again with the same content counts once', async () => {
+    await send(world, { customerId, ...sent, properties: { tokens: 1, model: 'large' } });
+    await send(world, { customerId, ...sent, properties: { model: 'large', tokens: 1 } });
+    expect((await events()).map(({ version, properties }) => ({ version, properties }))).toEqual([
+      { version: 1, properties: { model: 'large', tokens: 1 } },
+    ]);
+  });
+
+  test('that comes again with other content replaces the event', async () => {
+    await send(world, { customerId, ...sent, properties: { tokens: 1 } });
+    await send(world, { customerId, ...sent, properties: { tokens: 2 } });
+    expect((await events()).map(({ version, properties }) => ({ version, properties }))).toEqual([
+      { version: 2, properties: { tokens: 2 } },
+    ]);
+  });
+
+  test('given twice in one batch counts in its last version', async () => {
+    const first = { customerId, ...sent, properties: { tokens: 1 } };
+    await send(world, first, { ...first, properties: { tokens: 2 } });
+    expect((await events()).map((event) => event.properties)).toEqual([{ tokens: 2 }]);
+  });
+
+  test('without a timestamp keeps the instant at which it first came', async () => {
+    await send(world, { customerId, idempotencyKey: 'k1', properties: { tokens: 1 } });
+    world.clock.advance({ days: 20 });
+    await send(world, { customerId, idempotencyKey: 'k1', properties: { tokens: 1 } });
+    expect((await events()).map(({ version, timestamp }) => ({ version, timestamp }))).toEqual([
+      { version: 1, timestamp: '2026-03-15T12:00:00.000Z' },
+    ]);
+  });
+
+  test('may move its event to another customer', async () => {
+    const other = await createCustomer(world, 'globex');
+    await send(world, { customerId, ...sent });
+    await send(world, { customerId: other, ...sent });
+    expect((await events()).map((event) => [event.customerId, event.version])).toEqual([[other, 2]]);
+  });
+});
+
+describe('the list of events', () => {
+  beforeEach(async () => {
+    const other = await createCustomer(world, 'globex');
+    await send(
+      world,
+      { customerId, idempotencyKey: 'a', timestamp: '2026-03-02T00:00:00Z' },
+      { customerId, idempotencyKey: 'b', timestamp: '2026-03-01T00:00:00Z', eventName: 'chat' },
+      { customerId: other, idempotencyKey: 'c', timestamp: '2026-03-03T00:00:00Z' },
+    );
+  });
+  const keysOf = async (query: Record<string, string>) => (await events(query)).map((event) => event.idempotencyKey);
+
+  test('begins with what came last', async () => {
+    expect(await keysOf({})).toEqual(['c', 'b', 'a']);
+  });
+
+  test('can be narrowed by name, customer and a half-open range', async () => {
+    expect(await keysOf({ eventName: 'chat' })).toEqual(['b']);
+    expect(await keysOf({ customerId })).toEqual(['b', 'a']);
+    expect(await keysOf({ start: '2026-03-02', end: '2026-03-03' })).toEqual(['a']);
+    expect(await keysOf({ customerId: 'nobody' })).toEqual([]);
+  });
+
+  test('comes in pages', async () => {
+    const page = await world.call('usage.events', { query: { limit: '2', offset: '1' } });
+    expect(page).toMatchObject({ hasMore: false, total: 3 });
+    expect((await world.call('usage.events', { query: { limit: '2' } })).hasMore).toBe(true);
+  });
+});
+
+test('an organization neither sees nor reaches what is of another', async () => {
+  await send(world, { customerId, idempotencyKey: 'k1' });
+  await world.call('orgs.create', { body: { name: 'eu' } });
+  const eu = world.engine.as(await world.engine.owner('eu'));
+  expect((await eu.call('usage.events', {})).body).toEqual({ data: [], hasMore: false, total: 0 });
+  const event = { eventName: 'call', idempotencyKey: 'k1' };
+  await expect(eu.call('usage.ingest', { body: { ...event, customerId } })).rejects.toMatchObject({
+    message: 'customerId: names no customer',
+  });
+  await expect(eu.call('usage.ingest', { body: { ...event, externalCustomerId: 'acme' } })).rejects.toMatchObject({
+    message: 'externalCustomerId: names no customer',
+  });
+});

@@ -1,0 +1,68 @@
+/** Customers, meters, prices, contracts and events with what a test does not care about filled in. */
+
+import type { World } from './world.ts';
+
+type Body = Record<string, unknown>;
+
+/** A customer; gives its id. */
+export async function createCustomer(world: World, externalCustomerId: string): Promise<string> {
+  const contacts = [{ name: 'Ada Lovelace', email: 'ada@acme.example', roles: ['accounts_payable'] }];
+  const { data } = await world.call('customers.create', { body: { name: 'Acme', externalCustomerId, contacts } });
+  return data.id;
+}
+
+/** A SUM meter of `tokens` unless `body` says otherwise; gives its id. */
+export async function createMeter(world: World, code: string, body: Body = {}): Promise<string> {
+  const isCount = body['aggregationType'] === 'COUNT';
+  const key = isCount ? {} : { aggregationKey: 'tokens' };
+  return (await world.call('meters.create', { body: { code, displayName: code, ...key, ...body } })).data.id;
+}
+
+/** A monthly USAGE price of one cent a unit unless `body` says otherwise; gives its id. */
+export async function createPrice(world: World, meterId: string, body: Body = {}): Promise<string> {
+  const unit = 'pricingTiers' in body ? {} : { unitAmount: '0.01' };
+  const { data } = await world.call('pricing.create', {
+    body: {
+      productName: 'Inference',
+      name: 'Tokens',
+      model: 'USAGE',
+      meterId,
+      priceInterval: 'MONTH',
+      ...unit,
+      ...body,
+    },
+  });
+  return data.id;
+}
+
+export async function createPlan(world: World, pricingIds: readonly string[]): Promise<string> {
+  const items = pricingIds.map((pricingId) => ({ pricingId }));
+  return (await world.call('plans.create', { body: { name: 'Pay as you go', items } })).data.id;
+}
+
+/** A contract on a plan of these prices, of the year 2026 unless `body` says otherwise; gives its id. */
+export async function createContract(
+  world: World,
+  { customerId, pricingIds, ...body }: { readonly customerId: string; readonly pricingIds: readonly string[] } & Body,
+): Promise<string> {
+  const planId = await createPlan(world, pricingIds);
+  const { data } = await world.call('contracts.create', {
+    body: { planId, customerId, startDate: '2026-01-01', endDate: '2027-01-01', ...body },
+  });
+  return data.id;
+}
+
+export interface SentEvent {
+  readonly customerId?: string;
+  readonly externalCustomerId?: string;
+  readonly contractId?: string;
+  readonly eventName?: string;
+  readonly idempotencyKey?: string;
+  readonly timestamp?: string;
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
+
+/** Sends one batch; events are of the name `call` unless they say otherwise. */
+export async function send(world: World, ...events: readonly SentEvent[]): Promise<void> {
+  await world.call('usage.ingestBatch', { body: { events: events.map((event) => ({ eventName: 'call', ...event })) } });
+}
