@@ -59,6 +59,12 @@ export const limits = {
   contacts: 100,
   externalIdCharacters: 255,
   sqlCharacters: 20_000,
+  /** security 6: what one SQL meter may take; a bill run waits longer */
+  meterSqlMilliseconds: 2_000,
+  meterSqlBillRunMilliseconds: 10_000,
+  meterSqlHeapMebibytes: 256,
+  meterSqlResidentMebibytes: 512,
+  meterSqlValueMaximum: 10 ** 15,
   /** semantics 7: hours between an invoice's date and its finalization */
   finalizationGraceHours: 12,
   /** security 8 (SEC-74): calendar years that are accepted, inclusive */

@@ -1,0 +1,73 @@
+/**
+ * Meters whose quantity is a query of the customer's own (semantics 8, `sql`): the text of a person decides what runs, so it
+ * runs where there is nothing to reach but the rows that were handed in (security 6). This is the interface; the backend
+ * says how the query is kept apart.
+ */
+
+import type { MeterSqlOptions } from './backends/sqlite-meter-sql.ts';
+
+/** A row of the table `events` that a query reads. */
+export interface MeterSqlEvent {
+  readonly eventName: string;
+  /** The column `timestamp` shows it as `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+  readonly timestampEpochMs: number;
+  /** A JSON object of primitives. */
+  readonly propertiesJson: string;
+}
+
+/** One reading: the query over these events, and over those of the reading before where they are kept. */
+export interface MeterSqlReading {
+  readonly keepsEvents: boolean;
+  /** In the order in which the query finds them. */
+  readonly events: readonly MeterSqlEvent[];
+}
+
+export interface MeterSqlRun {
+  /** Whose events these are: what served one scope never serves another. */
+  readonly scope: string;
+  readonly sql: string;
+  readonly readings: readonly MeterSqlReading[];
+  /** For all readings together, from the call to the last value. */
+  readonly deadlineMilliseconds: number;
+}
+
+export interface MeterSql {
+  /**
+   * Whether a query may become a meter: a trial run on an empty table. Rejects with an InvalidInputError whose path is
+   * `sql`, or with an UnavailableError where no trial could be made.
+   */
+  check(sql: string): Promise<void>;
+  /**
+   * The value of each reading: plain decimal text, or null where the query gives NULL. Whole numbers are exact; a sum of
+   * fractions is the query's own floating-point arithmetic, with the fewest digits that tell it apart. Rejects with a
+   * MeterSqlError when the query fails, gives anything but one number, or runs out of time or memory; never with a
+   * part of the values.
+   */
+  run(run: MeterSqlRun): Promise<readonly (string | null)[]>;
+  /** Ends what is still running. Nothing can be read afterwards. */
+  close(): void;
+}
+
+/** Why a query gave no value: a clause about the query, such as `it ran longer than 2 s`. */
+export class MeterSqlError extends Error {
+  override readonly name = 'MeterSqlError';
+}
+
+/** SQL meters; what runs them is loaded with the first query and started with it. */
+export function createMeterSql(options: MeterSqlOptions = {}): MeterSql {
+  let backend: Promise<MeterSql> | undefined;
+  let isClosed = false;
+  const load = async () => {
+    if (isClosed) throw new Error('SQL meters are closed');
+    backend ??= import('./backends/sqlite-meter-sql.ts').then((module) => module.createSqliteMeterSql(options));
+    return await backend;
+  };
+  return {
+    check: async (sql) => await (await load()).check(sql),
+    run: async (run) => await (await load()).run(run),
+    close: () => {
+      isClosed = true;
+      void backend?.then((loaded) => loaded.close());
+    },
+  };
+}
