@@ -15,6 +15,7 @@ import {
   updateCustomer,
 } from '../store/records/customers.ts';
 import type { Customer } from '../store/records/customers.ts';
+import { sendWaitingInvoices } from '../store/records/invoices.ts';
 import { assignCsm } from './customers-csm.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
@@ -111,6 +112,8 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
 
   'customers.resume': async (context, { params }) => {
     const customer = await getCustomer(context, params.customerId);
+    // Also after a pause that ended by itself: what still waits from it goes out.
+    await sendWaitingInvoices(context.tx, context.orgId, { customerId: customer.id, sentAt: context.now });
     if (!isPaused(customer, context.now)) return { body: { data: await wireWithLinks(context, customer) } };
     return await save(context, { ...customer, pausedAt: null, pausedUntil: null, updatedAt: context.timestamp });
   },

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { insertContract } from '../../src/store/records/contracts.ts';
+import { insertInvoices } from '../../src/store/records/invoices.ts';
+import type { Invoice } from '../../src/store/records/invoices.ts';
+import { insertPlan } from '../../src/store/records/plans.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -86,5 +90,103 @@ describe('a pause', () => {
     const before = await get(id);
     world.clock.advance({ hours: 1 });
     expect(await resume(id)).toEqual(before);
+  });
+});
+
+/** What became of invoices that were not sent when they were finalized. */
+async function sentAfterResuming(invoices: readonly Partial<Invoice>[]) {
+  const { id: customerId } = await create();
+  const { organizationId } = await world.engine.owner();
+  const now = world.clock.now();
+  const times = { createdAt: now, updatedAt: now };
+  const [start, end] = [Temporal.PlainDate.from('2026-01-01'), Temporal.PlainDate.from('2026-02-01')];
+  await world.store.write(async (tx) => {
+    await insertPlan(tx, organizationId, {
+      id: 'plan',
+      name: 'Plan',
+      description: null,
+      currency: 'USD',
+      netTerms: '30',
+      externalId: null,
+      defaultAutoPayEnabled: false,
+      invoiceSendMethod: 'auto',
+      onDepletion: null,
+      defaultCreditGrantCents: null,
+      items: [],
+      archivedAt: null,
+      createdAt: '2026-01-01T00:00:00.000Z',
+      updatedAt: '2026-01-01T00:00:00.000Z',
+    });
+    await insertContract(tx, organizationId, {
+      ...times,
+      id: 'contract',
+      customerId,
+      planId: 'plan',
+      name: 'Contract',
+      startDate: start,
+      endDate: undefined,
+      netTermsDays: 30,
+      metadata: {},
+      creditSettings: {},
+      items: [],
+      creditGrantCents: undefined,
+      cancelledAt: undefined,
+      effectiveEndDate: undefined,
+      budgetsVersion: 0,
+    });
+    await insertInvoices(
+      tx,
+      organizationId,
+      invoices.map((invoice, periodIndex) => ({
+        ...times,
+        id: `invoice-${periodIndex}`,
+        number: `INV-${periodIndex}`,
+        customerId,
+        contractId: 'contract',
+        periodIndex,
+        periodStart: start,
+        periodEnd: end,
+        status: 'In Progress',
+        invoiceDate: end,
+        dueDate: end,
+        totalCents: 100n,
+        memo: undefined,
+        latestPaymentDate: undefined,
+        paymentLink: undefined,
+        finalizedAt: now,
+        sentAt: undefined,
+        isHeld: false,
+        ...invoice,
+      })),
+    );
+  });
+  await pause(customerId);
+  world.clock.set('2026-03-05T00:00:00Z');
+  await resume(customerId);
+  const rows = await world.store.read(
+    async (tx) => await tx.selectFrom('invoices').select('sentAt').orderBy('periodIndex').execute(),
+  );
+  return rows.map((row) => row.sentAt);
+}
+
+describe('resuming', () => {
+  it('sends the invoices that waited for it', async () => {
+    const resumedAt = '2026-03-05T00:00:00.000Z';
+    expect(await sentAfterResuming([{}, { status: 'Paid' }, { status: 'In Transit' }])).toEqual([
+      resumedAt,
+      resumedAt,
+      resumedAt,
+    ]);
+  });
+
+  it('leaves drafts, what is cancelled, what is kept back for another reason and what was sent before', async () => {
+    const sentAt = Temporal.Instant.from('2026-02-02T00:00:00Z');
+    const sent = await sentAfterResuming([
+      { status: 'Drafted', finalizedAt: undefined },
+      { status: 'Cancelled' },
+      { isHeld: true },
+      { sentAt },
+    ]);
+    expect(sent).toEqual([null, null, null, '2026-02-02T00:00:00.000Z']);
   });
 });

@@ -201,6 +201,23 @@ export async function updateInvoice(
     .execute();
 }
 
+/** Marks as sent what waited for a customer's resumption: finalized, standing, and not kept back for another reason. */
+export async function sendWaitingInvoices(
+  tx: Transaction,
+  orgId: string,
+  { customerId, sentAt }: { readonly customerId: string; readonly sentAt: Temporal.Instant },
+): Promise<void> {
+  await tx
+    .updateTable('invoices')
+    .set({ sentAt: instantText(sentAt), updatedAt: instantText(sentAt) })
+    .where('orgId', '=', orgId)
+    .where('customerId', '=', customerId)
+    .where('status', 'in', ['In Progress', 'In Transit', 'Paid'])
+    .where('sentAt', 'is', null)
+    .where('isHeld', '=', 0n)
+    .execute();
+}
+
 /** The lines of one invoice, in order; none while it is a draft. */
 export async function listInvoiceLines(
   tx: Transaction,
