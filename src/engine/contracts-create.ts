@@ -1,0 +1,227 @@
+/** Making a contract: what it names is checked, prices are frozen, credits granted and periods drafted (semantics 6). */
+
+import type * as z from 'zod';
+
+import { isBefore } from '../calculation/billing-period.ts';
+import type { Interval } from '../calculation/billing-period.ts';
+import { normaliseTiers } from '../calculation/pricing/tiered.ts';
+import { buildContractItems, findOverrideProblems } from '../calculation/rate-card.ts';
+import type { PlanItemSource, PriceOverride } from '../calculation/rate-card.ts';
+import { InvalidInputError } from '../errors.ts';
+import type { InputIssue } from '../errors.ts';
+import { depletionActions } from '../operations/catalog.ts';
+import type { contractOperations } from '../operations/contracts.ts';
+import type { Pricing } from '../store/records/catalog.ts';
+import { insertContract } from '../store/records/contracts.ts';
+import type { Contract, CreditSettings } from '../store/records/contracts.ts';
+import { findCustomer } from '../store/records/customers.ts';
+import { findMeters, findRateCard } from '../store/records/meters.ts';
+import type { Meter } from '../store/records/meters.ts';
+import { findPlan } from '../store/records/plans.ts';
+import type { Plan } from '../store/records/plans.ts';
+import { addFirstBudgets } from './budgets.ts';
+import { grantCredits } from './credits-grant.ts';
+import type { GrantKind } from './credits-grant.ts';
+import { topUpDrafts } from './draft-periods.ts';
+import type { CallContext } from './handler.ts';
+
+type ContractInput = z.output<(typeof contractOperations)[0]['body']>;
+type OverrideInput = NonNullable<ContractInput['overrides']>[number];
+
+/** The credits that a contract begins with are paid: its first invoice bills them (semantics 6). */
+const prepaid: GrantKind = { isPromotional: false, sourceType: 'contract', description: 'Prepaid credits' };
+
+/** What a plan offers, with the meters that its prices read. */
+interface Offer {
+  readonly sources: readonly PlanItemSource[];
+  readonly meters: readonly Meter[];
+}
+
+export async function createContract(context: CallContext, input: ContractInput): Promise<Contract> {
+  const { tx, orgId } = context;
+  const startDate = Temporal.PlainDate.from(input.startDate);
+  const endDate = input.endDate === undefined ? undefined : Temporal.PlainDate.from(input.endDate);
+  const plan = await findPlan(tx, orgId, input.planId);
+  const customer = await findCustomer(tx, orgId, input.customerId);
+  const offer = plan === undefined ? { sources: [], meters: [] } : await offerOf(context, plan);
+  const overrides = normaliseOverrides(offer, plan === undefined ? [] : (input.overrides ?? []));
+  const creditGrantCents = grantOf(input, plan);
+  const issues = [
+    ...(plan === undefined || plan.archivedAt !== null ? [{ path: 'planId', message: 'names no plan' }] : []),
+    ...(customer === undefined ? [{ path: 'customerId', message: 'names no customer' }] : []),
+    ...(endDate !== undefined && !isBefore(startDate, endDate)
+      ? [{ path: 'endDate', message: 'must be after startDate' }]
+      : []),
+    ...(creditGrantCents === undefined ? [] : expiryIssues(context, input)),
+    ...overrides.issues,
+  ];
+  if (issues.length > 0 || plan === undefined || customer === undefined) throw new InvalidInputError(issues);
+  const contract: Contract = {
+    id: context.newId(),
+    customerId: customer.id,
+    planId: plan.id,
+    name: `${customer.name} - ${plan.name}`,
+    startDate,
+    endDate,
+    netTermsDays: input.netTerms ?? Number(plan.netTerms),
+    metadata: input.metadata ?? {},
+    creditSettings: creditSettingsOf(input, plan),
+    items: buildContractItems(offer.sources, overrides.overrides),
+    creditGrantCents,
+    cancelledAt: undefined,
+    effectiveEndDate: undefined,
+    budgetsVersion: 0,
+    createdAt: context.now,
+    updatedAt: context.now,
+  };
+  await insertContract(tx, orgId, contract);
+  await addFirstBudgets(context, {
+    contractId: contract.id,
+    inputs: input.creditSettings?.budgets ?? [],
+    path: 'creditSettings.budgets',
+  });
+  await topUpDrafts(context, contract);
+  if (creditGrantCents !== undefined) {
+    const request = { amountCents: creditGrantCents, expiresAt: input.creditSettings?.expiresAt };
+    await grantCredits(context, contract, { request, kind: prepaid });
+  }
+  return contract;
+}
+
+/** The grant that was asked for, else the plan's; undefined for none (interface 4.10). */
+function grantOf({ creditGrantCents }: ContractInput, plan: Plan | undefined): bigint | undefined {
+  const cents = creditGrantCents === undefined ? plan?.defaultCreditGrantCents : creditGrantCents;
+  return cents === null || cents === 0n ? undefined : cents;
+}
+
+function expiryIssues(context: CallContext, { creditSettings }: ContractInput): InputIssue[] {
+  const expiresAt = creditSettings?.expiresAt;
+  if (expiresAt === undefined || expiresAt > context.timestamp) return [];
+  return [{ path: 'creditSettings.expiresAt', message: `must be after now, ${context.timestamp}` }];
+}
+
+/** The contract's settings, with what the plan says where they say nothing. */
+function creditSettingsOf({ creditSettings = {} }: ContractInput, plan: Plan): CreditSettings {
+  const { creditRateCents, expiresAt, alertThresholdsCents } = creditSettings;
+  return {
+    onDepletion: creditSettings.onDepletion ?? depletionActions.find((action) => action === plan.onDepletion),
+    creditRateCents: creditRateCents === undefined ? undefined : BigInt(creditRateCents),
+    expiresAt: expiresAt === undefined ? undefined : Temporal.Instant.from(expiresAt),
+    alertThresholdsCents,
+  };
+}
+
+async function offerOf({ tx, orgId }: CallContext, plan: Plan): Promise<Offer> {
+  const meterIds = new Set(plan.items.flatMap(({ pricing }) => pricing.meterId ?? []));
+  const sources: PlanItemSource[] = [];
+  for (const { id, pricing, defaultQuantity } of plan.items) {
+    const card = pricing.meterId === null ? undefined : await findRateCard(tx, orgId, pricing.meterId);
+    const fallback = card?.fallbackUnitAmount ?? undefined;
+    sources.push({
+      ...pricedItem(pricing),
+      id,
+      quantity: defaultQuantity,
+      ...(card === undefined
+        ? {}
+        : { rateCard: { rates: card.rates, ...(fallback === undefined ? {} : { fallbackUnitAmount: fallback }) } }),
+    });
+  }
+  return { sources, meters: await findMeters(tx, orgId, [...meterIds]) };
+}
+
+/** A price as it stands in the catalog today. */
+function pricedItem(pricing: Pricing): Omit<PlanItemSource, 'id' | 'quantity' | 'rateCard'> {
+  const { description, unitAmount, flatAmount, meterId } = pricing;
+  const interval = intervalOf(pricing);
+  return {
+    pricingId: pricing.id,
+    productId: pricing.productId,
+    productName: pricing.productName,
+    pricingName: pricing.name,
+    model: pricing.model,
+    tiering: pricing.tiering,
+    tiers: pricing.pricingTiers,
+    billingMode: pricing.billingMode,
+    ...(description === null ? {} : { description }),
+    ...(unitAmount === null ? {} : { unitAmount }),
+    ...(flatAmount === null ? {} : { flatAmount }),
+    ...(interval === undefined ? {} : { interval }),
+    ...(meterId === null ? {} : { meterId }),
+  };
+}
+
+function intervalOf({ priceInterval, priceIntervalCount }: Pricing): Interval | undefined {
+  return priceInterval === null ? undefined : { unit: priceInterval, count: priceIntervalCount ?? 1 };
+}
+
+interface Overrides {
+  readonly overrides: readonly PriceOverride[];
+  readonly issues: readonly InputIssue[];
+}
+
+function normaliseOverrides(offer: Offer, inputs: readonly OverrideInput[]): Overrides {
+  const issues: InputIssue[] = [];
+  const overrides = inputs.map((input, index): PriceOverride => {
+    const path = `overrides[${index}]`;
+    if ('meterId' in input) {
+      issues.push(...dimensionIssues(offer, input, path));
+      return input;
+    }
+    const { pricingTiers, ...price } = input;
+    issues.push(...targetIssues(offer, input, path));
+    if (pricingTiers === undefined) return price;
+    const normalised = normaliseTiers(
+      pricingTiers.map((tier, place) => ({ ...tier, minQty: tier.minQty ?? pricingTiers[place - 1]?.maxQty ?? '0' })),
+    );
+    if ('tiers' in normalised) return { ...price, pricingTiers: normalised.tiers };
+    const { problem, field } = normalised;
+    issues.push({ path: `${path}.pricingTiers[${normalised.index}].${field}`, message: problem });
+    return { ...price, pricingTiers: [] };
+  });
+  const problems = findOverrideProblems(offer.sources, overrides);
+  return {
+    overrides,
+    issues: [
+      ...problems.map(({ index, field, problem }) => ({ path: `overrides[${index}].${field}`, message: problem })),
+      ...issues,
+    ],
+  };
+}
+
+/** Group keys are what a meter tells apart: a rate for any other key would never be used. */
+function dimensionIssues(
+  { meters }: Offer,
+  { meterId, dimensions }: Extract<OverrideInput, { meterId: string }>,
+  path: string,
+): InputIssue[] {
+  const meter = meters.find((each) => each.id === meterId);
+  if (meter === undefined) return [];
+  const unknown = Object.keys(dimensions).filter((key) => !meter.groupKeys.includes(key));
+  return unknown.map((key) => ({ path: `${path}.dimensions.${key}`, message: `is no group key of ${meter.code}` }));
+}
+
+/** An override that its price could not use would be lost without a word. */
+function targetIssues(
+  { sources }: Offer,
+  input: Extract<OverrideInput, { basePricingId: string }>,
+  path: string,
+): InputIssue[] {
+  const { basePricingId, ...members } = input;
+  const item = sources.find((source) => source.pricingId === basePricingId);
+  if (item === undefined) return [];
+  const isTiered = item.tiering !== 'NONE';
+  return [
+    ...(Object.values(members).every((member) => member === undefined)
+      ? [{ path, message: 'overrides nothing: give unitAmount, flatAmount, pricingTiers or quantity' }]
+      : []),
+    ...(isTiered && input.unitAmount !== undefined
+      ? [{ path: `${path}.unitAmount`, message: 'this price has tiers: override pricingTiers' }]
+      : []),
+    ...(!isTiered && input.pricingTiers !== undefined
+      ? [{ path: `${path}.pricingTiers`, message: 'this price has no tiers: override unitAmount' }]
+      : []),
+    ...(item.model === 'USAGE' && input.quantity !== undefined
+      ? [{ path: `${path}.quantity`, message: 'a price by usage takes its quantity from its meter' }]
+      : []),
+  ];
+}

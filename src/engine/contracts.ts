@@ -1,0 +1,135 @@
+/** Contracts between a customer and a plan (interface 2.6, 4.10, 4.11; semantics 1 and 6). */
+
+import { dateOf, isBefore } from '../calculation/billing-period.ts';
+import { invoicePeriodAt, invoicePeriodIndexContaining } from '../calculation/invoice-draft.ts';
+import { ConflictError } from '../errors.ts';
+import type { contractOperations } from '../operations/contracts.ts';
+import { listContracts, updateContract } from '../store/records/contracts.ts';
+import type { Contract } from '../store/records/contracts.ts';
+import { listInvoicesOfContract, updateInvoice } from '../store/records/invoices.ts';
+import type { Invoice } from '../store/records/invoices.ts';
+import { getContract } from './contract-lookup.ts';
+import { billingTermsOf } from './contract-terms.ts';
+import { createContract } from './contracts-create.ts';
+import { invoiceDatesOf, topUpDrafts } from './draft-periods.ts';
+import type { CallContext, HandlersOf } from './handler.ts';
+import { cancelInvoices } from './invoices.ts';
+import { listBody, pageOf } from './listing.ts';
+import { wireTimestamp } from './wire.ts';
+
+export const contractHandlers: HandlersOf<typeof contractOperations> = {
+  'contracts.create': async (context, { body }) => {
+    const contract = await createContract(context, body);
+    return { body: { data: wireContract(contract, context.now) } };
+  },
+
+  'contracts.get': async (context, { params }) => {
+    const contract = await getContract(context, params.contractId);
+    return { body: { data: wireContract(contract, context.now) } };
+  },
+
+  'contracts.list': async (context, { query }) => {
+    const page = pageOf(query);
+    const found = await listContracts(context.tx, context.orgId, {
+      ...query,
+      ...page,
+      externalCustomerId: query.externalCustomerId?.normalize('NFC'),
+      today: dateOf(context.now),
+    });
+    const data = found.rows.map((contract) => wireContract(contract, context.now));
+    return { body: listBody(found, page, data) };
+  },
+
+  'contracts.update': async (context, { params, body }) => {
+    const contract = await getContract(context, params.contractId);
+    const metadata = body.metadata ?? {};
+    await updateContract(context.tx, context.orgId, { id: contract.id, metadata, updatedAt: context.now });
+    return { body: { data: wireContract({ ...contract, metadata }, context.now) } };
+  },
+
+  'contracts.cancel': async (context, { params }) => {
+    const contract = await getContract(context, params.contractId);
+    if (!isActive(contract, context.now)) throw hasEnded(contract);
+    await topUpDrafts(context, contract);
+    const effectiveEndDate = endOfCurrentPeriod(contract, dateOf(context.now));
+    const cancelled: Contract = { ...contract, cancelledAt: context.now, effectiveEndDate };
+    await updateContract(context.tx, context.orgId, {
+      id: contract.id,
+      cancelledAt: context.now,
+      effectiveEndDate,
+      updatedAt: context.now,
+    });
+    const invoices = await listInvoicesOfContract(context.tx, context.orgId, contract.id);
+    const drafts = invoices.filter((invoice) => invoice.status === 'Drafted');
+    const [kept, dropped] = [
+      drafts.filter(startsBefore(effectiveEndDate)),
+      drafts.filter(startsFrom(effectiveEndDate)),
+    ];
+    for (const invoice of kept) await redate(context, cancelled, invoice);
+    await cancelInvoices(context, cancelled, dropped);
+    return {
+      body: {
+        data: {
+          id: contract.id,
+          isActive: false,
+          effectiveCancellationDate: effectiveEndDate.toString(),
+          cancelledInvoiceCount: dropped.length,
+        },
+      },
+    };
+  },
+};
+
+/** Neither cancelled nor at its end; true before its start (semantics 6). */
+function isActive(contract: Contract, now: Temporal.Instant): boolean {
+  if (contract.cancelledAt !== undefined) return false;
+  return contract.endDate === undefined || isBefore(dateOf(now), contract.endDate);
+}
+
+function hasEnded(contract: Contract): ConflictError {
+  const words = contract.cancelledAt === undefined ? 'has ended' : 'is cancelled already';
+  const endDate = contract.effectiveEndDate ?? contract.endDate;
+  return new ConflictError(`contract ${contract.id} ${words}, with ${endDate?.toString() ?? 'no end'} as its end`);
+}
+
+/** Where a cancellation ends service: with the current period, or before service has begun. */
+function endOfCurrentPeriod(contract: Contract, today: Temporal.PlainDate): Temporal.PlainDate {
+  if (isBefore(today, contract.startDate)) return contract.startDate;
+  const terms = billingTermsOf(contract);
+  const period = invoicePeriodAt(terms, invoicePeriodIndexContaining(terms, today));
+  if (period === undefined) throw new TypeError(`contract ${contract.id} is active, so a period holds today`);
+  return period.end;
+}
+
+function startsBefore(date: Temporal.PlainDate) {
+  return (invoice: Invoice): boolean => isBefore(invoice.periodStart, date);
+}
+
+function startsFrom(date: Temporal.PlainDate) {
+  return (invoice: Invoice): boolean => !isBefore(invoice.periodStart, date);
+}
+
+/** With another end, usage of a longer period may fall due on this invoice, which then is dated at its end. */
+async function redate(context: CallContext, contract: Contract, invoice: Invoice): Promise<void> {
+  const terms = billingTermsOf(contract);
+  const period = invoicePeriodAt(terms, invoice.periodIndex);
+  if (period === undefined) throw new TypeError(`invoice ${invoice.id} starts before its contract ends`);
+  const dates = invoiceDatesOf(contract, terms, period);
+  if (dates.invoiceDate.equals(invoice.invoiceDate)) return;
+  await updateInvoice(context.tx, context.orgId, { id: invoice.id, ...dates, updatedAt: context.now });
+}
+
+function wireContract(contract: Contract, now: Temporal.Instant) {
+  const { id, customerId, planId, name, startDate, endDate, createdAt, metadata } = contract;
+  return {
+    id,
+    customerId,
+    planId,
+    name,
+    startDate: startDate.toString(),
+    ...(endDate === undefined ? {} : { endDate: endDate.toString() }),
+    isActive: isActive(contract, now),
+    createdAt: wireTimestamp(createdAt),
+    metadata: { ...metadata },
+  };
+}
