@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'vitest';
+
+import { BillingError, InvalidInputError, RateLimitedError, errorFacts } from '../../src/errors.ts';
+import type { ErrorKind } from '../../src/errors.ts';
+import { createShell, manifest } from './shell.ts';
+
+describe('a command line that is wrong ends with 2, and says what was meant', () => {
+  test.each([
+    ['custmers list', "unknown command 'custmers'", 'did you mean customers?'],
+    ['customers lst', "unknown command 'lst'", 'did you mean list?'],
+    ['customers list --limt 5', "unknown option '--limt'", 'did you mean --limit?'],
+    ['customers create --nam x', "unknown option '--nam'", 'did you mean --name?'],
+    ['customers list --outptu json', "unknown option '--outptu'", 'did you mean --output?'],
+    ['customers create', 'missing --name, --contact', 'see: tally customers create --help'],
+    ['customers get', 'missing <customer-id>', 'see: tally customers get --help'],
+    ['customers get a b', 'too many arguments', 'see: tally customers get --help'],
+    ['customers list --limit', "option '--limit <number>' argument missing", 'see: tally customers list --help'],
+    ['customers list --limit 1 --limit 2', '--limit was given twice', undefined],
+    ['customers list -o xml', "argument 'xml' is invalid", 'see: tally customers list --help'],
+    ['contracts list --is-active maybe', '--is-active takes true or false', 'ids stand before the flags'],
+    ['customers list --dry-run', 'this one only reads', undefined],
+    ['customers list --timeout soon', '--timeout takes seconds above 0', undefined],
+    ['customers list --database a --profile b', '--profile and --database both say', 'give one of them'],
+    ['customers create --input nowhere.json', 'cannot read nowhere.json: there is no such file', undefined],
+    ['help nope', 'there is no help on "nope"', 'there is exit-codes'],
+  ])('%s', async (line, message, hint) => {
+    const shell = createShell();
+    const { code, stdout, stderr } = await shell.run(line);
+    expect({ code, stdout, calls: shell.calls.length }).toEqual({ code: 2, stdout: '', calls: 0 });
+    const [first = '', second] = stderr.trimEnd().split('\n');
+    expect(first).toContain('tally: ');
+    expect(first).toContain(message);
+    if (hint !== undefined) expect(second).toContain(`  hint: ${hint}`);
+  });
+
+  test('an unknown flag is heard of before a missing one', async () => {
+    expect((await createShell().run('customers create --nope')).stderr).toContain("unknown option '--nope'");
+  });
+});
+
+describe('a failure of the service', () => {
+  const kinds = Object.keys(errorFacts) as ErrorKind[];
+
+  test.each(kinds)('%s leaves standard output empty and has its own exit code', async (kind) => {
+    const shell = createShell({
+      reply: () => {
+        throw new BillingError(kind, 'what went wrong', { hint: 'what to do next' });
+      },
+    });
+    const outcome = await shell.run('customers list');
+    expect(outcome).toMatchObject({
+      code: errorFacts[kind].exitCode,
+      stdout: '',
+      stderr: 'tally: what went wrong\n  hint: what to do next\n',
+    });
+  });
+
+  test.each(['-o json', '--json', '--json=id', '-ojson', '--output=json', '--output json', '-o jsonl'])(
+    'is told as JSON too with %s',
+    async (flag) => {
+      const shell = createShell({
+        reply: () => {
+          throw new RateLimitedError('too many requests', { retryAfterSeconds: 7, requestId: 'r1' });
+        },
+      });
+      const { code, stdout, stderr } = await shell.run(`customers list ${flag}`);
+      expect([code, stdout]).toEqual([5, '']);
+      expect(JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '')).toEqual({
+        error: {
+          code: 'RATE_LIMITED',
+          message: 'too many requests',
+          status: 429,
+          retryable: true,
+          hint: 'wait, and repeat the command',
+          retryAfterSeconds: 7,
+          requestId: 'r1',
+          environment: 'embedded',
+        },
+      });
+    },
+  );
+
+  test('a refused field names its flag', async () => {
+    const shell = createShell({
+      reply: () => {
+        throw new InvalidInputError([{ path: 'contacts[0].email', message: 'must be an email address' }]);
+      },
+    });
+    const { stderr } = await shell.run('customers create --name A --contact name=B,email=c,roles=primary');
+    expect(stderr).toContain('hint: see --contact <name=value,…> in: tally customers create --help');
+  });
+
+  test('a refused field of a remote service, which sends words alone, names its flag too', async () => {
+    const shell = createShell({
+      reply: () => {
+        throw new BillingError('badRequest', 'limit: must be from 1 to 100; offset: must be a whole number');
+      },
+    });
+    const { stderr } = await shell.run('customers list --limit 500 --offset x');
+    expect(stderr).toContain('hint: see --limit <number>, --offset <number> in: tally customers list --help');
+  });
+
+  test('of an unexpected kind is one line and 1; where it happened is said with --debug alone', async () => {
+    const shell = createShell({
+      reply: () => {
+        throw new TypeError('x is not a function', { cause: new Error('the root of it') });
+      },
+    });
+    const plain = await shell.run('customers list');
+    expect(plain).toMatchObject({ code: 1, stdout: '' });
+    expect(plain.stderr).toContain('tally: unexpected: x is not a function\n');
+    expect(plain.stderr).not.toMatch(/\n\s+at /);
+    const { stderr } = await shell.run('customers list --debug');
+    expect(stderr).toMatch(/\n\s+at /);
+    expect(stderr).toContain('the root of it');
+  });
+
+  test('a message of several lines or with escapes stays one harmless line', async () => {
+    const shell = createShell({
+      reply: () => {
+        throw new BillingError('internal', 'first\n  second \u001b[2J third');
+      },
+    });
+    expect((await shell.run('customers list')).stderr).toBe('tally: first second \\u{1b}[2J third\n');
+  });
+});
+
+describe('help', () => {
+  test.each(['', '--help', '-h', 'help'])('"tally %s" lists every group and ends with 0', async (line) => {
+    const { code, stdout, stderr } = await createShell().run(line);
+    expect([code, stderr]).toEqual([0, '']);
+    for (const [group, summary] of Object.entries(manifest.groups)) {
+      expect(stdout).toMatch(new RegExp(`^ {2}${group} +${summary}$`, 'm'));
+    }
+    expect(stdout).not.toContain('__complete');
+  });
+
+  test('the root names its commands before its flags', async () => {
+    const { stdout } = await createShell().run('');
+    expect(stdout.indexOf('Billing:')).toBeLessThan(stdout.indexOf('Options:'));
+  });
+
+  test.each(['customers', 'customers --help', 'help customers'])('"tally %s" lists the verbs', async (line) => {
+    const { code, stdout } = await createShell().run(line);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ {2}get <customer-id> +Show one customer$/m);
+  });
+
+  test('"tally help credits grant" is the help of the command', async () => {
+    const shell = createShell();
+    expect((await shell.run('help credits grant')).stdout).toBe((await shell.run('credits grant --help')).stdout);
+  });
+
+  test('exit codes are listed, every one that an error can have', async () => {
+    const { stdout } = await createShell().run('help exit-codes');
+    for (const { exitCode } of Object.values(errorFacts)) expect(stdout).toMatch(new RegExp(`^ +${exitCode} {2}`, 'm'));
+  });
+
+  test.each(['environment', 'input', 'output'])('there is a topic on %s', async (topic) => {
+    expect((await createShell().run(`help ${topic}`)).code).toBe(0);
+  });
+
+  test.each(['--version', '-V'])('%s is the version alone', async (flag) => {
+    expect(await createShell().run(flag)).toMatchObject({ code: 0, stdout: '9.9.9\n', stderr: '' });
+  });
+});
+
+describe('where flags may stand', () => {
+  test.each([
+    '-o name customers list --limit 5',
+    'customers -o name list --limit 5',
+    'customers list --limit 5 -o name',
+    'customers list --limit=5 --output=name',
+  ])('global flags are understood anywhere: %s', async (line) => {
+    const shell = createShell({ reply: () => ({ body: { data: [{ id: 'c1' }], hasMore: false, total: 1 } as never }) });
+    expect((await shell.run(line)).stdout).toBe('c1\n');
+    expect(shell.calls).toEqual([{ name: 'customers.list', input: { query: { limit: '5' } } }]);
+  });
+
+  test('--json before the command does not take the command for a field', async () => {
+    const { stdout, code } = await createShell().run('--json customers list');
+    expect([code, JSON.parse(stdout)]).toEqual([0, { data: [], hasMore: false, total: 0 }]);
+  });
+
+  test('a switch is true, and may be told false', async () => {
+    const shell = createShell();
+    await shell.run('contracts list --is-active');
+    await shell.run('contracts list --is-active=false');
+    expect(shell.calls.map(({ input }) => input.query)).toEqual([{ isActive: 'true' }, { isActive: 'false' }]);
+  });
+
+  test('an empty shell variable does not swallow --dry-run', async () => {
+    const shell = createShell();
+    const { code } = await shell.run('customers update c1 --legal-name --dry-run');
+    expect([code, shell.calls]).toEqual([2, []]);
+  });
+});
