@@ -1,0 +1,351 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { createContract, createCustomer, createMeter, createPrice, send } from '../support/usage-scenario.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+let world: World;
+let customerId: string;
+let meterId: string;
+let pricingId: string;
+beforeEach(async () => {
+  world = await createWorld({ start: '2026-03-15T12:00:00.000Z' });
+  customerId = await createCustomer(world, 'acme');
+  meterId = await createMeter(world, 'TOKENS');
+  pricingId = await createPrice(world, meterId);
+});
+afterEach(async () => {
+  await world.close();
+});
+
+async function contractOf(body: Record<string, unknown> = {}): Promise<string> {
+  return await createContract(world, { customerId, pricingIds: [pricingId], ...body });
+}
+
+async function cost(contractId: string, body: Record<string, unknown> = {}) {
+  return await world.call('usage.cost', { body: { contractId, ...body } });
+}
+
+async function total(contractId: string, body: Record<string, unknown> = {}) {
+  return (await cost(contractId, body)).totalAmount;
+}
+
+async function use(date: string, tokens: number, more: Record<string, unknown> = {}) {
+  await send(world, { customerId, timestamp: `${date}T12:00:00Z`, properties: { tokens }, ...more });
+}
+
+/** The invoices of a contract in the order of their periods. */
+async function invoicesOf(contractId: string) {
+  const { data } = await world.call('invoices.list', { query: { limit: '100', include: 'lineItems' } });
+  const own = data.filter((invoice) => invoice.contractId === contractId);
+  return own.toSorted((a, b) => (a.invoiceDate < b.invoiceDate ? -1 : 1));
+}
+
+async function finalizeFirst(contractId: string) {
+  const [invoice] = await invoicesOf(contractId);
+  if (invoice === undefined) throw new Error('the contract has no invoice');
+  await world.call('invoices.finalize', { params: { invoiceId: invoice.id } });
+  return invoice.id;
+}
+
+async function refusal(call: Promise<unknown>) {
+  return await call.then(
+    () => 'accepted',
+    (error: Error & { kind: string }) => `${error.kind} ${error.message}`,
+  );
+}
+
+describe('the cost of a contract', () => {
+  test('is by default of its whole term', async () => {
+    const contractId = await contractOf();
+    await use('2026-01-10', 250);
+    expect(await cost(contractId)).toEqual({
+      totalAmount: 2.5,
+      currency: 'USD',
+      unit: 'currency',
+      startDate: '2026-01-01T00:00:00.000Z',
+      endDate: '2027-01-01T00:00:00.000Z',
+      queriedAt: '2026-03-15T12:00:00.000Z',
+      contractId,
+    });
+  });
+
+  test('is of a rolling contract until now', async () => {
+    const contractId = await contractOf({ endDate: undefined });
+    expect(await cost(contractId)).toMatchObject({ endDate: '2026-03-15T12:00:00.000Z' });
+  });
+
+  test('that has not begun is 0', async () => {
+    const contractId = await contractOf({ startDate: '2026-04-01', endDate: undefined });
+    const start = '2026-04-01T00:00:00.000Z';
+    expect(await cost(contractId)).toMatchObject({ totalAmount: 0, startDate: start, endDate: start });
+  });
+
+  test('that was cancelled is until its last day', async () => {
+    const contractId = await contractOf({ endDate: undefined });
+    await world.call('contracts.cancel', { params: { contractId }, body: { cancelAt: 'end_of_period' } });
+    expect(await cost(contractId)).toMatchObject({ endDate: '2026-04-01T00:00:00.000Z' });
+  });
+
+  test.each([
+    [0.4, 0],
+    [0.5, 0.03],
+    [0.6, 0.03],
+  ])('rounds each line of each period: three months of %d cents', async (tokens, expected) => {
+    const contractId = await contractOf();
+    for (const month of ['01', '02', '03']) await use(`2026-${month}-10`, tokens);
+    expect(await total(contractId)).toBe(expected);
+  });
+
+  test('of a whole period is the metered part of its invoice, to the cent', async () => {
+    const grouped = await createMeter(world, 'GROUPED', { groupKeys: ['model'] });
+    const tiers = [
+      { minQty: '0', maxQty: '100', unitAmount: '0.003', flatAmount: '1' },
+      { minQty: '100', unitAmount: '0.002' },
+    ];
+    const tiered = await createPrice(world, grouped, { pricingTiers: tiers });
+    const contractId = await createContract(world, { customerId, pricingIds: [pricingId, tiered] });
+    for (const model of ['large', 'small', 'tiny']) {
+      await use('2026-02-10', 133.33, { properties: { tokens: 133.33, model } });
+    }
+    const [january, february] = await invoicesOf(contractId);
+    const range = { startDate: '2026-02-01T00:00:00Z', endDate: '2026-03-01T00:00:00Z' };
+    // 399.99 at 0.01, and three times 1 + 100 at 0.003 + 33.33 at 0.002: 4.00 + 3 x 1.37.
+    expect(february?.totalCents).toBe(811);
+    expect(await total(contractId, range)).toBe(8.11);
+    expect(await total(contractId, { ...range, startDate: '2026-01-01T00:00:00Z' })).toBe(9.11);
+    expect(january?.totalCents).toBe(100);
+  });
+
+  test('of a part of a period is that of the usage inside', async () => {
+    const contractId = await contractOf();
+    await use('2026-01-10', 100);
+    await use('2026-01-20', 10);
+    await use('2026-02-10', 1);
+    const range = { startDate: '2026-01-15T00:00:00Z', endDate: '2026-03-01T00:00:00Z' };
+    expect(await total(contractId, range)).toBe(0.11);
+  });
+
+  test('is by the prices that were frozen into it', async () => {
+    const contractId = await contractOf();
+    world.clock.advance({ minutes: 1 });
+    await createPrice(world, meterId, { unitAmount: '9' });
+    await use('2026-02-10', 100);
+    expect(await total(contractId)).toBe(1);
+  });
+
+  test('owes the flat amount of a first tier for every period, but not for a part of the usage', async () => {
+    const pricingTiers = [{ minQty: '0', unitAmount: '0.01', flatAmount: '5' }];
+    const tiered = await createPrice(world, meterId, { pricingTiers });
+    const contractId = await contractOf({ pricingIds: [tiered] });
+    const range = { startDate: '2026-01-01T00:00:00Z', endDate: '2026-03-01T00:00:00Z' };
+    expect(await total(contractId, range)).toBe(10);
+    expect(await total(contractId, { ...range, propertyFilters: [{ key: 'team', value: 'red' }] })).toBe(0);
+  });
+
+  test('counts only meters of the event names asked for', async () => {
+    const chats = await createMeter(world, 'CHATS', { eventTypeFilter: { include: ['chat'] } });
+    const contractId = await contractOf({ pricingIds: [pricingId, await createPrice(world, chats)] });
+    await use('2026-02-10', 100);
+    await use('2026-02-10', 10, { eventName: 'chat' });
+    expect(await total(contractId)).toBe(1.2);
+    expect(await total(contractId, { eventNames: ['chat'] })).toBe(0.2);
+  });
+
+  test.each([
+    [{ startDate: '2027-01-01T00:00:00Z' }, 'startDate: must be before 2027-01-01T00:00:00.000Z'],
+    [{ endDate: '2026-01-01T00:00:00Z' }, 'endDate: must be after startDate'],
+    [{ customerId: 'unknown' }, 'customerId: names no customer'],
+  ])('of %o is refused', async (body, message) => {
+    expect(await refusal(cost(await contractOf(), body))).toContain(`invalidInput ${message}`);
+  });
+
+  test("of another customer's contract is refused", async () => {
+    const contractId = await contractOf();
+    const globex = await createCustomer(world, 'globex');
+    const message = 'names another customer than contractId';
+    expect(await refusal(cost(contractId, { customerId: globex }))).toBe(`invalidInput customerId: ${message}`);
+    expect(await refusal(cost(contractId, { externalCustomerId: 'globex' }))).toBe(
+      `invalidInput externalCustomerId: ${message}`,
+    );
+    expect(await total(contractId, { customerId, externalCustomerId: 'acme' })).toBe(0);
+  });
+
+  test('of another organization is unknown', async () => {
+    const contractId = await contractOf();
+    await world.call('orgs.create', { body: { name: 'eu' } });
+    const eu = world.engine.as(await world.engine.owner('eu'));
+    expect(await refusal(eu.call('usage.cost', { body: { contractId } }))).toBe(
+      'invalidInput contractId: names no contract',
+    );
+  });
+});
+
+describe('an estimate by a contract', () => {
+  test('is by the prices that were frozen into it', async () => {
+    const contractId = await contractOf({ overrides: [{ basePricingId: pricingId, unitAmount: '0.000001' }] });
+    const events = [{ eventName: 'call', properties: { tokens: 5 } }];
+    const { data } = await world.call('pricing.estimate', { body: { contractId, events } });
+    expect(data).toMatchObject({ totalAmount: 0.000005, lines: [{ meterId, pricingId, unitPrice: '0.000001' }] });
+  });
+});
+
+describe('cost in credits', () => {
+  async function grant(contractId: string, body: Record<string, unknown>) {
+    const { data } = await world.call('credits.grant', {
+      params: { contractId },
+      body: { expiresAt: '2026-12-01T00:00:00Z', ...body },
+    });
+    return data.id;
+  }
+
+  test("is by the rate of the customer's newest grant that has one", async () => {
+    const contractId = await contractOf();
+    const other = await contractOf({ startDate: '2026-02-01' });
+    await use('2026-01-10', 700);
+    expect(await cost(contractId, { unit: 'credits' })).toMatchObject({ unit: 'currency', currency: 'USD' });
+    await grant(contractId, { creditRateCents: 10, creditAmount: 5 });
+    world.clock.advance({ minutes: 1 });
+    const newest = await grant(other, { creditRateCents: 3, creditAmount: 5 });
+    world.clock.advance({ minutes: 1 });
+    await grant(contractId, { amountCents: 500 });
+    const inCredits = await cost(contractId, { unit: 'credits' });
+    expect(inCredits).toMatchObject({ totalAmount: 233.333333, creditRateCents: 3, unit: 'credits' });
+    expect(inCredits).not.toHaveProperty('currency');
+    await world.call('credits.reverse', { params: { contractId: other, entryId: newest }, body: {} });
+    expect(await cost(contractId, { unit: 'credits' })).toMatchObject({ totalAmount: 70, creditRateCents: 10 });
+  });
+});
+
+describe('an event is billed on one contract', () => {
+  test('of two that price the meter, on the one created first', async () => {
+    const first = await contractOf();
+    const second = await contractOf();
+    await use('2026-02-10', 100);
+    expect([await total(first), await total(second)]).toEqual([1, 0]);
+  });
+
+  test('on the one that it names', async () => {
+    const first = await contractOf();
+    const second = await contractOf();
+    await use('2026-02-10', 100, { contractId: second });
+    expect([await total(first), await total(second)]).toEqual([0, 1]);
+  });
+
+  test('on the one that covers its instant, though another was created first', async () => {
+    const first = await contractOf({ startDate: '2026-02-01', endDate: '2026-03-01' });
+    const second = await contractOf();
+    for (const date of ['2026-01-31', '2026-02-01', '2026-02-28', '2026-03-01']) await use(date, 100);
+    expect([await total(first), await total(second)]).toEqual([2, 2]);
+  });
+
+  test('on the one that prices the meter, though another was created first', async () => {
+    const other = await createPrice(
+      world,
+      await createMeter(world, 'OTHER', { eventTypeFilter: { include: ['chat'] } }),
+    );
+    const first = await contractOf({ pricingIds: [other] });
+    const second = await contractOf();
+    await use('2026-02-10', 100);
+    expect([await total(first), await total(second)]).toEqual([0, 1]);
+  });
+
+  test('on a cancelled one until its last day', async () => {
+    const first = await contractOf({ endDate: undefined });
+    await world.call('contracts.cancel', { params: { contractId: first }, body: { cancelAt: 'end_of_period' } });
+    const second = await contractOf();
+    world.clock.set('2026-04-15T00:00:00Z');
+    await use('2026-03-31', 100);
+    await use('2026-04-01', 10);
+    expect([await total(first), await total(second)]).toEqual([1, 0.1]);
+  });
+
+  test("and cannot name another customer's", async () => {
+    const globex = await createCustomer(world, 'globex');
+    const theirs = await createContract(world, { customerId: globex, pricingIds: [pricingId] });
+    expect(await refusal(use('2026-02-10', 100, { contractId: theirs }))).toBe(
+      'invalidInput events[0].contractId: names no contract of this customer',
+    );
+  });
+});
+
+describe('once an invoice is finalized', () => {
+  let contractId: string;
+  const january = { startDate: '2026-01-01T00:00:00Z', endDate: '2026-02-01T00:00:00Z' };
+  beforeEach(async () => {
+    contractId = await contractOf();
+    await use('2026-01-10', 100, { idempotencyKey: 'january' });
+    await use('2026-02-10', 10, { idempotencyKey: 'february' });
+    await finalizeFirst(contractId);
+  });
+
+  async function eventOf(key: string) {
+    const { data } = await world.call('usage.events', { query: { limit: '100' } });
+    return data.find((event) => event.idempotencyKey === key);
+  }
+
+  test('an event of its period is kept, marked late, and not billed', async () => {
+    await use('2026-01-31', 1000, { idempotencyKey: 'late' });
+    expect(await eventOf('late')).toMatchObject({ isLate: true, version: 1 });
+    expect(await total(contractId, january)).toBe(1);
+    const [invoice] = await invoicesOf(contractId);
+    expect(invoice?.totalCents).toBe(100);
+  });
+
+  test('an event of the next period is billed as before', async () => {
+    await use('2026-02-01', 1000, { idempotencyKey: 'next' });
+    expect(await eventOf('next')).toMatchObject({ isLate: false });
+    expect(await total(contractId)).toBe(11.1);
+  });
+
+  test('an event that no meter of the contract counts is not late', async () => {
+    const only = await createMeter(world, 'ONLY', { eventTypeFilter: { include: ['chat'] } });
+    const globex = await createCustomer(world, 'globex');
+    const theirs = await createContract(world, { customerId: globex, pricingIds: [await createPrice(world, only)] });
+    await finalizeFirst(theirs);
+    const event = { customerId: globex, timestamp: '2026-01-10T00:00:00Z' };
+    await send(world, { ...event, idempotencyKey: 'call' }, { ...event, idempotencyKey: 'chat', eventName: 'chat' });
+    expect([await eventOf('call'), await eventOf('chat')].map((each) => each?.isLate)).toEqual([false, true]);
+  });
+
+  test('an event that names a contract whose period is open is not late', async () => {
+    const open = await contractOf();
+    await use('2026-01-10', 100, { idempotencyKey: 'open', contractId: open });
+    expect(await eventOf('open')).toMatchObject({ isLate: false });
+    expect(await total(open)).toBe(1);
+  });
+
+  test('its events cannot be replaced, and the refusal names the key', async () => {
+    expect(await refusal(use('2026-01-10', 200, { idempotencyKey: 'january' }))).toBe(
+      'conflict the event "january" differs from the one recorded under this key, and its billing period is finalized',
+    );
+    expect(await total(contractId, january)).toBe(1);
+  });
+
+  test('its events can come again as they are', async () => {
+    await use('2026-01-10', 100, { idempotencyKey: 'january' });
+    expect(await eventOf('january')).toMatchObject({ version: 1, isLate: false });
+  });
+
+  test('no event can be moved out of its period, nor into it', async () => {
+    expect(await refusal(use('2026-02-10', 100, { idempotencyKey: 'january' }))).toContain(
+      'conflict the event "january"',
+    );
+    expect(await refusal(use('2026-01-10', 10, { idempotencyKey: 'february' }))).toContain(
+      'conflict the event "february"',
+    );
+  });
+
+  test('no event of its period can be moved to another customer', async () => {
+    const globex = await createCustomer(world, 'globex');
+    expect(await refusal(use('2026-01-10', 100, { idempotencyKey: 'january', customerId: globex }))).toContain(
+      'conflict',
+    );
+  });
+
+  test('a batch that would replace one of its events is not recorded at all', async () => {
+    const event = { customerId, timestamp: '2026-02-10T00:00:00Z' };
+    const batch = send(world, { ...event, idempotencyKey: 'new' }, { ...event, idempotencyKey: 'january' });
+    expect(await refusal(batch)).toContain('conflict the event "january"');
+    expect(await eventOf('new')).toBeUndefined();
+  });
+});
