@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { refusalOf } from '../support/refusal.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from '../support/usage-scenario.ts';
 import { createWorld, type World } from '../support/world.ts';
 
@@ -61,13 +62,6 @@ async function use(tokens: number, properties: Body = { model: 'large' }, more: 
   await send(world, { customerId, properties: { tokens, ...properties }, ...more });
 }
 
-async function refusal(call: Promise<unknown>) {
-  return await call.then(
-    () => 'accepted',
-    (error: Error & { kind: string }) => `${error.kind} ${error.message}`,
-  );
-}
-
 describe('adding a budget', () => {
   test('answers 201 with the budget behind the others', async () => {
     const { status, body } = await add({ maxCreditsCents: 5000 });
@@ -87,19 +81,19 @@ describe('adding a budget', () => {
 
   test('for a dimension that has one is a conflict', async () => {
     await add();
-    expect(await refusal(add({ label: 'Again', meterId }))).toBe(
+    expect(await refusalOf(add({ label: 'Again', meterId }))).toBe(
       'conflict this contract has a budget for model=large already',
     );
-    expect(await refusal(add({ eventPropertyKey: 'tier' }))).toBe('accepted');
+    expect(await refusalOf(add({ eventPropertyKey: 'tier' }))).toBe('accepted');
   });
 
   test('for an unknown meter is refused', async () => {
-    expect(await refusal(add({ meterId: 'x' }))).toBe('invalidInput meterId: names no meter');
+    expect(await refusalOf(add({ meterId: 'x' }))).toBe('invalidInput meterId: names no meter');
   });
 
   test('beyond a hundred is a conflict', async () => {
     for (let count = 0; count < 100; count += 1) await add({ eventPropertyValue: `model ${count}` });
-    expect(await refusal(add())).toContain('conflict');
+    expect(await refusalOf(add())).toContain('conflict');
   });
 });
 
@@ -130,7 +124,7 @@ describe('the budgets of a contract', () => {
   test('that are given with the contract are checked like those that are added', async () => {
     const pricingIds = [await createPrice(world, meterId)];
     const create = async (...budgets: Body[]) =>
-      await refusal(createContract(world, { customerId, pricingIds, creditSettings: { budgets } }));
+      await refusalOf(createContract(world, { customerId, pricingIds, creditSettings: { budgets } }));
     expect(await create(large, { ...large, meterId: 'x' })).toBe(
       'invalidInput creditSettings.budgets[1].meterId: names no meter',
     );
@@ -180,10 +174,10 @@ describe('changing a budget', () => {
   });
 
   test.each(['2', '-1', '1.5', 'x', '', '01'])('at index "%s" finds nothing', async (index) => {
-    expect(await refusal(update(index, { label: 'x' }))).toBe(
+    expect(await refusalOf(update(index, { label: 'x' }))).toBe(
       `notFound this contract has no budget at index "${index}"`,
     );
-    expect(await refusal(remove(index))).toBe(`notFound this contract has no budget at index "${index}"`);
+    expect(await refusalOf(remove(index))).toBe(`notFound this contract has no budget at index "${index}"`);
   });
 
   test('of an unknown contract, and of another organization, finds nothing', async () => {
@@ -197,16 +191,16 @@ describe('changing a budget', () => {
       eu.call('budgets.update', { params, body: { label: 'x' } }),
       eu.call('budgets.remove', { params }),
     ];
-    for (const call of calls) expect(await refusal(call)).toBe(`notFound no contract has the id "${contractId}"`);
-    expect(await refusal(list('x'))).toBe('notFound no contract has the id "x"');
+    for (const call of calls) expect(await refusalOf(call)).toBe(`notFound no contract has the id "${contractId}"`);
+    expect(await refusalOf(list('x'))).toBe('notFound no contract has the id "x"');
   });
 
   test('for an unknown meter is refused', async () => {
-    expect(await refusal(update('0', { meterId: 'x' }))).toBe('invalidInput meterId: names no meter');
+    expect(await refusalOf(update('0', { meterId: 'x' }))).toBe('invalidInput meterId: names no meter');
   });
 
   test('by nothing is refused', async () => {
-    expect(await refusal(update('0', {}))).toBe('invalidInput at least one field is required');
+    expect(await refusalOf(update('0', {}))).toBe('invalidInput at least one field is required');
   });
 });
 
@@ -233,10 +227,10 @@ describe('the version of a list of budgets', () => {
     const seen = (await add()).etag;
     await add({ eventPropertyValue: 'small' });
     const message = 'preconditionFailed the budgets of this contract are at version 2, not at 1: somebody changed them';
-    expect(await refusal(update('0', { label: 'x' }, seen))).toBe(message);
-    expect(await refusal(remove('7', seen))).toBe(message);
-    expect(await refusal(add({ eventPropertyValue: 'tiny' }, seen))).toBe(message);
-    expect(await refusal(update('0', { label: 'x' }, '2'))).toBe('accepted');
+    expect(await refusalOf(update('0', { label: 'x' }, seen))).toBe(message);
+    expect(await refusalOf(remove('7', seen))).toBe(message);
+    expect(await refusalOf(add({ eventPropertyValue: 'tiny' }, seen))).toBe(message);
+    expect(await refusalOf(update('0', { label: 'x' }, '2'))).toBe('accepted');
   });
 });
 

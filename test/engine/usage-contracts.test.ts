@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { refusalOf } from '../support/refusal.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from '../support/usage-scenario.ts';
 import { createWorld, type World } from '../support/world.ts';
 
@@ -45,13 +46,6 @@ async function finalizeFirst(contractId: string) {
   if (invoice === undefined) throw new Error('the contract has no invoice');
   await world.call('invoices.finalize', { params: { invoiceId: invoice.id } });
   return invoice.id;
-}
-
-async function refusal(call: Promise<unknown>) {
-  return await call.then(
-    () => 'accepted',
-    (error: Error & { kind: string }) => `${error.kind} ${error.message}`,
-  );
 }
 
 describe('the cost of a contract', () => {
@@ -156,15 +150,15 @@ describe('the cost of a contract', () => {
     [{ endDate: '2026-01-01T00:00:00Z' }, 'endDate: must be after startDate'],
     [{ customerId: 'unknown' }, 'customerId: names no customer'],
   ])('of %o is refused', async (body, message) => {
-    expect(await refusal(cost(await contractOf(), body))).toContain(`invalidInput ${message}`);
+    expect(await refusalOf(cost(await contractOf(), body))).toContain(`invalidInput ${message}`);
   });
 
   test("of another customer's contract is refused", async () => {
     const contractId = await contractOf();
     const globex = await createCustomer(world, 'globex');
     const message = 'names another customer than contractId';
-    expect(await refusal(cost(contractId, { customerId: globex }))).toBe(`invalidInput customerId: ${message}`);
-    expect(await refusal(cost(contractId, { externalCustomerId: 'globex' }))).toBe(
+    expect(await refusalOf(cost(contractId, { customerId: globex }))).toBe(`invalidInput customerId: ${message}`);
+    expect(await refusalOf(cost(contractId, { externalCustomerId: 'globex' }))).toBe(
       `invalidInput externalCustomerId: ${message}`,
     );
     expect(await total(contractId, { customerId, externalCustomerId: 'acme' })).toBe(0);
@@ -174,7 +168,7 @@ describe('the cost of a contract', () => {
     const contractId = await contractOf();
     await world.call('orgs.create', { body: { name: 'eu' } });
     const eu = world.engine.as(await world.engine.owner('eu'));
-    expect(await refusal(eu.call('usage.cost', { body: { contractId } }))).toBe(
+    expect(await refusalOf(eu.call('usage.cost', { body: { contractId } }))).toBe(
       'invalidInput contractId: names no contract',
     );
   });
@@ -262,7 +256,7 @@ describe('an event is billed on one contract', () => {
   test("and cannot name another customer's", async () => {
     const globex = await createCustomer(world, 'globex');
     const theirs = await createContract(world, { customerId: globex, pricingIds: [pricingId] });
-    expect(await refusal(use('2026-02-10', 100, { contractId: theirs }))).toBe(
+    expect(await refusalOf(use('2026-02-10', 100, { contractId: theirs }))).toBe(
       'invalidInput events[0].contractId: names no contract of this customer',
     );
   });
@@ -315,7 +309,7 @@ describe('once an invoice is finalized', () => {
   });
 
   test('its events cannot be replaced, and the refusal names the key', async () => {
-    expect(await refusal(use('2026-01-10', 200, { idempotencyKey: 'january' }))).toBe(
+    expect(await refusalOf(use('2026-01-10', 200, { idempotencyKey: 'january' }))).toBe(
       'conflict the event "january" differs from the one recorded under this key, and its billing period is finalized',
     );
     expect(await total(contractId, january)).toBe(1);
@@ -327,17 +321,17 @@ describe('once an invoice is finalized', () => {
   });
 
   test('no event can be moved out of its period, nor into it', async () => {
-    expect(await refusal(use('2026-02-10', 100, { idempotencyKey: 'january' }))).toContain(
+    expect(await refusalOf(use('2026-02-10', 100, { idempotencyKey: 'january' }))).toContain(
       'conflict the event "january"',
     );
-    expect(await refusal(use('2026-01-10', 10, { idempotencyKey: 'february' }))).toContain(
+    expect(await refusalOf(use('2026-01-10', 10, { idempotencyKey: 'february' }))).toContain(
       'conflict the event "february"',
     );
   });
 
   test('no event of its period can be moved to another customer', async () => {
     const globex = await createCustomer(world, 'globex');
-    expect(await refusal(use('2026-01-10', 100, { idempotencyKey: 'january', customerId: globex }))).toContain(
+    expect(await refusalOf(use('2026-01-10', 100, { idempotencyKey: 'january', customerId: globex }))).toContain(
       'conflict',
     );
   });
@@ -345,7 +339,7 @@ describe('once an invoice is finalized', () => {
   test('a batch that would replace one of its events is not recorded at all', async () => {
     const event = { customerId, timestamp: '2026-02-10T00:00:00Z' };
     const batch = send(world, { ...event, idempotencyKey: 'new' }, { ...event, idempotencyKey: 'january' });
-    expect(await refusal(batch)).toContain('conflict the event "january"');
+    expect(await refusalOf(batch)).toContain('conflict the event "january"');
     expect(await eventOf('new')).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { refusalOf } from '../support/refusal.ts';
 import { createCustomer, createMeter, createPrice, send, type SentEvent } from '../support/usage-scenario.ts';
 import { createWorld, type World } from '../support/world.ts';
 
@@ -35,10 +36,7 @@ async function use(...properties: Record<string, unknown>[]) {
 }
 
 async function refused(body: Record<string, unknown>) {
-  return await world.call('usage.cost', { body }).then(
-    () => 'accepted',
-    (error: Error & { kind: string }) => `${error.kind} ${error.message}`,
-  );
+  return await refusalOf(world.call('usage.cost', { body }));
 }
 
 describe('the cost of usage', () => {
