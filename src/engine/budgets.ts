@@ -137,7 +137,7 @@ async function getBudget(
   const index = /^(?:0|[1-9]\d{0,5})$/.test(params.index) ? Number(params.index) : -1;
   const budget = budgets[index];
   if (budget === undefined) {
-    throw new NotFoundError(`this contract has no budget at index "${params.index}"`, {
+    throw new NotFoundError('this contract has no budget at this index', {
       hint: `see them with: tally budgets list ${contract.id}`,
     });
   }

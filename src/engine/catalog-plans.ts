@@ -7,13 +7,16 @@ import type { InputIssue } from '../errors.ts';
 import type { catalogOperations } from '../operations/catalog.ts';
 import { findPricings } from '../store/records/catalog.ts';
 import type { Pricing } from '../store/records/catalog.ts';
-import { findPlan, insertPlan, listPlans } from '../store/records/plans.ts';
+import { archivePlan, findPlan, insertPlan, listPlans } from '../store/records/plans.ts';
 import type { Plan, PlanItem } from '../store/records/plans.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
 import { wireCents } from './wire.ts';
 
-type PlanHandlers = Pick<HandlersOf<typeof catalogOperations>, 'plans.create' | 'plans.get' | 'plans.list'>;
+type PlanHandlers = Pick<
+  HandlersOf<typeof catalogOperations>,
+  'plans.create' | 'plans.get' | 'plans.list' | 'plans.archive'
+>;
 
 export const planHandlers: PlanHandlers = {
   'plans.create': async (context, { body }) => {
@@ -39,11 +42,15 @@ export const planHandlers: PlanHandlers = {
   },
 
   'plans.get': async (context, { params }) => {
-    const plan = await findPlan(context.tx, context.orgId, params.planId);
-    if (plan === undefined) {
-      throw new NotFoundError(`no plan has the id "${params.planId}"`, { hint: 'see them with: tally plans list' });
+    return { body: { data: wirePlan(await getPlan(context, params.planId)) } };
+  },
+
+  'plans.archive': async (context, { params }) => {
+    const plan = await getPlan(context, params.planId);
+    if (plan.archivedAt === null) {
+      await archivePlan(context.tx, context.orgId, { id: plan.id, archivedAt: context.timestamp });
     }
-    return { body: { data: wirePlan(plan) } };
+    return { body: { data: wirePlan(await getPlan(context, plan.id)) } };
   },
 
   'plans.list': async (context, { query }) => {
@@ -52,6 +59,12 @@ export const planHandlers: PlanHandlers = {
     return { body: listBody(found, page, found.rows.map(wirePlan)) };
   },
 };
+
+async function getPlan(context: CallContext, id: string): Promise<Plan> {
+  const plan = await findPlan(context.tx, context.orgId, id);
+  if (plan === undefined) throw new NotFoundError('no plan has this id', { hint: 'see them with: tally plans list' });
+  return plan;
+}
 
 interface GivenItem {
   readonly pricingId: string;

@@ -7,6 +7,7 @@ import { limits } from '../limits.ts';
 import type { catalogOperations, Tiering } from '../operations/catalog.ts';
 import {
   archivePricing,
+  archiveProduct,
   findPricing,
   findProduct,
   findProductByName,
@@ -37,6 +38,25 @@ export const catalogHandlers: HandlersOf<typeof catalogOperations> = {
     const page = pageOf(query);
     const found = await listProducts(context.tx, context.orgId, page);
     return { body: listBody(found, page, found.rows.map(wireProduct)) };
+  },
+
+  'products.get': async (context, { params }) => {
+    return { body: { data: wireProduct(await getProduct(context, params.productId)) } };
+  },
+
+  'products.archive': async (context, { params }) => {
+    const product = await getProduct(context, params.productId);
+    if (product.archivedAt === null) {
+      const priced = await listPricings(context.tx, context.orgId, { productId: product.id, limit: 1, offset: 0 });
+      const [pricing] = priced.rows;
+      if (pricing !== undefined) {
+        throw new ConflictError(`product "${product.name}" has the price "${pricing.name}" (${pricing.id})`, {
+          hint: 'archive its prices first',
+        });
+      }
+      await archiveProduct(context.tx, context.orgId, { id: product.id, archivedAt: context.timestamp });
+    }
+    return { body: { data: wireProduct(product) } };
   },
 
   'pricing.create': async (context, { body }) => {
@@ -92,10 +112,18 @@ export const catalogHandlers: HandlersOf<typeof catalogOperations> = {
   },
 };
 
+async function getProduct(context: CallContext, id: string): Promise<Product> {
+  const product = await findProduct(context.tx, context.orgId, id);
+  if (product === undefined) {
+    throw new NotFoundError('no product has this id', { hint: 'see them with: tally products list' });
+  }
+  return product;
+}
+
 async function getPricing(context: CallContext, id: string): Promise<Pricing> {
   const pricing = await findPricing(context.tx, context.orgId, id);
   if (pricing === undefined) {
-    throw new NotFoundError(`no price has the id "${id}"`, { hint: 'see them with: tally pricing list' });
+    throw new NotFoundError('no price has this id', { hint: 'see them with: tally pricing list' });
   }
   return pricing;
 }
@@ -109,7 +137,10 @@ interface ProductChoice {
 /** The product by id, or the one of the name, made where there is none. What is refused later takes it back. */
 async function findOrAddProduct(context: CallContext, choice: ProductChoice): Promise<Product | undefined> {
   const { productId, productName } = choice;
-  if (productId !== undefined) return await findProduct(context.tx, context.orgId, productId);
+  if (productId !== undefined) {
+    const product = await findProduct(context.tx, context.orgId, productId);
+    return product?.archivedAt === null ? product : undefined;
+  }
   if (productName === undefined) return undefined;
   const known = await findProductByName(context.tx, context.orgId, productName);
   return known ?? (await addProduct(context, productName, choice.productDescription));

@@ -9,7 +9,7 @@ import type { CallContext } from './handler.ts';
 export async function getContract({ tx, orgId }: Pick<CallContext, 'tx' | 'orgId'>, id: string): Promise<Contract> {
   const contract = await findContract(tx, orgId, id);
   if (contract === undefined) {
-    throw new NotFoundError(`no contract has the id "${id}"`, { hint: 'see them with: tally contracts list' });
+    throw new NotFoundError('no contract has this id', { hint: 'see them with: tally contracts list' });
   }
   return contract;
 }

@@ -103,7 +103,7 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     const { entries, wallet } = await readWallet(context, contract);
     const entry = entries.find((each) => each.id === params.entryId);
     if (entry === undefined) {
-      throw new NotFoundError(`no ledger entry of this contract has the id "${params.entryId}"`, {
+      throw new NotFoundError('no ledger entry of this contract has this id', {
         hint: 'see them with: tally credits ledger',
       });
     }

@@ -134,7 +134,7 @@ function todayOf(now: Temporal.Instant): string {
 async function getCustomer(context: CallContext, id: string): Promise<Customer> {
   const customer = await findCustomer(context.tx, context.orgId, id);
   if (customer === undefined) {
-    throw new NotFoundError(`no customer has the id "${id}"`, { hint: 'see them with: tally customers list' });
+    throw new NotFoundError('no customer has this id', { hint: 'see them with: tally customers list' });
   }
   return customer;
 }

@@ -125,7 +125,7 @@ export async function cancelInvoices(
 async function getInvoice({ tx, orgId }: CallContext, id: string): Promise<Invoice> {
   const invoice = await findInvoice(tx, orgId, id);
   if (invoice === undefined) {
-    throw new NotFoundError(`no invoice has the id "${id}"`, { hint: 'see them with: tally invoices list' });
+    throw new NotFoundError('no invoice has this id', { hint: 'see them with: tally invoices list' });
   }
   return invoice;
 }

@@ -226,8 +226,7 @@ async function issueKey(
 
 async function getKey(context: CallContext, id: string): Promise<ApiKey> {
   const key = await findApiKey(context.tx, context.orgId, id);
-  if (key === undefined)
-    throw new NotFoundError(`no key has the id "${id}"`, { hint: 'see them with: tally keys list' });
+  if (key === undefined) throw new NotFoundError('no key has this id', { hint: 'see them with: tally keys list' });
   return key;
 }
 

@@ -108,7 +108,7 @@ export const meterHandlers: HandlersOf<typeof meterOperations> = {
 async function getMeter(context: CallContext, id: string): Promise<Meter> {
   const meter = await findMeter(context.tx, context.orgId, id);
   if (meter === undefined) {
-    throw new NotFoundError(`no meter has the id "${id}"`, { hint: 'see them with: tally meters list --status all' });
+    throw new NotFoundError('no meter has this id', { hint: 'see them with: tally meters list --status all' });
   }
   return meter;
 }

@@ -140,6 +140,8 @@ const planView: View = {
   ],
 };
 
+const productParams = z.strictObject({ productId: pathId.describe('Product id.') });
+const planParams = z.strictObject({ planId: pathId.describe('Plan id.') });
 const pricingParams = z.strictObject({ pricingId: pathId.describe('Pricing id.') });
 const exampleIds = {
   productId: '01900000-0000-7000-8000-000000000002',
@@ -349,7 +351,7 @@ export const catalogOperations = [
     body: z.strictObject({
       name: text().describe('Name of the plan.'),
       description: text(limits.descriptionCharacters).optional(),
-      currency: z.literal('USD', 'only USD is supported').default('USD'),
+      currency: z.literal('USD').default('USD'),
       netTerms: netTerms.default('30'),
       externalId: text(limits.externalIdCharacters).optional().describe('Your own id of the plan.'),
       metadata: z
@@ -395,7 +397,7 @@ export const catalogOperations = [
     route: { method: 'GET', path: '/v1/plans/{planId}' },
     scope: 'plans:read',
     status: 200,
-    params: z.strictObject({ planId: pathId.describe('Plan id.') }),
+    params: planParams,
     query: noQuery,
     body: undefined,
     response: one(plan),
@@ -423,6 +425,24 @@ export const catalogOperations = [
     published: true,
   }),
   defineOperation({
+    name: 'plans.archive',
+    summary: 'Take a plan out of use',
+    description: 'Contracts on it go on; new ones cannot be made.',
+    route: { method: 'DELETE', path: '/v1/plans/{planId}' },
+    scope: 'plans:write',
+    status: 200,
+    params: planParams,
+    query: noQuery,
+    body: undefined,
+    response: one(plan),
+    errors: ['notFound'],
+    command: { group: 'plans', verb: 'archive', positional: ['planId'] },
+    view: planView,
+    examples: [{ about: 'Archive a plan', input: { params: { planId: exampleIds.planId } } }],
+    documented: false,
+    repeatable: 'always',
+  }),
+  defineOperation({
     name: 'products.create',
     summary: 'Create a product',
     route: { method: 'POST', path: '/v1/products' },
@@ -443,6 +463,22 @@ export const catalogOperations = [
     published: true,
   }),
   defineOperation({
+    name: 'products.get',
+    summary: 'Show one product',
+    route: { method: 'GET', path: '/v1/products/{productId}' },
+    scope: 'pricing:read',
+    status: 200,
+    params: productParams,
+    query: noQuery,
+    body: undefined,
+    response: one(product),
+    errors: ['notFound'],
+    command: { group: 'products', verb: 'get', positional: ['productId'] },
+    view: productView,
+    examples: [{ about: 'One product', input: { params: { productId: exampleIds.productId } } }],
+    documented: false,
+  }),
+  defineOperation({
     name: 'products.list',
     summary: 'List products, newest first',
     route: { method: 'GET', path: '/v1/products' },
@@ -458,5 +494,23 @@ export const catalogOperations = [
     examples: [{ about: 'The newest products', input: {} }],
     documented: false,
     published: true,
+  }),
+  defineOperation({
+    name: 'products.archive',
+    summary: 'Take a product out of use',
+    description: 'Refused while it has an unarchived price. Its name may be used again.',
+    route: { method: 'DELETE', path: '/v1/products/{productId}' },
+    scope: 'pricing:write',
+    status: 200,
+    params: productParams,
+    query: noQuery,
+    body: undefined,
+    response: one(product),
+    errors: ['notFound', 'conflict'],
+    command: { group: 'products', verb: 'archive', positional: ['productId'] },
+    view: productView,
+    examples: [{ about: 'Archive a product', input: { params: { productId: exampleIds.productId } } }],
+    documented: false,
+    repeatable: 'always',
   }),
 ] as const;

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 
 import { limits } from '../limits.ts';
+import { countryCodes } from './countries.ts';
 import {
   date,
   dateInput,
@@ -64,6 +65,7 @@ const billingAddressInput = z.strictObject({
     .string()
     .regex(/^[A-Za-z]{2}$/, 'must be an ISO 3166-1 alpha-2 code such as US')
     .transform((code) => code.toUpperCase())
+    .refine((code) => countryCodes.has(code), 'must be an ISO 3166-1 alpha-2 code such as US')
     .describe('ISO 3166-1 alpha-2 code.'),
 });
 

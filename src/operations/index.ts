@@ -12,6 +12,7 @@ import { keyOperations } from './keys.ts';
 import { meterOperations } from './meters.ts';
 import type { CallInput, Operation, Scope } from './operation.ts';
 import { usageOperations } from './usage.ts';
+import { webhookOperations } from './webhooks.ts';
 
 /** Declarations by room; a room has the same name in every layer. */
 export const rooms = {
@@ -24,6 +25,7 @@ export const rooms = {
   invoices: invoiceOperations,
   catalog: catalogOperations,
   keys: keyOperations,
+  webhooks: webhookOperations,
 } as const;
 export type RoomName = keyof typeof rooms;
 

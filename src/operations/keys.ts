@@ -55,7 +55,7 @@ const organizationView: View = {
 const settings = {
   salesTaxEnabled: z.boolean().optional().describe('Customers need a billing address.'),
   paymentProcessor: z
-    .literal(providers.paymentProcessor1, `must be ${providers.paymentProcessor1}`)
+    .literal(providers.paymentProcessor1)
     .nullable()
     .optional()
     .describe('Payment processor that payment methods are kept at; null for none.'),

@@ -41,6 +41,7 @@ export const commandGroups = {
   products: 'What prices are for',
   keys: 'API keys of the embedded service',
   orgs: 'Organizations of the embedded service',
+  webhooks: 'Events sent to endpoints of your own',
 } as const;
 export type CommandGroup = keyof typeof commandGroups;
 

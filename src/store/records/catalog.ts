@@ -95,6 +95,14 @@ export async function findPricing(tx: Transaction, orgId: string, id: string): P
   return pricing;
 }
 
+export async function archiveProduct(
+  tx: Transaction,
+  orgId: string,
+  { id, archivedAt }: { readonly id: string; readonly archivedAt: string },
+): Promise<void> {
+  await tx.updateTable('products').set({ archivedAt }).where('orgId', '=', orgId).where('id', '=', id).execute();
+}
+
 /** The prices among these ids, archived ones too; ids that the organization does not have are left out. */
 export async function findPricings(
   tx: Transaction,

@@ -59,6 +59,15 @@ export async function listPlans(tx: Transaction, orgId: string, { limit, offset 
   return { rows: await withItems(tx, orgId, rows), total: Number(total) };
 }
 
+export async function archivePlan(
+  tx: Transaction,
+  orgId: string,
+  { id, archivedAt }: { readonly id: string; readonly archivedAt: string },
+): Promise<void> {
+  const archived = { archivedAt, updatedAt: archivedAt };
+  await tx.updateTable('plans').set(archived).where('orgId', '=', orgId).where('id', '=', id).execute();
+}
+
 /** The name of an unarchived plan that has this price: the oldest one. */
 export async function findPlanNameOfPricing(
   tx: Transaction,

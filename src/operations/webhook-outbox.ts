@@ -1,0 +1,40 @@
+/** What stands between the engine, which keeps the events to be sent, and the sender, which sends them. */
+
+/** A delivery that the holder of the lease is to attempt now. */
+export interface DueDelivery {
+  readonly organizationId: string;
+  readonly deliveryId: string;
+  /** `webhook-id`: the same for every attempt and every endpoint. */
+  readonly eventId: string;
+  readonly url: string;
+  /** The bytes to send, the same for every attempt. */
+  readonly body: string;
+  /** `whsec_…`, newest first; two while a rotation lasts. */
+  readonly secrets: readonly string[];
+  /** Attempts made before this one. */
+  readonly attempts: number;
+}
+
+/** How an attempt ended. */
+export interface DeliveryOutcome {
+  /** Status of the answer; absent when there was none. */
+  readonly responseStatus?: number;
+  /** The beginning of the answer, made harmless. */
+  readonly responseBody?: string;
+  /** Why it counts as failed; absent when it was delivered. */
+  readonly error?: string;
+}
+
+/** The events to be sent, of every organization of a database. */
+export interface WebhookOutbox {
+  /**
+   * Takes up to `count` deliveries that are due, oldest first; no other sender gets them while the lease lasts. A sender
+   * that dies loses its lease with time, so that a delivery may be sent twice and is never lost (reliability 8).
+   */
+  lease(count: number): Promise<readonly DueDelivery[]>;
+  /** Keeps how an attempt ended, and when the next one is due; disables an endpoint that is gone (410). */
+  record(delivery: DueDelivery, outcome: DeliveryOutcome): Promise<'delivered' | 'retrying' | 'failed'>;
+}
+
+/** Why events are not sent to an address, to follow its name in a sentence; undefined when they are. */
+export type CheckWebhookUrl = (url: string, options: { readonly allowPrivate: boolean }) => Promise<string | undefined>;

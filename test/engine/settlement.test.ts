@@ -1,0 +1,413 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import {
+  balance,
+  finalize,
+  grant,
+  grantPaid,
+  invoiceAt,
+  invoices,
+  ledger,
+  linesOf,
+  movements,
+  settle,
+  subscribe,
+  use,
+} from '../support/billing-scenario.ts';
+import type { Subscription } from '../support/billing-scenario.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
+});
+afterEach(async () => {
+  await world.close();
+});
+
+/** What each grant has left, by the order in which grants were given. */
+async function remaining(subscription: Subscription, ids: readonly string[]): Promise<number[]> {
+  const { blocks } = await balance(world, subscription);
+  return ids.map((id) => Number(blocks.find((block) => block.id === id)?.remainingCents));
+}
+
+describe('the order in which grants pay', () => {
+  interface Given {
+    readonly paid?: true;
+    readonly body: Record<string, unknown>;
+  }
+  const june = '2026-06-01T00:00:00Z';
+  const may = '2026-05-01T00:00:00Z';
+  const promo = (body: Record<string, unknown>): Given => ({ body });
+  const paid = (body: Record<string, unknown>): Given => ({ paid: true, body });
+
+  test.each([
+    {
+      rule: 'the soonest expiry goes first',
+      first: promo({ amountCents: 100, expiresAt: june }),
+      second: promo({ amountCents: 100, expiresAt: may }),
+      left: [100, 40],
+    },
+    {
+      rule: 'a grant without an expiry goes last',
+      first: paid({ amountCents: 100 }),
+      second: promo({ amountCents: 100, expiresAt: june }),
+      left: [100, 40],
+    },
+    {
+      rule: 'a promotional grant goes before a paid one of the same expiry',
+      first: paid({ amountCents: 100, expiresAt: june }),
+      second: promo({ amountCents: 100, expiresAt: june }),
+      left: [100, 40],
+    },
+    {
+      rule: 'the lower purchase rate goes first',
+      first: paid({ creditAmount: 10, creditRateCents: 10, expiresAt: june }),
+      second: paid({ creditAmount: 20, creditRateCents: 5, expiresAt: june }),
+      left: [100, 40],
+    },
+    {
+      rule: 'the older of two like grants goes first',
+      first: promo({ amountCents: 100, expiresAt: june }),
+      second: promo({ amountCents: 100, expiresAt: june }),
+      left: [40, 100],
+    },
+    {
+      rule: 'an earlier expiry beats promotional before paid',
+      first: promo({ amountCents: 100, expiresAt: june }),
+      second: paid({ amountCents: 100, expiresAt: may }),
+      left: [100, 40],
+    },
+  ])('$rule', async ({ first, second, left }) => {
+    const acme = await subscribe(world);
+    const ids: string[] = [];
+    for (const given of [first, second]) {
+      ids.push(await (given.paid === true ? grantPaid : grant)(world, acme, given.body));
+      world.clock.advance({ milliseconds: 1 });
+    }
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 60, at: '2026-03-05T00:00:00Z' });
+    await settle(world, acme);
+    expect(await remaining(acme, ids)).toEqual(left);
+    const { blocks } = await balance(world, acme);
+    expect(blocks.map((block) => block.priority)).toEqual([1, 2]);
+    expect(Number(blocks[0]?.remainingCents)).toBe(40);
+  });
+
+  test('what the first grant cannot pay the second does, and the rest is invoiced', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 100, expiresAt: may, description: 'Welcome' });
+    await grant(world, acme, { amountCents: 50, expiresAt: june, description: 'Sorry' });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 500, at: '2026-03-05T00:00:00Z' });
+    const draft = await invoiceAt(world, acme, 0);
+    expect(linesOf(draft)).toEqual(['Tokens 500', 'Credits applied -100', 'Credits applied -50']);
+    expect(draft.totalCents).toBe(350);
+    expect(draft.lineItems?.map((line) => line.description).slice(1)).toEqual(['Welcome', 'Sorry']);
+  });
+});
+
+describe('settlement', () => {
+  test('writes what open usage owes once, and nothing the second time', async () => {
+    const acme = await subscribe(world);
+    const id = await grant(world, acme, { amountCents: 1000 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z' });
+    const [entry] = await settle(world, acme);
+    const draft = await invoiceAt(world, acme, 0);
+    expect(entry).toMatchObject({
+      type: 'usage',
+      amountCents: -300,
+      sourceType: 'invoice',
+      grantEntryId: id,
+      invoiceId: draft.id,
+      isPromotional: true,
+      expiresAt: null,
+    });
+    expect(entry?.description).toBe(`Usage of TOKENS_ACME on invoice ${draft.invoiceNumber}`);
+    expect(await settle(world, acme)).toEqual([]);
+  });
+
+  test('adds the difference when usage grows', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 1000 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z' });
+    await settle(world, acme);
+    await use(world, acme, { tokens: 200, at: '2026-03-06T00:00:00Z' });
+    await settle(world, acme);
+    expect(await movements(world, acme)).toEqual(['grant 1000 0', 'usage -300 0', 'usage -200 0']);
+  });
+
+  test('reverses entries when usage shrinks, and writes what is left', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 1000 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z', key: 'a' });
+    await settle(world, acme);
+    await use(world, acme, { tokens: 120, at: '2026-03-05T00:00:00Z', key: 'a' });
+    await settle(world, acme);
+    expect(await movements(world, acme)).toEqual(['grant 1000 0', 'usage -300 0', 'reversal 300 0', 'usage -120 0']);
+    expect((await balance(world, acme)).balance.balanceCents).toBe(880);
+  });
+
+  test('covers usage that is older than the grant, as long as its invoice is open', async () => {
+    const acme = await subscribe(world);
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z' });
+    await grant(world, acme, { amountCents: 1000 });
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(0);
+  });
+
+  test('never touches a finalized invoice', async () => {
+    const acme = await subscribe(world);
+    await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-02T00:00:00Z');
+    const { id } = await finalize(world, (await invoiceAt(world, acme, 0)).id);
+    await grant(world, acme, { amountCents: 1000 });
+    expect(await settle(world, acme)).toEqual([]);
+    expect((await invoices(world, acme)).find((invoice) => invoice.id === id)?.totalCents).toBe(300);
+  });
+
+  test('gives the same balance read live as written', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { creditAmount: 100, creditRateCents: 10 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 333, at: '2026-03-05T00:00:00Z' });
+    const before = await balance(world, acme, { include: 'projected' });
+    expect(before.balance).toMatchObject({ balanceCents: 1000, creditBalance: 100 });
+    expect(before.projected).toEqual({ balanceCents: 667, creditBalance: 66.7 });
+    await settle(world, acme);
+    const after = await balance(world, acme, { include: 'projected' });
+    expect(after.balance).toMatchObject({ balanceCents: 667, creditBalance: 66.7 });
+    expect(after.projected).toEqual(before.projected);
+  });
+
+  test('takes the last credit with the last cent', async () => {
+    const acme = await subscribe(world);
+    const id = await grant(world, acme, { creditAmount: '33.333333', creditRateCents: 3 }).catch(
+      async () => await grant(world, acme, { creditAmount: 33.333333, creditRateCents: 3 }),
+    );
+    world.clock.set('2026-03-10T00:00:00Z');
+    for (const [index, tokens] of [33, 33, 34].entries()) {
+      await use(world, acme, { tokens, at: `2026-03-0${index + 2}T00:00:00Z` });
+      await settle(world, acme);
+    }
+    const [block] = (await balance(world, acme)).blocks;
+    expect(block).toMatchObject({ id, status: 'depleted', remainingCents: 0, remainingCredits: 0 });
+  });
+
+  test('stores the balance after every entry', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 1000 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z' });
+    await settle(world, acme);
+    const { data } = await world.call('credits.grant', {
+      params: { contractId: acme.contractId },
+      body: { amountCents: 50, expiresAt: '2026-12-01T00:00:00Z' },
+    });
+    expect(data.balanceAfterCents).toBe(750);
+  });
+});
+
+describe('the expiry of a grant', () => {
+  test('is effective at its instant, whether or not it was written', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-10T00:00:00Z' });
+    world.clock.set('2026-03-09T23:59:59.999Z');
+    expect((await balance(world, acme)).balance.balanceCents).toBe(1000);
+    world.clock.set('2026-03-10T00:00:00.000Z');
+    const read = await balance(world, acme);
+    expect(read.balance.balanceCents).toBe(0);
+    expect(read.blocks[0]).toMatchObject({ status: 'expired', remainingCents: 0, daysUntilExpiry: 0 });
+    await settle(world, acme);
+    expect(await balance(world, acme)).toEqual(read);
+  });
+
+  test('settles usage before it, and lets the rest lapse', async () => {
+    const acme = await subscribe(world);
+    const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-10T00:00:00Z' });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-09T23:59:59.999Z' });
+    await use(world, acme, { tokens: 500, at: '2026-03-10T00:00:00.000Z' });
+    await settle(world, acme);
+    expect(await movements(world, acme)).toEqual(['grant 1000 0', 'usage -300 0', 'expiration -700 0']);
+    const expiration = (await ledger(world, acme)).at(-1);
+    expect(expiration).toMatchObject({
+      sourceType: 'expiration',
+      grantEntryId: id,
+      expiresAt: '2026-03-10T00:00:00.000Z',
+      invoiceId: null,
+    });
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(500);
+  });
+
+  test('is the same for two grants that expire one after the other', async () => {
+    const acme = await subscribe(world);
+    const first = await grant(world, acme, { amountCents: 100, expiresAt: '2026-03-10T00:00:00Z' });
+    const second = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-15T00:00:00Z' });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 150, at: '2026-03-05T00:00:00Z' });
+    await use(world, acme, { tokens: 70, at: '2026-03-12T00:00:00Z' });
+    await use(world, acme, { tokens: 9, at: '2026-03-16T00:00:00Z' });
+    await settle(world, acme);
+    expect(await movements(world, acme, first)).toEqual(['grant 100 0', 'usage -100 0']);
+    expect(await movements(world, acme, second)).toEqual(['grant 1000 0', 'usage -120 0', 'expiration -880 0']);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(9);
+  });
+
+  test('is not undone by usage that arrives after it was written', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-10T00:00:00Z' });
+    world.clock.set('2026-03-11T00:00:00Z');
+    await settle(world, acme);
+    await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z' });
+    await settle(world, acme);
+    expect(await movements(world, acme)).toEqual(['grant 1000 0', 'expiration -1000 0']);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(300);
+  });
+
+  test('takes what comes back to an expired grant at once', async () => {
+    const acme = await subscribe(world);
+    const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-10T00:00:00Z' });
+    world.clock.set('2026-03-11T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z', key: 'a' });
+    await settle(world, acme);
+    await use(world, acme, { tokens: 100, at: '2026-03-05T00:00:00Z', key: 'a' });
+    await settle(world, acme);
+    expect(await movements(world, acme, id)).toEqual([
+      'grant 1000 0',
+      'usage -300 0',
+      'expiration -700 0',
+      'reversal 300 0',
+      'usage -100 0',
+      'expiration -200 0',
+    ]);
+    expect((await balance(world, acme)).balance.balanceCents).toBe(0);
+    expect(await settle(world, acme)).toEqual([]);
+  });
+
+  test('is swept before another grant is written, so that its balance is right', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-10T00:00:00Z' });
+    world.clock.set('2026-03-11T00:00:00Z');
+    const { data } = await world.call('credits.grant', {
+      params: { contractId: acme.contractId },
+      body: { amountCents: 50, expiresAt: '2026-12-01T00:00:00Z' },
+    });
+    expect(data.balanceAfterCents).toBe(50);
+  });
+});
+
+describe('specifiers', () => {
+  test.each([
+    ['of another meter', { meterIds: 'other' }, 1000],
+    ['of this meter', { meterIds: 'own' }, 0],
+    ['of this price', { pricingIds: 'own' }, 0],
+    ['of one event name', { eventNames: ['chat'] }, 400],
+    ['of one property value', { properties: { model: 'large' } }, 300],
+    ['of either of two values', { properties: { model: ['large', 'small'] } }, 0],
+    ['of a name and a value', { eventNames: ['chat'], properties: { model: 'large' } }, 700],
+    ['of everything', {}, 0],
+  ])('a grant %s pays for nothing else', async (_rule, given, overage) => {
+    const acme = await subscribe(world);
+    const other = await subscribe(world, { name: 'other' });
+    const specifiers: Record<string, unknown> = { ...given };
+    if (specifiers['meterIds'] === 'own') specifiers['meterIds'] = [other.meterId, acme.meterId];
+    if (specifiers['meterIds'] === 'other') specifiers['meterIds'] = [other.meterId];
+    if (specifiers['pricingIds'] === 'own') specifiers['pricingIds'] = [acme.pricingId];
+    await grant(world, acme, { amountCents: 5000, specifiers });
+    world.clock.set('2026-03-10T00:00:00Z');
+    const at = '2026-03-05T00:00:00Z';
+    await use(world, acme, { tokens: 300, at, model: 'large', eventName: 'chat' });
+    await use(world, acme, { tokens: 400, at, model: 'large', eventName: 'embed' });
+    await use(world, acme, { tokens: 300, at, model: 'small', eventName: 'chat' });
+    await settle(world, acme);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(overage);
+  });
+});
+
+describe('free credits', () => {
+  test("are worth the contract's own rate", async () => {
+    const acme = await subscribe(world, { contract: { creditSettings: { creditRateCents: 20 } } });
+    const id = await grant(world, acme, { amountCents: 0, creditRateCents: 0, creditAmount: 10 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 150, at: '2026-03-05T00:00:00Z' });
+    await settle(world, acme);
+    expect(await movements(world, acme, id)).toEqual(['grant 0 10', 'usage 0 -7.5']);
+    const draft = await invoiceAt(world, acme, 0);
+    expect(linesOf(draft)).toEqual(['Tokens 150', 'Credits applied -150']);
+    const { data } = await world.call('invoices.creditReport', { params: { invoiceId: draft.id } });
+    expect(data.summary).toEqual({ totalCredits: 7.5, totalCents: 150, entryCount: 1 });
+  });
+
+  test('take the newest rate that was granted where the contract has none', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { creditAmount: 1, creditRateCents: 50, expiresAt: '2026-11-01T00:00:00Z' });
+    await grant(world, acme, { creditRateCents: 0, creditAmount: 10 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 600, at: '2026-03-05T00:00:00Z' });
+    await settle(world, acme);
+    expect(await movements(world, acme)).toEqual(['grant 50 1', 'grant 0 10', 'usage -50 -1', 'usage 0 -10']);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(50);
+  });
+
+  test('stay unused without any rate', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { creditRateCents: 0, creditAmount: 10 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 600, at: '2026-03-05T00:00:00Z' });
+    expect(await settle(world, acme)).toEqual([]);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(600);
+  });
+});
+
+describe('budgets', () => {
+  const large = { eventPropertyKey: 'model', eventPropertyValue: 'large', maxCreditsCents: 400 };
+
+  test('cap what credits pay for their dimension; the rest of it is invoiced', async () => {
+    const acme = await subscribe(world, { contract: { creditSettings: { budgets: [large] } } });
+    await grant(world, acme, { amountCents: 5000 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 1000, at: '2026-03-05T00:00:00Z', model: 'large' });
+    await use(world, acme, { tokens: 200, at: '2026-03-05T00:00:00Z', model: 'small' });
+    const draft = await invoiceAt(world, acme, 0);
+    expect(linesOf(draft)).toEqual(['Tokens 1200', 'Credits applied -600']);
+  });
+
+  test('count over the life of the contract', async () => {
+    const acme = await subscribe(world, { contract: { creditSettings: { budgets: [large] } } });
+    await grant(world, acme, { amountCents: 5000 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z', model: 'large' });
+    world.clock.set('2026-04-10T00:00:00Z');
+    await finalize(world, (await invoiceAt(world, acme, 0)).id);
+    await use(world, acme, { tokens: 300, at: '2026-04-05T00:00:00Z', model: 'large' });
+    expect(linesOf(await invoiceAt(world, acme, 0))).toEqual(['Tokens 300', 'Credits applied -300']);
+    expect(linesOf(await invoiceAt(world, acme, 1))).toEqual(['Tokens 300', 'Credits applied -100']);
+  });
+});
+
+describe('what credits pay', () => {
+  test('are metered lines alone, never fixed prices nor prepaid credits', async () => {
+    const acme = await subscribe(world, { price: { flatAmount: '5' }, contract: { creditGrantCents: 700 } });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z' });
+    const draft = await invoiceAt(world, acme, 0);
+    expect(linesOf(draft)).toEqual(['Tokens 300', 'Tokens 500', 'Prepaid credits 700', 'Credits applied -300']);
+    expect(draft.totalCents).toBe(1200);
+  });
+
+  test('is none of the usage of periods that lie ahead', async () => {
+    const acme = await subscribe(world, {
+      price: { tiering: 'GRADUATED', pricingTiers: [{ unitAmount: '0.01', flatAmount: '2' }] },
+    });
+    await grant(world, acme, { amountCents: 1000 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await settle(world, acme);
+    expect((await balance(world, acme)).balance.balanceCents).toBe(800);
+    expect((await invoices(world, acme)).map((invoice) => invoice.totalCents)).toEqual([0, 200]);
+  });
+});

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { describe, expect, test } from 'vitest';
+
+import { allOperations } from '../../src/operations/index.ts';
+import { createStage } from '../support/stage.ts';
+import type { Surface } from '../support/stage.ts';
+import { parseScript, performScript } from './script.ts';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const names = readdirSync(folder).filter((name) => name.endsWith('.script'));
+const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+
+/** `npm run scripts` writes what the embedded service answers; the HTTP surface must then agree. */
+const isRecording = process.env['TALLY_RECORD_SCRIPTS'] === '1';
+
+async function perform(name: string, surface: Surface): Promise<string> {
+  const stage = await createStage(surface);
+  try {
+    return sameEverywhere(await performScript(read(name), stage), stage.directory);
+  } finally {
+    await stage.close();
+  }
+}
+
+/**
+ * What the two surfaces rightly tell apart: the name of the environment, the id that the server gave a refused request,
+ * and, in a rehearsal, where the request would go and with which key.
+ */
+function sameEverywhere(text: string, directory: string): string {
+  return text
+    .replaceAll(directory, '<directory>')
+    .replaceAll(/"environment":"(?:embedded|sandbox)"/g, '"environment":"<environment>"')
+    .replaceAll(/,"requestId":"[^"]+"/g, '')
+    .replaceAll(/dry run on (?:embedded|sandbox)/g, 'dry run on <environment>')
+    .replaceAll(/http:\/\/127\.0\.0\.1:\d+\/v1/g, '/v1')
+    .replaceAll(/^Authorization: Bearer tally_live_….{4}\n/gm, '');
+}
+
+describe.each(names)('%s prints the same', (name) => {
+  test('on an embedded database, as recorded', async () => {
+    const transcript = await perform(name, 'embedded');
+    if (isRecording) writeFileSync(join(folder, name), transcript);
+    expect(transcript).toBe(read(name));
+  });
+
+  test('and over HTTP', async () => {
+    expect(await perform(name, 'http')).toBe(read(name));
+  });
+});
+
+test('every operation that has a route is called by a script', () => {
+  const called = new Set(names.flatMap((name) => parseScript(read(name)).map(({ words }) => words.slice(0, 2).join(' '))));
+  const missing = allOperations
+    .filter((operation) => operation.route !== undefined)
+    .map(({ command }) => `${command.group} ${command.verb}`)
+    .filter((words) => !called.has(words));
+  expect(missing).toEqual([]);
+});

@@ -1,0 +1,117 @@
+/** A command line on a stage: the real program in this process, on a database of its own or through a served one. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { manifest } from '../../src/cli/manifest.ts';
+import { run } from '../../src/cli/program.ts';
+import type { Dependencies, Stage as EngineStage } from '../../src/cli/session.ts';
+import type { EmbeddedTarget } from '../../src/cli/target.ts';
+import { testTerminal } from '../../src/cli/terminal.ts';
+import type { TestTerminalOptions } from '../../src/cli/terminal.ts';
+import { createClient } from '../../src/client/client.ts';
+import { createEngine } from '../../src/engine/engine.ts';
+import { allOperations } from '../../src/operations/index.ts';
+import { openApiDocument } from '../../src/server/openapi.ts';
+import { createServer } from '../../src/server/server.ts';
+import { openStore } from '../../src/store/open.ts';
+import { countedBytes, countedIds, createClock } from './world.ts';
+import type { Clock } from './world.ts';
+
+export type Surface = 'embedded' | 'http';
+
+export interface CommandResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+export interface CommandStage {
+  readonly clock: Clock;
+  readonly directory: string;
+  readonly tally: (argv: readonly string[], terminal?: TestTerminalOptions) => Promise<CommandResult>;
+  readonly close: () => Promise<void>;
+}
+
+const ownerOnly = ['keys', 'orgs'];
+
+/** The same organization and key on either surface, so that ids and instants are the same on both. */
+export async function createStage(surface: Surface, options: { readonly start?: string } = {}): Promise<CommandStage> {
+  const clock = createClock(options.start);
+  const directory = mkdtempSync(join(tmpdir(), 'tallybook-test-'));
+  const database = join(directory, 'stage.db');
+  const [newId, randomBytes] = [countedIds(), countedBytes()];
+  const openEngine = async (
+    target: Pick<EmbeddedTarget, 'database'>,
+    stage: EngineStage = { now: clock.now, newId },
+  ) => {
+    const store = await openStore(target.database);
+    const engine = createEngine({ store, ...stage, randomBytes, finalizationGraceHours: 0 });
+    return { engine, close: async () => await engine.close() };
+  };
+  const served = await openEngine({ database });
+  const owner = served.engine.as(await served.engine.owner());
+  const { body } = await owner.call('keys.create', { body: { name: 'stage', scopes: ['*'] } });
+  const key = (body as { readonly data: { readonly key: string } }).data.key;
+  const server = createServer({
+    engine: served.engine,
+    host: undefined,
+    port: 0,
+    rateLimitPerMinute: 0,
+    version: '0.0.0',
+    now: clock.now,
+    newId: countedIds(),
+    log: () => undefined,
+  });
+  const { url } = await server.listen();
+  const remote = { TALLY_BASE_URL: url, TALLY_API_KEY: key, TALLY_ENVIRONMENT: 'sandbox' };
+  const local = { TALLY_DATABASE: database };
+
+  const dependenciesFor = (
+    terminalOptions: TestTerminalOptions,
+    isLocal: boolean,
+  ): Dependencies & { terminal: ReturnType<typeof testTerminal> } => ({
+    terminal: testTerminal(terminalOptions),
+    env: surface === 'embedded' || isLocal ? local : remote,
+    machine: { platform: process.platform, userId: process.getuid?.(), now: () => clock.now().epochMilliseconds },
+    version: '0.0.0',
+    directories: async () =>
+      await Promise.resolve({ config: join(directory, 'config'), data: join(directory, 'data') }),
+    openEngine,
+    openBilling: async (target, { timeoutMilliseconds }) => {
+      if (target.kind === 'embedded') {
+        const { engine, close } = await openEngine(target);
+        return { billing: engine.as(await engine.owner(target.organization)), close };
+      }
+      const client = createClient({
+        baseUrl: target.baseUrl,
+        key: target.key,
+        timeoutMilliseconds,
+        now: clock.now,
+        sleep: async () => await Promise.resolve(),
+        random: () => 0.5,
+      });
+      return { billing: client, close: async () => await client.close() };
+    },
+    serve: async () => await Promise.reject(new Error('a stage is served already')),
+    openApiDocument: async () => await Promise.resolve(openApiDocument(allOperations, { version: '0.0.0' })),
+    checkAddress: async () => await Promise.resolve(),
+    untilStopped: async () => await new Promise(() => undefined),
+  });
+
+  return {
+    clock,
+    directory,
+    tally: async (argv, terminalOptions = {}) => {
+      const dependencies = dependenciesFor(terminalOptions, ownerOnly.includes(argv[0] ?? ''));
+      const exitCode = await run(argv, dependencies, manifest);
+      return { ...dependencies.terminal.written, exitCode };
+    },
+    close: async () => {
+      await server.close();
+      await served.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
