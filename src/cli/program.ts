@@ -133,7 +133,8 @@ async function addCommands(
 ): Promise<void> {
   const named = words[0] ?? '';
   for (const [name, summary] of Object.entries(manifest.groups)) {
-    const heading = ['keys', 'orgs'].includes(name) ? 'Administration:' : 'Billing:';
+    const commands = manifest.commands.filter((command) => command.group === name);
+    const heading = commands.some((command) => command.path !== undefined) ? 'Billing:' : 'Administration:';
     const group = program
       .command(name)
       .summary(summary)
@@ -141,12 +142,7 @@ async function addCommands(
       .usage('<verb> [id] [flags]')
       .helpGroup(heading)
       .helpCommand(false);
-    if (name === named)
-      addVerbs(
-        group,
-        manifest.commands.filter((command) => command.group === name),
-        runAction,
-      );
+    if (name === named) addVerbs(group, commands, runAction);
   }
   for (const [name, local] of Object.entries(localCommands)) {
     const command = program
@@ -156,7 +152,8 @@ async function addCommands(
       .helpCommand(false);
     if (name !== named) continue;
     command.description(`${local.summary}.`);
-    const runLine = async (argv: readonly string[], dependencies: Dependencies) => await run(argv, dependencies, manifest);
+    const runLine = async (argv: readonly string[], dependencies: Dependencies) =>
+      await run(argv, dependencies, manifest);
     (await local.load()).declare(command, { runAction, manifest, runLine });
     for (const each of [command, ...command.commands]) each.addHelpText('after', globalFlagsNote);
   }

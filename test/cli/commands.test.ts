@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+
+import { createShell, manifest } from './shell.ts';
+
+describe('tally api', () => {
+  test.each<[string, string, object]>([
+    ["GET '/v1/customers?limit=5'", 'customers.list', { params: {}, query: { limit: '5' } }],
+    ['get /v1/customers/c1', 'customers.get', { params: { customerId: 'c1' }, query: {} }],
+    ['GET /v1/customers/a%2Fb', 'customers.get', { params: { customerId: 'a/b' }, query: {} }],
+    [
+      'POST /v1/customers/csm-assignments --input -',
+      'customers.assignCsm',
+      { params: {}, query: {}, body: { assignments: [] } },
+    ],
+  ])('%s is %s', async (line, name, input) => {
+    const shell = createShell();
+    const { code, stdout } = await shell.run(`api ${line}`, { input: '{"assignments":[]}' });
+    expect(code).toBe(0);
+    expect(shell.calls).toEqual([{ name, input }]);
+    expect(JSON.parse(stdout)).toEqual({ data: [], hasMore: false, total: 0 });
+  });
+
+  test.each([
+    ['GET /v1/nothing', 'there is no GET /v1/nothing'],
+    ['DELETE /v1/customers', 'there is no DELETE /v1/customers'],
+    ['GET', 'missing <method> or <path>'],
+  ])('%s is refused', async (line, words) => {
+    const { code, stderr } = await createShell().run(`api ${line}`);
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
+  });
+
+  test('asks before a write to production, like the command of its own', async () => {
+    const env = { TALLY_BASE_URL: 'https://a.example', TALLY_API_KEY: `tally_live_${'0'.repeat(48)}` };
+    const shell = createShell({ env });
+    expect((await shell.run('api POST /v1/customers/c1/resume')).code).toBe(11);
+    expect(shell.calls).toEqual([]);
+  });
+
+  test('--openapi prints the document', async () => {
+    expect(JSON.parse((await createShell().run('api --openapi')).stdout)).toEqual({ openapi: '3.1.0' });
+  });
+});
+
+describe('tally commands', () => {
+  test('lists every command with its summary', async () => {
+    const { stdout } = await createShell().run('commands');
+    expect(stdout.trimEnd().split('\n')).toHaveLength(manifest.commands.length);
+    expect(stdout).toContain(
+      'tally credits grant <contract-id>\tGrant promotional credits to a contract\tcontracts:write\n',
+    );
+  });
+
+  test.each(['--json', '-o json'])('%s is the whole manifest', async (flag) => {
+    const { stdout } = await createShell().run(`commands ${flag}`);
+    expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(manifest)));
+  });
+});

@@ -1,0 +1,131 @@
+/** The real program in a process of its own: what only streams, signals and a home directory can show. */
+
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { describe, expect, test } from 'vitest';
+
+const launcher = fileURLToPath(new URL('../../bin/tally.js', import.meta.url));
+const runFile = promisify(execFile);
+
+function home(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const directory = mkdtempSync(join(tmpdir(), 'tally-process-'));
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^TALLY_|^NODE_|^VITEST|COLOR/.test(name)),
+  );
+  return {
+    ...inherited,
+    TALLY_CONFIG_DIR: join(directory, 'config'),
+    TALLY_DATA_DIR: join(directory, 'data'),
+    ...extra,
+  };
+}
+
+async function tally(words: readonly string[], env: NodeJS.ProcessEnv) {
+  try {
+    return { code: 0, ...(await runFile(process.execPath, [launcher, ...words], { env })) };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, stdout, stderr };
+  }
+}
+
+test('the first command works with nothing set up, on a database that only its user may read', async () => {
+  const env = home();
+  const outcome = await tally(['customers', 'list', '-o', 'json'], env);
+  expect(outcome).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(outcome.stdout)).toEqual({ data: [], hasMore: false, total: 0 });
+  const data = env['TALLY_DATA_DIR'] ?? '';
+  expect(existsSync(join(data, 'tallybook.db'))).toBe(true);
+  if (process.platform !== 'win32') {
+    expect(statSync(data).mode & 0o077).toBe(0);
+    expect(statSync(join(data, 'tallybook.db')).mode & 0o077).toBe(0);
+  }
+});
+
+test('what one command writes the next one reads', async () => {
+  const env = home();
+  const contact = 'name=Ada,email=ada@acme.example,roles=primary';
+  const created = await tally(['customers', 'create', '--name', 'Acme', '--contact', contact, '-o', 'name'], env);
+  expect(created).toMatchObject({ code: 0, stderr: '' });
+  const { stdout } = await tally(['customers', 'get', created.stdout.trim(), '--json', 'name'], env);
+  expect(JSON.parse(stdout)).toEqual({ name: 'Acme' });
+});
+
+test('an organization that is not there is not found', async () => {
+  expect(await tally(['customers', 'list', '--org', 'nowhere'], home())).toMatchObject({ code: 4, stdout: '' });
+});
+
+test.runIf(process.platform !== 'win32')('a reader that stops early is success', async () => {
+  const script = `set -o pipefail; "$0" "$1" commands -o json | head -c 1`;
+  const { stdout, stderr } = await runFile('bash', ['-c', script, process.execPath, launcher], { env: home() });
+  expect([stdout, stderr]).toEqual(['{', '']);
+});
+
+describe('serve', () => {
+  async function serving(env: NodeJS.ProcessEnv, ...words: string[]) {
+    const child = spawn(process.execPath, [launcher, 'serve', '--port', '0', ...words], { env });
+    const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+    const url = /^tally serve: listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(line)?.[1] ?? '';
+    return { child, url, ended: once(child, 'exit') };
+  }
+
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'prints one line when it is ready, answers, and ends with 0 on %s',
+    async (signal) => {
+      const { child, url, ended } = await serving(home());
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      child.kill(signal);
+      expect(await ended).toEqual([0, null]);
+    },
+  );
+
+  test('gives the same answers to a client with a key', async () => {
+    const env = home();
+    const made = await tally(['keys', 'create', '--name', 'ci', '--scopes', '*', '--json', 'key'], env);
+    const { key } = JSON.parse(made.stdout) as { key: string };
+    const { child, url, ended } = await serving(env);
+    const remote = { ...home(), TALLY_BASE_URL: url, TALLY_API_KEY: key };
+    const contact = 'name=Ada,email=ada@acme.example,roles=primary';
+    const created = await tally(['customers', 'create', '--name', 'Acme', '--contact', contact, '-o', 'name'], remote);
+    expect(created).toMatchObject({ code: 0, stderr: '' });
+    const [there, here] = [
+      await tally(['customers', 'list', '-o', 'json'], remote),
+      await tally(['customers', 'list', '-o', 'json'], env),
+    ];
+    expect(there).toEqual(here);
+    expect(there.stdout).toContain('Acme');
+    expect(
+      await tally(['customers', 'list'], { ...remote, TALLY_API_KEY: `tally_live_${'0'.repeat(48)}` }),
+    ).toMatchObject({ code: 3 });
+    child.kill('SIGTERM');
+    await ended;
+  });
+
+  test('a port in use is said to be', async () => {
+    const { child, url, ended } = await serving(home());
+    const outcome = await tally(['serve', '--port', new URL(url).port], home());
+    expect(outcome).toMatchObject({ code: 9, stdout: '' });
+    child.kill('SIGTERM');
+    await ended;
+  });
+
+  test.each([
+    [['serve', '--port', '99999'], '--port takes a whole number up to 65535'],
+    [['serve', '--rate-limit', 'many'], '--rate-limit takes a whole number'],
+  ])('%j is refused', async (words, message) => {
+    const { code, stderr } = await tally(words, home());
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  test('a remote service cannot be served', async () => {
+    const env = home({ TALLY_BASE_URL: 'https://a.example', TALLY_API_KEY: `tally_live_${'0'.repeat(48)}` });
+    expect((await tally(['serve'], env)).stderr).toContain('serve needs a database');
+  });
+});

@@ -1,0 +1,130 @@
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { mask, redact } from '../../src/cli/redact.ts';
+import { BillingError, errorFacts } from '../../src/errors.ts';
+import type { ErrorKind } from '../../src/errors.ts';
+import { createShell, manifest } from './shell.ts';
+
+const canary = `tally_live_${'0badcafe'.repeat(6)}`;
+const forms = [
+  canary,
+  Buffer.from(canary).toString('base64'),
+  encodeURIComponent(canary),
+  canary.slice('tally_live_'.length),
+];
+const env = { TALLY_BASE_URL: 'https://billing.example.com', TALLY_API_KEY: canary, TALLY_ENVIRONMENT: 'sandbox' };
+
+function canariesIn(text: string): string[] {
+  return forms.filter((form) => text.includes(form));
+}
+
+const failures: readonly [string, () => Error][] = [
+  ...(Object.keys(errorFacts) as ErrorKind[]).map((kind): [string, () => Error] => [
+    kind,
+    () => new BillingError(kind, `refused: Bearer ${canary}`, { hint: `key ${forms[1]}` }),
+  ]),
+  [
+    'an error of the HTTP library',
+    () => new TypeError(`Headers.append: "Bearer ${canary}\\r\\nX: 1" is an invalid header value`),
+  ],
+  [
+    'a chain of causes',
+    () => new Error('outer', { cause: new Error(`inner ${canary}`, { cause: new Error(forms[2]) }) }),
+  ],
+];
+
+describe('the key in use never stands in what is said about a failure', () => {
+  test.each(failures)('%s', async (_name, failure) => {
+    const shell = createShell({
+      env,
+      reply: () => {
+        throw failure();
+      },
+    });
+    for (const flags of ['', '--debug', '-o json --debug']) {
+      const { stdout, stderr } = await shell.run(`customers list ${flags}`);
+      expect(stdout).toBe('');
+      expect(canariesIn(stderr)).toEqual([]);
+    }
+  });
+
+  test('nor in a dry run of any command', async () => {
+    const shell = createShell({ env });
+    for (const { examples, isWrite } of manifest.commands.filter((command) => command.isWrite)) {
+      if (!isWrite) continue;
+      for (const { line } of examples) {
+        const { stdout, stderr } = await shell.run(`${line.replace(/^tally /, '')} --dry-run --debug`);
+        expect(canariesIn(stdout + stderr)).toEqual([]);
+      }
+    }
+  });
+
+  test('nor in any file but the one for keys', async () => {
+    const shell = createShell();
+    await shell.run('profile add p --environment sandbox --base-url https://a.example --key-stdin', { input: canary });
+    await shell.run('customers list --debug');
+    const directory = join(shell.home, 'config');
+    for (const name of readdirSync(directory).filter((each) => each !== 'credentials.json')) {
+      expect(canariesIn(readFileSync(join(directory, name), 'utf8'))).toEqual([]);
+    }
+  });
+});
+
+describe('a key on the command line', () => {
+  test.each([
+    `--api-key ${canary}`,
+    `--api-key=${canary}`,
+    `--apikey=${canary}`,
+    `--token ${canary}`,
+    `--key=${canary}`,
+  ])('is refused without being repeated: %s', async (flag) => {
+    const shell = createShell();
+    const { code, stdout, stderr } = await shell.run(`customers list ${flag}`);
+    expect([code, stdout, shell.calls]).toEqual([2, '', []]);
+    expect(canariesIn(stderr)).toEqual([]);
+    expect(stderr).toContain('--key-stdin');
+  });
+
+  test('has no flag in any command', () => {
+    const names = manifest.commands.flatMap(({ flags }) => flags.flatMap(({ flag, alias }) => [flag, alias]));
+    expect(names.filter((name) => /^(?:api-?key|key|token|bearer|secret|password)$/.test(name ?? ''))).toEqual([]);
+  });
+});
+
+describe('redaction', () => {
+  test('takes every key out of any text around it', () => {
+    const digits = fc.array(fc.constantFrom(...'0123456789abcdef'), { minLength: 48, maxLength: 48 });
+    fc.assert(
+      fc.property(fc.string(), fc.string(), digits, (before, after, hex) => {
+        expect(redact(`${before}acme_live_${hex.join('')}${after}`)).not.toContain(hex.join(''));
+      }),
+    );
+  });
+
+  test.each(['Bearer abcdefgh', 'bearer abcdefgh', 'whsec_abcdefgh=='])('takes %s out by its form', (text) => {
+    expect(redact(`x ${text} y`)).not.toContain('abcdefgh');
+  });
+
+  test('leaves ordinary text alone', () => {
+    const text = 'customer 01900000-0000-7000-8000-000000000001 went live_at 2026';
+    expect(redact(text)).toBe(text);
+  });
+
+  test('a mask tells keys apart by their last four digits', () => {
+    expect(mask(canary)).toBe('tally_live_…cafe');
+    expect(mask('anything else')).toBe('…');
+  });
+});
+
+test('completion candidates that a shell could run are left out', async () => {
+  const shell = createShell();
+  const evil = ['$(touch /tmp/x)', '`id`', "a'b", 'a\nb', 'a;b', 'ok'];
+  mkdirSync(join(shell.home, 'config'), { mode: 0o700 });
+  const profiles = Object.fromEntries(evil.map((name) => [name, { environment: 'embedded' }]));
+  writeFileSync(join(shell.home, 'config', 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
+  expect((await shell.run('__complete profile')).stdout).toBe('ok\n');
+});

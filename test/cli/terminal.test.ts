@@ -1,0 +1,92 @@
+import { PassThrough } from 'node:stream';
+
+import { describe, expect, test } from 'vitest';
+
+import { safe, safeJson, say } from '../../src/cli/safe-text.ts';
+import { createTerminal, takesColor } from '../../src/cli/terminal.ts';
+
+describe('colour', () => {
+  test.each<[boolean, Record<string, string>, boolean]>([
+    [true, {}, true],
+    [false, {}, false],
+    [true, { TERM: 'dumb' }, false],
+    [true, { NO_COLOR: '1' }, false],
+    [true, { NO_COLOR: '' }, true],
+    [false, { FORCE_COLOR: '1' }, true],
+    [true, { FORCE_COLOR: '0' }, false],
+    [false, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
+  ])('on a terminal %s with %j is %s', (isTerminal, env, expected) => {
+    expect(takesColor(isTerminal, env)).toBe(expected);
+  });
+
+  test('is decided for each stream by itself', () => {
+    const stdout = Object.assign(new PassThrough(), { isTTY: false });
+    const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 70 });
+    const terminal = createTerminal({ stdin: new PassThrough(), stdout, stderr, env: {} });
+    expect(terminal.stdout).toMatchObject({ isTerminal: false, hasColor: false, columns: undefined });
+    expect(terminal.stderr).toMatchObject({ isTerminal: true, hasColor: true, columns: 70 });
+  });
+});
+
+describe('streams', () => {
+  const open = (stdin = new PassThrough()) => {
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    return { terminal: createTerminal({ stdin, stdout, stderr, env: {} }), stdout, stderr, stdin };
+  };
+
+  test('a reader that went away is no failure', () => {
+    const { stdout, terminal } = open();
+    stdout.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+    expect(() => terminal.out(say`more\n`)).not.toThrow();
+  });
+
+  test('a full disk is a failure', () => {
+    const { stdout } = open();
+    expect(() => stdout.emit('error', Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))).toThrow('ENOSPC');
+  });
+
+  test('a concealed text never reaches standard error', () => {
+    const { stderr, terminal } = open();
+    terminal.conceal('a very secret text');
+    terminal.err(say`say a very secret text aloud\n`);
+    expect(String(stderr.read())).toBe('say … aloud\n');
+  });
+
+  test.each([
+    [Buffer.from('{"a":"é"}'), '{"a":"é"}'],
+    [Buffer.alloc(0), ''],
+  ])('standard input is read whole: %s', async (bytes, text) => {
+    const { stdin, terminal } = open();
+    stdin.end(bytes);
+    expect(await terminal.readInput()).toBe(text);
+  });
+
+  test('standard input that is not UTF-8 is refused', async () => {
+    const { stdin, terminal } = open();
+    stdin.end(Buffer.from([0x7b, 0xff, 0x7d]));
+    await expect(terminal.readInput()).rejects.toMatchObject({ kind: 'badRequest' });
+  });
+});
+
+describe('safe text', () => {
+  test.each([
+    ['a\u001b[2Jb', String.raw`a\u{1b}[2Jb`],
+    ['a\r\nb', String.raw`a\u{d}\u{a}b`],
+    ['\u202Egnp', String.raw`\u{202e}gnp`],
+    ['\ud800x', String.raw`\u{d800}x`],
+    ['東京 é 👩‍💻'.normalize(), String.raw`東京 é 👩\u{200d}💻`],
+  ])('%j is shown as %s', (text, expected) => {
+    expect(safe(text)).toBe(expected);
+  });
+
+  test('a sentence keeps our line end and makes foreign ones visible', () => {
+    expect(say`no customer ${'a\nb'}\n`).toBe('no customer a\\u{a}b\n');
+  });
+
+  test('JSON made safe stands for the same value', () => {
+    const value = { name: '\u009b31m \u202e \u{e0041} é', n: [1] };
+    const json = safeJson(JSON.stringify(value));
+    expect(json).toMatch(/^[ -~é]*$/);
+    expect(JSON.parse(json)).toEqual(value);
+  });
+});
