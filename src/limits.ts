@@ -33,6 +33,8 @@ export const limits = {
   eventsPerBatch: 10_000,
   estimateEvents: 500,
   eventFutureSeconds: 60 * 60,
+  /** our choice: issues that the refusal of a batch of events lists */
+  listedIssues: 100,
   /** our choice: bounds of one event */
   eventPropertyKeys: 100,
   eventPropertyKeyCharacters: 128,

@@ -13,9 +13,6 @@ import { markExhausted, readBudgets } from './budget-consumption.ts';
 import type { CallContext } from './handler.ts';
 import { type BilledEvent, type EventOwners, loadEventOwners } from './usage-finalized.ts';
 
-/** Issues that a refusal lists; a batch of 10,000 could have as many. */
-const listedIssues = 100;
-
 type Properties = NonNullable<EventInput['properties']>;
 
 /** An event that is about to be recorded. */
@@ -127,9 +124,9 @@ function checkRules(context: CallContext, { incoming, owners, prefixOf }: Batch)
 
 function refuse(issues: readonly InputIssue[]): void {
   if (issues.length === 0) return;
-  const more = issues.length - listedIssues;
+  const more = issues.length - limits.listedIssues;
   const rest = more > 0 ? [{ path: '', message: `and ${more} more` }] : [];
-  throw new InvalidInputError([...issues.slice(0, listedIssues), ...rest]);
+  throw new InvalidInputError([...issues.slice(0, limits.listedIssues), ...rest]);
 }
 
 async function append(
