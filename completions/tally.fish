@@ -46,6 +46,7 @@ complete -c tally -f -n "__tally_at ''" -a plans -d 'Plans made of prices'
 complete -c tally -f -n "__tally_at ''" -a products -d 'What prices are for'
 complete -c tally -f -n "__tally_at ''" -a keys -d 'API keys of the embedded service'
 complete -c tally -f -n "__tally_at ''" -a orgs -d 'Organizations of the embedded service'
+complete -c tally -f -n "__tally_at ''" -a webhooks -d 'Events sent to endpoints of your own'
 complete -c tally -f -n "__tally_at ''" -a profile -d 'Named services and databases, and their keys'
 complete -c tally -f -n "__tally_at ''" -a import -d 'Events from files, each row counted once'
 complete -c tally -f -n "__tally_at ''" -a demo -d 'The main job on a database of its own'
@@ -337,6 +338,7 @@ complete -c tally -n "__tally_at 'pricing archive'" -l help
 complete -c tally -f -n "__tally_at 'plans'" -a create -d 'Create a plan from prices'
 complete -c tally -f -n "__tally_at 'plans'" -a get -d 'Show one plan'
 complete -c tally -f -n "__tally_at 'plans'" -a list -d 'List plans, newest first'
+complete -c tally -f -n "__tally_at 'plans'" -a archive -d 'Take a plan out of use'
 complete -c tally -n "__tally_at 'plans create'" -l name
 complete -c tally -n "__tally_at 'plans create'" -l item
 complete -c tally -n "__tally_at 'plans create'" -l description
@@ -351,16 +353,21 @@ complete -c tally -n "__tally_at 'plans list'" -l limit
 complete -c tally -n "__tally_at 'plans list'" -l offset
 complete -c tally -n "__tally_at 'plans list'" -l all
 complete -c tally -n "__tally_at 'plans list'" -l help
+complete -c tally -n "__tally_at 'plans archive'" -l help
 complete -c tally -f -n "__tally_at 'products'" -a create -d 'Create a product'
+complete -c tally -f -n "__tally_at 'products'" -a get -d 'Show one product'
 complete -c tally -f -n "__tally_at 'products'" -a list -d 'List products, newest first'
+complete -c tally -f -n "__tally_at 'products'" -a archive -d 'Take a product out of use'
 complete -c tally -n "__tally_at 'products create'" -l name
 complete -c tally -n "__tally_at 'products create'" -l description
 complete -c tally -n "__tally_at 'products create'" -l input
 complete -c tally -n "__tally_at 'products create'" -l help
+complete -c tally -n "__tally_at 'products get'" -l help
 complete -c tally -n "__tally_at 'products list'" -l limit
 complete -c tally -n "__tally_at 'products list'" -l offset
 complete -c tally -n "__tally_at 'products list'" -l all
 complete -c tally -n "__tally_at 'products list'" -l help
+complete -c tally -n "__tally_at 'products archive'" -l help
 complete -c tally -f -n "__tally_at 'keys'" -a create -d 'Create an API key; it is shown this once'
 complete -c tally -f -n "__tally_at 'keys'" -a list -d 'List API keys, newest first'
 complete -c tally -f -n "__tally_at 'keys'" -a revoke -d 'Revoke an API key at once'
@@ -393,6 +400,42 @@ complete -c tally -n "__tally_at 'orgs update'" -l payment-processor -x -a "(tal
 complete -c tally -n "__tally_at 'orgs update'" -l input
 complete -c tally -n "__tally_at 'orgs update'" -l clear -x -a "(tally __complete clear orgs update)"
 complete -c tally -n "__tally_at 'orgs update'" -l help
+complete -c tally -f -n "__tally_at 'webhooks'" -a create -d 'Register an endpoint; its secret is shown this once'
+complete -c tally -f -n "__tally_at 'webhooks'" -a list -d 'List endpoints, newest first'
+complete -c tally -f -n "__tally_at 'webhooks'" -a update -d 'Change, disable or enable an endpoint'
+complete -c tally -f -n "__tally_at 'webhooks'" -a remove -d 'Remove an endpoint; what was waiting for it fails'
+complete -c tally -f -n "__tally_at 'webhooks'" -a rotate -d 'Give an endpoint a new secret; it is shown this once'
+complete -c tally -f -n "__tally_at 'webhooks'" -a deliveries -d 'List deliveries, newest first'
+complete -c tally -f -n "__tally_at 'webhooks'" -a resend -d 'Send a delivery again, with all its attempts'
+complete -c tally -f -n "__tally_at 'webhooks'" -a trigger -d 'Send a sample event of a kind to the endpoints that take it'
+complete -c tally -n "__tally_at 'webhooks create'" -l url
+complete -c tally -n "__tally_at 'webhooks create'" -l event-types -x -a "(tally __complete event-types webhooks create)"
+complete -c tally -n "__tally_at 'webhooks create'" -l description
+complete -c tally -n "__tally_at 'webhooks create'" -l allow-private -x -a "(tally __complete allow-private webhooks create)"
+complete -c tally -n "__tally_at 'webhooks create'" -l input
+complete -c tally -n "__tally_at 'webhooks create'" -l clear -x -a "(tally __complete clear webhooks create)"
+complete -c tally -n "__tally_at 'webhooks create'" -l help
+complete -c tally -n "__tally_at 'webhooks list'" -l help
+complete -c tally -n "__tally_at 'webhooks update'" -l url
+complete -c tally -n "__tally_at 'webhooks update'" -l event-types -x -a "(tally __complete event-types webhooks update)"
+complete -c tally -n "__tally_at 'webhooks update'" -l description
+complete -c tally -n "__tally_at 'webhooks update'" -l is-enabled -x -a "(tally __complete is-enabled webhooks update)"
+complete -c tally -n "__tally_at 'webhooks update'" -l allow-private -x -a "(tally __complete allow-private webhooks update)"
+complete -c tally -n "__tally_at 'webhooks update'" -l input
+complete -c tally -n "__tally_at 'webhooks update'" -l clear -x -a "(tally __complete clear webhooks update)"
+complete -c tally -n "__tally_at 'webhooks update'" -l help
+complete -c tally -n "__tally_at 'webhooks remove'" -l help
+complete -c tally -n "__tally_at 'webhooks rotate'" -l valid-until
+complete -c tally -n "__tally_at 'webhooks rotate'" -l input
+complete -c tally -n "__tally_at 'webhooks rotate'" -l help
+complete -c tally -n "__tally_at 'webhooks deliveries'" -l status -x -a "(tally __complete status webhooks deliveries)"
+complete -c tally -n "__tally_at 'webhooks deliveries'" -l endpoint-id
+complete -c tally -n "__tally_at 'webhooks deliveries'" -l limit
+complete -c tally -n "__tally_at 'webhooks deliveries'" -l offset
+complete -c tally -n "__tally_at 'webhooks deliveries'" -l all
+complete -c tally -n "__tally_at 'webhooks deliveries'" -l help
+complete -c tally -n "__tally_at 'webhooks resend'" -l help
+complete -c tally -n "__tally_at 'webhooks trigger'" -l help
 complete -c tally -f -n "__tally_at 'profile'" -a add -d 'Add or replace a profile'
 complete -c tally -f -n "__tally_at 'profile'" -a list -d 'List the profiles'
 complete -c tally -f -n "__tally_at 'profile'" -a use -d 'Use a profile from now on'

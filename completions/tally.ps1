@@ -4,7 +4,7 @@
 Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   param($current, $ast, $position)
   $places = @{
-    '' = @{ next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','profile','import','demo','serve','api','commands','completion','help'); flags = @('--version','--help'); asks = @() }
+    '' = @{ next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','profile','import','demo','serve','api','commands','completion','help'); flags = @('--version','--help'); asks = @() }
     'customers' = @{ next = @('create','get','list','update','pause','resume','assign-csm'); flags = @(); asks = @() }
     'customers create' = @{ next = @(); flags = @('--name','--contact','--legal-name','--external-customer-id','--payment-provider-id','--provider','--tag','--billing-address','--payment-method-id','--payment-method-type','--input','--help'); asks = @('--provider','--payment-method-type') }
     'customers get' = @{ next = @(); flags = @('--help'); asks = @() }
@@ -60,13 +60,16 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'pricing get' = @{ next = @(); flags = @('--help'); asks = @() }
     'pricing list' = @{ next = @(); flags = @('--product-id','--model','--limit','--offset','--all','--help'); asks = @('--model') }
     'pricing archive' = @{ next = @(); flags = @('--help'); asks = @() }
-    'plans' = @{ next = @('create','get','list'); flags = @(); asks = @() }
+    'plans' = @{ next = @('create','get','list','archive'); flags = @(); asks = @() }
     'plans create' = @{ next = @(); flags = @('--name','--item','--description','--currency','--net-terms','--external-id','--metadata','--input','--help'); asks = @('--currency') }
     'plans get' = @{ next = @(); flags = @('--help'); asks = @() }
     'plans list' = @{ next = @(); flags = @('--limit','--offset','--all','--help'); asks = @() }
-    'products' = @{ next = @('create','list'); flags = @(); asks = @() }
+    'plans archive' = @{ next = @(); flags = @('--help'); asks = @() }
+    'products' = @{ next = @('create','get','list','archive'); flags = @(); asks = @() }
     'products create' = @{ next = @(); flags = @('--name','--description','--input','--help'); asks = @() }
+    'products get' = @{ next = @(); flags = @('--help'); asks = @() }
     'products list' = @{ next = @(); flags = @('--limit','--offset','--all','--help'); asks = @() }
+    'products archive' = @{ next = @(); flags = @('--help'); asks = @() }
     'keys' = @{ next = @('create','list','revoke','rotate'); flags = @(); asks = @() }
     'keys create' = @{ next = @(); flags = @('--name','--scopes','--expires-at','--input','--clear','--help'); asks = @('--scopes','--clear') }
     'keys list' = @{ next = @(); flags = @('--help'); asks = @() }
@@ -76,6 +79,15 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'orgs create' = @{ next = @(); flags = @('--name','--key-prefix','--sales-tax-enabled','--payment-processor','--input','--clear','--help'); asks = @('--sales-tax-enabled','--payment-processor','--clear') }
     'orgs list' = @{ next = @(); flags = @('--help'); asks = @() }
     'orgs update' = @{ next = @(); flags = @('--name','--sales-tax-enabled','--payment-processor','--input','--clear','--help'); asks = @('--sales-tax-enabled','--payment-processor','--clear') }
+    'webhooks' = @{ next = @('create','list','update','remove','rotate','deliveries','resend','trigger'); flags = @(); asks = @() }
+    'webhooks create' = @{ next = @(); flags = @('--url','--event-types','--description','--allow-private','--input','--clear','--help'); asks = @('--event-types','--allow-private','--clear') }
+    'webhooks list' = @{ next = @(); flags = @('--help'); asks = @() }
+    'webhooks update' = @{ next = @(); flags = @('--url','--event-types','--description','--is-enabled','--allow-private','--input','--clear','--help'); asks = @('--event-types','--is-enabled','--allow-private','--clear') }
+    'webhooks remove' = @{ next = @(); flags = @('--help'); asks = @() }
+    'webhooks rotate' = @{ next = @(); flags = @('--valid-until','--input','--help'); asks = @() }
+    'webhooks deliveries' = @{ next = @(); flags = @('--status','--endpoint-id','--limit','--offset','--all','--help'); asks = @('--status') }
+    'webhooks resend' = @{ next = @(); flags = @('--help'); asks = @() }
+    'webhooks trigger' = @{ next = @(); flags = @('--help'); asks = @() }
     'profile' = @{ next = @('add','list','use','show','remove','check'); flags = @(); asks = @() }
     'profile add' = @{ next = @(); flags = @('--environment','--base-url','--key-stdin','--key-file'); asks = @() }
     'profile list' = @{ next = @(); flags = @(); asks = @() }

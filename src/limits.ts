@@ -109,4 +109,22 @@ export const limits = {
   retryCapMilliseconds: 20_000,
   /** reliability 4 */
   busyTimeoutMilliseconds: 5_000,
+  /** semantics 13: seconds between the attempts of a delivery, so that there are six of them; each may be 20 % off */
+  webhookRetrySeconds: [15, 30, 60, 120, 300],
+  webhookRetrySpread: 0.2,
+  /** semantics 1 */
+  webhookTimeoutMilliseconds: 10_000,
+  /** security 7 (SEC-61) */
+  webhookBodyBytes: 64 * 1024,
+  webhookResponseBytes: 4 * 1024,
+  /** our choice: how long a sender keeps what it took; far longer than an attempt */
+  webhookLeaseSeconds: 60,
+  /** our choice: how long the old secret signs too after a rotation */
+  webhookRotationHours: 24,
+  /** our choice */
+  webhookUrlCharacters: 2_000,
+  webhookEndpoints: 20,
+  /** our choice: attempts at once, and how often a server looks for what is due */
+  webhookConcurrency: 10,
+  webhookPollMilliseconds: 1_000,
 } as const;

@@ -24,6 +24,16 @@ const handlers: { readonly [R in RoomName]: () => Promise<HandlersOf<(typeof roo
   invoices: async () => (await import('./invoices.ts')).invoiceHandlers,
   catalog: async () => (await import('./catalog.ts')).catalogHandlers,
   keys: async () => (await import('./keys.ts')).keyHandlers,
+  webhooks: async () => (await import('./webhooks.ts')).webhookHandlers,
+};
+
+type Preparation = (dependencies: EngineDependencies, body: ParsedBody) => Promise<void>;
+type ParsedBody = Record<string, never> | undefined;
+
+/** What is looked at outside of the database, which a transaction must not wait for. */
+const preparations: Partial<Record<OperationName, () => Promise<Preparation>>> = {
+  'webhooks.create': async () => (await import('./webhooks.ts')).checkEndpointAddress,
+  'webhooks.update': async () => (await import('./webhooks.ts')).checkEndpointAddress,
 };
 
 /**
@@ -40,6 +50,9 @@ export async function callOperation<N extends OperationName>(
   checkScope(caller, operation);
   const parsed = parseInput(operation, input);
   const room = (await handlers[roomOf(name)]()) as unknown as Record<OperationName, Handler<Operation>>;
+  await (
+    await preparations[name]?.()
+  )?.(dependencies, parsed.body as ParsedBody);
   const run = async (tx: Transaction) => {
     const context = await createContext(dependencies, caller, tx);
     const result = await room[name](context, parsed);

@@ -1,6 +1,7 @@
 /** The service on a database: who calls, and the one path that every call takes. */
 
 import type { Caller, Engine } from '../operations/index.ts';
+import type { CheckWebhookUrl } from '../operations/webhook-outbox.ts';
 import type { Store } from '../store/store.ts';
 import { callOperation } from './call.ts';
 
@@ -14,6 +15,8 @@ export interface EngineDependencies {
   readonly randomBytes: (count: number) => Uint8Array;
   /** Hours between an invoice's date and its finalization (semantics 7). */
   readonly finalizationGraceHours: number;
+  /** Without it no webhook can be registered. */
+  readonly checkWebhookUrl?: CheckWebhookUrl;
 }
 
 /** The service on an open store; closing it closes the store. */

@@ -28,7 +28,7 @@ export interface DeliveryOutcome {
 /** The events to be sent, of every organization of a database. */
 export interface WebhookOutbox {
   /**
-   * Takes up to `count` deliveries that are due, oldest first; no other sender gets them while the lease lasts. A sender
+   * Takes up to `count` deliveries that are due; no other sender gets them while the lease lasts. A sender
    * that dies loses its lease with time, so that a delivery may be sent twice and is never lost (reliability 8).
    */
   lease(count: number): Promise<readonly DueDelivery[]>;

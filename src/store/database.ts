@@ -329,6 +329,57 @@ export interface BudgetsTable {
   createdAt: Fixed<string>;
 }
 
+export interface WebhookEndpointsTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  url: string;
+  description: string | null;
+  /** JSON: string[]; null for every kind of event, also those to come */
+  eventTypes: string | null;
+  isEnabled: Flag;
+  disabledReason: string | null;
+  /** Registered as one that may have a private address. */
+  allowPrivate: Flag;
+  /** Null once the endpoint is removed. */
+  secret: string | null;
+  previousSecret: string | null;
+  previousSecretValidUntil: string | null;
+  removedAt: string | null;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+/** Events that were to be sent, written with the change that they tell of and never changed. */
+export interface WebhookEventsTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  type: Fixed<string>;
+  /** The JSON text that is sent, byte for byte. */
+  body: Fixed<string>;
+  createdAt: Fixed<string>;
+}
+
+export interface WebhookDeliveriesTable {
+  readonly seq: Generated<bigint>;
+  orgId: Fixed<string>;
+  id: Fixed<string>;
+  eventId: Fixed<string>;
+  endpointId: Fixed<string>;
+  status: 'pending' | 'delivered' | 'failed';
+  attempts: Integer;
+  /** Null on a pending delivery that is due at once. */
+  nextAttemptAt: string | null;
+  /** Until then a sender holds it. */
+  leaseUntil: string | null;
+  lastAttemptAt: string | null;
+  responseStatus: NullableInteger;
+  responseBody: string | null;
+  error: string | null;
+  createdAt: Fixed<string>;
+}
+
 /** The tables that records and rooms query. Events are not among them: they stand behind `EventStore`. */
 export interface Database {
   organizations: OrganizationsTable;
@@ -346,6 +397,9 @@ export interface Database {
   invoiceLines: InvoiceLinesTable;
   ledgerEntries: LedgerEntriesTable;
   budgets: BudgetsTable;
+  webhookEndpoints: WebhookEndpointsTable;
+  webhookEvents: WebhookEventsTable;
+  webhookDeliveries: WebhookDeliveriesTable;
 }
 
 /**

@@ -5,6 +5,7 @@
 
 import { billing } from './0001-billing.ts';
 import { usageEvents } from './0002-events.ts';
+import { webhooks } from './0003-webhooks.ts';
 import type { Migration } from './migration.ts';
 
-export const migrations: readonly Migration[] = [billing, usageEvents];
+export const migrations: readonly Migration[] = [billing, usageEvents, webhooks];

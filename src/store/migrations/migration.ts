@@ -7,4 +7,4 @@ export interface Migration {
 }
 
 /** The version of the last migration. Stands apart from the steps, so that opening a current database loads none. */
-export const schemaVersion = 2;
+export const schemaVersion = 3;

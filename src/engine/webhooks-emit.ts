@@ -1,0 +1,61 @@
+/** Events into the outbox, in the transaction of the change that they tell of (semantics 13, reliability 4.2). */
+
+import { limits } from '../limits.ts';
+import type { WebhookEventType } from '../operations/webhooks.ts';
+import { insertWebhookEvent, listWebhookEndpoints } from '../store/records/webhooks.ts';
+import type { WebhookEndpoint } from '../store/records/webhooks.ts';
+import type { CallContext } from './handler.ts';
+
+/** What an event is about: the resource in the form of its own answer. */
+export type WebhookData = Readonly<Record<string, unknown>>;
+
+export type EmitContext = Pick<CallContext, 'tx' | 'orgId' | 'timestamp' | 'newId'>;
+
+export interface EmittedEvent {
+  readonly eventId: string;
+  readonly deliveryCount: number;
+}
+
+/**
+ * Keeps an event for every enabled endpoint that takes its type. Writes nothing, and never asks for the data, where there
+ * is none. The body is built here once; every attempt sends these bytes (security 7, SEC-61).
+ */
+export async function emit(
+  context: EmitContext,
+  type: WebhookEventType,
+  dataOf: () => WebhookData | Promise<WebhookData>,
+): Promise<EmittedEvent | undefined> {
+  const subscribed = (await enabledEndpoints(context)).filter((endpoint) => takes(endpoint, type));
+  if (subscribed.length === 0) return undefined;
+  const event = {
+    id: context.newId(),
+    type,
+    body: bodyOf(type, context.timestamp, await dataOf()),
+    createdAt: context.timestamp,
+  };
+  const deliveries = subscribed.map((endpoint) => ({ id: context.newId(), endpointId: endpoint.id }));
+  await insertWebhookEvent(context.tx, context.orgId, event, deliveries);
+  return { eventId: event.id, deliveryCount: deliveries.length };
+}
+
+/** Asked once for a transaction and organization, since a new contract alone can draft 120 invoices. */
+const known = new WeakMap<EmitContext['tx'], Map<string, readonly WebhookEndpoint[]>>();
+
+async function enabledEndpoints({ tx, orgId }: EmitContext): Promise<readonly WebhookEndpoint[]> {
+  const ofTransaction = known.get(tx) ?? new Map<string, readonly WebhookEndpoint[]>();
+  known.set(tx, ofTransaction);
+  const found = ofTransaction.get(orgId) ?? (await listWebhookEndpoints(tx, orgId));
+  ofTransaction.set(orgId, found);
+  return found.filter((endpoint) => endpoint.isEnabled);
+}
+
+function takes(endpoint: WebhookEndpoint, type: WebhookEventType): boolean {
+  return endpoint.eventTypes === null || endpoint.eventTypes.includes(type);
+}
+
+function bodyOf(type: WebhookEventType, timestamp: string, data: WebhookData): string {
+  const whole = JSON.stringify({ type, timestamp, data });
+  if (Buffer.byteLength(whole) <= limits.webhookBodyBytes) return whole;
+  // A customer may have a hundred long tags: the receiver then reads the resource itself.
+  return JSON.stringify({ type, timestamp, data: { id: data['id'] } });
+}

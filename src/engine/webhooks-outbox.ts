@@ -1,0 +1,94 @@
+/** What the sender takes from the outbox and brings back: leases, attempts, and when the next one is due (semantics 13). */
+
+import { limits } from '../limits.ts';
+import type { DeliveryOutcome, WebhookOutbox } from '../operations/webhook-outbox.ts';
+import {
+  type AttemptRecord,
+  disableEndpointOf,
+  hasDueDelivery,
+  holdDueDeliveries,
+  recordAttempt,
+} from '../store/records/webhook-queue.ts';
+import type { Store } from '../store/store.ts';
+import { wireTimestamp } from './wire.ts';
+
+export interface OutboxDependencies {
+  readonly store: Store;
+  /** The real clock, also where the database has a simulated one: receivers compare it with theirs. */
+  readonly now: () => Temporal.Instant;
+  /** From 0 up to 1: spreads the attempts. */
+  readonly random: () => number;
+}
+
+const goneStatus = 410;
+
+/** The outbox of every organization of a database. */
+export function createWebhookOutbox({ store, now, random }: OutboxDependencies): WebhookOutbox {
+  return {
+    async lease(count) {
+      const at = wireTimestamp(now());
+      // Looked for without the writer's lock, which most looks have no need of.
+      if (store.isReadOnly || !(await store.read(async (tx) => await hasDueDelivery(tx, at)))) return [];
+      const leaseUntil = wireTimestamp(now().add({ seconds: limits.webhookLeaseSeconds }));
+      const held = await store.write(async (tx) => await holdDueDeliveries(tx, { now: at, leaseUntil, count }));
+      return held.map(({ orgId, id, eventId, url, body, attempts, ...secrets }) => ({
+        organizationId: orgId,
+        deliveryId: id,
+        eventId,
+        url,
+        body,
+        secrets: liveSecrets(secrets, at),
+        attempts,
+      }));
+    },
+
+    async record({ organizationId, deliveryId, attempts }, outcome) {
+      const held = { orgId: organizationId, id: deliveryId };
+      const at = now();
+      const attempt = attempts + 1;
+      const ended = endOf(outcome, { attempt, at, random });
+      await store.write(async (tx) => {
+        const isRecorded = await recordAttempt(tx, held, { ...ended, attempt });
+        if (!isRecorded || outcome.responseStatus !== goneStatus) return;
+        await disableEndpointOf(tx, held, { reason: `answered ${goneStatus}: gone`, at: wireTimestamp(at) });
+      });
+      return ended.status === 'pending' ? 'retrying' : ended.status;
+    },
+  };
+}
+
+interface Attempt {
+  readonly attempt: number;
+  readonly at: Temporal.Instant;
+  readonly random: () => number;
+}
+
+function endOf(outcome: DeliveryOutcome, { attempt, at, random }: Attempt): AttemptRecord {
+  const facts = {
+    lastAttemptAt: wireTimestamp(at),
+    responseStatus: outcome.responseStatus ?? null,
+    responseBody: outcome.responseBody ?? null,
+    error: outcome.error ?? null,
+  };
+  if (outcome.error === undefined) return { ...facts, status: 'delivered', nextAttemptAt: null };
+  const seconds = limits.webhookRetrySeconds[attempt - 1];
+  if (seconds === undefined || outcome.responseStatus === goneStatus) {
+    return { ...facts, status: 'failed', nextAttemptAt: null };
+  }
+  const spread = 1 + limits.webhookRetrySpread * (2 * random() - 1);
+  const nextAttemptAt = wireTimestamp(at.add({ milliseconds: Math.round(seconds * 1000 * spread) }));
+  return { ...facts, status: 'pending', nextAttemptAt };
+}
+
+function liveSecrets(
+  endpoint: {
+    readonly secret: string;
+    readonly previousSecret: string | null;
+    readonly previousSecretValidUntil: string | null;
+  },
+  at: string,
+): string[] {
+  const { secret, previousSecret, previousSecretValidUntil } = endpoint;
+  const isLive = previousSecret !== null && previousSecretValidUntil !== null && at < previousSecretValidUntil;
+  return isLive ? [secret, previousSecret] : [secret];
+}

@@ -1,0 +1,196 @@
+/** Webhook endpoints, their secrets and their deliveries (semantics 1, 3, 13). */
+
+import { ConflictError, InvalidInputError, NotFoundError, UnavailableError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { webhookOperations } from '../operations/webhooks.ts';
+import { webhookEventTypes } from '../operations/webhooks.ts';
+import {
+  findWebhookDelivery,
+  insertWebhookEndpoint,
+  listWebhookDeliveries,
+  listWebhookEndpoints,
+  removeWebhookEndpoint,
+  restartWebhookDelivery,
+  updateWebhookEndpoint,
+} from '../store/records/webhooks.ts';
+import type { WebhookDelivery, WebhookEndpoint } from '../store/records/webhooks.ts';
+import type { EngineDependencies } from './engine.ts';
+import type { CallContext, HandlersOf } from './handler.ts';
+import { listBody, pageOf } from './listing.ts';
+import { emit } from './webhooks-emit.ts';
+import { sampleData } from './webhooks-samples.ts';
+import { wireTimestamp } from './wire.ts';
+
+const secretBytes = 32;
+
+export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
+  'webhooks.create': async (context, { body }) => {
+    const existing = await listWebhookEndpoints(context.tx, context.orgId);
+    if (existing.length >= limits.webhookEndpoints) {
+      throw new ConflictError(`there are ${limits.webhookEndpoints} endpoints, as many as there may be`, {
+        hint: 'remove one with: tally webhooks remove',
+      });
+    }
+    const endpoint: WebhookEndpoint = {
+      id: context.newId(),
+      url: new URL(body.url).href,
+      description: body.description ?? null,
+      eventTypes: body.eventTypes === undefined ? null : [...new Set(body.eventTypes)],
+      isEnabled: true,
+      disabledReason: null,
+      allowPrivate: body.allowPrivate ?? false,
+      secret: newSecret(context),
+      previousSecret: null,
+      previousSecretValidUntil: null,
+      createdAt: context.timestamp,
+      updatedAt: context.timestamp,
+    };
+    await insertWebhookEndpoint(context.tx, context.orgId, endpoint);
+    return { body: { data: { secret: endpoint.secret, ...wireEndpoint(endpoint, context.timestamp) } } };
+  },
+
+  'webhooks.list': async (context) => {
+    const endpoints = await listWebhookEndpoints(context.tx, context.orgId);
+    return { body: { data: endpoints.map((endpoint) => wireEndpoint(endpoint, context.timestamp)) } };
+  },
+
+  'webhooks.update': async (context, { params, body }) => {
+    if (Object.keys(body).length === 0) {
+      throw new InvalidInputError([{ path: '', message: 'at least one field is required' }]);
+    }
+    if (body.allowPrivate !== undefined && body.url === undefined) {
+      throw new InvalidInputError([{ path: 'allowPrivate', message: 'is about url, which is required with it' }]);
+    }
+    const before = await getEndpoint(context, params.endpointId);
+    const isEnabled = body.isEnabled ?? before.isEnabled;
+    const after: WebhookEndpoint = {
+      ...before,
+      ...(body.url === undefined ? {} : { url: new URL(body.url).href, allowPrivate: body.allowPrivate ?? false }),
+      eventTypes: body.eventTypes === undefined ? before.eventTypes : [...new Set(body.eventTypes)],
+      description: body.description === undefined ? before.description : body.description,
+      isEnabled,
+      disabledReason: isEnabled ? null : before.disabledReason,
+      updatedAt: context.timestamp,
+    };
+    const { createdAt: _createdAt, ...changes } = after;
+    await updateWebhookEndpoint(context.tx, context.orgId, changes);
+    return { body: { data: wireEndpoint(after, context.timestamp) } };
+  },
+
+  'webhooks.remove': async (context, { params }) => {
+    const endpoint = await getEndpoint(context, params.endpointId);
+    const removal = { id: endpoint.id, removedAt: context.timestamp, error: 'the endpoint was removed' };
+    await removeWebhookEndpoint(context.tx, context.orgId, removal);
+    return { body: { data: { removed: wireEndpoint({ ...endpoint, isEnabled: false }, context.timestamp) } } };
+  },
+
+  'webhooks.rotate': async (context, { params, body }) => {
+    const before = await getEndpoint(context, params.endpointId);
+    const { now, timestamp } = context;
+    const until = body.validUntil ?? wireTimestamp(now.add({ hours: limits.webhookRotationHours }));
+    if (until <= timestamp) throw new InvalidInputError([{ path: 'validUntil', message: 'must be in the future' }]);
+    const after: WebhookEndpoint = {
+      ...before,
+      secret: newSecret(context),
+      previousSecret: before.secret,
+      previousSecretValidUntil: until,
+      updatedAt: timestamp,
+    };
+    const { id, secret, previousSecret, previousSecretValidUntil, updatedAt } = after;
+    const changes = { id, secret, previousSecret, previousSecretValidUntil, updatedAt };
+    await updateWebhookEndpoint(context.tx, context.orgId, changes);
+    return { body: { data: { secret, ...wireEndpoint(after, timestamp) } } };
+  },
+
+  'webhooks.deliveries': async (context, { query }) => {
+    const page = pageOf(query);
+    const { status, endpointId } = query;
+    const found = await listWebhookDeliveries(context.tx, context.orgId, { status, endpointId, ...page });
+    return { body: listBody(found, page, found.rows.map(wireDelivery)) };
+  },
+
+  'webhooks.resend': async (context, { params }) => {
+    const delivery = await getDelivery(context, params.deliveryId);
+    const endpoints = await listWebhookEndpoints(context.tx, context.orgId);
+    const endpoint = endpoints.find((each) => each.id === delivery.endpointId);
+    if (endpoint === undefined) throw new ConflictError(`the endpoint of delivery ${delivery.id} was removed`);
+    if (!endpoint.isEnabled) {
+      throw new ConflictError(`the endpoint of delivery ${delivery.id} is disabled`, {
+        hint: `enable it with: tally webhooks update ${endpoint.id} --is-enabled`,
+      });
+    }
+    await restartWebhookDelivery(context.tx, context.orgId, delivery.id);
+    return { body: { data: wireDelivery(await getDelivery(context, delivery.id)) } };
+  },
+
+  'webhooks.trigger': async (context, { params }) => {
+    const type = webhookEventTypes.find((each) => each === params.eventType);
+    if (type === undefined) {
+      throw new NotFoundError(`there is no event of type "${params.eventType}"`, {
+        hint: `there are ${webhookEventTypes.join(', ')}`,
+      });
+    }
+    const emitted = await emit(context, type, () => sampleData(type, context.timestamp));
+    if (emitted === undefined) {
+      throw new ConflictError(`no enabled endpoint takes ${type}`, {
+        hint: 'register one with: tally webhooks create',
+      });
+    }
+    return { body: { data: { ...emitted, type } } };
+  },
+};
+
+/**
+ * Refuses an address that nothing would be sent to (security 7, SEC-60). Looks names up, and so comes before the
+ * transaction; every delivery looks again.
+ */
+export async function checkEndpointAddress(
+  { checkWebhookUrl }: EngineDependencies,
+  body: { readonly url?: string | undefined; readonly allowPrivate?: boolean | undefined } | undefined,
+): Promise<void> {
+  if (body?.url === undefined) return;
+  if (checkWebhookUrl === undefined) throw new UnavailableError('this program cannot check where webhooks go');
+  const problem = await checkWebhookUrl(body.url, { allowPrivate: body.allowPrivate ?? false });
+  if (problem !== undefined) throw new InvalidInputError([{ path: 'url', message: problem }]);
+}
+
+async function getEndpoint(context: CallContext, id: string): Promise<WebhookEndpoint> {
+  const endpoints = await listWebhookEndpoints(context.tx, context.orgId);
+  const endpoint = endpoints.find((each) => each.id === id);
+  if (endpoint === undefined) {
+    throw new NotFoundError(`no endpoint has the id "${id}"`, { hint: 'see them with: tally webhooks list' });
+  }
+  return endpoint;
+}
+
+async function getDelivery(context: CallContext, id: string): Promise<WebhookDelivery> {
+  const delivery = await findWebhookDelivery(context.tx, context.orgId, id);
+  if (delivery === undefined) {
+    throw new NotFoundError(`no delivery has the id "${id}"`, { hint: 'see them with: tally webhooks deliveries' });
+  }
+  return delivery;
+}
+
+function newSecret(context: CallContext): string {
+  return `whsec_${Buffer.from(context.randomBytes(secretBytes)).toString('base64')}`;
+}
+
+function wireEndpoint(endpoint: WebhookEndpoint, timestamp: string) {
+  const { id, url, description, eventTypes, isEnabled, disabledReason, createdAt, updatedAt } = endpoint;
+  const until = endpoint.previousSecretValidUntil;
+  return {
+    id,
+    url,
+    description,
+    eventTypes: [...(eventTypes ?? webhookEventTypes)],
+    isEnabled,
+    disabledReason,
+    previousSecretValidUntil: until !== null && timestamp < until ? until : null,
+    createdAt,
+    updatedAt,
+  };
+}
+
+function wireDelivery(delivery: WebhookDelivery) {
+  return { ...delivery };
+}

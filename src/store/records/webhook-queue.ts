@@ -1,0 +1,141 @@
+/** The deliveries of a whole database as their senders see them: which are due, who holds them, how they ended. */
+
+import { sql } from 'kysely';
+
+import type { Transaction } from '../database.ts';
+
+/** A delivery that is held by the caller. */
+export interface HeldDelivery {
+  readonly orgId: string;
+  readonly id: string;
+  readonly eventId: string;
+  readonly body: string;
+  readonly endpointId: string;
+  readonly url: string;
+  readonly secret: string;
+  readonly previousSecret: string | null;
+  readonly previousSecretValidUntil: string | null;
+  readonly attempts: number;
+}
+
+/** Whether a delivery of any organization is due and held by nobody. */
+export async function hasDueDelivery(tx: Transaction, now: string): Promise<boolean> {
+  return (await dueDeliveries(tx, now).limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Holds up to `count` due deliveries until `leaseUntil`. */
+export async function holdDueDeliveries(
+  tx: Transaction,
+  { now, leaseUntil, count }: { readonly now: string; readonly leaseUntil: string; readonly count: number },
+): Promise<readonly HeldDelivery[]> {
+  const held = await tx
+    .updateTable('webhookDeliveries')
+    .set({ leaseUntil })
+    .where('seq', 'in', dueDeliveries(tx, now).limit(count))
+    .returning('seq')
+    .execute();
+  if (held.length === 0) return [];
+  const rows = await tx
+    .selectFrom('webhookDeliveries as delivery')
+    .innerJoin('webhookEvents as event', (join) =>
+      join.onRef('event.orgId', '=', 'delivery.orgId').onRef('event.id', '=', 'delivery.eventId'),
+    )
+    .innerJoin('webhookEndpoints as endpoint', (join) =>
+      join.onRef('endpoint.orgId', '=', 'delivery.orgId').onRef('endpoint.id', '=', 'delivery.endpointId'),
+    )
+    .select([
+      'delivery.orgId',
+      'delivery.id',
+      'delivery.eventId',
+      'event.body',
+      'delivery.endpointId',
+      'endpoint.url',
+      'endpoint.secret',
+      'endpoint.previousSecret',
+      'endpoint.previousSecretValidUntil',
+      'delivery.attempts',
+    ])
+    .where(
+      'delivery.seq',
+      'in',
+      held.map(({ seq }) => seq),
+    )
+    .orderBy('delivery.seq')
+    .execute();
+  return rows.map((row) => ({ ...row, secret: row.secret ?? '', attempts: Number(row.attempts) }));
+}
+
+export interface AttemptRecord {
+  readonly status: 'pending' | 'delivered' | 'failed';
+  readonly nextAttemptAt: string | null;
+  readonly lastAttemptAt: string;
+  readonly responseStatus: number | null;
+  readonly responseBody: string | null;
+  readonly error: string | null;
+}
+
+/**
+ * Keeps how an attempt ended and lets the delivery go. Says whether it did: an attempt that failed changes nothing
+ * where another sender, or somebody by hand, has moved the delivery on meanwhile.
+ */
+export async function recordAttempt(
+  tx: Transaction,
+  held: HeldReference,
+  { attempt, ...ended }: AttemptRecord & { readonly attempt: number },
+): Promise<boolean> {
+  let query = tx
+    .updateTable('webhookDeliveries')
+    .set({ ...ended, attempts: attempt, leaseUntil: null })
+    .where('orgId', '=', held.orgId)
+    .where('id', '=', held.id)
+    .where('status', '!=', 'delivered');
+  if (ended.status !== 'delivered') {
+    query = query.where('status', '=', 'pending').where('attempts', '=', BigInt(attempt - 1));
+  }
+  const { numUpdatedRows } = await query.executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+export interface HeldReference {
+  readonly orgId: string;
+  readonly id: string;
+}
+
+/** Disables the endpoint that a delivery goes to. */
+export async function disableEndpointOf(
+  tx: Transaction,
+  held: HeldReference,
+  { reason, at }: { readonly reason: string; readonly at: string },
+): Promise<void> {
+  await tx
+    .updateTable('webhookEndpoints')
+    .set({ isEnabled: false, disabledReason: reason, updatedAt: at })
+    .where('orgId', '=', held.orgId)
+    .where('id', '=', (row) =>
+      row
+        .selectFrom('webhookDeliveries')
+        .select('webhookDeliveries.endpointId')
+        .where('webhookDeliveries.orgId', '=', held.orgId)
+        .where('webhookDeliveries.id', '=', held.id),
+    )
+    .execute();
+}
+
+/** What was never attempted comes first, then what has waited longest; a disabled endpoint gets nothing. */
+function dueDeliveries(tx: Transaction, now: string) {
+  return (
+    tx
+      .selectFrom('webhookDeliveries as due')
+      .innerJoin('webhookEndpoints as target', (join) =>
+        join.onRef('target.orgId', '=', 'due.orgId').onRef('target.id', '=', 'due.endpointId'),
+      )
+      .select('due.seq')
+      // Written out rather than bound, so that the index of what is pending serves.
+      .where('due.status', '=', sql.lit('pending' as const))
+      .where('target.isEnabled', '=', 1n)
+      .where((row) => row.or([row('due.nextAttemptAt', 'is', null), row('due.nextAttemptAt', '<=', now)]))
+      .where((row) => row.or([row('due.leaseUntil', 'is', null), row('due.leaseUntil', '<=', now)]))
+      .orderBy('due.nextAttemptAt')
+      .orderBy('due.seq')
+  );
+}

@@ -1,0 +1,248 @@
+/** Webhook endpoints, the events to be sent, and their deliveries. */
+
+import type { Selectable } from 'kysely';
+
+import type { DeliveryStatus, WebhookEventType } from '../../operations/webhooks.ts';
+import type { Database, Transaction } from '../database.ts';
+import type { Page, Rows } from './page.ts';
+
+export interface WebhookEndpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly description: string | null;
+  /** Null for every kind of event. */
+  readonly eventTypes: readonly WebhookEventType[] | null;
+  readonly isEnabled: boolean;
+  /** Why the service disabled it. */
+  readonly disabledReason: string | null;
+  readonly allowPrivate: boolean;
+  readonly secret: string;
+  readonly previousSecret: string | null;
+  /** Present exactly where `previousSecret` is. */
+  readonly previousSecretValidUntil: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface WebhookEvent {
+  readonly id: string;
+  readonly type: WebhookEventType;
+  readonly body: string;
+  readonly createdAt: string;
+}
+
+export interface WebhookDelivery {
+  readonly id: string;
+  readonly eventId: string;
+  readonly eventType: WebhookEventType;
+  readonly endpointId: string;
+  readonly url: string;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly nextAttemptAt: string | null;
+  readonly lastAttemptAt: string | null;
+  readonly responseStatus: number | null;
+  readonly responseBody: string | null;
+  readonly error: string | null;
+  readonly createdAt: string;
+}
+
+/** The endpoints of an organization that were not removed, newest first. */
+export async function listWebhookEndpoints(tx: Transaction, orgId: string): Promise<readonly WebhookEndpoint[]> {
+  const rows = await tx
+    .selectFrom('webhookEndpoints')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('removedAt', 'is', null)
+    .orderBy('createdAt', 'desc')
+    .orderBy('seq', 'desc')
+    .execute();
+  return rows.map(toEndpoint);
+}
+
+export async function insertWebhookEndpoint(tx: Transaction, orgId: string, endpoint: WebhookEndpoint): Promise<void> {
+  const { eventTypes, ...plain } = endpoint;
+  await tx
+    .insertInto('webhookEndpoints')
+    .values({ ...plain, orgId, eventTypes: eventTypes === null ? null : JSON.stringify(eventTypes), removedAt: null })
+    .execute();
+}
+
+export async function updateWebhookEndpoint(
+  tx: Transaction,
+  orgId: string,
+  {
+    id,
+    eventTypes,
+    ...changes
+  }: Pick<WebhookEndpoint, 'id' | 'updatedAt'> & Partial<Omit<WebhookEndpoint, 'id' | 'createdAt'>>,
+): Promise<void> {
+  const types = eventTypes === undefined ? {} : { eventTypes: eventTypes === null ? null : JSON.stringify(eventTypes) };
+  await tx
+    .updateTable('webhookEndpoints')
+    .set({ ...changes, ...types })
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Takes an endpoint's secrets away, and gives up what was waiting for it. */
+export async function removeWebhookEndpoint(
+  tx: Transaction,
+  orgId: string,
+  { id, removedAt, error }: { readonly id: string; readonly removedAt: string; readonly error: string },
+): Promise<void> {
+  await tx
+    .updateTable('webhookEndpoints')
+    .set({
+      isEnabled: false,
+      secret: null,
+      previousSecret: null,
+      previousSecretValidUntil: null,
+      removedAt,
+      updatedAt: removedAt,
+    })
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .execute();
+  await tx
+    .updateTable('webhookDeliveries')
+    .set({ status: 'failed', nextAttemptAt: null, leaseUntil: null, error })
+    .where('orgId', '=', orgId)
+    .where('endpointId', '=', id)
+    .where('status', '=', 'pending')
+    .execute();
+}
+
+/** Keeps an event together with its deliveries, one for each endpoint and due at once. */
+export async function insertWebhookEvent(
+  tx: Transaction,
+  orgId: string,
+  event: WebhookEvent,
+  deliveries: readonly { readonly id: string; readonly endpointId: string }[],
+): Promise<void> {
+  await tx
+    .insertInto('webhookEvents')
+    .values({ ...event, orgId })
+    .execute();
+  const rows = deliveries.map((delivery) => ({
+    ...delivery,
+    orgId,
+    eventId: event.id,
+    status: 'pending' as const,
+    attempts: 0,
+    nextAttemptAt: null,
+    leaseUntil: null,
+    lastAttemptAt: null,
+    responseBody: null,
+    error: null,
+    createdAt: event.createdAt,
+  }));
+  await tx.insertInto('webhookDeliveries').values(rows).execute();
+}
+
+export interface DeliveryFilter {
+  readonly status?: DeliveryStatus | undefined;
+  readonly endpointId?: string | undefined;
+}
+
+/** A page of deliveries, newest first. */
+export async function listWebhookDeliveries(
+  tx: Transaction,
+  orgId: string,
+  { status, endpointId, limit, offset }: DeliveryFilter & Page,
+): Promise<Rows<WebhookDelivery>> {
+  let query = deliveriesOf(tx, orgId);
+  if (status !== undefined) query = query.where('webhookDeliveries.status', '=', status);
+  if (endpointId !== undefined) query = query.where('webhookDeliveries.endpointId', '=', endpointId);
+  const rows = await query
+    .select(deliveryColumns)
+    .orderBy('webhookDeliveries.createdAt', 'desc')
+    .orderBy('webhookDeliveries.seq', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
+  return { rows: rows.map(toDelivery), total: Number(total) };
+}
+
+export async function findWebhookDelivery(
+  tx: Transaction,
+  orgId: string,
+  id: string,
+): Promise<WebhookDelivery | undefined> {
+  const row = await deliveriesOf(tx, orgId)
+    .select(deliveryColumns)
+    .where('webhookDeliveries.id', '=', id)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toDelivery(row);
+}
+
+/** Makes a delivery as if it had never been attempted, and due at once. */
+export async function restartWebhookDelivery(tx: Transaction, orgId: string, id: string): Promise<void> {
+  await tx
+    .updateTable('webhookDeliveries')
+    .set({ status: 'pending', attempts: 0, nextAttemptAt: null, leaseUntil: null })
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .execute();
+}
+
+const deliveryColumns = [
+  'webhookDeliveries.id',
+  'webhookDeliveries.eventId',
+  'webhookEvents.type as eventType',
+  'webhookDeliveries.endpointId',
+  'webhookEndpoints.url',
+  'webhookDeliveries.status',
+  'webhookDeliveries.attempts',
+  'webhookDeliveries.nextAttemptAt',
+  'webhookDeliveries.lastAttemptAt',
+  'webhookDeliveries.responseStatus',
+  'webhookDeliveries.responseBody',
+  'webhookDeliveries.error',
+  'webhookDeliveries.createdAt',
+] as const;
+
+function deliveriesOf(tx: Transaction, orgId: string) {
+  return tx
+    .selectFrom('webhookDeliveries')
+    .innerJoin('webhookEvents', (join) =>
+      join
+        .onRef('webhookEvents.orgId', '=', 'webhookDeliveries.orgId')
+        .onRef('webhookEvents.id', '=', 'webhookDeliveries.eventId'),
+    )
+    .innerJoin('webhookEndpoints', (join) =>
+      join
+        .onRef('webhookEndpoints.orgId', '=', 'webhookDeliveries.orgId')
+        .onRef('webhookEndpoints.id', '=', 'webhookDeliveries.endpointId'),
+    )
+    .where('webhookDeliveries.orgId', '=', orgId);
+}
+
+function toDelivery(
+  row: Omit<WebhookDelivery, 'eventType' | 'attempts' | 'responseStatus'> & {
+    readonly eventType: string;
+    readonly attempts: bigint;
+    readonly responseStatus: bigint | null;
+  },
+): WebhookDelivery {
+  return {
+    ...row,
+    eventType: row.eventType as WebhookEventType,
+    attempts: Number(row.attempts),
+    responseStatus: row.responseStatus === null ? null : Number(row.responseStatus),
+  };
+}
+
+function toEndpoint(row: Selectable<Database['webhookEndpoints']>): WebhookEndpoint {
+  const { orgId: _orgId, seq: _seq, removedAt: _removedAt, secret, ...plain } = row;
+  if (secret === null) throw new TypeError(`endpoint ${row.id} was removed and has no secret`);
+  return {
+    ...plain,
+    secret,
+    eventTypes: row.eventTypes === null ? null : (JSON.parse(row.eventTypes) as WebhookEventType[]),
+    isEnabled: row.isEnabled === 1n,
+    allowPrivate: row.allowPrivate === 1n,
+  };
+}
