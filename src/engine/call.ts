@@ -5,7 +5,7 @@ import { operations, roomOf, rooms } from '../operations/index.ts';
 import type { Answer, Caller, OperationName, RoomName } from '../operations/index.ts';
 import { changesState } from '../operations/operation.ts';
 import type { CallInput, Operation } from '../operations/operation.ts';
-import { parseInput } from '../operations/parse.ts';
+import { type ParsedInput, parseInput } from '../operations/parse.ts';
 import { ConstraintViolation } from '../store/constraint-violation.ts';
 import type { Transaction } from '../store/database.ts';
 import { findOrganization, updateOrganization } from '../store/records/organizations.ts';
@@ -27,8 +27,7 @@ const handlers: { readonly [R in RoomName]: () => Promise<HandlersOf<(typeof roo
   webhooks: async () => (await import('./webhooks.ts')).webhookHandlers,
 };
 
-type Preparation = (dependencies: EngineDependencies, body: ParsedBody) => Promise<void>;
-type ParsedBody = Record<string, never> | undefined;
+type Preparation = (dependencies: EngineDependencies, input: ParsedInput<Operation>) => Promise<void>;
 
 /** What is looked at outside of the database, which a transaction must not wait for. */
 const preparations: Partial<Record<OperationName, () => Promise<Preparation>>> = {
@@ -50,9 +49,8 @@ export async function callOperation<N extends OperationName>(
   checkScope(caller, operation);
   const parsed = parseInput(operation, input);
   const room = (await handlers[roomOf(name)]()) as unknown as Record<OperationName, Handler<Operation>>;
-  await (
-    await preparations[name]?.()
-  )?.(dependencies, parsed.body as ParsedBody);
+  const prepare = await preparations[name]?.();
+  await prepare?.(dependencies, parsed);
   const run = async (tx: Transaction) => {
     const context = await createContext(dependencies, caller, tx);
     const result = await room[name](context, parsed);

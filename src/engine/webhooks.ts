@@ -2,8 +2,7 @@
 
 import { ConflictError, InvalidInputError, NotFoundError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { webhookOperations } from '../operations/webhooks.ts';
-import { webhookEventTypes } from '../operations/webhooks.ts';
+import { webhookEventTypes, type webhookOperations } from '../operations/webhooks.ts';
 import {
   findWebhookDelivery,
   insertWebhookEndpoint,
@@ -146,9 +145,9 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
  */
 export async function checkEndpointAddress(
   { checkWebhookUrl }: EngineDependencies,
-  body: { readonly url?: string | undefined; readonly allowPrivate?: boolean | undefined } | undefined,
+  { body }: { readonly body: { readonly url?: string | undefined; readonly allowPrivate?: boolean | undefined } },
 ): Promise<void> {
-  if (body?.url === undefined) return;
+  if (body.url === undefined) return;
   if (checkWebhookUrl === undefined) throw new UnavailableError('this program cannot check where webhooks go');
   const problem = await checkWebhookUrl(body.url, { allowPrivate: body.allowPrivate ?? false });
   if (problem !== undefined) throw new InvalidInputError([{ path: 'url', message: problem }]);
