@@ -19,7 +19,18 @@ const goals = [
 export function measureStartUp(installed: InstalledPackage, rounds: number): Result[] {
   const database = join(installed.folder, 'start-up.db');
   for (let i = 1; i <= customers; i += 1) {
-    installed.run('--database', database, 'customers', 'create', '--name', `Customer ${i}`, '-o', 'json');
+    installed.run(
+      '--database',
+      database,
+      'customers',
+      'create',
+      '--name',
+      `Customer ${i}`,
+      '--contact',
+      'name=Ada,email=ada@example.com,roles=primary',
+      '-o',
+      'json',
+    );
   }
   const { environment } = installed.command();
   const bare = { file: process.execPath, words: ['-e', '0'], environment };
