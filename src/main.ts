@@ -4,7 +4,7 @@
  */
 
 import packageFacts from '../package.json' with { type: 'json' };
-import { manifest } from './cli/manifest.ts';
+import { loadManifest } from './cli/manifest.ts';
 import { run } from './cli/program.ts';
 import { vouch } from './cli/safe-text.ts';
 import type { Dependencies, Stage } from './cli/session.ts';
@@ -17,16 +17,25 @@ const interruptedExitCode = 130;
 
 /** Runs the command line of this process and sets its exit code. */
 export async function main(): Promise<void> {
-  const { stdin, stdout, stderr } = process;
-  const terminal = createTerminal({ stdin, stdout, stderr, env });
+  const { stdout, stderr } = process;
+  let opened: typeof process.stdin | undefined;
+  const terminal = createTerminal({
+    get stdin() {
+      opened = process.stdin;
+      return opened;
+    },
+    stdout,
+    stderr,
+    env,
+  });
   process.on('SIGINT', stopAtOnce);
   process.on('uncaughtException', (error) => {
     terminal.err(vouch(`tally: unexpected: ${JSON.stringify(error.message)}\n`));
     process.exit(1);
   });
-  process.exitCode = await run(process.argv.slice(2), dependenciesFor(terminal), manifest);
+  process.exitCode = await run(process.argv.slice(2), dependenciesFor(terminal), loadManifest);
   // A pipe that was opened as standard input and never read would keep the process waiting.
-  stdin.unref?.();
+  opened?.unref?.();
 }
 
 function stopAtOnce(): void {
@@ -101,11 +110,10 @@ async function directories(): Promise<{ config: string; data: string }> {
 }
 
 async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId }) {
-  const [{ openStore }, { createEngine }, { limits }, { randomBytes }] = await Promise.all([
+  const [{ openStore }, { createEngine }, { limits }] = await Promise.all([
     import('./store/open.ts'),
     import('./engine/engine.ts'),
     import('./limits.ts'),
-    import('node:crypto'),
   ]);
   if (target.isDefault) await makeDataDirectory(target.database);
   const store = await openStore(target.database);
@@ -128,6 +136,11 @@ function now(): Temporal.Instant {
 async function sleep(milliseconds: number): Promise<void> {
   const { setTimeout } = await import('node:timers/promises');
   await setTimeout(milliseconds);
+}
+
+/** Cryptography costs a fifth of a local read to load, and only what makes ids and secrets needs it. */
+function randomBytes(count: number): Uint8Array {
+  return process.getBuiltinModule('node:crypto').randomBytes(count);
 }
 
 function newId(): string {

@@ -4,7 +4,6 @@
  */
 
 import type { View } from '../operations/operation.ts';
-import written from './manifest.json' with { type: 'json' };
 
 /**
  * How the texts of a flag become a value. `any`: a number, true or false when it reads as one, else a text.
@@ -78,5 +77,8 @@ export interface Manifest {
   readonly commands: readonly CommandSpec[];
 }
 
-/** The manifest as it was generated. */
-export const manifest = written as unknown as Manifest;
+/** The manifest as it was generated; loaded when a command needs it, since the root's help and the version do not. */
+export async function loadManifest(): Promise<Manifest> {
+  const { default: written } = await import('./manifest.json', { with: { type: 'json' } });
+  return written as unknown as Manifest;
+}

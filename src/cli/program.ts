@@ -3,9 +3,11 @@
 import { Command, CommanderError, Help, Option } from 'commander';
 
 import { BillingError } from '../errors.ts';
+import { commandGroups } from '../operations/operation.ts';
+import type { CommandGroup } from '../operations/operation.ts';
 import { commandWords, normalized, refuseKeys, wantsJson } from './command-line.ts';
 import { localCommands } from './commands/index.ts';
-import type { Run } from './commands/index.ts';
+import type { Declaring, Run } from './commands/index.ts';
 import { tellFailure } from './failure.ts';
 import { flagForm, globalFlags, operationFlags } from './global-flags.ts';
 import type { GlobalFlag } from './global-flags.ts';
@@ -20,12 +22,15 @@ interface Progress {
   target?: Target;
 }
 
+/** Gives the commands of the operations, when one is on the command line. */
+export type LoadManifest = () => Promise<Manifest>;
+
 /** Runs one command line, without the program's name; returns the exit code. Never throws. */
-export async function run(argv: readonly string[], dependencies: Dependencies, manifest: Manifest): Promise<number> {
+export async function run(argv: readonly string[], dependencies: Dependencies, load: LoadManifest): Promise<number> {
   const { terminal } = dependencies;
   const progress: Progress = {};
   const isCommand = (word: string | undefined) =>
-    word !== undefined && (Object.hasOwn(manifest.groups, word) || Object.hasOwn(localCommands, word));
+    word !== undefined && (Object.hasOwn(commandGroups, word) || Object.hasOwn(localCommands, word));
   const argvToParse = normalized(argv, isCommand);
   const words = commandWords(argvToParse);
   let helpText = '';
@@ -36,7 +41,7 @@ export async function run(argv: readonly string[], dependencies: Dependencies, m
       if (command !== undefined) progress.command = command;
       await action(await startSession(dependencies, program.opts<GlobalFlags>(), progress));
     };
-    await addCommands(program, { words, manifest, runAction });
+    await addCommands(program, { named: words[0], load, runAction });
     if (words.length === 0 && !argv.some((word) => word.startsWith('-'))) program.help();
     await program.parseAsync(argvToParse, { from: 'user' });
     return 0;
@@ -125,39 +130,34 @@ function globalOption(flag: GlobalFlag): Option {
 /** Every group with its summary, and the verbs of the one that is named. */
 async function addCommands(
   program: Command,
-  {
-    words,
-    manifest,
-    runAction,
-  }: { readonly words: readonly string[]; readonly manifest: Manifest; readonly runAction: Run },
+  options: { readonly named: string | undefined; readonly load: LoadManifest; readonly runAction: Run },
 ): Promise<void> {
-  const named = words[0] ?? '';
-  for (const [name, summary] of Object.entries(manifest.groups)) {
-    const commands = manifest.commands.filter((command) => command.group === name);
-    const heading = commands.some((command) => command.path !== undefined) ? 'Billing:' : 'Administration:';
-    const group = program
-      .command(name)
-      .summary(summary)
-      .description(`${summary}.`)
-      .usage('<verb> [id] [flags]')
-      .helpGroup(heading)
-      .helpCommand(false);
-    if (name === named) addVerbs(group, commands, runAction);
+  const { named, load, runAction } = options;
+  const add = (name: string, summary: string, heading: string) =>
+    program.command(name).summary(summary).description(`${summary}.`).helpGroup(heading).helpCommand(false);
+  for (const [name, summary] of Object.entries(commandGroups)) {
+    const heading = administrationGroups.has(name) ? 'Administration:' : 'Billing:';
+    const group = add(name, summary, heading).usage('<verb> [id] [flags]');
+    if (name !== named) continue;
+    const { commands } = await load();
+    addVerbs(
+      group,
+      commands.filter((command) => command.group === name),
+      runAction,
+    );
   }
   for (const [name, local] of Object.entries(localCommands)) {
-    const command = program
-      .command(name, { hidden: local.isHidden === true })
-      .summary(local.summary)
-      .helpGroup(local.heading)
-      .helpCommand(false);
+    if (local.isHidden === true && name !== named) continue;
+    const command = add(name, local.summary, local.heading);
     if (name !== named) continue;
-    command.description(`${local.summary}.`);
-    const runLine = async (argv: readonly string[], dependencies: Dependencies) =>
-      await run(argv, dependencies, manifest);
-    (await local.load()).declare(command, { runAction, manifest, runLine });
+    const runLine: Declaring['runLine'] = async (argv, dependencies) => await run(argv, dependencies, load);
+    (await local.load()).declare(command, { runAction, manifest: await load(), runLine });
     for (const each of [command, ...command.commands]) each.addHelpText('after', globalFlagsNote);
   }
 }
+
+/** Groups of the embedded service alone. */
+const administrationGroups: ReadonlySet<string> = new Set(['keys', 'orgs', 'webhooks'] satisfies CommandGroup[]);
 
 const globalFlagsNote = '\nGlobal flags (-o, --profile, --database, --dry-run and more): tally --help\n';
 

@@ -41,6 +41,7 @@ export interface Terminal {
 }
 
 export interface Streams {
+  /** Looked at only when it is needed: opening it costs a command that reads nothing. */
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -48,21 +49,26 @@ export interface Streams {
 }
 
 /** The terminal of a process. A reader that went away (`| head`) is no failure: what is left is dropped. */
-export function createTerminal({ stdin, stdout, stderr, env }: Streams): Terminal {
+export function createTerminal(streams: Streams): Terminal {
+  const { stdout, stderr, env } = streams;
   const secrets = new Set<string>();
   ignoreClosedPipe(stdout);
   ignoreClosedPipe(stderr);
   return {
-    stdin: { isTerminal: stdin.isTTY === true },
+    stdin: {
+      get isTerminal() {
+        return streams.stdin.isTTY === true;
+      },
+    },
     stdout: outputStream(stdout, env),
     stderr: outputStream(stderr, env),
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(redact(text, secrets)),
     conceal: (secret) => void secrets.add(secret),
-    openInput: () => stdin,
+    openInput: () => streams.stdin,
     openProgress: () => stderr,
-    readInput: () => readAll(stdin),
-    ask: (question) => askPerson(question, { input: stdin, output: stderr }),
+    readInput: () => readAll(streams.stdin),
+    ask: (question) => askPerson(question, { input: streams.stdin, output: stderr }),
   };
 }
 

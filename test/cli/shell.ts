@@ -81,7 +81,7 @@ export function createShell(options: ShellOptions = {}): Shell {
         ...options.dependencies,
       };
       const argv = typeof line === 'string' ? shellWords(line) : line;
-      const code = await run(argv, dependencies, manifest);
+      const code = await run(argv, dependencies, () => Promise.resolve(manifest));
       return { code, ...terminal.written, asked: terminal.asked.map(({ message }) => message) };
     },
   };

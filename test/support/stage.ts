@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { manifest } from '../../src/cli/manifest.ts';
+import { loadManifest } from '../../src/cli/manifest.ts';
 import { run } from '../../src/cli/program.ts';
 import type { Dependencies, Stage as EngineStage } from '../../src/cli/session.ts';
 import type { EmbeddedTarget } from '../../src/cli/target.ts';
@@ -105,7 +105,7 @@ export async function createStage(surface: Surface, options: { readonly start?: 
     directory,
     tally: async (argv, terminalOptions = {}) => {
       const dependencies = dependenciesFor(terminalOptions, ownerOnly.includes(argv[0] ?? ''));
-      const exitCode = await run(argv, dependencies, manifest);
+      const exitCode = await run(argv, dependencies, loadManifest);
       return { ...dependencies.terminal.written, exitCode };
     },
     close: async () => {

@@ -8,17 +8,16 @@ import type { Dependencies, Session } from '../session.ts';
 /** Runs an action with a session made from the global flags. */
 export type Run = (action: (session: Session) => Promise<void>, command?: CommandSpec) => Promise<void>;
 
+export interface Declaring {
+  readonly runAction: Run;
+  readonly manifest: Manifest;
+  /** Runs a whole command line of its own; returns its exit code. */
+  readonly runLine: (argv: readonly string[], dependencies: Dependencies) => Promise<number>;
+}
+
 export interface CommandModule {
   /** Gives the command its flags, arguments, verbs and action. */
-  declare(
-    command: Command,
-    context: {
-      readonly runAction: Run;
-      readonly manifest: Manifest;
-      /** Runs a whole command line of its own; returns its exit code. */
-      readonly runLine: (argv: readonly string[], dependencies: Dependencies) => Promise<number>;
-    },
-  ): void;
+  declare(command: Command, context: Declaring): void;
 }
 
 export interface LocalCommand {
