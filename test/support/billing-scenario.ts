@@ -1,6 +1,7 @@
 /** A customer on a monthly price of one cent a token, and what tests of credits and invoices read of it. */
 
 import { ConflictError, InvalidInputError, NotFoundError } from '../../src/errors.ts';
+import { textOfNumber } from '../../src/exact-json.ts';
 import type { OperationName, ResponseBody } from '../../src/operations/index.ts';
 import type { CallInput } from '../../src/operations/operation.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from './usage-scenario.ts';
@@ -81,7 +82,7 @@ export async function ledger(world: World, { contractId }: Subscription): Promis
 export async function movements(world: World, subscription: Subscription, grantId?: string): Promise<string[]> {
   return (await ledger(world, subscription))
     .filter((entry) => grantId === undefined || entry.grantEntryId === grantId || entry.id === grantId)
-    .map((entry) => `${entry.type} ${String(entry.amountCents)} ${String(entry.creditAmount)}`);
+    .map((entry) => `${entry.type} ${textOfNumber(entry.amountCents)} ${textOfNumber(entry.creditAmount)}`);
 }
 
 export async function balance(world: World, { contractId }: Subscription, query: Record<string, string> = {}) {
@@ -111,7 +112,7 @@ export async function finalize(world: World, invoiceId: string): Promise<Invoice
 
 /** The lines of an invoice as `name cents`. */
 export function linesOf(invoice: Invoice): string[] {
-  return (invoice.lineItems ?? []).map((line) => `${line.name} ${String(line.totalAmountCents)}`);
+  return (invoice.lineItems ?? []).map((line) => `${line.name} ${textOfNumber(line.totalAmountCents)}`);
 }
 
 /** How a call was refused: its kind and words, or `accepted`. */

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+
+import type { LedgerEntry } from '../../src/calculation/ledger.ts';
+import { ledgerProblems } from '../../src/calculation/ledger-check.ts';
+
+const base = {
+  contractId: 'c',
+  creditRateCents: 10n,
+  purchaseRateCents: 0n,
+  currency: 'USD',
+  description: '',
+  isPromotional: true,
+  createdAt: Temporal.Instant.from('2026-03-01T00:00:00Z'),
+} as const;
+
+type Facts = Pick<LedgerEntry, 'id' | 'type' | 'amountCents'> & Partial<LedgerEntry>;
+
+/** A ledger with right balances, unless the facts give others; ten credits a dollar. */
+function ledger(...facts: readonly Facts[]): LedgerEntry[] {
+  let cents = 0n;
+  let micros = 0n;
+  return facts.map((fact, index) => {
+    const creditMicros = fact.creditMicros ?? fact.amountCents * 100_000n;
+    cents += fact.amountCents;
+    micros += creditMicros;
+    return {
+      ...base,
+      seq: index + 1,
+      creditMicros,
+      appliedCents: fact.type === 'usage' ? -fact.amountCents : 0n,
+      balanceAfterCents: cents,
+      creditBalanceAfterMicros: micros,
+      sourceType: 'promotional',
+      ...(fact.type === 'grant' ? {} : { grantEntryId: 'g' }),
+      ...fact,
+    };
+  });
+}
+
+const grant: Facts = { id: 'g', type: 'grant', amountCents: 1000n };
+const usage: Facts = { id: 'u', type: 'usage', amountCents: -400n };
+const reversal: Facts = {
+  id: 'r',
+  type: 'reversal',
+  amountCents: 400n,
+  appliedCents: -400n,
+  reversesEntryId: 'u',
+};
+
+describe('a ledger', () => {
+  test('of right entries has no problems', () => {
+    const rest: Facts = { id: 'e', type: 'expiration', amountCents: -1000n };
+    expect(ledgerProblems(ledger(grant, usage, reversal, rest))).toEqual([]);
+    expect(ledgerProblems([])).toEqual([]);
+  });
+
+  test.each<[string, LedgerEntry[]]>([
+    ['grant g is negative', ledger({ ...grant, amountCents: -1n })],
+    ['usage u is positive', ledger(grant, { ...usage, amountCents: 400n })],
+    ['the balance after entry u is not the sum', ledger(grant, { ...usage, balanceAfterCents: 601n })],
+    ['usage u has no grant before it', ledger(usage, grant)],
+    ['usage u has no grant before it', ledger(grant, { ...usage, grantEntryId: 'x' })],
+    ['entry u belongs to no grant', ledger(grant, { ...usage, grantEntryId: 'x' })],
+    ['grant g is out of bounds after entry u', ledger(grant, { ...usage, amountCents: -1001n })],
+    ['grant g is out of bounds after entry a', ledger(grant, { id: 'a', type: 'adjustment', amountCents: 1n })],
+    ['grant g keeps dust', ledger(grant, { ...usage, amountCents: -1000n, creditMicros: -99_999_999n })],
+    ['entry u is reversed twice', ledger(grant, usage, reversal, { ...reversal, id: 's' })],
+    ['reversal r is not the opposite of u', ledger(grant, usage, { ...reversal, amountCents: 399n })],
+    ['reversal s undoes a reversal', ledger(grant, usage, reversal, { ...reversal, id: 's', reversesEntryId: 'r' })],
+    ['reversal r undoes nothing', ledger(grant, usage, { ...reversal, reversesEntryId: 'x' })],
+  ])('is found out: %s', (words, entries) => {
+    expect(ledgerProblems(entries).join('; ')).toContain(words);
+  });
+});

@@ -1,0 +1,428 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import {
+  balance,
+  finalize,
+  grant,
+  grantPaid,
+  invoiceAt,
+  ledger,
+  movements,
+  refusal,
+  settle,
+  subscribe,
+  use,
+} from '../support/billing-scenario.ts';
+import type { Subscription } from '../support/billing-scenario.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+let acme: Subscription;
+beforeEach(async () => {
+  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
+  acme = await subscribe(world);
+});
+afterEach(async () => {
+  await world.close();
+});
+
+type Body = Record<string, unknown>;
+
+const unknownId = '01900000-0000-7000-8000-ffffffffffff';
+const expiresAt = '2026-12-31T00:00:00Z';
+
+/** A grant with everything that the answer says beside its body. */
+async function granted(body: Body) {
+  return await world.billing.call('credits.grant', {
+    params: { contractId: acme.contractId },
+    body: { expiresAt, ...body },
+  });
+}
+
+async function refusedGrant(body: Body): Promise<string> {
+  return await refusal(world, 'credits.grant', {
+    params: { contractId: acme.contractId },
+    body: { expiresAt, ...body },
+  });
+}
+
+describe('a promotional grant', () => {
+  test('answers with its entry as the interface shows it', async () => {
+    const { status, body } = await granted({ creditAmount: 500, creditRateCents: 10, metadata: { ticket: 4711 } });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      data: {
+        id: body.data.id,
+        type: 'grant',
+        amountCents: 5000,
+        creditAmount: 500,
+        creditRateCents: 10,
+        currency: 'USD',
+        description: 'Promotional credit grant',
+        sourceType: 'promotional',
+        invoiceId: null,
+        grantEntryId: null,
+        expiresAt: '2026-12-31T00:00:00.000Z',
+        isPromotional: true,
+        createdAt: '2026-03-01T00:00:00.000Z',
+        purchaseRateCents: 0,
+        balanceAfterCents: 5000,
+        creditBalanceAfter: 500,
+        metadata: { ticket: 4711 },
+      },
+    });
+  });
+
+  test('of dollars tracks no credits', async () => {
+    const { body } = await granted({ amountCents: 700 });
+    expect(body.data).toMatchObject({ amountCents: 700, creditAmount: 0, creditRateCents: 0, metadata: null });
+  });
+
+  test.each([
+    [{ creditRateCents: 0, creditAmount: 25 }, 0, 25],
+    [{ amountCents: 0, creditRateCents: 0, creditAmount: 25 }, 0, 25],
+    [{ amountCents: 0 }, 0, 0],
+    [{ creditRateCents: 3, creditAmount: 0.5 }, 2, 0.5],
+    [{ amountCents: 2, creditRateCents: 3, creditAmount: 0.5 }, 2, 0.5],
+    [{ creditRateCents: 1, creditAmount: 0.000001 }, 0, 0.000001],
+  ])('of %j is worth %d cents and %d credits', async (body, amountCents, creditAmount) => {
+    expect((await granted(body)).body.data).toMatchObject({ amountCents, creditAmount });
+  });
+
+  test('drops the two reserved names of its metadata', async () => {
+    const { body } = await granted({ amountCents: 1, metadata: { isPromotional: false, deductionBatchId: 'x', a: 1 } });
+    expect(body.data.metadata).toEqual({ a: 1 });
+  });
+
+  test.each([
+    ['a rate without credits', { creditRateCents: 5 }, '422 creditAmount'],
+    ['credits without a rate', { creditAmount: 5 }, '422 creditRateCents'],
+    ['neither mode', {}, '422 amountCents'],
+    [
+      'amounts that contradict each other',
+      { amountCents: 51, creditAmount: 10, creditRateCents: 5 },
+      '422 amountCents: contradicts the credits: 10 credits at 5 cents are 50 cents',
+    ],
+    [
+      'more than 10^15 cents',
+      { creditAmount: 1_000_000_000_000, creditRateCents: 1001 },
+      '422 creditAmount: comes to 1001000000000000 cents',
+    ],
+    ['an expiry that has passed', { amountCents: 1, expiresAt: '2026-03-01T00:00:00Z' }, '422 expiresAt'],
+    [
+      'specifiers that name nothing',
+      {
+        amountCents: 1,
+        specifiers: { meterIds: [unknownId], pricingIds: [unknownId], productIds: [unknownId] },
+      },
+      '422 specifiers.meterIds[0]: names no meter; specifiers.pricingIds[0]: names no pricing; specifiers.productIds[0]',
+    ],
+  ])('is refused with %s', async (_what, body, words) => {
+    expect((await refusedGrant(body)).startsWith(words)).toBe(true);
+    expect(await ledger(world, acme)).toEqual([]);
+  });
+
+  test('is refused once the last invoice of an ended contract is finalized', async () => {
+    const ended = await subscribe(world, { name: 'ended', contract: { endDate: '2026-04-01' } });
+    const params = { contractId: ended.contractId };
+    world.clock.set('2026-04-01T00:00:00Z');
+    const body = { amountCents: 1, expiresAt };
+    expect(await refusal(world, 'credits.grant', { params, body })).toBe('accepted');
+    await finalize(world, (await invoiceAt(world, ended, 0)).id);
+    expect(await refusal(world, 'credits.grant', { params, body })).toBe(
+      `409 contract ${ended.contractId} has ended, and its last invoice is closed`,
+    );
+  });
+});
+
+describe('the same externalId', () => {
+  test('gives the entry that it made, and grants nothing more', async () => {
+    const first = await granted({ amountCents: 700, externalId: 'ticket-1' });
+    world.clock.advance({ hours: 1 });
+    const second = await granted({ amountCents: 700, externalId: 'ticket-1' });
+    expect(second).toEqual({ ...first, status: 200, isReplay: true, mismatches: [] });
+    expect(await movements(world, acme)).toEqual(['grant 700 0']);
+  });
+
+  test('with another body still gives the first entry, and says what differs', async () => {
+    const first = await granted({ amountCents: 700, externalId: 'ticket-1', specifiers: { eventNames: ['a'] } });
+    const second = await granted({
+      amountCents: 800,
+      description: 'Other',
+      expiresAt: '2027-01-01T00:00:00Z',
+      externalId: 'ticket-1',
+    });
+    expect(second.body).toEqual(first.body);
+    expect(second.mismatches).toEqual(['amountCents', 'expiresAt', 'description', 'specifiers']);
+  });
+
+  test('is the same request in other words when it means the same', async () => {
+    await granted({ creditAmount: 10, creditRateCents: 5, externalId: 'a', metadata: { x: 1, y: { p: 1, q: 2 } } });
+    const { mismatches } = await granted({
+      amountCents: 50,
+      creditAmount: JSON.rawJSON('10.0'),
+      creditRateCents: 5,
+      description: 'Promotional credit grant',
+      expiresAt: '2026-12-31T01:00:00+01:00',
+      externalId: 'a',
+      metadata: { y: { q: 2, p: 1 }, x: 1 },
+    });
+    expect(mismatches).toEqual([]);
+  });
+
+  test('is replayed even when the grant has expired, was reversed, or the contract has ended', async () => {
+    const ended = await subscribe(world, { name: 'ended', contract: { endDate: '2026-04-01' } });
+    const params = { contractId: ended.contractId };
+    const body = { amountCents: 700, expiresAt: '2026-03-15T00:00:00Z', externalId: 'ticket-1' };
+    const first = await world.billing.call('credits.grant', { params, body });
+    await world.call('credits.reverse', { params: { ...params, entryId: first.body.data.id }, body: {} });
+    world.clock.set('2026-04-01T00:00:00Z');
+    await finalize(world, (await invoiceAt(world, ended, 0)).id);
+    const second = await world.billing.call('credits.grant', { params, body });
+    expect(second).toMatchObject({ status: 200, isReplay: true, body: first.body });
+  });
+
+  test('is one for each contract', async () => {
+    const other = await subscribe(world, { name: 'other' });
+    await granted({ amountCents: 700, externalId: 'ticket-1' });
+    await grant(world, other, { amountCents: 700, externalId: 'ticket-1' });
+    expect(await movements(world, other)).toEqual(['grant 700 0']);
+  });
+
+  test('is shared by promotional and paid grants', async () => {
+    await granted({ amountCents: 700, externalId: 'a' });
+    const { mismatches } = await world.billing.call('credits.grantPaid', {
+      params: { contractId: acme.contractId },
+      body: { amountCents: 700, expiresAt, externalId: 'a', description: 'Promotional credit grant' },
+    });
+    expect(mismatches).toEqual(['isPromotional']);
+  });
+
+  test('is granted once by sixteen requests at a time', async () => {
+    const requests = Array.from({ length: 16 }, async () => await granted({ amountCents: 700, externalId: 'a' }));
+    const answers = await Promise.all(requests);
+    expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1);
+    expect(new Set(answers.map((answer) => answer.body.data.id)).size).toBe(1);
+    expect(await movements(world, acme)).toEqual(['grant 700 0']);
+  });
+});
+
+describe('a paid grant', () => {
+  test('keeps its purchase rate and may never expire', async () => {
+    const { data } = await world.call('credits.grantPaid', {
+      params: { contractId: acme.contractId },
+      body: { creditAmount: 10, creditRateCents: 5 },
+    });
+    expect(data).toMatchObject({
+      isPromotional: false,
+      purchaseRateCents: 5,
+      expiresAt: null,
+      sourceType: 'contract',
+      description: 'Credit purchase',
+    });
+  });
+});
+
+describe('the ledger', () => {
+  test('is empty without a wallet', async () => {
+    const { data } = await world.call('credits.ledger', { params: { contractId: acme.contractId } });
+    expect(data).toEqual({ totalCount: 0, entries: [] });
+  });
+
+  test('shows everything, newest first, or a part that is asked for', async () => {
+    for (const amountCents of [1, 2, 3]) {
+      await grant(world, acme, { amountCents });
+      world.clock.advance({ hours: 1 });
+    }
+    await use(world, acme, { tokens: 1, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    const read = async (query: Record<string, string>) => {
+      const { data } = await world.call('credits.ledger', { params: { contractId: acme.contractId }, query });
+      return [data.totalCount, ...data.entries.map((entry) => Number(entry.amountCents))];
+    };
+    expect(await read({})).toEqual([4, -1, 3, 2, 1]);
+    expect(await read({ type: 'grant', limit: '1', offset: '1' })).toEqual([3, 2]);
+    expect(await read({ createdAfter: '2026-03-01T02:00:00Z' })).toEqual([2, -1, 3]);
+    expect(await read({ createdBefore: '2026-03-01T01:00:00Z' })).toEqual([1, 1]);
+  });
+});
+
+describe('the balance', () => {
+  test('lists every grant in burn order with its state', async () => {
+    const later = await grant(world, acme, { amountCents: 300, description: 'Later' });
+    const sooner = await grant(world, acme, { amountCents: 100, expiresAt: '2026-03-11T12:00:00Z' });
+    await use(world, acme, { tokens: 100, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    const read = await balance(world, acme);
+    expect(read.balance).toEqual({
+      balanceCents: 300,
+      creditBalance: 0,
+      currency: 'USD',
+      blockCount: 2,
+      asOf: '2026-03-01T00:00:00.000Z',
+    });
+    expect(read.blocks).toMatchObject([
+      { id: sooner, status: 'depleted', priority: 1, daysUntilExpiry: 10, remainingCents: 0, originalCents: 100 },
+      { id: later, status: 'active', priority: 2, daysUntilExpiry: 305, remainingCents: 300, description: 'Later' },
+    ]);
+  });
+
+  test('shows null days for a grant that never expires', async () => {
+    await grantPaid(world, acme, { amountCents: 1 });
+    expect((await balance(world, acme)).blocks[0]).toMatchObject({ daysUntilExpiry: null, expiresAt: null });
+  });
+});
+
+describe('an adjustment', () => {
+  async function adjust(grantEntryId: string, body: Body): Promise<string> {
+    return await refusal(world, 'credits.adjust', {
+      params: { contractId: acme.contractId },
+      body: { grantEntryId, description: 'Correction', ...body },
+    });
+  }
+
+  test('corrects one grant, in cents or in credits of its own rate', async () => {
+    const id = await grant(world, acme, { creditAmount: 100, creditRateCents: 10 });
+    expect(await adjust(id, { amountCents: -300 })).toBe('accepted');
+    expect(await adjust(id, { creditAmount: 10 })).toBe('accepted');
+    expect(await movements(world, acme)).toEqual(['grant 1000 100', 'adjustment -300 -30', 'adjustment 100 10']);
+    expect((await ledger(world, acme))[1]).toMatchObject({
+      sourceType: 'adjustment',
+      grantEntryId: id,
+      description: 'Correction',
+      invoiceId: null,
+    });
+  });
+
+  test('may not take more than there is, nor give more than was granted', async () => {
+    const id = await grant(world, acme, { amountCents: 1000 });
+    expect(await adjust(id, { amountCents: -1001 })).toContain('409 grant');
+    expect(await adjust(id, { amountCents: 1 })).toContain('409 grant');
+    expect(await adjust(id, { amountCents: -1000 })).toBe('accepted');
+    expect(await adjust(id, { amountCents: 1000 })).toBe('accepted');
+  });
+
+  test('is refused of a grant that has expired, after the rest was swept', async () => {
+    const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-02T00:00:00Z' });
+    world.clock.set('2026-03-02T00:00:00Z');
+    expect(await adjust(id, { amountCents: -1 })).toContain('409 grant');
+  });
+
+  test('names a grant of this contract', async () => {
+    const other = await subscribe(world, { name: 'other' });
+    const foreign = await grant(world, other, { amountCents: 1000 });
+    for (const id of [unknownId, foreign]) {
+      expect(await adjust(id, { amountCents: -1 })).toBe('422 grantEntryId: names no grant of this contract');
+    }
+  });
+
+  test('leaves drafts with what is left', async () => {
+    const id = await grant(world, acme, { amountCents: 1000 });
+    await use(world, acme, { tokens: 600, at: '2026-03-01T00:00:00Z' });
+    await adjust(id, { amountCents: -700 });
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(300);
+  });
+});
+
+describe('a reversal', () => {
+  async function reverse(entryId: string): Promise<string> {
+    return await refusal(world, 'credits.reverse', { params: { contractId: acme.contractId, entryId }, body: {} });
+  }
+  async function last(): Promise<string> {
+    return (await ledger(world, acme)).at(-1)?.id ?? '';
+  }
+
+  test('undoes a grant that nothing was taken from, once', async () => {
+    const id = await grant(world, acme, { creditAmount: 10, creditRateCents: 5 });
+    expect(await reverse(id)).toBe('accepted');
+    expect(await movements(world, acme)).toEqual(['grant 50 10', 'reversal -50 -10']);
+    expect((await ledger(world, acme))[1]).toMatchObject({ sourceType: 'reversal', grantEntryId: id });
+    expect(await reverse(id)).toContain('409 entry');
+  });
+
+  test('of a grant is refused once usage took from it', async () => {
+    const id = await grant(world, acme, { amountCents: 1000 });
+    await use(world, acme, { tokens: 1, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    expect(await reverse(id)).toContain('409 grant');
+  });
+
+  test('undoes an adjustment', async () => {
+    const id = await grant(world, acme, { amountCents: 1000 });
+    await world.call('credits.adjust', {
+      params: { contractId: acme.contractId },
+      body: { grantEntryId: id, amountCents: -400, description: 'x' },
+    });
+    expect(await reverse(await last())).toBe('accepted');
+    expect((await balance(world, acme)).balance.balanceCents).toBe(1000);
+  });
+
+  test('returns usage of a draft to its grant', async () => {
+    await grant(world, acme, { amountCents: 1000 });
+    await use(world, acme, { tokens: 1, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    expect(await reverse(await last())).toBe('accepted');
+    expect((await balance(world, acme)).balance.balanceCents).toBe(1000);
+  });
+
+  test('returns usage to a grant that has expired only for it to lapse', async () => {
+    await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-02T00:00:00Z' });
+    await use(world, acme, { tokens: 1000, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    const usage = await last();
+    world.clock.set('2026-03-03T00:00:00Z');
+    expect(await reverse(usage)).toBe('accepted');
+    expect((await movements(world, acme)).slice(1)).toEqual(['usage -1000 0', 'reversal 1000 0', 'expiration -1000 0']);
+  });
+
+  test('is refused of usage that a finalized invoice shows', async () => {
+    await grant(world, acme, { amountCents: 1000 });
+    await use(world, acme, { tokens: 1, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+    await finalize(world, (await invoiceAt(world, acme, 0)).id);
+    expect(await reverse(await last())).toContain('pays invoice INV-000001, which is finalized');
+  });
+
+  test('is refused of an expiration and of a reversal', async () => {
+    const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-02T00:00:00Z' });
+    world.clock.set('2026-03-02T00:00:00Z');
+    await settle(world, acme);
+    expect(await reverse(await last())).toContain('409 entry');
+    const other = await grant(world, acme, { amountCents: 1 });
+    expect(other).not.toBe(id);
+    await reverse(other);
+    expect(await reverse(await last())).toContain('409 entry');
+  });
+
+  test('of an unknown entry finds nothing', async () => {
+    const other = await subscribe(world, { name: 'other' });
+    const foreign = await grant(world, other, { amountCents: 1000 });
+    for (const id of [unknownId, foreign, 'nonsense']) {
+      expect(await reverse(id)).toBe('404 no ledger entry of this contract has this id');
+    }
+  });
+});
+
+describe('another organization', () => {
+  test('finds no contract to grant to, and its own objects cannot be named in specifiers elsewhere', async () => {
+    await world.call('orgs.create', { body: { name: 'rival' } });
+    const rival = world.engine.as(await world.engine.owner('rival'));
+    const params = { contractId: acme.contractId };
+    const calls = [
+      ['credits.grant', { params, body: { amountCents: 1, expiresAt } }],
+      ['credits.grantPaid', { params, body: { amountCents: 1 } }],
+      ['credits.ledger', { params }],
+      ['credits.balance', { params }],
+      ['credits.adjust', { params, body: { grantEntryId: unknownId, amountCents: 1, description: 'x' } }],
+      ['credits.reverse', { params: { ...params, entryId: unknownId }, body: {} }],
+      ['credits.settle', { params }],
+    ] as const;
+    for (const [name, input] of calls) await expect(rival.call(name, input)).rejects.toThrow('no contract has this id');
+    const there: World = { ...world, call: async (name, input) => (await rival.call(name, input)).body };
+    const foreign = await subscribe(there);
+    expect(await refusedGrant({ amountCents: 1, specifiers: { meterIds: [foreign.meterId] } })).toBe(
+      '422 specifiers.meterIds[0]: names no meter',
+    );
+  });
+});

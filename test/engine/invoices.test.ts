@@ -1,0 +1,526 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { ConstraintViolation } from '../../src/store/constraint-violation.ts';
+import {
+  balance,
+  finalize,
+  grant,
+  grantPaid,
+  invoiceAt,
+  invoices,
+  linesOf,
+  movements,
+  refusal,
+  settle,
+  subscribe,
+  use,
+} from '../support/billing-scenario.ts';
+import type { Subscription } from '../support/billing-scenario.ts';
+import type { OperationName } from '../../src/operations/index.ts';
+import { createContract } from '../support/usage-scenario.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+let acme: Subscription;
+beforeEach(async () => {
+  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
+  acme = await subscribe(world);
+});
+afterEach(async () => {
+  await world.close();
+});
+
+type Body = Record<string, unknown>;
+
+async function invoiceId(index: number): Promise<string> {
+  return (await invoiceAt(world, acme, index)).id;
+}
+
+async function act(name: OperationName, id: string, body?: Body): Promise<string> {
+  return await refusal(world, name, { params: { invoiceId: id }, ...(body === undefined ? {} : { body }) });
+}
+
+async function statusOf(id: string): Promise<string> {
+  return (await world.call('invoices.get', { params: { invoiceId: id } })).data.status;
+}
+
+/** March with usage of 300 cents, at the instant at which it may be finalized. */
+async function endOfMarch(): Promise<string> {
+  await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z' });
+  world.clock.set('2026-04-01T00:00:00Z');
+  return await invoiceId(0);
+}
+
+describe('a draft', () => {
+  test('is computed when it is read, with its lines', async () => {
+    await use(world, acme, { tokens: '0.55', at: '2026-03-01T00:00:00Z' });
+    const first = await invoiceAt(world, acme, 0);
+    expect(first).toEqual({
+      id: first.id,
+      invoiceNumber: first.invoiceNumber,
+      customerId: acme.customerId,
+      contractId: acme.contractId,
+      status: 'Drafted',
+      invoiceDate: '2026-04-01',
+      dueDate: '2026-05-01',
+      totalCents: 1,
+      externalIds: [],
+      createdAt: '2026-03-01T00:00:00.000Z',
+      updatedAt: '2026-03-01T00:00:00.000Z',
+      lineItems: [
+        {
+          id: first.lineItems?.[0]?.id,
+          name: 'Tokens',
+          description: 'Inference',
+          quantity: 0.55,
+          unitPriceCents: 1,
+          totalAmountCents: 1,
+          unitPrice: '0.01',
+          totalAmount: '0.0055',
+          servicePeriod: { start: '2026-03-01T00:00:00.000Z', end: '2026-04-01T00:00:00.000Z' },
+        },
+      ],
+    });
+    await use(world, acme, { tokens: 10, at: '2026-03-01T00:00:00Z' });
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(11);
+  });
+
+  test('shows lines only when they are asked for', async () => {
+    const { data } = await world.call('invoices.get', { params: { invoiceId: await invoiceId(0) } });
+    expect(Object.keys(data)).not.toContain('lineItems');
+  });
+
+  test('comes to what usage/cost says of its period', async () => {
+    await use(world, acme, { tokens: 12.345, at: '2026-03-01T00:00:00Z' });
+    const { totalAmount } = await world.call('usage.cost', {
+      body: { contractId: acme.contractId, startDate: '2026-03-01T00:00:00Z', endDate: '2026-04-01T00:00:00Z' },
+    });
+    expect(Number(totalAmount) * 100).toBe((await invoiceAt(world, acme, 0)).totalCents);
+  });
+});
+
+describe('the list of invoices', () => {
+  test('filters by customer, status and creation, newest first', async () => {
+    world.clock.set('2026-03-02T00:00:00Z');
+    const other = await subscribe(world, { name: 'other' });
+    const list = async (query: Record<string, string>) => (await world.call('invoices.list', { query })).total;
+    expect(await list({})).toBe(4);
+    expect(await list({ customerId: other.customerId })).toBe(2);
+    expect(await list({ createdAfter: '2026-03-02' })).toBe(2);
+    expect(await list({ createdBefore: '2026-03-02' })).toBe(2);
+    expect(await list({ status: 'Paid' })).toBe(0);
+    const { data, hasMore, total } = await world.call('invoices.list', { query: { limit: '1' } });
+    expect({ hasMore, total }).toEqual({ hasMore: true, total: 4 });
+    expect(data[0]?.customerId).toBe(other.customerId);
+  });
+});
+
+describe('finalization', () => {
+  test('numbers, freezes and dates the invoice', async () => {
+    await grant(world, acme, { amountCents: 100, description: 'Welcome' });
+    const id = await endOfMarch();
+    const before = await invoiceAt(world, acme, 0);
+    expect(await finalize(world, id)).toMatchObject({
+      invoiceNumber: 'INV-000001',
+      status: 'In Progress',
+      totalCents: 200,
+      invoiceDate: '2026-04-01',
+      dueDate: '2026-05-01',
+    });
+    const after = await invoiceAt(world, acme, 0);
+    expect(after.lineItems).toEqual(before.lineItems);
+    expect(linesOf(after)).toEqual(['Tokens 300', 'Credits applied -100']);
+    expect(await movements(world, acme)).toEqual(['grant 100 0', 'usage -100 0']);
+  });
+
+  test('is never undone by events, grants or prices that come later', async () => {
+    const id = await endOfMarch();
+    await finalize(world, id);
+    const before = await invoiceAt(world, acme, 0);
+    await use(world, acme, { tokens: 500, at: '2026-03-15T00:00:00Z' });
+    await grant(world, acme, { amountCents: 1000 });
+    await world.call('meters.setRateCard', {
+      params: { meterId: acme.meterId },
+      body: { rates: [], fallbackUnitAmount: '9' },
+    });
+    await settle(world, acme);
+    expect(await invoiceAt(world, acme, 0)).toEqual(before);
+  });
+
+  test('cannot be written around: the database keeps finalized invoices and their lines', async () => {
+    const id = await endOfMarch();
+    await finalize(world, id);
+    const changes = [
+      async () => {
+        await world.store.write(
+          async (tx) => await tx.updateTable('invoices').set({ totalCents: 1n }).where('id', '=', id).execute(),
+        );
+      },
+      async () => {
+        await world.store.write(
+          async (tx) => await tx.deleteFrom('invoiceLines').where('invoiceId', '=', id).execute(),
+        );
+      },
+      async () => {
+        await world.store.write(async (tx) => await tx.deleteFrom('ledgerEntries').execute());
+      },
+    ];
+    await grant(world, acme, { amountCents: 100 });
+    for (const change of changes) await expect(change()).rejects.toThrow(ConstraintViolation);
+  });
+
+  test('waits for the day of the invoice and the hours of grace', async () => {
+    await world.close();
+    world = await createWorld({ start: '2026-03-01T00:00:00.000Z', graceHours: 12 });
+    acme = await subscribe(world);
+    const draft = await invoiceAt(world, acme, 0);
+    world.clock.set('2026-04-01T11:59:59.999Z');
+    expect(await act('invoices.finalize', draft.id)).toBe(
+      `409 invoice ${draft.invoiceNumber} cannot be finalized before 2026-04-01T12:00:00.000Z`,
+    );
+    world.clock.set('2026-04-01T12:00:00.000Z');
+    expect(await act('invoices.finalize', draft.id)).toBe('accepted');
+  });
+
+  test('goes in the order of periods', async () => {
+    world.clock.set('2026-05-01T00:00:00Z');
+    const [march, april] = [await invoiceAt(world, acme, 0), await invoiceAt(world, acme, 1)];
+    expect(await act('invoices.finalize', april.id)).toBe(
+      `409 invoice ${april.invoiceNumber} waits for ${march.invoiceNumber}, an earlier draft of its contract`,
+    );
+    await act('invoices.cancel', march.id);
+    expect(await act('invoices.finalize', april.id)).toBe('accepted');
+  });
+
+  test('numbers invoices 1, 2, 3 in the order in which they are finalized, whatever fails between', async () => {
+    const other = await subscribe(world, { name: 'other' });
+    world.clock.set('2026-06-01T00:00:00Z');
+    const ids = [await invoiceId(0), (await invoiceAt(world, other, 0)).id, await invoiceId(1)];
+    expect(await act('invoices.finalize', ids[2] ?? '')).toContain('409');
+    const numbers: string[] = [];
+    for (const id of ids) numbers.push((await finalize(world, id)).invoiceNumber);
+    expect(numbers).toEqual(['INV-000001', 'INV-000002', 'INV-000003']);
+  });
+
+  test('over nothing is paid at once, on its own date', async () => {
+    world.clock.set('2026-04-07T00:00:00Z');
+    expect(await finalize(world, await invoiceId(0))).toMatchObject({
+      status: 'Paid',
+      totalCents: 0,
+      latestPaymentDate: '2026-04-01',
+    });
+  });
+
+  test('that credits cover in full is paid at once', async () => {
+    await grant(world, acme, { amountCents: 1000 });
+    expect(await finalize(world, await endOfMarch())).toMatchObject({ status: 'Paid', totalCents: 0 });
+  });
+
+  test('a second time changes nothing', async () => {
+    const id = await endOfMarch();
+    const first = await finalize(world, id);
+    world.clock.advance({ hours: 1 });
+    expect(await finalize(world, id)).toEqual(first);
+  });
+
+  test('names the legal number in the entries that it writes', async () => {
+    await grant(world, acme, { amountCents: 100 });
+    await finalize(world, await endOfMarch());
+    const { data } = await world.call('invoices.creditReport', { params: { invoiceId: await invoiceId(0) } });
+    expect(data.entries.map((entry) => entry.description)).toEqual(['Usage of TOKENS_ACME on invoice INV-000001']);
+    expect(data.summary).toEqual({ totalCredits: 0, totalCents: 100, entryCount: 1 });
+  });
+
+  test('bills prepaid credits with the first invoice', async () => {
+    const paid = await subscribe(world, { name: 'paid', contract: { creditGrantCents: 1000 } });
+    await use(world, paid, { tokens: 300, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+    const { id } = await invoiceAt(world, paid, 0);
+    expect(await finalize(world, id)).toMatchObject({ totalCents: 1000 });
+  });
+});
+
+describe('sending', () => {
+  test('waits while the customer is paused', async () => {
+    const id = await endOfMarch();
+    await world.call('customers.pause', { params: { customerId: acme.customerId } });
+    await finalize(world, id);
+    expect(await act('invoices.send', id)).toBe(
+      `409 customer ${acme.customerId} is paused, so invoice INV-000001 waits`,
+    );
+    await world.call('customers.resume', { params: { customerId: acme.customerId } });
+    expect(await act('invoices.send', id)).toBe('accepted');
+    expect(await act('invoices.send', id)).toBe('accepted');
+  });
+
+  /** What the store holds: whether an invoice was sent, and whether it is kept back. */
+  async function sending(id: string) {
+    return await world.store.read(
+      async (tx) =>
+        await tx.selectFrom('invoices').select(['sentAt', 'isHeld']).where('id', '=', id).executeTakeFirstOrThrow(),
+    );
+  }
+
+  test('happens at finalization', async () => {
+    const id = await endOfMarch();
+    await finalize(world, id);
+    expect(await sending(id)).toEqual({ sentAt: '2026-04-01T00:00:00.000Z', isHeld: 0n });
+  });
+
+  test('is by hand where the plan says so', async () => {
+    const { data } = await world.call('plans.create', {
+      body: {
+        name: 'By hand',
+        items: [{ pricingId: acme.pricingId }],
+        metadata: { invoiceSendMethod: 'manual' },
+      },
+    });
+    const contract = await world.call('contracts.create', {
+      body: { planId: data.id, customerId: acme.customerId, startDate: '2026-03-01', endDate: '2026-04-01' },
+    });
+    const manual = { ...acme, contractId: contract.data.id };
+    world.clock.set('2026-04-01T00:00:00Z');
+    const { id } = await invoiceAt(world, manual, 0);
+    await finalize(world, id);
+    expect(await sending(id)).toEqual({ sentAt: null, isHeld: 1n });
+    await act('invoices.send', id);
+    expect(await sending(id)).toEqual({ sentAt: '2026-04-01T00:00:00.000Z', isHeld: 0n });
+  });
+
+  test.each([
+    ['credits did not cover usage', 300, true],
+    ['credits covered it', 100, false],
+  ])('is held on a contract of alert_only when %s: %s', async (_when, tokens, isHeld) => {
+    const contractId = await createContract(world, {
+      customerId: acme.customerId,
+      pricingIds: [acme.pricingId],
+      startDate: '2026-03-01',
+      creditSettings: { onDepletion: 'alert_only' },
+    });
+    const alerting = { ...acme, contractId };
+    await grant(world, alerting, { amountCents: 100 });
+    await use(world, alerting, { tokens, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+    const { id } = await invoiceAt(world, alerting, 0);
+    await finalize(world, id);
+    expect((await sending(id)).isHeld).toBe(isHeld ? 1n : 0n);
+  });
+
+  test('is refused of a draft', async () => {
+    expect(await act('invoices.send', await invoiceId(0))).toBe('409 invoice is Drafted; cannot send');
+  });
+});
+
+describe('transitions', () => {
+  const reach: Record<string, (id: string) => Promise<void>> = {
+    Drafted: async () => await Promise.resolve(),
+    'In Progress': async (id) => {
+      await finalize(world, id);
+    },
+    'In Transit': async (id) => {
+      await finalize(world, id);
+      await act('invoices.pay', id, { status: 'initiated' });
+    },
+    Paid: async (id) => {
+      await finalize(world, id);
+      await act('invoices.pay', id, {});
+    },
+    Cancelled: async (id) => {
+      await act('invoices.cancel', id);
+    },
+    Refunded: async (id) => {
+      await finalize(world, id);
+      await act('invoices.pay', id, {});
+      await act('invoices.refund', id, {});
+    },
+  };
+  const actions: Record<string, readonly [OperationName, Body?]> = {
+    finalize: ['invoices.finalize'],
+    'begin a payment': ['invoices.pay', { status: 'initiated' }],
+    'fail a payment': ['invoices.pay', { status: 'failed' }],
+    pay: ['invoices.pay', { status: 'paid' }],
+    cancel: ['invoices.cancel'],
+    refund: ['invoices.refund', {}],
+  };
+  /** Where each action leads from each status; `same` where it was done before, `no` where it is refused. */
+  const table: Record<string, Record<string, string>> = {
+    Drafted: {
+      finalize: 'In Progress',
+      'begin a payment': 'no',
+      'fail a payment': 'no',
+      pay: 'no',
+      cancel: 'Cancelled',
+      refund: 'no',
+    },
+    'In Progress': {
+      finalize: 'same',
+      'begin a payment': 'In Transit',
+      'fail a payment': 'same',
+      pay: 'Paid',
+      cancel: 'Cancelled',
+      refund: 'no',
+    },
+    'In Transit': {
+      finalize: 'no',
+      'begin a payment': 'same',
+      'fail a payment': 'In Progress',
+      pay: 'Paid',
+      cancel: 'no',
+      refund: 'no',
+    },
+    Paid: {
+      finalize: 'same',
+      'begin a payment': 'no',
+      'fail a payment': 'no',
+      pay: 'same',
+      cancel: 'no',
+      refund: 'Refunded',
+    },
+    Cancelled: {
+      finalize: 'no',
+      'begin a payment': 'no',
+      'fail a payment': 'no',
+      pay: 'no',
+      cancel: 'same',
+      refund: 'no',
+    },
+    Refunded: {
+      finalize: 'no',
+      'begin a payment': 'no',
+      'fail a payment': 'no',
+      pay: 'no',
+      cancel: 'no',
+      refund: 'same',
+    },
+  };
+
+  for (const [status, row] of Object.entries(table)) {
+    test.each(Object.entries(row))(`from ${status}: %s leads to %s`, async (action, expected) => {
+      const id = await endOfMarch();
+      await reach[status]?.(id);
+      expect(await statusOf(id)).toBe(status);
+      const [name, body] = actions[action] ?? ['invoices.cancel'];
+      const said = await act(name, id, body);
+      expect(said).toBe(expected === 'no' ? `409 invoice is ${status}; cannot ${action}` : 'accepted');
+      expect(await statusOf(id)).toBe(expected === 'no' || expected === 'same' ? status : expected);
+    });
+  }
+});
+
+describe('payments and refunds', () => {
+  test('keep the day of the payment, which is today when it is not given', async () => {
+    const id = await endOfMarch();
+    await finalize(world, id);
+    world.clock.set('2026-04-20T00:00:00Z');
+    const { data } = await world.call('invoices.pay', { params: { invoiceId: id }, body: {} });
+    expect(data).toMatchObject({ status: 'Paid', latestPaymentDate: '2026-04-20' });
+  });
+
+  test('are not before the invoice', async () => {
+    const id = await endOfMarch();
+    await finalize(world, id);
+    expect(await act('invoices.pay', id, { date: '2026-03-31' })).toBe(
+      '422 date: must not be before the invoice date, 2026-04-01',
+    );
+    await act('invoices.pay', id, { date: '2026-04-02' });
+    expect(await act('invoices.refund', id, { date: '2026-03-31' })).toContain('422 date');
+    expect(await act('invoices.refund', id, { date: '2026-04-01' })).toBe('accepted');
+  });
+});
+
+describe('credits of an invoice that is undone', () => {
+  async function paidPartly(): Promise<string> {
+    await grantPaid(world, acme, { amountCents: 100 });
+    const id = await endOfMarch();
+    await finalize(world, id);
+    expect((await balance(world, acme)).balance.balanceCents).toBe(0);
+    return id;
+  }
+
+  test('come back when it is voided, and keep its number', async () => {
+    const id = await paidPartly();
+    await act('invoices.cancel', id);
+    expect(await movements(world, acme)).toEqual(['grant 100 0', 'usage -100 0', 'reversal 100 0']);
+    expect(await invoiceAt(world, acme, 0)).toMatchObject({ invoiceNumber: 'INV-000001', totalCents: 200 });
+    const { data } = await world.call('invoices.creditReport', { params: { invoiceId: id } });
+    expect(data.summary).toEqual({ totalCredits: 0, totalCents: 0, entryCount: 2 });
+  });
+
+  test('come back when a draft is cancelled, which then comes to nothing', async () => {
+    await grantPaid(world, acme, { amountCents: 100 });
+    const id = await endOfMarch();
+    await settle(world, acme);
+    await act('invoices.cancel', id);
+    expect(await movements(world, acme)).toEqual(['grant 100 0', 'usage -100 0', 'reversal 100 0']);
+    expect(await invoiceAt(world, acme, 0)).toMatchObject({ status: 'Cancelled', totalCents: 0, lineItems: [] });
+  });
+
+  test('pay for other open usage', async () => {
+    const id = await paidPartly();
+    await use(world, acme, { tokens: 70, at: '2026-04-01T00:00:00Z' });
+    await act('invoices.cancel', id);
+    expect(await movements(world, acme)).toEqual(['grant 100 0', 'usage -100 0', 'reversal 100 0', 'usage -70 0']);
+    expect((await invoiceAt(world, acme, 1)).totalCents).toBe(0);
+  });
+
+  test('lapse at once where their grant has expired', async () => {
+    await grant(world, acme, { amountCents: 100, expiresAt: '2026-03-15T00:00:00Z' });
+    const id = await endOfMarch();
+    await finalize(world, id);
+    await act('invoices.cancel', id);
+    expect(await movements(world, acme)).toEqual([
+      'grant 100 0',
+      'usage -100 0',
+      'reversal 100 0',
+      'expiration -100 0',
+    ]);
+  });
+
+  test.each([
+    ['stay taken by a refund', {}, ['grant 100 0', 'usage -100 0']],
+    [
+      'come back with a refund that restores them',
+      { restoreCredits: true },
+      ['grant 100 0', 'usage -100 0', 'reversal 100 0'],
+    ],
+  ])('%s', async (_rule, body, expected) => {
+    const id = await paidPartly();
+    await act('invoices.pay', id, {});
+    await act('invoices.refund', id, body);
+    expect(await movements(world, acme)).toEqual(expected);
+  });
+});
+
+describe('another organization', () => {
+  test('finds no invoice, whatever it asks of it', async () => {
+    const id = await endOfMarch();
+    await world.call('orgs.create', { body: { name: 'rival' } });
+    const rival = world.engine.as(await world.engine.owner('rival'));
+    const names = [
+      'invoices.get',
+      'invoices.finalize',
+      'invoices.send',
+      'invoices.pay',
+      'invoices.cancel',
+      'invoices.refund',
+      'invoices.creditReport',
+    ] as const;
+    for (const name of names) {
+      for (const each of [id, 'nonsense', '01900000-0000-7000-8000-ffffffffffff']) {
+        await expect(rival.call(name, { params: { invoiceId: each } })).rejects.toThrow('no invoice has this id');
+      }
+    }
+  });
+
+  test('counts its own invoices from 1', async () => {
+    const id = await endOfMarch();
+    await finalize(world, id);
+    await world.call('orgs.create', { body: { name: 'rival' } });
+    const rival = world.engine.as(await world.engine.owner('rival'));
+    const there: World = { ...world, call: async (name, input) => (await rival.call(name, input)).body };
+    const own = await subscribe(there, { contract: { startDate: '2026-03-01' } });
+    expect(await finalize(there, (await invoiceAt(there, own, 0)).id)).toMatchObject({ invoiceNumber: 'INV-000001' });
+    expect(await invoices(there, own)).toHaveLength(3);
+  });
+});
