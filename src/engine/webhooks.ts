@@ -2,6 +2,8 @@
 
 import { ConflictError, InvalidInputError, NotFoundError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import type { Operation } from '../operations/operation.ts';
+import type { ParsedInput } from '../operations/parse.ts';
 import { webhookEventTypes, type webhookOperations } from '../operations/webhooks.ts';
 import {
   findWebhookDelivery,
@@ -145,11 +147,13 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
  */
 export async function checkEndpointAddress(
   { checkWebhookUrl }: EngineDependencies,
-  { body }: { readonly body: { readonly url?: string | undefined; readonly allowPrivate?: boolean | undefined } },
+  input: ParsedInput<Operation>,
 ): Promise<void> {
-  if (body.url === undefined) return;
+  const body: unknown = input.body;
+  const { url, allowPrivate = false } = body as { readonly url?: string; readonly allowPrivate?: boolean };
+  if (url === undefined) return;
   if (checkWebhookUrl === undefined) throw new UnavailableError('this program cannot check where webhooks go');
-  const problem = await checkWebhookUrl(body.url, { allowPrivate: body.allowPrivate ?? false });
+  const problem = await checkWebhookUrl(url, { allowPrivate });
   if (problem !== undefined) throw new InvalidInputError([{ path: 'url', message: problem }]);
 }
 

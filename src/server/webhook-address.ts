@@ -1,0 +1,143 @@
+/** Where webhooks may go: public addresses over https, so that nobody reaches what is inside (security 7, SEC-60). */
+
+import { BlockList, isIP } from 'node:net';
+import type { LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
+
+/** Every address of a name; rejects when there is none. */
+export type ResolveHost = (
+  hostname: string,
+) => Promise<readonly { readonly address: string; readonly family: number }[]>;
+
+export interface AddressRules {
+  readonly resolve: ResolveHost;
+  /** For simulation: any port and private addresses, and without TLS on this machine. */
+  readonly allowPrivate: boolean;
+}
+
+const allowedPorts: ReadonlySet<string> = new Set(['', '443', '8443']);
+
+const privateRanges = blockList([
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+  // The unspecified address, loopback and the addresses that embed an IPv4 one.
+  ['::', 96],
+  ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 32],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+]);
+const loopback = blockList([
+  ['127.0.0.0', 8],
+  ['::1', 128],
+]);
+
+/** Whether an IP address may not be reached from the internet, or is no IP address at all. */
+export function isPrivateAddress(address: string): boolean {
+  return isIP(withoutZone(address)) === 0 || contains(privateRanges, address);
+}
+
+/**
+ * Why nothing is sent to an address, to follow "url: "; undefined when it may be. A name that cannot be looked up now is
+ * let through: nothing is reached by it, and every delivery looks again.
+ */
+export async function checkWebhookUrl(text: string, rules: AddressRules): Promise<string | undefined> {
+  const problem = problemOfUrl(text, rules);
+  if (problem !== undefined) return problem;
+  const url = new URL(text);
+  const addresses = await rules.resolve(hostOf(url)).catch(() => []);
+  return problemOfAddresses(addresses, { ...rules, isPlain: url.protocol === 'http:' });
+}
+
+/** The same without looking names up: form, protocol, port, and an address that stands in the URL itself. */
+export function problemOfUrl(text: string, rules: Pick<AddressRules, 'allowPrivate'>): string | undefined {
+  if (!URL.canParse(text)) return 'must be a URL such as https://hooks.example.com/billing';
+  const url = new URL(text);
+  const problem = problemOfForm(url, rules);
+  if (problem !== undefined || isIP(hostOf(url)) === 0) return problem;
+  return problemOfAddresses([{ address: hostOf(url) }], { ...rules, isPlain: url.protocol === 'http:' });
+}
+
+/**
+ * Looks a name up for a connection and refuses it when one of its addresses may not be reached: what was checked is what
+ * is connected to, so that a name cannot change in between.
+ */
+export function checkedLookup(rules: AddressRules & { readonly isPlain: boolean }): LookupFunction {
+  const look = callbackify(async (hostname: string) => {
+    const addresses = await rules.resolve(hostname);
+    const problem = problemOfAddresses(addresses, rules);
+    if (problem !== undefined) throw new AddressRefused(problem);
+    return addresses;
+  });
+  return (hostname, options, callback) => {
+    look(hostname, (error, addresses) => {
+      const [first] = addresses ?? [];
+      if (error !== null || first === undefined) callback(error ?? new AddressRefused('has no address'), '');
+      else if (options.all === true) callback(null, [...addresses]);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+/** A connection that was not made, since it would lead inside. */
+export class AddressRefused extends Error {}
+
+function problemOfForm(url: URL, { allowPrivate }: Pick<AddressRules, 'allowPrivate'>): string | undefined {
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
+  if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return 'must begin with https://';
+  if (!allowPrivate && !allowedPorts.has(url.port)) return 'must be on port 443 or 8443';
+  return undefined;
+}
+
+function problemOfAddresses(
+  addresses: readonly { readonly address: string }[],
+  { allowPrivate, isPlain }: { readonly allowPrivate: boolean; readonly isPlain: boolean },
+): string | undefined {
+  if (allowPrivate) {
+    const isElsewhere = addresses.some(({ address }) => !contains(loopback, address));
+    return isPlain && isElsewhere ? 'must begin with https:// unless it is on this machine' : undefined;
+  }
+  const found = addresses.some(({ address }) => isPrivateAddress(address));
+  return found ? 'leads to a private address, where webhooks are not sent' : undefined;
+}
+
+/** The name or address of a URL, the brackets of an IPv6 address left out. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
+}
+
+/** `BlockList` also finds an IPv4 address that is written as an IPv6 one (::ffff:127.0.0.1). */
+function contains(list: BlockList, address: string): boolean {
+  const bare = withoutZone(address);
+  return list.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** `fe80::1%eth0` as `fe80::1`: a list finds no address with a zone. */
+function withoutZone(address: string): string {
+  return address.replace(/%.*$/s, '');
+}
+
+function blockList(ranges: readonly (readonly [string, number])[]): BlockList {
+  const list = new BlockList();
+  for (const [network, bits] of ranges) list.addSubnet(network, bits, isIP(network) === 6 ? 'ipv6' : 'ipv4');
+  return list;
+}

@@ -1,0 +1,176 @@
+/** Sends what is due in the outbox: signed, to checked addresses, in several attempts (semantics 13, security 7). */
+
+import type { Agent, Dispatcher } from 'undici';
+
+import { limits } from '../limits.ts';
+import type { DeliveryOutcome, DueDelivery, WebhookOutbox } from '../operations/webhook-outbox.ts';
+import { AddressRefused, checkedLookup, problemOfUrl } from './webhook-address.ts';
+import type { AddressRules } from './webhook-address.ts';
+
+export interface WebhookSenderOptions extends AddressRules {
+  readonly outbox: WebhookOutbox;
+  /** The real clock: receivers refuse what is signed for another time than theirs. */
+  readonly now: () => Temporal.Instant;
+  /** What a look into the outbox failed with; the next look may fare better. */
+  readonly onFailure: (error: unknown) => void;
+  /** How long an attempt may take as a whole. Default: `limits.webhookTimeoutMilliseconds`. */
+  readonly timeoutMilliseconds?: number | undefined;
+  /** Default: `limits.webhookPollMilliseconds`. */
+  readonly pollMilliseconds?: number | undefined;
+}
+
+/** How the attempts of a round ended. */
+export interface DeliveryCounts {
+  readonly delivered: number;
+  readonly retrying: number;
+  readonly failed: number;
+}
+
+export interface WebhookSender {
+  /** Attempts everything that is due by now; rejects when the outbox cannot be read. */
+  deliverDue(): Promise<DeliveryCounts>;
+  /** Goes on delivering what falls due, until it is closed. */
+  start(): void;
+  /** Begins no more attempts and waits for those under way. */
+  close(): Promise<void>;
+}
+
+/** A sender for the outbox of a database; several may work on one at the same time. undici is loaded by the first attempt. */
+export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
+  let agent: Promise<Agent> | undefined;
+  const state = { isClosed: false };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let round: Promise<unknown> = Promise.resolve();
+
+  async function deliverDue(): Promise<DeliveryCounts> {
+    const counts = { delivered: 0, retrying: 0, failed: 0 };
+    while (!state.isClosed) {
+      const due = await options.outbox.lease(limits.webhookConcurrency);
+      if (due.length === 0) break;
+      agent ??= createAgent(options);
+      const dispatcher = await agent;
+      const ends = due.map(async (delivery) => {
+        const outcome = await attempt(delivery, dispatcher, options);
+        counts[await options.outbox.record(delivery, outcome)] += 1;
+      });
+      // All of them end before a failure is told, so that none is still writing when the database is closed.
+      for (const end of await Promise.allSettled(ends)) if (end.status === 'rejected') throw end.reason;
+    }
+    return counts;
+  }
+
+  function look(): void {
+    round = deliverDue()
+      .catch(options.onFailure)
+      .finally(() => {
+        if (!state.isClosed) timer = setTimeout(look, options.pollMilliseconds ?? limits.webhookPollMilliseconds);
+      });
+  }
+
+  return {
+    deliverDue,
+    start: look,
+    async close() {
+      state.isClosed = true;
+      clearTimeout(timer);
+      await round;
+      await (await agent)?.destroy();
+    },
+  };
+}
+
+async function createAgent(rules: AddressRules): Promise<Agent> {
+  const { Agent, buildConnector } = await import('undici');
+  const connectorFor = (isPlain: boolean) =>
+    buildConnector({
+      lookup: checkedLookup({ ...rules, isPlain }),
+      timeout: limits.connectTimeoutMilliseconds,
+      // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
+      rejectUnauthorized: true,
+    });
+  const [plain, secure] = [connectorFor(true), connectorFor(false)];
+  return new Agent({
+    connect: (target, callback) => (target.protocol === 'http:' ? plain : secure)(target, callback),
+    maxHeaderSize: limits.responseHeaderBytes,
+    allowH2: false,
+  });
+}
+
+async function attempt(
+  delivery: DueDelivery,
+  dispatcher: Dispatcher,
+  options: WebhookSenderOptions,
+): Promise<DeliveryOutcome> {
+  const problem = problemOfUrl(delivery.url, options);
+  if (problem !== undefined) return { error: `not sent: the address ${problem}` };
+  const timeoutMilliseconds = options.timeoutMilliseconds ?? limits.webhookTimeoutMilliseconds;
+  try {
+    const { request } = await import('undici');
+    const answer = await request(delivery.url, {
+      method: 'POST',
+      dispatcher,
+      headers: { 'content-type': 'application/json', 'user-agent': 'tallybook', ...(await signed(delivery, options)) },
+      body: delivery.body,
+      signal: AbortSignal.timeout(timeoutMilliseconds),
+    });
+    return outcomeOf(answer.statusCode, await beginningOf(answer.body));
+  } catch (error) {
+    return { error: wordsOf(error, timeoutMilliseconds) };
+  }
+}
+
+/** The headers of Standard Webhooks: a signature by each secret that is live. */
+async function signed(
+  { eventId, body, secrets }: DueDelivery,
+  { now }: WebhookSenderOptions,
+): Promise<Record<string, string>> {
+  const { Webhook } = await import('standardwebhooks');
+  const at = new Date(now().epochMilliseconds);
+  return {
+    'webhook-id': eventId,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(eventId, at, body)).join(' '),
+  };
+}
+
+/** Only 2xx counts as delivered; a redirect is not followed, since it could lead anywhere (SEC-60). */
+function outcomeOf(responseStatus: number, responseBody: string): DeliveryOutcome {
+  const answer = { responseStatus, responseBody };
+  if (responseStatus >= 200 && responseStatus < 300) return answer;
+  const isRedirect = responseStatus >= 300 && responseStatus < 400;
+  return { ...answer, error: `answered ${responseStatus}${isRedirect ? ': redirects are not followed' : ''}` };
+}
+
+const unsafeCharacters = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffd]/g;
+
+/** The first bytes of an answer as a text of one line; what is too much is not read (SEC-61). */
+async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= limits.webhookResponseBytes) break;
+  }
+  const bytes = Buffer.concat(chunks).subarray(0, limits.webhookResponseBytes);
+  return new TextDecoder().decode(bytes).replaceAll(unsafeCharacters, ' ').trim();
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing answers at this address',
+  ECONNRESET: 'the connection broke before an answer came',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  EAI_AGAIN: 'the name cannot be looked up now',
+  ENOTFOUND: 'there is no host of this name',
+  UND_ERR_SOCKET: 'the connection broke before an answer came',
+  UND_ERR_CONNECT_TIMEOUT: `no connection within ${limits.connectTimeoutMilliseconds / 1000} seconds`,
+};
+
+function wordsOf(error: unknown, timeoutMilliseconds: number): string {
+  if (error instanceof AddressRefused) return `not sent: the address ${error.message}`;
+  const { code, name } = error as { readonly code?: unknown; readonly name?: string };
+  if (name === 'TimeoutError') return `no answer within ${timeoutMilliseconds / 1000} seconds`;
+  if (typeof code !== 'string') return 'the connection failed';
+  return reasons[code] ?? `the connection failed (${code.replaceAll(/\W/g, '')})`;
+}
