@@ -8,11 +8,10 @@ import {
   linesOf,
   movements,
   refusal,
-  settle,
   subscribe,
   use,
 } from '../support/billing-scenario.ts';
-import { createContract, createCustomer, createMeter, createPlan, createPrice } from '../support/usage-scenario.ts';
+import { createCustomer, createMeter, createPlan, createPrice } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -32,16 +31,6 @@ async function flatPrice(body: Record<string, unknown> = {}): Promise<string> {
     body: { productName: 'Seats', name: 'Seat', model: 'FLAT', unitAmount: '31', priceInterval: 'MONTH', ...body },
   });
   return data.id;
-}
-
-/** The periods of a customer's invoices as `first day, last day exclusive` with their dates, by service period of fixed lines. */
-async function periods(customerId: string): Promise<string[]> {
-  const { data } = await world.call('invoices.list', { query: { customerId, include: 'lineItems', limit: '100' } });
-  return data
-    .toReversed()
-    .map(({ lineItems = [] }) =>
-      [lineItems[0]?.servicePeriod.start, lineItems[0]?.servicePeriod.end].map((at) => at?.slice(0, 10)).join(' '),
-    );
 }
 
 describe('creating a contract', () => {
@@ -147,180 +136,6 @@ describe('creating a contract', () => {
   });
 });
 
-describe('draft invoices', () => {
-  test.each([
-    [
-      'of the 31st end with their months and return to the 31st',
-      { startDate: '2026-01-31', endDate: '2026-05-31' },
-      ['2026-01-31 2026-02-28', '2026-02-28 2026-03-31', '2026-03-31 2026-04-30', '2026-04-30 2026-05-31'],
-    ],
-    [
-      'tile the term, with the last one cut at its end',
-      { startDate: '2026-03-01', endDate: '2026-05-11' },
-      ['2026-03-01 2026-04-01', '2026-04-01 2026-05-01', '2026-05-01 2026-05-11'],
-    ],
-    ['of a rolling contract are the current one and the next', {}, ['2026-03-01 2026-04-01', '2026-04-01 2026-05-01']],
-    [
-      'of a backdated rolling contract begin with its start',
-      { startDate: '2025-12-15' },
-      ['2025-12-15 2026-01-15', '2026-01-15 2026-02-15', '2026-02-15 2026-03-15', '2026-03-15 2026-04-15'],
-    ],
-    [
-      'of a contract that lies ahead are there at once',
-      { startDate: '2026-08-01' },
-      ['2026-08-01 2026-09-01', '2026-09-01 2026-10-01'],
-    ],
-  ])('%s', async (_rule, body, expected) => {
-    const customerId = await createCustomer(world, 'acme');
-    const pricingIds = [await flatPrice()];
-    await createContract(world, { customerId, pricingIds, startDate: '2026-03-01', endDate: undefined, ...body });
-    expect(await periods(customerId)).toEqual(expected);
-  });
-
-  test('of twelve months are twelve', async () => {
-    const acme = await subscribe(world, { contract: { endDate: '2027-03-01' } });
-    const all = await invoices(world, acme);
-    expect(all).toHaveLength(12);
-    expect(all.every((invoice) => /^DRAFT-[0-9a-f]{8}$/.test(invoice.invoiceNumber))).toBe(true);
-    expect(new Set(all.map((invoice) => invoice.invoiceNumber)).size).toBe(12);
-  });
-
-  test('go at most 120 periods ahead, and are topped up when they come near', async () => {
-    const customerId = await createCustomer(world, 'acme');
-    const pricingIds = [await flatPrice({ priceInterval: 'WEEK' })];
-    const contractId = await createContract(world, {
-      customerId,
-      pricingIds,
-      startDate: '2026-03-01',
-      endDate: '2029-03-01',
-    });
-    const count = async () => (await world.call('invoices.list', { query: { customerId, limit: '1' } })).total;
-    expect(await count()).toBe(120);
-    world.clock.advance({ weeks: 10 });
-    await world.call('credits.settle', { params: { contractId } });
-    expect(await count()).toBe(130);
-  });
-
-  test('of a rolling contract are topped up by whatever writes to it', async () => {
-    const acme = await subscribe(world);
-    world.clock.set('2026-06-15T00:00:00Z');
-    expect(await invoices(world, acme)).toHaveLength(2);
-    await settle(world, acme);
-    const dates = (await invoices(world, acme)).map((invoice) => invoice.invoiceDate);
-    expect(dates).toEqual(['2026-04-01', '2026-05-01', '2026-06-01', '2026-07-01', '2026-08-01']);
-  });
-
-  test('are dated at the period end where usage is billed, and at its start where it is not', async () => {
-    const customerId = await createCustomer(world, 'acme');
-    const meterId = await createMeter(world, 'TOKENS');
-    const seat = await flatPrice();
-    const usage = await createPrice(world, meterId);
-    const term = { startDate: '2026-03-01', endDate: '2026-04-01', netTerms: 10 };
-    await createContract(world, { customerId, pricingIds: [seat], ...term });
-    world.clock.advance({ milliseconds: 1 });
-    await createContract(world, { customerId, pricingIds: [seat, usage], ...term });
-    const { data } = await world.call('invoices.list', { query: { customerId } });
-    expect(data.map((invoice) => `${invoice.invoiceDate} ${invoice.dueDate}`)).toEqual([
-      '2026-04-01 2026-04-11',
-      '2026-03-01 2026-03-11',
-    ]);
-  });
-
-  test('take the net terms of the plan where the contract gives none', async () => {
-    const acme = await subscribe(world);
-    expect((await invoiceAt(world, acme, 0)).dueDate).toBe('2026-05-01');
-  });
-
-  test('prorate a fixed price by the days of a period that is cut', async () => {
-    const customerId = await createCustomer(world, 'acme');
-    await createContract(world, {
-      customerId,
-      pricingIds: [await flatPrice()],
-      startDate: '2026-03-01',
-      endDate: '2026-03-11',
-    });
-    const { data } = await world.call('invoices.list', { query: { customerId } });
-    expect(data.map((invoice) => invoice.totalCents)).toEqual([1000]);
-  });
-
-  test('carry a yearly price on the invoice with which its year begins', async () => {
-    const customerId = await createCustomer(world, 'acme');
-    const yearly = await flatPrice({ priceInterval: 'YEAR', unitAmount: '120', name: 'Platform' });
-    await createContract(world, {
-      customerId,
-      pricingIds: [await flatPrice(), yearly],
-      startDate: '2026-03-01',
-      endDate: '2027-04-01',
-    });
-    const { data } = await world.call('invoices.list', { query: { customerId, limit: '100' } });
-    const totals = data.toReversed().map((invoice) => Number(invoice.totalCents));
-    // A month of the second year is left: 31 days of 366.
-    expect(totals).toEqual([15_100, ...Array.from({ length: 11 }, () => 3100), 3100 + 1016]);
-  });
-});
-
-describe('prices of a contract', () => {
-  test('stay as they were when it was made', async () => {
-    const acme = await subscribe(world, { meter: { groupKeys: ['model'] } });
-    await world.call('meters.setRateCard', {
-      params: { meterId: acme.meterId },
-      body: { rates: [{ dimensions: { model: 'large' }, unitAmount: '9' }], fallbackUnitAmount: '7' },
-    });
-    await use(world, acme, { tokens: 3, at: '2026-03-01T00:00:00Z', model: 'large' });
-    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(3);
-  });
-
-  test('are those of the rate card, of the contract and of the price, in this order of precision', async () => {
-    const customerId = await createCustomer(world, 'acme');
-    const meterId = await createMeter(world, 'TOKENS', { groupKeys: ['model', 'region'] });
-    const pricingId = await createPrice(world, meterId);
-    await world.call('meters.setRateCard', {
-      params: { meterId },
-      body: {
-        rates: [
-          { dimensions: { model: 'large' }, unitAmount: '0.05' },
-          { dimensions: { model: 'large', region: 'eu' }, unitAmount: '0.06' },
-        ],
-        fallbackUnitAmount: '0.02',
-      },
-    });
-    const contractId = await createContract(world, {
-      customerId,
-      pricingIds: [pricingId],
-      startDate: '2026-03-01',
-      overrides: [{ meterId, dimensions: { model: 'large' }, unitAmount: '0.04' }],
-    });
-    const acme = { customerId, contractId, meterId, pricingId };
-    for (const [model, region] of [
-      ['large', 'eu'],
-      ['large', 'us'],
-      ['small', 'us'],
-    ]) {
-      await use(world, acme, { tokens: 100, at: '2026-03-01T00:00:00Z', model, region });
-    }
-    const { lineItems = [] } = await invoiceAt(world, acme, 0);
-    expect(lineItems.map((line) => `${line.description}: ${Number(line.totalAmountCents)}`)).toEqual([
-      'Inference (model=large, region=eu): 600',
-      'Inference (model=large, region=us): 400',
-      'Inference (model=small, region=us): 200',
-    ]);
-  });
-
-  test('are overridden by basePricingId', async () => {
-    const customerId = await createCustomer(world, 'acme');
-    const seat = await flatPrice();
-    await createContract(world, {
-      customerId,
-      pricingIds: [seat],
-      startDate: '2026-03-01',
-      endDate: '2026-04-01',
-      overrides: [{ basePricingId: seat, unitAmount: '20', quantity: '3', flatAmount: '1.50' }],
-    });
-    const { data } = await world.call('invoices.list', { query: { customerId } });
-    expect(data[0]?.totalCents).toBe(6150);
-  });
-});
-
 describe('the credits that a contract begins with', () => {
   test('are a paid grant, billed on the first invoice', async () => {
     const acme = await subscribe(world, {
@@ -411,90 +226,6 @@ describe('the list of contracts', () => {
     world.clock.set('2026-04-01T00:00:00Z');
     expect(await list({ isActive: 'false' })).toEqual([other.contractId]);
     expect(await list({ isActive: 'true' })).toEqual([acme.contractId]);
-  });
-});
-
-describe('cancelling a contract', () => {
-  async function cancel(contractId: string) {
-    return (await world.call('contracts.cancel', { params: { contractId } })).data;
-  }
-
-  test("keeps the current period's invoice and cancels the later drafts", async () => {
-    const acme = await subscribe(world, { contract: { endDate: '2027-03-01' } });
-    world.clock.set('2026-05-20T10:00:00Z');
-    expect(await cancel(acme.contractId)).toEqual({
-      id: acme.contractId,
-      isActive: false,
-      effectiveCancellationDate: '2026-06-01',
-      cancelledInvoiceCount: 9,
-    });
-    const statuses = (await invoices(world, acme)).map((invoice) => invoice.status);
-    expect(statuses).toEqual([
-      ...Array.from({ length: 3 }, () => 'Drafted'),
-      ...Array.from({ length: 9 }, () => 'Cancelled'),
-    ]);
-    const { data } = await world.call('contracts.get', { params: { contractId: acme.contractId } });
-    expect(data.isActive).toBe(false);
-  });
-
-  test('still bills usage up to the end of the period', async () => {
-    const acme = await subscribe(world);
-    world.clock.set('2026-03-20T10:00:00Z');
-    await cancel(acme.contractId);
-    world.clock.set('2026-04-01T00:00:00Z');
-    await use(world, acme, { tokens: 300, at: '2026-03-31T23:59:59.999Z' });
-    await use(world, acme, { tokens: 500, at: '2026-04-01T00:00:00Z' });
-    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(300);
-  });
-
-  test('before its start ends it there, and cancels every draft', async () => {
-    const acme = await subscribe(world, {
-      contract: { startDate: '2026-08-01', endDate: '2026-11-01', creditGrantCents: 500 },
-    });
-    expect(await cancel(acme.contractId)).toMatchObject({
-      effectiveCancellationDate: '2026-08-01',
-      cancelledInvoiceCount: 3,
-    });
-    expect(await movements(world, acme)).toEqual(['grant 500 0', 'expiration -500 0']);
-  });
-
-  test('in the last period ends it with its term', async () => {
-    const acme = await subscribe(world, { contract: { endDate: '2026-04-15' } });
-    world.clock.set('2026-04-10T00:00:00Z');
-    expect(await cancel(acme.contractId)).toMatchObject({
-      effectiveCancellationDate: '2026-04-15',
-      cancelledInvoiceCount: 0,
-    });
-  });
-
-  test('bills usage of a longer period with the last invoice', async () => {
-    const acme = await subscribe(world, { price: { priceInterval: 'YEAR' }, contract: { endDate: '2028-03-01' } });
-    const seat = await flatPrice();
-    const contractId = await createContract(world, {
-      customerId: acme.customerId,
-      pricingIds: [acme.pricingId, seat],
-      startDate: '2026-03-01',
-      endDate: '2027-03-01',
-    });
-    const mixed = { ...acme, contractId };
-    world.clock.set('2026-04-20T00:00:00Z');
-    await use(world, mixed, { tokens: 300, at: '2026-03-20T00:00:00Z' });
-    await cancel(contractId);
-    const [first, second] = await invoices(world, mixed);
-    expect(first).toMatchObject({ totalCents: 3100, invoiceDate: '2026-03-01' });
-    expect(second).toMatchObject({ totalCents: 3400, invoiceDate: '2026-05-01', dueDate: '2026-05-31' });
-  });
-
-  test('is refused once it is cancelled or has ended', async () => {
-    const acme = await subscribe(world);
-    await cancel(acme.contractId);
-    const params = { contractId: acme.contractId };
-    expect(await refusal(world, 'contracts.cancel', { params })).toContain('409 ');
-    const other = await subscribe(world, { name: 'other', contract: { endDate: '2026-03-02' } });
-    world.clock.set('2026-03-02T00:00:00Z');
-    expect(await refusal(world, 'contracts.cancel', { params: { contractId: other.contractId } })).toBe(
-      `409 contract ${other.contractId} has ended, with 2026-03-02 as its end`,
-    );
   });
 });
 

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { invoiceAt, invoices, movements, refusal, subscribe, use } from '../support/billing-scenario.ts';
+import { createContract } from '../support/usage-scenario.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
+});
+afterEach(async () => {
+  await world.close();
+});
+
+/** A FLAT price; gives its id. */
+async function flatPrice(body: Record<string, unknown> = {}): Promise<string> {
+  const { data } = await world.call('pricing.create', {
+    body: { productName: 'Seats', name: 'Seat', model: 'FLAT', unitAmount: '31', priceInterval: 'MONTH', ...body },
+  });
+  return data.id;
+}
+
+describe('cancelling a contract', () => {
+  async function cancel(contractId: string) {
+    return (await world.call('contracts.cancel', { params: { contractId } })).data;
+  }
+
+  test("keeps the current period's invoice and cancels the later drafts", async () => {
+    const acme = await subscribe(world, { contract: { endDate: '2027-03-01' } });
+    world.clock.set('2026-05-20T10:00:00Z');
+    expect(await cancel(acme.contractId)).toEqual({
+      id: acme.contractId,
+      isActive: false,
+      effectiveCancellationDate: '2026-06-01',
+      cancelledInvoiceCount: 9,
+    });
+    const statuses = (await invoices(world, acme)).map((invoice) => invoice.status);
+    expect(statuses).toEqual([
+      ...Array.from({ length: 3 }, () => 'Drafted'),
+      ...Array.from({ length: 9 }, () => 'Cancelled'),
+    ]);
+    const { data } = await world.call('contracts.get', { params: { contractId: acme.contractId } });
+    expect(data.isActive).toBe(false);
+  });
+
+  test('still bills usage up to the end of the period', async () => {
+    const acme = await subscribe(world);
+    world.clock.set('2026-03-20T10:00:00Z');
+    await cancel(acme.contractId);
+    world.clock.set('2026-04-01T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-31T23:59:59.999Z' });
+    await use(world, acme, { tokens: 500, at: '2026-04-01T00:00:00Z' });
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(300);
+  });
+
+  test('before its start ends it there, and cancels every draft', async () => {
+    const acme = await subscribe(world, {
+      contract: { startDate: '2026-08-01', endDate: '2026-11-01', creditGrantCents: 500 },
+    });
+    expect(await cancel(acme.contractId)).toMatchObject({
+      effectiveCancellationDate: '2026-08-01',
+      cancelledInvoiceCount: 3,
+    });
+    expect(await movements(world, acme)).toEqual(['grant 500 0', 'expiration -500 0']);
+  });
+
+  test('in the last period ends it with its term', async () => {
+    const acme = await subscribe(world, { contract: { endDate: '2026-04-15' } });
+    world.clock.set('2026-04-10T00:00:00Z');
+    expect(await cancel(acme.contractId)).toMatchObject({
+      effectiveCancellationDate: '2026-04-15',
+      cancelledInvoiceCount: 0,
+    });
+  });
+
+  test('bills usage of a longer period with the last invoice', async () => {
+    const acme = await subscribe(world, { price: { priceInterval: 'YEAR' }, contract: { endDate: '2028-03-01' } });
+    const seat = await flatPrice();
+    const contractId = await createContract(world, {
+      customerId: acme.customerId,
+      pricingIds: [acme.pricingId, seat],
+      startDate: '2026-03-01',
+      endDate: '2027-03-01',
+    });
+    const mixed = { ...acme, contractId };
+    world.clock.set('2026-04-20T00:00:00Z');
+    await use(world, mixed, { tokens: 300, at: '2026-03-20T00:00:00Z' });
+    await cancel(contractId);
+    const [first, second] = await invoices(world, mixed);
+    expect(first).toMatchObject({ totalCents: 3100, invoiceDate: '2026-03-01' });
+    expect(second).toMatchObject({ totalCents: 3400, invoiceDate: '2026-05-01', dueDate: '2026-05-31' });
+  });
+
+  test('is refused once it is cancelled or has ended', async () => {
+    const acme = await subscribe(world);
+    await cancel(acme.contractId);
+    const params = { contractId: acme.contractId };
+    expect(await refusal(world, 'contracts.cancel', { params })).toContain('409 ');
+    const other = await subscribe(world, { name: 'other', contract: { endDate: '2026-03-02' } });
+    world.clock.set('2026-03-02T00:00:00Z');
+    expect(await refusal(world, 'contracts.cancel', { params: { contractId: other.contractId } })).toBe(
+      `409 contract ${other.contractId} has ended, with 2026-03-02 as its end`,
+    );
+  });
+});

@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import {
+  balance,
+  finalize,
+  grant,
+  invoiceAt,
+  ledger,
+  movements,
+  refusal,
+  settle,
+  subscribe,
+  use,
+} from '../support/billing-scenario.ts';
+import type { Subscription } from '../support/billing-scenario.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+let acme: Subscription;
+beforeEach(async () => {
+  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
+  acme = await subscribe(world);
+});
+afterEach(async () => {
+  await world.close();
+});
+
+type Body = Record<string, unknown>;
+
+const unknownId = '01900000-0000-7000-8000-ffffffffffff';
+describe('an adjustment', () => {
+  async function adjust(grantEntryId: string, body: Body): Promise<string> {
+    return await refusal(world, 'credits.adjust', {
+      params: { contractId: acme.contractId },
+      body: { grantEntryId, description: 'Correction', ...body },
+    });
+  }
+
+  test('corrects one grant, in cents or in credits of its own rate', async () => {
+    const id = await grant(world, acme, { creditAmount: 100, creditRateCents: 10 });
+    expect(await adjust(id, { amountCents: -300 })).toBe('accepted');
+    expect(await adjust(id, { creditAmount: 10 })).toBe('accepted');
+    expect(await movements(world, acme)).toEqual(['grant 1000 100', 'adjustment -300 -30', 'adjustment 100 10']);
+    expect((await ledger(world, acme))[1]).toMatchObject({
+      sourceType: 'adjustment',
+      grantEntryId: id,
+      description: 'Correction',
+      invoiceId: null,
+    });
+  });
+
+  test('may not take more than there is, nor give more than was granted', async () => {
+    const id = await grant(world, acme, { amountCents: 1000 });
+    expect(await adjust(id, { amountCents: -1001 })).toContain('409 grant');
+    expect(await adjust(id, { amountCents: 1 })).toContain('409 grant');
+    expect(await adjust(id, { amountCents: -1000 })).toBe('accepted');
+    expect(await adjust(id, { amountCents: 1000 })).toBe('accepted');
+  });
+
+  test('is refused of a grant that has expired, after the rest was swept', async () => {
+    const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-02T00:00:00Z' });
+    world.clock.set('2026-03-02T00:00:00Z');
+    expect(await adjust(id, { amountCents: -1 })).toContain('409 grant');
+  });
+
+  test('names a grant of this contract', async () => {
+    const other = await subscribe(world, { name: 'other' });
+    const foreign = await grant(world, other, { amountCents: 1000 });
+    for (const id of [unknownId, foreign]) {
+      expect(await adjust(id, { amountCents: -1 })).toBe('422 grantEntryId: names no grant of this contract');
+    }
+  });
+
+  test('leaves drafts with what is left', async () => {
+    const id = await grant(world, acme, { amountCents: 1000 });
+    await use(world, acme, { tokens: 600, at: '2026-03-01T00:00:00Z' });
+    await adjust(id, { amountCents: -700 });
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(300);
+  });
+});
+
+describe('a reversal', () => {
+  async function reverse(entryId: string): Promise<string> {
+    return await refusal(world, 'credits.reverse', { params: { contractId: acme.contractId, entryId }, body: {} });
+  }
+  async function last(): Promise<string> {
+    return (await ledger(world, acme)).at(-1)?.id ?? '';
+  }
+
+  test('undoes a grant that nothing was taken from, once', async () => {
+    const id = await grant(world, acme, { creditAmount: 10, creditRateCents: 5 });
+    expect(await reverse(id)).toBe('accepted');
+    expect(await movements(world, acme)).toEqual(['grant 50 10', 'reversal -50 -10']);
+    expect((await ledger(world, acme))[1]).toMatchObject({ sourceType: 'reversal', grantEntryId: id });
+    expect(await reverse(id)).toContain('409 entry');
+  });
+
+  test('of a grant is refused once usage took from it', async () => {
+    const id = await grant(world, acme, { amountCents: 1000 });
+    await use(world, acme, { tokens: 1, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    expect(await reverse(id)).toContain('409 grant');
+  });
+
+  test('undoes an adjustment', async () => {
+    const id = await grant(world, acme, { amountCents: 1000 });
+    await world.call('credits.adjust', {
+      params: { contractId: acme.contractId },
+      body: { grantEntryId: id, amountCents: -400, description: 'x' },
+    });
+    expect(await reverse(await last())).toBe('accepted');
+    expect((await balance(world, acme)).balance.balanceCents).toBe(1000);
+  });
+
+  test('returns usage of a draft to its grant', async () => {
+    await grant(world, acme, { amountCents: 1000 });
+    await use(world, acme, { tokens: 1, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    expect(await reverse(await last())).toBe('accepted');
+    expect((await balance(world, acme)).balance.balanceCents).toBe(1000);
+  });
+
+  test('returns usage to a grant that has expired only for it to lapse', async () => {
+    await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-02T00:00:00Z' });
+    await use(world, acme, { tokens: 1000, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    const usage = await last();
+    world.clock.set('2026-03-03T00:00:00Z');
+    expect(await reverse(usage)).toBe('accepted');
+    expect((await movements(world, acme)).slice(1)).toEqual(['usage -1000 0', 'reversal 1000 0', 'expiration -1000 0']);
+  });
+
+  test('is refused of usage that a finalized invoice shows', async () => {
+    await grant(world, acme, { amountCents: 1000 });
+    await use(world, acme, { tokens: 1, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+    await finalize(world, (await invoiceAt(world, acme, 0)).id);
+    expect(await reverse(await last())).toContain('pays invoice INV-000001, which is finalized');
+  });
+
+  test('is refused of an expiration and of a reversal', async () => {
+    const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-02T00:00:00Z' });
+    world.clock.set('2026-03-02T00:00:00Z');
+    await settle(world, acme);
+    expect(await reverse(await last())).toContain('409 entry');
+    const other = await grant(world, acme, { amountCents: 1 });
+    expect(other).not.toBe(id);
+    await reverse(other);
+    expect(await reverse(await last())).toContain('409 entry');
+  });
+
+  test('of an unknown entry finds nothing', async () => {
+    const other = await subscribe(world, { name: 'other' });
+    const foreign = await grant(world, other, { amountCents: 1000 });
+    for (const id of [unknownId, foreign, 'nonsense']) {
+      expect(await reverse(id)).toBe('404 no ledger entry of this contract has this id');
+    }
+  });
+});

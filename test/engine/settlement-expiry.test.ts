@@ -1,0 +1,202 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import {
+  balance,
+  finalize,
+  grant,
+  invoiceAt,
+  ledger,
+  linesOf,
+  movements,
+  settle,
+  subscribe,
+  use,
+} from '../support/billing-scenario.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
+});
+afterEach(async () => {
+  await world.close();
+});
+
+describe('the expiry of a grant', () => {
+  test('is effective at its instant, whether or not it was written', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-10T00:00:00Z' });
+    world.clock.set('2026-03-09T23:59:59.999Z');
+    expect((await balance(world, acme)).balance.balanceCents).toBe(1000);
+    world.clock.set('2026-03-10T00:00:00.000Z');
+    const read = await balance(world, acme);
+    expect(read.balance.balanceCents).toBe(0);
+    expect(read.blocks[0]).toMatchObject({ status: 'expired', remainingCents: 0, daysUntilExpiry: 0 });
+    await settle(world, acme);
+    expect(await balance(world, acme)).toEqual(read);
+  });
+
+  test('settles usage before it, and lets the rest lapse', async () => {
+    const acme = await subscribe(world);
+    const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-10T00:00:00Z' });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-09T23:59:59.999Z' });
+    await use(world, acme, { tokens: 500, at: '2026-03-10T00:00:00.000Z' });
+    await settle(world, acme);
+    expect(await movements(world, acme)).toEqual(['grant 1000 0', 'usage -300 0', 'expiration -700 0']);
+    const expiration = (await ledger(world, acme)).at(-1);
+    expect(expiration).toMatchObject({
+      sourceType: 'expiration',
+      grantEntryId: id,
+      expiresAt: '2026-03-10T00:00:00.000Z',
+      invoiceId: null,
+    });
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(500);
+  });
+
+  test('is the same for two grants that expire one after the other', async () => {
+    const acme = await subscribe(world);
+    const first = await grant(world, acme, { amountCents: 100, expiresAt: '2026-03-10T00:00:00Z' });
+    const second = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-15T00:00:00Z' });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 150, at: '2026-03-05T00:00:00Z' });
+    await use(world, acme, { tokens: 70, at: '2026-03-12T00:00:00Z' });
+    await use(world, acme, { tokens: 9, at: '2026-03-16T00:00:00Z' });
+    await settle(world, acme);
+    expect(await movements(world, acme, first)).toEqual(['grant 100 0', 'usage -100 0']);
+    expect(await movements(world, acme, second)).toEqual(['grant 1000 0', 'usage -120 0', 'expiration -880 0']);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(9);
+  });
+
+  test('is not undone by usage that arrives after it was written', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-10T00:00:00Z' });
+    world.clock.set('2026-03-11T00:00:00Z');
+    await settle(world, acme);
+    await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z' });
+    await settle(world, acme);
+    expect(await movements(world, acme)).toEqual(['grant 1000 0', 'expiration -1000 0']);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(300);
+  });
+
+  test('takes what comes back to an expired grant at once', async () => {
+    const acme = await subscribe(world);
+    const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-10T00:00:00Z' });
+    world.clock.set('2026-03-11T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z', key: 'a' });
+    await settle(world, acme);
+    await use(world, acme, { tokens: 100, at: '2026-03-05T00:00:00Z', key: 'a' });
+    await settle(world, acme);
+    expect(await movements(world, acme, id)).toEqual([
+      'grant 1000 0',
+      'usage -300 0',
+      'expiration -700 0',
+      'reversal 300 0',
+      'usage -100 0',
+      'expiration -200 0',
+    ]);
+    expect((await balance(world, acme)).balance.balanceCents).toBe(0);
+    expect(await settle(world, acme)).toEqual([]);
+  });
+
+  test('is swept before another grant is written, so that its balance is right', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-10T00:00:00Z' });
+    world.clock.set('2026-03-11T00:00:00Z');
+    const { data } = await world.call('credits.grant', {
+      params: { contractId: acme.contractId },
+      body: { amountCents: 50, expiresAt: '2026-12-01T00:00:00Z' },
+    });
+    expect(data.balanceAfterCents).toBe(50);
+  });
+});
+
+describe('specifiers', () => {
+  test.each([
+    ['of another meter', { meterIds: 'other' }, 1000],
+    ['of this meter', { meterIds: 'own' }, 0],
+    ['of this price', { pricingIds: 'own' }, 0],
+    ['of one event name', { eventNames: ['chat'] }, 400],
+    ['of one property value', { properties: { model: 'large' } }, 300],
+    ['of either of two values', { properties: { model: ['large', 'small'] } }, 0],
+    ['of a name and a value', { eventNames: ['chat'], properties: { model: 'large' } }, 700],
+    ['of everything', {}, 0],
+  ])('a grant %s pays for nothing else', async (_rule, given, overage) => {
+    const acme = await subscribe(world);
+    const other = await subscribe(world, { name: 'other' });
+    const specifiers: Record<string, unknown> = { ...given };
+    if (specifiers['meterIds'] === 'own') specifiers['meterIds'] = [other.meterId, acme.meterId];
+    if (specifiers['meterIds'] === 'other') specifiers['meterIds'] = [other.meterId];
+    if (specifiers['pricingIds'] === 'own') specifiers['pricingIds'] = [acme.pricingId];
+    await grant(world, acme, { amountCents: 5000, specifiers });
+    world.clock.set('2026-03-10T00:00:00Z');
+    const at = '2026-03-05T00:00:00Z';
+    await use(world, acme, { tokens: 300, at, model: 'large', eventName: 'chat' });
+    await use(world, acme, { tokens: 400, at, model: 'large', eventName: 'embed' });
+    await use(world, acme, { tokens: 300, at, model: 'small', eventName: 'chat' });
+    await settle(world, acme);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(overage);
+  });
+});
+
+describe('free credits', () => {
+  test("are worth the contract's own rate", async () => {
+    const acme = await subscribe(world, { contract: { creditSettings: { creditRateCents: 20 } } });
+    const id = await grant(world, acme, { amountCents: 0, creditRateCents: 0, creditAmount: 10 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 150, at: '2026-03-05T00:00:00Z' });
+    await settle(world, acme);
+    expect(await movements(world, acme, id)).toEqual(['grant 0 10', 'usage 0 -7.5']);
+    const draft = await invoiceAt(world, acme, 0);
+    expect(linesOf(draft)).toEqual(['Tokens 150', 'Credits applied -150']);
+    const { data } = await world.call('invoices.creditReport', { params: { invoiceId: draft.id } });
+    expect(data.summary).toEqual({ totalCredits: 7.5, totalCents: 150, entryCount: 1 });
+  });
+
+  test('take the newest rate that was granted where the contract has none', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { creditAmount: 1, creditRateCents: 50, expiresAt: '2026-11-01T00:00:00Z' });
+    await grant(world, acme, { creditRateCents: 0, creditAmount: 10 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 600, at: '2026-03-05T00:00:00Z' });
+    await settle(world, acme);
+    expect(await movements(world, acme)).toEqual(['grant 50 1', 'grant 0 10', 'usage -50 -1', 'usage 0 -10']);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(50);
+  });
+
+  test('stay unused without any rate', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { creditRateCents: 0, creditAmount: 10 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 600, at: '2026-03-05T00:00:00Z' });
+    expect(await settle(world, acme)).toEqual([]);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(600);
+  });
+});
+
+describe('budgets', () => {
+  const large = { eventPropertyKey: 'model', eventPropertyValue: 'large', maxCreditsCents: 400 };
+
+  test('cap what credits pay for their dimension; the rest of it is invoiced', async () => {
+    const acme = await subscribe(world, { contract: { creditSettings: { budgets: [large] } } });
+    await grant(world, acme, { amountCents: 5000 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 1000, at: '2026-03-05T00:00:00Z', model: 'large' });
+    await use(world, acme, { tokens: 200, at: '2026-03-05T00:00:00Z', model: 'small' });
+    const draft = await invoiceAt(world, acme, 0);
+    expect(linesOf(draft)).toEqual(['Tokens 1200', 'Credits applied -600']);
+  });
+
+  test('count over the life of the contract', async () => {
+    const acme = await subscribe(world, { contract: { creditSettings: { budgets: [large] } } });
+    await grant(world, acme, { amountCents: 5000 });
+    world.clock.set('2026-03-10T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z', model: 'large' });
+    world.clock.set('2026-04-10T00:00:00Z');
+    await finalize(world, (await invoiceAt(world, acme, 0)).id);
+    await use(world, acme, { tokens: 300, at: '2026-04-05T00:00:00Z', model: 'large' });
+    expect(linesOf(await invoiceAt(world, acme, 0))).toEqual(['Tokens 300', 'Credits applied -300']);
+    expect(linesOf(await invoiceAt(world, acme, 1))).toEqual(['Tokens 300', 'Credits applied -100']);
+  });
+});
