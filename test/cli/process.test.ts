@@ -67,6 +67,15 @@ test.runIf(process.platform !== 'win32')('a reader that stops early is success',
   expect([stdout, stderr]).toEqual(['{', '']);
 });
 
+test.runIf(process.platform !== 'win32')('an interrupted command ends with 130', async () => {
+  const child = spawn(process.execPath, [launcher, 'customers', 'create', '--input', '-'], { env: home() });
+  const ended = once(child, 'exit');
+  // More than a pipe holds: once it is written, the command is reading.
+  await new Promise((resolve) => child.stdin.write(' '.repeat(1_000_000), resolve));
+  child.kill('SIGINT');
+  expect(await ended).toEqual([130, null]);
+});
+
 describe('serve', () => {
   async function serving(env: NodeJS.ProcessEnv, ...words: string[]) {
     const child = spawn(process.execPath, [launcher, 'serve', '--port', '0', ...words], { env });
