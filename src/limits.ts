@@ -64,6 +64,7 @@ export const limits = {
   /** security 6: what one SQL meter may take; a bill run waits longer */
   meterSqlMilliseconds: 2_000,
   meterSqlBillRunMilliseconds: 10_000,
+  meterSqlProcesses: 2,
   meterSqlHeapMebibytes: 256,
   meterSqlResidentMebibytes: 512,
   meterSqlValueMaximum: 10 ** 15,

@@ -54,7 +54,8 @@ export async function consumedCents(
 ): Promise<ReadonlyMap<string, bigint>> {
   const asked = budgets.some((budget) => budget.meterId === null) ? undefined : budgets.map((budget) => budget.meterId);
   const relevant = windows.filter((window) => asked === undefined || asked.includes(window.meterId));
-  const usages = await meterContract(context, contract, relevant, metering);
+  // A budget is of a property, which usage of an SQL meter does not have.
+  const usages = await meterContract(context, contract, relevant, { ...metering, leavesOutSql: true });
   const atoms = usages.flatMap((usage) => rateMeteredUsage(usage, { invoiceId: '', periodIndex: 0 }).atoms);
   return new Map(
     budgets.map((budget) => {

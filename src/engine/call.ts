@@ -1,16 +1,18 @@
 /** The path of every call: scope, parse, transaction, handler, check of the answer. */
 
 import { BillingError, ConflictError, ForbiddenError, NotFoundError } from '../errors.ts';
-import { operations, roomOf, rooms } from '../operations/index.ts';
-import type { Answer, Caller, OperationName, RoomName } from '../operations/index.ts';
+import { limits } from '../limits.ts';
+import { operations, roomOf } from '../operations/index.ts';
+import type { Answer, Caller, OperationName, RoomName, rooms } from '../operations/index.ts';
 import { changesState } from '../operations/operation.ts';
 import type { CallInput, Operation } from '../operations/operation.ts';
 import { type ParsedInput, parseInput } from '../operations/parse.ts';
 import { ConstraintViolation } from '../store/constraint-violation.ts';
 import type { Transaction } from '../store/database.ts';
 import { findOrganization, updateOrganization } from '../store/records/organizations.ts';
-import type { EngineDependencies } from './engine.ts';
+import type { EngineParts } from './engine.ts';
 import type { CallContext, Handler, HandlersOf, Result } from './handler.ts';
+import { type SqlReadings, withSqlReadings } from './usage-sql.ts';
 import { wireTimestamp } from './wire.ts';
 
 /** Loaded when first called, so that a command pays for the rooms that it enters. */
@@ -27,10 +29,11 @@ const handlers: { readonly [R in RoomName]: () => Promise<HandlersOf<(typeof roo
   webhooks: async () => (await import('./webhooks.ts')).webhookHandlers,
 };
 
-type Preparation = (dependencies: EngineDependencies, input: ParsedInput<Operation>) => Promise<void>;
+type Preparation = (dependencies: EngineParts, input: ParsedInput<Operation>) => Promise<void>;
 
 /** What is looked at outside of the database, which a transaction must not wait for. */
 const preparations: Partial<Record<OperationName, () => Promise<Preparation>>> = {
+  'meters.create': async () => (await import('./meters.ts')).checkMeterSql,
   'webhooks.create': async () => (await import('./webhooks.ts')).checkEndpointAddress,
   'webhooks.update': async () => (await import('./webhooks.ts')).checkEndpointAddress,
 };
@@ -40,7 +43,7 @@ const preparations: Partial<Record<OperationName, () => Promise<Preparation>>> =
  * A refusal comes in this order: scope, then form of the input, then what it names, then rules (semantics 2).
  */
 export async function callOperation<N extends OperationName>(
-  dependencies: EngineDependencies,
+  dependencies: EngineParts,
   caller: Caller,
   name: N,
   input: CallInput,
@@ -51,17 +54,35 @@ export async function callOperation<N extends OperationName>(
   const room = (await handlers[roomOf(name)]()) as unknown as Record<OperationName, Handler<Operation>>;
   const prepare = await preparations[name]?.();
   await prepare?.(dependencies, parsed);
-  const run = async (tx: Transaction) => {
-    const context = await createContext(dependencies, caller, tx);
-    const result = await room[name](context, parsed);
-    if (changesState(operation)) await keepTime(context);
-    return result;
-  };
-  const result = await translated(async () =>
-    changesState(operation) ? await dependencies.store.write(run) : await dependencies.store.read(run),
+  const access = changesState(operation) ? 'write' : 'read';
+  const result = await translated(
+    async () =>
+      await inTransaction(dependencies, { caller, access }, async (context) => {
+        const found = await room[name](context, parsed);
+        if (access === 'write') await keepTime(context);
+        return found;
+      }),
   );
   await followUp(dependencies, caller, result);
-  return toAnswer(operation, result) as Answer<N>;
+  return toAnswer(operation, result);
+}
+
+/**
+ * Does `work` in a transaction, and once more for each SQL meter that it has to read: only what the last run returns counts,
+ * and only its writes are kept.
+ */
+export async function inTransaction<T>(
+  dependencies: EngineParts,
+  { caller, access }: { readonly caller: Caller; readonly access: 'read' | 'write' },
+  work: (context: CallContext) => Promise<T>,
+): Promise<T> {
+  const { store, meterSql } = dependencies;
+  const deadlineMilliseconds = access === 'write' ? limits.meterSqlBillRunMilliseconds : limits.meterSqlMilliseconds;
+  return await withSqlReadings(
+    { meterSql, deadlineMilliseconds },
+    async (sqlReadings) =>
+      await store[access](async (tx) => await work(await createContext(dependencies, caller, { tx, sqlReadings }))),
+  );
 }
 
 function checkScope(caller: Caller, operation: Operation): void {
@@ -72,7 +93,11 @@ function checkScope(caller: Caller, operation: Operation): void {
   throw new ForbiddenError(`API key does not have the required permission: ${operation.scope}`);
 }
 
-async function createContext(dependencies: EngineDependencies, caller: Caller, tx: Transaction): Promise<CallContext> {
+async function createContext(
+  dependencies: EngineParts,
+  caller: Caller,
+  { tx, sqlReadings }: { readonly tx: Transaction; readonly sqlReadings: SqlReadings },
+): Promise<CallContext> {
   const organization = await findOrganization(tx, caller.organizationId);
   if (organization === undefined) throw new NotFoundError('this organization does not exist');
   const last = Temporal.Instant.from(organization.lastCreatedAt);
@@ -81,6 +106,7 @@ async function createContext(dependencies: EngineDependencies, caller: Caller, t
   return {
     tx,
     events: dependencies.store.events,
+    sqlReadings,
     caller,
     organization,
     orgId: organization.id,
@@ -110,11 +136,11 @@ async function translated<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function followUp(dependencies: EngineDependencies, caller: Caller, result: Result<Operation>): Promise<void> {
+async function followUp(dependencies: EngineParts, caller: Caller, result: Result<Operation>): Promise<void> {
   const { followUp: record } = result;
   if (record === undefined || dependencies.store.isReadOnly) return;
   try {
-    await dependencies.store.write(async (tx) => await record(await createContext(dependencies, caller, tx)));
+    await inTransaction(dependencies, { caller, access: 'write' }, record);
   } catch (error) {
     if (error instanceof BillingError && error.kind === 'unavailable') return;
     throw error;

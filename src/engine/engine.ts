@@ -2,6 +2,7 @@
 
 import type { Caller, Engine } from '../operations/index.ts';
 import type { CheckWebhookUrl } from '../operations/webhook-outbox.ts';
+import { createMeterSql, type MeterSql } from '../store/meter-sql.ts';
 import type { Store } from '../store/store.ts';
 import { callOperation } from './call.ts';
 
@@ -17,20 +18,29 @@ export interface EngineDependencies {
   readonly finalizationGraceHours: number;
   /** Without it no webhook can be registered. */
   readonly checkWebhookUrl?: CheckWebhookUrl;
+  /** Reads SQL meters; made, and started with the first of them, where none is given. */
+  readonly meterSql?: MeterSql;
 }
+
+/** The dependencies with what the engine makes itself. */
+export type EngineParts = EngineDependencies & { readonly meterSql: MeterSql };
 
 /** The service on an open store; closing it closes the store. */
 export function createEngine(dependencies: EngineDependencies): Engine {
-  const { store } = dependencies;
+  const { store, meterSql = createMeterSql() } = dependencies;
+  const parts: EngineParts = { ...dependencies, meterSql };
   return {
     as: (caller: Caller) => ({
-      call: async (name, input = {}) => await callOperation(dependencies, caller, name, input),
+      call: async (name, input = {}) => await callOperation(parts, caller, name, input),
     }),
     authenticate: async (key) => await (await import('./keys.ts')).authenticate(dependencies, key),
     owner: async (organization) => await (await import('./keys.ts')).findOwner(dependencies, organization),
     ping: async () => {
       await store.read(async () => await Promise.resolve());
     },
-    close: async () => await store.close(),
+    close: async () => {
+      meterSql.close();
+      await store.close();
+    },
   };
 }

@@ -8,11 +8,14 @@ import type { ParsedInput } from '../operations/parse.ts';
 import type { Transaction } from '../store/database.ts';
 import type { EventStore } from '../store/event-store.ts';
 import type { Organization } from '../store/records/organizations.ts';
+import type { SqlReadings } from './usage-sql.ts';
 
 /** One call: its transaction, its caller, its one instant. */
 export interface CallContext {
   readonly tx: Transaction;
   readonly events: EventStore;
+  /** What SQL meters read; a handler that asks for more is called again. */
+  readonly sqlReadings: SqlReadings;
   readonly caller: Caller;
   readonly organization: Organization;
   /** `organization.id`: the first condition of every query. */

@@ -3,7 +3,10 @@
 import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
+import type { OperationTable } from '../operations/index.ts';
 import type { meterOperations } from '../operations/meters.ts';
+import type { Operation } from '../operations/operation.ts';
+import type { ParsedInput } from '../operations/parse.ts';
 import { listPricingsOfMeters } from '../store/records/catalog.ts';
 import {
   archiveMeter,
@@ -15,16 +18,12 @@ import {
   saveRateCard,
 } from '../store/records/meters.ts';
 import type { Meter, MeterPropertyFilter, StoredRate, StoredRateCard } from '../store/records/meters.ts';
+import type { EngineParts } from './engine.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
 
 export const meterHandlers: HandlersOf<typeof meterOperations> = {
   'meters.create': async (context, { body }) => {
-    if (body.sql !== undefined) {
-      const message =
-        'custom queries are not available in this version; use aggregationType, aggregationKey and filters';
-      throw new InvalidInputError([{ path: 'sql', message }]);
-    }
     const holder = await findMeterByCode(context.tx, context.orgId, body.code);
     if (holder !== undefined) {
       throw new ConflictError(`the code ${body.code} belongs to meter ${holder.id} already`, {
@@ -37,14 +36,7 @@ export const meterHandlers: HandlersOf<typeof meterOperations> = {
       displayName: body.displayName,
       description: body.description ?? null,
       aggregationType: body.aggregationType,
-      eventTypeFilter: {
-        include: body.eventTypeFilter?.include ?? [],
-        exclude: body.eventTypeFilter?.exclude ?? [],
-      },
-      propertyFilters: body.propertyFilters ?? [],
-      aggregationKey: body.aggregationKey ?? null,
-      groupKeys: body.groupKeys ?? [],
-      sql: null,
+      ...rulesOf(body),
       status: 'active',
       archivedAt: null,
       createdAt: context.timestamp,
@@ -105,6 +97,33 @@ export const meterHandlers: HandlersOf<typeof meterOperations> = {
   },
 };
 
+type CreateInput = ParsedInput<OperationTable['meters.create']>;
+
+/** Tries out a query before the transaction, which must not wait for it; throws InvalidInputError where it is no meter. */
+export async function checkMeterSql({ meterSql }: EngineParts, input: ParsedInput<Operation>): Promise<void> {
+  const body: unknown = input.body;
+  const { sql } = body as CreateInput['body'];
+  if (sql !== undefined) await meterSql.check(sql);
+}
+
+/** What a meter counts. A query overrides the other rules: none of them is kept beside it (interface 4.17). */
+function rulesOf(
+  body: CreateInput['body'],
+): Pick<Meter, 'eventTypeFilter' | 'propertyFilters' | 'aggregationKey' | 'groupKeys' | 'sql'> {
+  if (body.sql !== undefined) {
+    const eventTypeFilter = { include: [], exclude: [] };
+    return { eventTypeFilter, propertyFilters: [], aggregationKey: null, groupKeys: [], sql: body.sql };
+  }
+  const { include = [], exclude = [] } = body.eventTypeFilter ?? {};
+  return {
+    eventTypeFilter: { include, exclude },
+    propertyFilters: body.propertyFilters ?? [],
+    aggregationKey: body.aggregationKey ?? null,
+    groupKeys: body.groupKeys ?? [],
+    sql: null,
+  };
+}
+
 async function getMeter(context: CallContext, id: string): Promise<Meter> {
   const meter = await findMeter(context.tx, context.orgId, id);
   if (meter === undefined) {
@@ -141,7 +160,7 @@ function repetitionIssues(rates: readonly StoredRate[]): InputIssue[] {
 }
 
 function wireMeter(meter: Meter) {
-  const { id, code, displayName, description, aggregationType, aggregationKey, createdAt, updatedAt } = meter;
+  const { id, code, displayName, description, aggregationType, aggregationKey, sql, createdAt, updatedAt } = meter;
   return {
     id,
     code,
@@ -152,6 +171,7 @@ function wireMeter(meter: Meter) {
     propertyFilters: meter.propertyFilters.map(wireFilter),
     ...(aggregationKey === null ? {} : { aggregationKey }),
     groupKeys: [...meter.groupKeys],
+    ...(sql === null ? {} : { sql }),
     createdAt,
     updatedAt,
   };

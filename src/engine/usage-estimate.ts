@@ -2,16 +2,18 @@
 
 import { decimalText, zero } from '../calculation/money.ts';
 import { type RatedLine, rateUsage } from '../calculation/rating.ts';
+import type { UsageReading } from '../calculation/usage-atoms.ts';
 import { createUsageFold, noDimensions } from '../calculation/usage-fold.ts';
 import { InvalidInputError } from '../errors.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import type { ParsedInput } from '../operations/parse.ts';
 import { findContract } from '../store/records/contracts.ts';
-import { findMeters } from '../store/records/meters.ts';
+import { findMeters, type Meter } from '../store/records/meters.ts';
 import { itemsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { currentPrices, type MeterPrice } from './usage-prices.ts';
+import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 
 type EstimateInput = ParsedInput<OperationTable['pricing.estimate']>['body'];
 
@@ -21,7 +23,11 @@ export async function estimateCost(
   { contractId, events }: EstimateInput,
 ): Promise<ResponseBody<'pricing.estimate'>> {
   const prices = contractId === undefined ? await currentPrices(context) : await contractPrices(context, contractId);
-  const lines = prices.flatMap((price) => linesOf(price, events).map((line) => ({ meter: price.meter, line })));
+  const lines: { readonly meter: Meter; readonly line: RatedLine }[] = [];
+  for (const { meter, item } of prices) {
+    const readings = await readingsOf(context, meter, events);
+    if (readings.length > 0) lines.push(...rateUsage(item, readings).map((line) => ({ meter, line })));
+  }
   const total = lines.reduce((sum, { line }) => sum.plus(line.exactAmount), zero);
   return {
     data: {
@@ -49,9 +55,33 @@ async function contractPrices({ tx, orgId }: CallContext, contractId: string): P
   return items.flatMap((item) => meters.filter((meter) => meter.id === item.meterId).map((meter) => ({ meter, item })));
 }
 
-function linesOf({ meter, item }: MeterPrice, events: EstimateInput['events']): RatedLine[] {
+async function readingsOf(
+  context: CallContext,
+  meter: Meter,
+  events: EstimateInput['events'],
+): Promise<UsageReading[]> {
+  const readings =
+    meter.sql === null ? foldOf(meter, events) : await queried(context, { ...meter, sql: meter.sql }, events);
+  return readings.filter((reading) => reading.count > 0);
+}
+
+function foldOf(meter: Meter, events: EstimateInput['events']): UsageReading[] {
   const fold = createUsageFold(meter, noDimensions);
   for (const { eventName, properties = {} } of events) fold.add({ eventName, properties }, 0);
-  const readings = fold.readings(0, 1).filter((reading) => reading.count > 0);
-  return readings.length === 0 ? [] : rateUsage(item, readings);
+  return fold.readings(0, 1);
+}
+
+/** Events to be estimated have no time; to a query they all happen now. */
+async function queried(
+  context: CallContext,
+  meter: SqlMeter,
+  events: EstimateInput['events'],
+): Promise<UsageReading[]> {
+  const timestampEpochMs = context.now.epochMilliseconds;
+  const rows = events.map(({ eventName, properties = {} }) => ({
+    eventName,
+    timestampEpochMs,
+    propertiesJson: JSON.stringify(properties),
+  }));
+  return await readSqlMeter(context, meter, [{ keepsEvents: false, events: rows }]);
 }

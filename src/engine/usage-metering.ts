@@ -1,6 +1,6 @@
 /**
  * What the meters of a contract or a customer read: one scan of events for each meter over all windows, folded into windows
- * and phases. Events that came late are left out; events without a contract go to the customer's earliest contract that
+ * and phases, or handed to the query of the meter. Events that came late are left out; events without a contract go to the customer's earliest contract that
  * prices the meter (semantics 8).
  */
 
@@ -8,12 +8,14 @@ import type { UsageWindow } from '../calculation/invoice-draft.ts';
 import { hasProperty } from '../calculation/metering.ts';
 import type { UsageDimensions } from '../calculation/specifiers.ts';
 import { type MeteredUsage, phaseEndsOf, type UsagePhase } from '../calculation/usage-atoms.ts';
-import { createUsageFold, noDimensions, type UsageFold } from '../calculation/usage-fold.ts';
-import type { EventScan } from '../store/event-store.ts';
+import { createUsageFold, noDimensions } from '../calculation/usage-fold.ts';
+import type { EventScan, ScannedEvent } from '../store/event-store.ts';
+import type { MeterSqlEvent, MeterSqlReading } from '../store/meter-sql.ts';
 import { listContractsOfCustomer } from '../store/records/contracts.ts';
 import { findMeters, type Meter } from '../store/records/meters.ts';
 import type { CallContext } from './handler.ts';
 import { coveragesOf, takenBefore } from './usage-attribution.ts';
+import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 
 /** Narrows what is metered; usage that it leaves out is not seen at all. */
 export interface EventFilter {
@@ -29,6 +31,8 @@ export interface MeteringOptions {
   /** Grants, whose expiries inside a window end its phases. `[]` gives one phase a window. */
   readonly grants: readonly { readonly expiresAt: Temporal.Instant | undefined }[];
   readonly filter?: EventFilter | undefined;
+  /** Nothing is asked of usage without properties, which is all that SQL meters have: their windows are left out. */
+  readonly leavesOutSql?: boolean | undefined;
 }
 
 /** One phase a window, told apart by group values alone. */
@@ -43,7 +47,7 @@ export interface MeteredContract {
 /** What to meter for an item; a usage window of calculation is one. */
 export type MeteringWindow = Pick<UsageWindow, 'item' | 'meterId' | 'start' | 'end'>;
 
-export type MeteringContext = Pick<CallContext, 'tx' | 'events' | 'orgId'>;
+export type MeteringContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'sqlReadings'>;
 
 /**
  * The usage of each window, in the order of `windows`, for `rateMeteredUsage` and `meteredQuantitiesOf`. A window is
@@ -91,10 +95,11 @@ async function meterWindows(
   for (const [meterId, group] of Map.groupBy(windows, (window) => window.meterId)) {
     const meter = meters.find((each) => each.id === meterId);
     if (meter === undefined) throw new TypeError(`the meter ${meterId} of a contract is gone`);
-    const segments = segmentsOf(group, options);
-    const fold = createUsageFold(meter, options.dimensions);
-    await foldEvents(context, { meter, owner: ownerOf(meterId), segments, filter: options.filter, fold });
-    for (const window of group) metered.set(window, usageOf(window, { meter, segments, fold, options }));
+    const scan = { meter, owner: ownerOf(meterId), segments: segmentsOf(group, options), options };
+    if (meter.sql === null) await foldWindows(context, { scan, windows: group, metered });
+    else if (!options.leavesOutSql) {
+      await queryWindows(context, { scan, windows: group, metered, meter: { ...meter, sql: meter.sql } });
+    }
   }
   return windows.flatMap((window) => metered.get(window) ?? []);
 }
@@ -112,13 +117,56 @@ interface Scan {
   readonly meter: Meter;
   readonly owner: Owner;
   readonly segments: readonly number[];
-  readonly filter: EventFilter | undefined;
-  readonly fold: UsageFold;
+  readonly options: MeteringOptions;
 }
 
-async function foldEvents(
+interface Metering {
+  readonly scan: Scan;
+  readonly windows: readonly MeteringWindow[];
+  /** Where the usage of each window goes. */
+  readonly metered: Map<MeteringWindow, MeteredUsage>;
+}
+
+async function foldWindows(context: MeteringContext, { scan, windows, metered }: Metering): Promise<void> {
+  const { meter, options } = scan;
+  const fold = createUsageFold(meter, options.dimensions);
+  await scanEvents(context, scan, fold.add);
+  for (const window of windows) {
+    const phases = partsOf(window, scan).map(({ end, from, to }) => ({ end, readings: fold.readings(from, to) }));
+    metered.set(window, { item: window.item, combination: meter.aggregationType, phases });
+  }
+}
+
+/** The query reads each window on its own, and of a window all that there is up to the end of each phase. */
+async function queryWindows(
+  context: MeteringContext,
+  { scan, windows, metered, meter }: Metering & { readonly meter: SqlMeter },
+): Promise<void> {
+  const rows: MeterSqlEvent[][] = scan.segments.map(() => []);
+  await scanEvents(context, scan, ({ eventName, timestampEpochMs, propertiesJson }, segment) => {
+    rows[segment]?.push({ eventName, timestampEpochMs, propertiesJson });
+  });
+  const asked = windows.flatMap((window) =>
+    partsOf(window, scan).map((part, index): MeterSqlReading & { readonly end: Temporal.Instant } => ({
+      end: part.end,
+      keepsEvents: index > 0,
+      events: rows.slice(part.from, part.to).flat(),
+    })),
+  );
+  const readings = await readSqlMeter(context, meter, asked);
+  const phases = asked.map(({ end }, index): UsagePhase => ({ end, readings: readings.slice(index, index + 1) }));
+  let taken = 0;
+  for (const window of windows) {
+    const count = partsOf(window, scan).length;
+    metered.set(window, { item: window.item, combination: 'SQL', phases: phases.slice(taken, taken + count) });
+    taken += count;
+  }
+}
+
+async function scanEvents(
   { tx, events, orgId }: MeteringContext,
-  { meter, owner, segments, filter, fold }: Scan,
+  { meter, owner, segments, options: { filter } }: Scan,
+  onEvent: (event: ScannedEvent, segment: number) => void,
 ): Promise<void> {
   const [fromEpochMs = 0] = segments;
   const toEpochMs = segments.at(-1) ?? fromEpochMs;
@@ -136,20 +184,23 @@ async function foldEvents(
   let segment = 0;
   await events.scan(tx, request, (event) => {
     while (event.timestampEpochMs >= (segments[segment + 1] ?? toEpochMs)) segment += 1;
-    if (properties.every((wanted) => hasProperty(event.properties, wanted))) fold.add(event, segment);
+    if (properties.every((wanted) => hasProperty(event.properties, wanted))) onEvent(event, segment);
   });
 }
 
-function usageOf(
-  window: MeteringWindow,
-  { meter, segments, fold, options }: Pick<Scan, 'meter' | 'segments' | 'fold'> & { readonly options: MeteringOptions },
-): MeteredUsage {
-  const phases: UsagePhase[] = [];
+interface Part {
+  readonly end: Temporal.Instant;
+  /** The segments `[from, to)`. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The phases of a window as segments. */
+function partsOf(window: MeteringWindow, { segments, options }: Scan): Part[] {
   let from = segments.indexOf(window.start.epochMilliseconds);
-  for (const end of phaseEndsOf(window, options.grants)) {
-    const to = segments.indexOf(end.epochMilliseconds);
-    phases.push({ end, readings: fold.readings(from, to) });
-    from = to;
-  }
-  return { item: window.item, combination: meter.aggregationType, phases };
+  return phaseEndsOf(window, options.grants).map((end) => {
+    const part = { end, from, to: segments.indexOf(end.epochMilliseconds) };
+    from = part.to;
+    return part;
+  });
 }

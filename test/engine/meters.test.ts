@@ -106,11 +106,26 @@ describe('creating a meter', () => {
     });
   });
 
-  it('says of a custom query that this version has none', async () => {
-    await expect(create({ sql: 'SELECT 1 AS value' })).rejects.toMatchObject({
-      kind: 'invalidInput',
-      message: expect.stringMatching(/^sql: custom queries are not available in this version/) as unknown,
+  it('keeps a query as it was sent, and none of the rules that it overrides', async () => {
+    const sql = `SELECT sum(properties['tokens']) AS value FROM events`;
+    const { id } = await create({ sql, eventTypeFilter: { include: ['llm.request'] } });
+    const { data } = await world.call('meters.get', { params: { meterId: id } });
+    expect(data).toMatchObject({
+      sql,
+      eventTypeFilter: { include: [], exclude: [] },
+      propertyFilters: [],
+      groupKeys: [],
     });
+    expect(data).not.toHaveProperty('aggregationKey');
+  });
+
+  it.each([
+    ['SELECT tokens AS value FROM events', 'sql: cannot be read as a meter: no such column: tokens'],
+    ['SELECT 1 AS amount', 'sql: cannot be read as a meter: it must return one column, named value'],
+    ['SELECT random() AS value', 'sql: cannot be read as a meter: not authorized to use function: random'],
+  ])('refuses the query %s', async (sql, message) => {
+    await expect(create({ sql })).rejects.toMatchObject({ kind: 'invalidInput', message });
+    expect((await world.call('meters.list', { query: { status: 'all' } })).data).toEqual([]);
   });
 
   it.each([

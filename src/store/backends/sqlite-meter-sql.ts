@@ -32,6 +32,7 @@ export function createSqliteMeterSql(options: MeterSqlOptions): MeterSql {
   const { checkMilliseconds = limits.meterSqlMilliseconds, idleMilliseconds = defaultIdleMilliseconds } = options;
   const { residentMebibytes = limits.meterSqlResidentMebibytes } = options;
   const running = new Set<MeterSqlProcess>();
+  const turns = createTurns(limits.meterSqlProcesses);
   let idle: Idle | undefined;
   let isClosed = false;
 
@@ -60,8 +61,17 @@ export function createSqliteMeterSql(options: MeterSqlOptions): MeterSql {
     idle = { scope, process, timer: setTimeout(dropIdle, idleMilliseconds) };
   }
 
-  async function run({ scope, sql, readings, deadlineMilliseconds }: MeterSqlRun): Promise<(string | null)[]> {
-    checkText(sql);
+  async function run(request: MeterSqlRun): Promise<(string | null)[]> {
+    checkText(request.sql);
+    await turns.take();
+    try {
+      return await runNow(request);
+    } finally {
+      turns.giveBack();
+    }
+  }
+
+  async function runNow({ scope, sql, readings, deadlineMilliseconds }: MeterSqlRun): Promise<(string | null)[]> {
     const process = take(scope);
     running.add(process);
     const release = process.limit({ milliseconds: deadlineMilliseconds, residentMebibytes });
@@ -90,6 +100,23 @@ export function createSqliteMeterSql(options: MeterSqlOptions): MeterSql {
       isClosed = true;
       dropIdle();
       for (const process of running) process.stop();
+    },
+  };
+}
+
+/** Lets so many work at once; the others wait in the order in which they came. */
+function createTurns(count: number): { readonly take: () => Promise<void>; readonly giveBack: () => void } {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return {
+    take: async () => {
+      if (free > 0) free -= 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    giveBack: () => {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
     },
   };
 }

@@ -1,0 +1,126 @@
+/**
+ * What SQL meters read (semantics 8, `sql`): their query over the events of a window, anew up to the end of each phase.
+ *
+ * A query takes as long as its author likes, and nobody may wait for it with the database in hand (security 6). So a
+ * reading that is not known yet gives up the attempt with its transaction; the query runs outside, and the next attempt
+ * finds its value. A value belongs to the query and the events alone, so it is right whenever it is found.
+ */
+
+import { createHash } from 'node:crypto';
+
+import { decimal, roundHalfUp, zero } from '../calculation/money.ts';
+import type { UsageReading } from '../calculation/usage-atoms.ts';
+import { UnavailableError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { type MeterSql, MeterSqlError, type MeterSqlReading } from '../store/meter-sql.ts';
+import type { CallContext } from './handler.ts';
+
+/** A meter with a query. */
+export interface SqlMeter {
+  readonly id: string;
+  readonly code: string;
+  readonly sql: string;
+}
+
+type Values = readonly (string | null)[];
+
+/** The readings of one call, through all its attempts. */
+export interface SqlReadings {
+  /** The value of each reading; throws what `withSqlReadings` answers with another attempt. */
+  readonly valuesOf: (orgId: string, meter: SqlMeter, readings: readonly MeterSqlReading[]) => Promise<Values>;
+}
+
+export interface SqlReadingOptions {
+  readonly meterSql: MeterSql;
+  readonly deadlineMilliseconds: number;
+}
+
+/** Where events keep arriving, each attempt sees others; after this many readings of a meter one is made on the spot. */
+const readingsOutside = 3;
+
+class SqlReadingNeeded extends Error {
+  readonly read: () => Promise<void>;
+
+  constructor(read: () => Promise<void>) {
+    super('a query has to run before this can be done');
+    this.read = read;
+  }
+}
+
+/** Carries out `attempt`, again after each query that it needs; every attempt has to be a transaction of its own. */
+export async function withSqlReadings<T>(
+  options: SqlReadingOptions,
+  attempt: (readings: SqlReadings) => Promise<T>,
+): Promise<T> {
+  const readings = createSqlReadings(options);
+  for (;;) {
+    try {
+      return await attempt(readings);
+    } catch (error) {
+      if (!(error instanceof SqlReadingNeeded)) throw error;
+      await error.read();
+    }
+  }
+}
+
+function createSqlReadings({ meterSql, deadlineMilliseconds }: SqlReadingOptions): SqlReadings {
+  const known = new Map<string, Values>();
+  const runs = new Map<string, number>();
+
+  async function run(orgId: string, meter: SqlMeter, readings: readonly MeterSqlReading[]): Promise<Values> {
+    try {
+      return await meterSql.run({ scope: orgId, sql: meter.sql, readings, deadlineMilliseconds });
+    } catch (cause) {
+      if (!(cause instanceof MeterSqlError)) throw cause;
+      throw new UnavailableError(`the meter ${meter.code} (${meter.id}) gave no quantity: ${cause.message}`, {
+        cause,
+        hint: 'correct the events that its sql fails on, or price a meter with another sql',
+      });
+    }
+  }
+
+  return {
+    valuesOf: async (orgId, meter, readings) => {
+      const key = digestOf(orgId, meter, readings);
+      const values = known.get(key);
+      if (values !== undefined) return values;
+      const count = runs.get(meter.id) ?? 0;
+      runs.set(meter.id, count + 1);
+      if (count >= readingsOutside) return await run(orgId, meter, readings);
+      throw new SqlReadingNeeded(async () => {
+        known.set(key, await run(orgId, meter, readings));
+      });
+    },
+  };
+}
+
+function digestOf(orgId: string, meter: SqlMeter, readings: readonly MeterSqlReading[]): string {
+  const hash = createHash('sha256').update(JSON.stringify([orgId, meter.id, meter.sql]));
+  for (const { keepsEvents, events } of readings) {
+    hash.update(`\n${keepsEvents} ${events.length}`);
+    for (const { eventName, timestampEpochMs, propertiesJson } of events) {
+      hash.update(`\n${JSON.stringify(eventName)} ${timestampEpochMs} ${propertiesJson}`);
+    }
+  }
+  return hash.digest('base64');
+}
+
+/**
+ * What a meter reads, in the order of `readings`: at most 12 decimals, half-up. NULL is no usage, and so is 0 without an
+ * event (our choice, as for other meters). Throws UnavailableError, which names the meter, when the query gives no number.
+ */
+export async function readSqlMeter(
+  { orgId, sqlReadings }: Pick<CallContext, 'orgId' | 'sqlReadings'>,
+  meter: SqlMeter,
+  readings: readonly MeterSqlReading[],
+): Promise<UsageReading[]> {
+  const values = await sqlReadings.valuesOf(orgId, meter, readings);
+  let events = 0;
+  return readings.map((reading, index) => {
+    events = (reading.keepsEvents ? events : 0) + reading.events.length;
+    const value = values[index] ?? null;
+    const quantity = value === null ? zero : roundHalfUp(decimal(value), limits.decimalFractionDigits);
+    const isUsage = value !== null && (events > 0 || !quantity.eq(zero));
+    return { groupValues: {}, eventName: '', properties: {}, quantity, count: isUsage ? Math.max(events, 1) : 0 };
+  });
+}
