@@ -7,10 +7,11 @@ import packageFacts from '../package.json' with { type: 'json' };
 import { loadManifest } from './cli/manifest.ts';
 import { run } from './cli/program.ts';
 import { vouch } from './cli/safe-text.ts';
-import type { Dependencies, Stage } from './cli/session.ts';
+import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from './cli/session.ts';
 import type { EmbeddedTarget } from './cli/target.ts';
 import { createTerminal } from './cli/terminal.ts';
 import type { Terminal } from './cli/terminal.ts';
+import type { Store } from './store/store.ts';
 
 const { env } = process;
 const interruptedExitCode = 130;
@@ -118,8 +119,31 @@ async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId })
   if (target.isDefault) await makeDataDirectory(target.database);
   const store = await openStore(target.database);
   const { finalizationGraceHours } = limits;
-  const engine = createEngine({ store, ...stage, randomBytes, finalizationGraceHours });
-  return { engine, close: () => engine.close() };
+  const engine = createEngine({ store, ...stage, randomBytes, finalizationGraceHours, checkWebhookUrl });
+  return {
+    engine,
+    openWebhookSender: async (options: WebhookSenderOptions) => await openWebhookSender(store, options),
+    close: () => engine.close(),
+  };
+}
+
+async function openWebhookSender(store: Store, options: WebhookSenderOptions): Promise<WebhookSender> {
+  const [{ createWebhookOutbox }, { createWebhookSender }] = await Promise.all([
+    import('./engine/webhooks-outbox.ts'),
+    import('./server/webhook-sender.ts'),
+  ]);
+  const outbox = createWebhookOutbox({ store, now, random: Math.random });
+  return createWebhookSender({ ...options, outbox, now, resolve: resolveHost });
+}
+
+async function checkWebhookUrl(url: string, { allowPrivate }: { readonly allowPrivate: boolean }) {
+  const { checkWebhookUrl: check } = await import('./server/webhook-address.ts');
+  return await check(url, { allowPrivate, resolve: resolveHost });
+}
+
+async function resolveHost(hostname: string) {
+  const { lookup } = await import('node:dns/promises');
+  return await lookup(hostname, { all: true });
 }
 
 /** Only the user may look into the directory that tally itself chose (security 5, SEC-42). */

@@ -43,6 +43,7 @@ const libraryHomes: Record<string, readonly string[]> = {
   fastify: ['server'],
   kysely: ['store', 'engine'],
   'node:sqlite': ['store'],
+  standardwebhooks: ['server', 'cli'],
   undici: ['client', 'server'],
   yaml: ['cli'],
   zod: ['operations', 'engine', 'cli', 'server', 'client'],

@@ -5,7 +5,8 @@
 
 import { Command } from 'commander';
 
-import { localCommands } from './commands/index.ts';
+import { localCommands, localVerbs } from './commands/index.ts';
+import type { LocalCommand } from './commands/index.ts';
 import { globalFlags } from './global-flags.ts';
 import type { GlobalFlag } from './global-flags.ts';
 import type { CommandSpec, Manifest } from './manifest.ts';
@@ -54,23 +55,30 @@ async function placesOf(manifest: Manifest): Promise<Place[]> {
   for (const group of Object.keys(manifest.groups)) {
     const commands = manifest.commands.filter((command) => command.group === group);
     const next = Object.fromEntries(commands.map(({ verb, summary }) => [verb, summary]));
-    places.push({ words: group, next, flags: [], asks: [] }, ...commands.map(placeOf));
+    const own: Place[] = [];
+    for (const [verb, local] of Object.entries(localVerbs[group] ?? {})) {
+      next[verb] = local.summary;
+      own.push(localPlace(`${group} ${verb}`, await declared(verb, local, manifest)));
+    }
+    places.push({ words: group, next, flags: [], asks: [] }, ...commands.map(placeOf), ...own);
   }
   for (const [name, local] of Object.entries(localCommands)) {
     if (local.isHidden === true) continue;
     root[name] = local.summary;
-    const command = new Command(name);
-    (await local.load()).declare(command, {
-      manifest,
-      runAction: () => Promise.resolve(),
-      runLine: () => Promise.resolve(0),
-    });
+    const command = await declared(name, local, manifest);
     places.push(
       localPlace(name, command),
       ...command.commands.map((verb) => localPlace(`${name} ${verb.name()}`, verb)),
     );
   }
   return [{ words: '', next: root, flags: ['version', 'help'], asks: [] }, ...places];
+}
+
+/** A local command with its flags and verbs, declared for nothing but to be read. */
+async function declared(name: string, { load }: Pick<LocalCommand, 'load'>, manifest: Manifest): Promise<Command> {
+  const command = new Command(name);
+  (await load()).declare(command, { manifest, runAction: () => Promise.resolve(), runLine: () => Promise.resolve(0) });
+  return command;
 }
 
 function placeOf(command: CommandSpec): Place {

@@ -6,7 +6,7 @@ import { BillingError } from '../errors.ts';
 import { commandGroups } from '../operations/operation.ts';
 import type { CommandGroup } from '../operations/operation.ts';
 import { commandWords, normalized, refuseKeys, wantsJson } from './command-line.ts';
-import { localCommands } from './commands/index.ts';
+import { localCommands, localVerbs } from './commands/index.ts';
 import type { Declaring, Run } from './commands/index.ts';
 import { tellFailure } from './failure.ts';
 import { flagForm, globalFlags, operationFlags } from './global-flags.ts';
@@ -133,6 +133,7 @@ async function addCommands(
   options: { readonly named: string | undefined; readonly load: LoadManifest; readonly runAction: Run },
 ): Promise<void> {
   const { named, load, runAction } = options;
+  const runLine: Declaring['runLine'] = async (argv, dependencies) => await run(argv, dependencies, load);
   const add = (name: string, summary: string, heading: string) =>
     program.command(name).summary(summary).description(`${summary}.`).helpGroup(heading).helpCommand(false);
   for (const [name, summary] of Object.entries(commandGroups)) {
@@ -145,12 +146,16 @@ async function addCommands(
       commands.filter((command) => command.group === name),
       runAction,
     );
+    for (const [verb, local] of Object.entries(localVerbs[name] ?? {})) {
+      const command = group.command(verb).summary(local.summary).description(`${local.summary}.`);
+      (await local.load()).declare(command, { runAction, manifest: await load(), runLine });
+      command.addHelpText('after', globalFlagsNote);
+    }
   }
   for (const [name, local] of Object.entries(localCommands)) {
     if (local.isHidden === true && name !== named) continue;
     const command = add(name, local.summary, local.heading);
     if (name !== named) continue;
-    const runLine: Declaring['runLine'] = async (argv, dependencies) => await run(argv, dependencies, load);
     (await local.load()).declare(command, { runAction, manifest: await load(), runLine });
     for (const each of [command, ...command.commands]) each.addHelpText('after', globalFlagsNote);
   }

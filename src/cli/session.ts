@@ -14,6 +14,22 @@ export interface OpenBilling {
 
 export interface OpenEngine {
   readonly engine: Engine;
+  /** What sends the webhooks of the database; to be closed before it. */
+  openWebhookSender(options: WebhookSenderOptions): Promise<WebhookSender>;
+  close(): Promise<void>;
+}
+
+export interface WebhookSenderOptions {
+  readonly allowPrivate: boolean;
+  /** Told what a look for due deliveries failed with, by a sender that goes on. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface WebhookSender {
+  /** Attempts what is due now; how the attempts ended. */
+  deliverDue(): Promise<{ readonly delivered: number; readonly retrying: number; readonly failed: number }>;
+  /** Goes on delivering what falls due, until it is closed. */
+  start(): void;
   close(): Promise<void>;
 }
 

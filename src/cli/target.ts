@@ -173,6 +173,14 @@ function refuseOrg(flags: TargetFlags): void {
   throw new BillingError('usage', '--org is for databases: the key of a remote service decides the organization');
 }
 
+/** The database that a command works on. Throws a usage error for a remote service. */
+export function requireEmbedded(target: Target, command: string): EmbeddedTarget {
+  if (target.kind === 'embedded') return target;
+  throw new BillingError('usage', `${command} needs a database, and ${target.baseUrl} is a remote service`, {
+    hint: 'give --database, or an embedded --profile',
+  });
+}
+
 function conflict(one: string, other: string): BillingError {
   return new BillingError('usage', `${one} and ${other} both say what to work on`, { hint: 'give one of them' });
 }

@@ -34,7 +34,7 @@ export interface CommandStage {
   readonly close: () => Promise<void>;
 }
 
-const ownerOnly = ['keys', 'orgs'];
+const ownerOnly = ['keys', 'orgs', 'webhooks'];
 
 /** The same organization and key on either surface, so that ids and instants are the same on both. */
 export async function createStage(surface: Surface, options: { readonly start?: string } = {}): Promise<CommandStage> {
@@ -48,7 +48,8 @@ export async function createStage(surface: Surface, options: { readonly start?: 
   ) => {
     const store = await openStore(target.database);
     const engine = createEngine({ store, ...stage, randomBytes, finalizationGraceHours: 0 });
-    return { engine, close: async () => await engine.close() };
+    const openWebhookSender = async () => await Promise.reject(new Error('a stage sends no webhooks'));
+    return { engine, openWebhookSender, close: async () => await engine.close() };
   };
   const served = await openEngine({ database });
   const owner = served.engine.as(await served.engine.owner());

@@ -55,3 +55,14 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     load: () => import('./complete.ts'),
   },
 };
+
+/** Verbs that are no operation, in the group of the operations that they belong to. */
+export const localVerbs: Partial<Record<string, Readonly<Record<string, Pick<LocalCommand, 'summary' | 'load'>>>>> = {
+  webhooks: {
+    listen: {
+      summary: 'Receive, verify and print events on this machine',
+      load: () => import('./webhooks-listen.ts'),
+    },
+    deliver: { summary: 'Send what is due now', load: () => import('./webhooks-deliver.ts') },
+  },
+};

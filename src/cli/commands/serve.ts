@@ -4,12 +4,15 @@ import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
+import { requireEmbedded } from '../target.ts';
 import type { CommandModule } from './index.ts';
+import { allowPrivateFlag } from './webhooks-deliver.ts';
 
 interface ServeFlags {
   readonly port: string;
   readonly host?: string;
   readonly rateLimit?: string;
+  readonly allowPrivateWebhooks?: true;
 }
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
@@ -21,6 +24,7 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
       '--rate-limit <number>',
       `requests a minute and address (${limits.requestsPerMinute} when not given, 0 lifts it)`,
     )
+    .option(...allowPrivateFlag)
     .addHelpText(
       'after',
       `
@@ -39,12 +43,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
   const port = wholeNumber('--port', flags.port, 65_535);
   const rateLimitPerMinute =
     flags.rateLimit === undefined ? undefined : wholeNumber('--rate-limit', flags.rateLimit, Number.MAX_SAFE_INTEGER);
-  const target = await session.target();
-  if (target.kind === 'remote') {
-    throw new BillingError('usage', `serve needs a database, and ${target.baseUrl} is a remote service`, {
-      hint: 'give --database, or an embedded --profile',
-    });
-  }
+  const target = requireEmbedded(await session.target(), 'serve');
   const opened = await dependencies.openEngine(target);
   const { engine } = opened;
   try {
@@ -52,9 +51,15 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
     await engine.owner(target.organization);
     const isVerbose = session.flags.debug === true;
     const server = await dependencies.serve({ engine, host: flags.host, port, rateLimitPerMinute, isVerbose });
+    const sender = await opened.openWebhookSender({
+      allowPrivate: flags.allowPrivateWebhooks === true,
+      onFailure: (error) => terminal.err(say`webhooks: ${error instanceof Error ? error.message : 'not sent'}\n`),
+    });
+    sender.start();
     terminal.out(say`tally serve: listening on ${server.url}\n`);
     await dependencies.untilStopped();
     await server.close();
+    await sender.close();
   } finally {
     await opened.close();
   }

@@ -1,0 +1,69 @@
+/** `tally webhooks deliver`: attempts what is due now and ends, for cron and for scripts. */
+
+import { BillingError } from '../../errors.ts';
+import { render } from '../output.ts';
+import type { OpenEngine, Session } from '../session.ts';
+import { requireEmbedded } from '../target.ts';
+import type { CommandModule } from './index.ts';
+
+interface DeliverFlags {
+  readonly allowPrivateWebhooks?: true;
+}
+
+/** The flag that lets a sender reach private addresses, wherever one runs. */
+export const allowPrivateFlag = [
+  '--allow-private-webhooks',
+  'send webhooks to private addresses too, for simulation',
+] as const;
+
+export const declare: CommandModule['declare'] = (command, { runAction }) => {
+  command
+    .usage('[flags]')
+    .option(...allowPrivateFlag)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # Everything that is due now
+  tally webhooks deliver
+`,
+    )
+    .action(async (flags: DeliverFlags) => await runAction(async (session) => await deliver(flags, session)));
+};
+
+const view = {
+  rows: 'data',
+  columns: [
+    { header: 'DELIVERED', path: 'delivered', format: 'number' },
+    { header: 'TO RETRY', path: 'retrying', format: 'number' },
+    { header: 'FAILED', path: 'failed', format: 'number' },
+  ],
+} as const;
+
+async function deliver(flags: DeliverFlags, session: Session): Promise<void> {
+  const { dependencies, terminal, output } = session;
+  const target = requireEmbedded(await session.target(), 'webhooks deliver');
+  const data = await deliverFrom(await dependencies.openEngine(target), flags);
+  const fields = view.columns.map(({ path }) => path);
+  terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+  if (data.failed === 0) return;
+  throw new BillingError('checkFailed', `${data.failed} deliveries failed for good`, {
+    hint: 'see them with: tally webhooks deliveries --status failed',
+  });
+}
+
+async function deliverFrom(opened: OpenEngine, flags: DeliverFlags) {
+  try {
+    const sender = await opened.openWebhookSender({
+      allowPrivate: flags.allowPrivateWebhooks === true,
+      onFailure: () => undefined,
+    });
+    try {
+      return await sender.deliverDue();
+    } finally {
+      await sender.close();
+    }
+  } finally {
+    await opened.close();
+  }
+}

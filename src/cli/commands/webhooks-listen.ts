@@ -1,0 +1,191 @@
+/** `tally webhooks listen`: a receiver on this machine that verifies each event and prints it, one line each. */
+
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { Webhook } from 'standardwebhooks';
+
+import { BillingError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import { readTextFile } from '../files.ts';
+import { safe, safeJson, say, vouch } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import type { CommandModule } from './index.ts';
+
+interface ListenFlags {
+  readonly port: string;
+  readonly secretStdin?: true;
+  readonly secretFile?: string;
+  readonly forwardTo?: string;
+}
+
+export const declare: CommandModule['declare'] = (command, { runAction }) => {
+  command
+    .usage('[flags]')
+    .description(
+      'Receive events on this machine: verify each one, print a line for it, and hand it on. ' +
+        'The secret of the endpoint comes from TALLY_WEBHOOK_SECRET, standard input or a file; never a flag.',
+    )
+    .option('--port <number>', 'port to listen on; 0 takes any free one', '0')
+    .option('--secret-stdin', 'read the secret from standard input')
+    .option('--secret-file <file>', 'read the secret from a file')
+    .option('--forward-to <url>', 'hand verified events on to a program on this machine')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # Register the receiver, and keep the secret that is shown
+  tally webhooks create --url http://127.0.0.1:4000/ --allow-private
+  # Receive
+  tally webhooks listen --port 4000 --secret-file ./secret
+`,
+    )
+    .action(async (flags: ListenFlags) => await runAction(async (session) => await listen(flags, session)));
+};
+
+/** The headers of Standard Webhooks. */
+const header = { id: 'webhook-id', timestamp: 'webhook-timestamp', signature: 'webhook-signature' } as const;
+
+async function listen(flags: ListenFlags, session: Session): Promise<void> {
+  const { terminal, dependencies } = session;
+  const forwardTo = checkedForward(flags.forwardTo);
+  const port = checkedPort(flags.port);
+  const secret = await readSecret(flags, session);
+  terminal.conceal(secret);
+  const { Webhook } = await import('standardwebhooks');
+  const receive = receiver({ webhook: new Webhook(secret), forwardTo, session });
+  const server = createServer((request, response) => void receive(request, response));
+  server.listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    throw new BillingError('unavailable', `port ${port} of 127.0.0.1 cannot be listened on`, {
+      hint: 'choose another with --port',
+      cause,
+    });
+  }
+  terminal.err(say`tally webhooks listen: http://127.0.0.1:${(server.address() as AddressInfo).port}/\n`);
+  await dependencies.untilStopped();
+  server.close();
+  server.closeAllConnections();
+}
+
+interface Receiver {
+  readonly webhook: Webhook;
+  readonly forwardTo: URL | undefined;
+  readonly session: Session;
+}
+
+function receiver(options: Receiver) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { status, text } = await answerTo(request, options).catch(() => ({ status: 500, text: 'failed' }));
+    response.writeHead(status, { 'content-type': 'text/plain' }).end(`${text}\n`);
+  };
+}
+
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+async function answerTo(request: IncomingMessage, { webhook, forwardTo, session }: Receiver): Promise<Reply> {
+  if (request.method !== 'POST') return { status: 405, text: 'post events here' };
+  const body = await readBody(request);
+  if (body === undefined) return { status: 413, text: 'too large' };
+  const headers = signedHeaders(request.headers);
+  let event: Readonly<Record<string, unknown>>;
+  try {
+    event = webhook.verify(body, headers) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'not verified';
+    session.terminal.err(say`refused: ${reason}\n`);
+    return { status: 401, text: 'not verified' };
+  }
+  const forwarded = forwardTo === undefined ? undefined : await forward(forwardTo, body, headers);
+  print(session, event, { id: headers[header.id], forwarded });
+  if (forwarded === undefined) return { status: 200, text: 'received' };
+  return { status: forwarded ?? 502, text: 'forwarded' };
+}
+
+function signedHeaders(headers: IncomingHttpHeaders): Record<(typeof header)[keyof typeof header], string> {
+  const text = (name: string) => String(headers[name] ?? '');
+  return {
+    [header.id]: text(header.id),
+    [header.timestamp]: text(header.timestamp),
+    [header.signature]: text(header.signature),
+  };
+}
+
+/** The body as it was signed; undefined when it is larger than any event. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += (chunk as Buffer).length;
+    if (length > limits.webhookBodyBytes) return undefined;
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The status that the program answered; null when it did not. */
+async function forward(url: URL, body: Buffer, headers: Readonly<Record<string, string>>): Promise<number | null> {
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: new Uint8Array(body),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(limits.webhookTimeoutMilliseconds),
+    });
+    await answer.body?.cancel();
+    return answer.status;
+  } catch {
+    return null;
+  }
+}
+
+/** One line an event: the event itself where JSON was asked for, else its time, type and id. */
+function print(
+  { terminal, output }: Session,
+  event: Readonly<Record<string, unknown>>,
+  { id, forwarded }: { readonly id: string; readonly forwarded: number | null | undefined },
+): void {
+  if (output.format === 'json' || output.format === 'jsonl') {
+    terminal.out(safeJson(`${JSON.stringify({ id, ...event })}\n`));
+    return;
+  }
+  const columns = [String(event['timestamp']), String(event['type']), id];
+  if (forwarded !== undefined) columns.push(`forwarded: ${forwarded ?? 'no answer'}`);
+  terminal.out(vouch(`${columns.map(safe).join('\t')}\n`));
+}
+
+function checkedPort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new BillingError('usage', `--port takes a whole number up to 65535, not ${text}`);
+}
+
+function checkedForward(text: string | undefined): URL | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isLoopback = url !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  if (url !== undefined && isLoopback && /^https?:$/.test(url.protocol)) return url;
+  throw new BillingError('usage', '--forward-to takes an address on this machine, such as http://127.0.0.1:3000/hook');
+}
+
+async function readSecret(flags: ListenFlags, { terminal, dependencies }: Session): Promise<string> {
+  const given =
+    flags.secretFile === undefined
+      ? flags.secretStdin === true
+        ? await terminal.readInput()
+        : dependencies.env['TALLY_WEBHOOK_SECRET']
+      : await readTextFile(flags.secretFile, terminal);
+  const secret = given?.trim() ?? '';
+  if (/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(secret)) return secret;
+  throw new BillingError('usage', secret === '' ? 'no secret was given' : 'this is no secret of a webhook', {
+    hint: 'give the whsec_… of the endpoint by TALLY_WEBHOOK_SECRET, --secret-stdin or --secret-file',
+  });
+}
