@@ -4,6 +4,7 @@
  * says how the query is kept apart.
  */
 
+import { UnavailableError } from '../errors.ts';
 import type { MeterSqlOptions } from './backends/sqlite-meter-sql.ts';
 
 /** A row of the table `events` that a query reads. */
@@ -58,7 +59,7 @@ export function createMeterSql(options: MeterSqlOptions = {}): MeterSql {
   let backend: Promise<MeterSql> | undefined;
   let isClosed = false;
   const load = async () => {
-    if (isClosed) throw new Error('SQL meters are closed');
+    if (isClosed) throw new UnavailableError('SQL meters are closed');
     backend ??= import('./backends/sqlite-meter-sql.ts').then((module) => module.createSqliteMeterSql(options));
     return await backend;
   };

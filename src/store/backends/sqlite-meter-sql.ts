@@ -3,7 +3,7 @@
  * scope, one query after the other, every query on a new table; it is kept for a while for the next one.
  */
 
-import { InvalidInputError } from '../../errors.ts';
+import { InvalidInputError, UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { type MeterSql, MeterSqlError, type MeterSqlReading, type MeterSqlRun } from '../meter-sql.ts';
 import type { ChildAnswer, ChildRequest } from './sqlite-meter-sql-child.ts';
@@ -44,7 +44,7 @@ export function createSqliteMeterSql(options: MeterSqlOptions): MeterSql {
   }
 
   function take(scope: string): MeterSqlProcess {
-    if (isClosed) throw new Error('SQL meters are closed');
+    if (isClosed) throw new UnavailableError('SQL meters are closed');
     if (idle?.scope !== scope || !idle.process.isRunning) return startMeterSqlProcess();
     clearTimeout(idle.timer);
     const { process } = idle;
