@@ -408,6 +408,8 @@ complete -c tally -f -n "__tally_at 'webhooks'" -a rotate -d 'Give an endpoint a
 complete -c tally -f -n "__tally_at 'webhooks'" -a deliveries -d 'List deliveries, newest first'
 complete -c tally -f -n "__tally_at 'webhooks'" -a resend -d 'Send a delivery again, with all its attempts'
 complete -c tally -f -n "__tally_at 'webhooks'" -a trigger -d 'Send a sample event of a kind to the endpoints that take it'
+complete -c tally -f -n "__tally_at 'webhooks'" -a listen -d 'Receive, verify and print events on this machine'
+complete -c tally -f -n "__tally_at 'webhooks'" -a deliver -d 'Send what is due now'
 complete -c tally -n "__tally_at 'webhooks create'" -l url
 complete -c tally -n "__tally_at 'webhooks create'" -l event-types -x -a "(tally __complete event-types webhooks create)"
 complete -c tally -n "__tally_at 'webhooks create'" -l description
@@ -436,6 +438,11 @@ complete -c tally -n "__tally_at 'webhooks deliveries'" -l all
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l help
 complete -c tally -n "__tally_at 'webhooks resend'" -l help
 complete -c tally -n "__tally_at 'webhooks trigger'" -l help
+complete -c tally -n "__tally_at 'webhooks listen'" -l port
+complete -c tally -n "__tally_at 'webhooks listen'" -l secret-stdin
+complete -c tally -n "__tally_at 'webhooks listen'" -l secret-file
+complete -c tally -n "__tally_at 'webhooks listen'" -l forward-to
+complete -c tally -n "__tally_at 'webhooks deliver'" -l allow-private-webhooks
 complete -c tally -f -n "__tally_at 'profile'" -a add -d 'Add or replace a profile'
 complete -c tally -f -n "__tally_at 'profile'" -a list -d 'List the profiles'
 complete -c tally -f -n "__tally_at 'profile'" -a use -d 'Use a profile from now on'
@@ -467,5 +474,6 @@ complete -c tally -n "__tally_at 'demo'" -l seed
 complete -c tally -n "__tally_at 'serve'" -l port
 complete -c tally -n "__tally_at 'serve'" -l host
 complete -c tally -n "__tally_at 'serve'" -l rate-limit
+complete -c tally -n "__tally_at 'serve'" -l allow-private-webhooks
 complete -c tally -n "__tally_at 'api'" -l openapi
 complete -c tally -n "__tally_at 'api'" -l input

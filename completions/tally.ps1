@@ -79,7 +79,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'orgs create' = @{ next = @(); flags = @('--name','--key-prefix','--sales-tax-enabled','--payment-processor','--input','--clear','--help'); asks = @('--sales-tax-enabled','--payment-processor','--clear') }
     'orgs list' = @{ next = @(); flags = @('--help'); asks = @() }
     'orgs update' = @{ next = @(); flags = @('--name','--sales-tax-enabled','--payment-processor','--input','--clear','--help'); asks = @('--sales-tax-enabled','--payment-processor','--clear') }
-    'webhooks' = @{ next = @('create','list','update','remove','rotate','deliveries','resend','trigger'); flags = @(); asks = @() }
+    'webhooks' = @{ next = @('create','list','update','remove','rotate','deliveries','resend','trigger','listen','deliver'); flags = @(); asks = @() }
     'webhooks create' = @{ next = @(); flags = @('--url','--event-types','--description','--allow-private','--input','--clear','--help'); asks = @('--event-types','--allow-private','--clear') }
     'webhooks list' = @{ next = @(); flags = @('--help'); asks = @() }
     'webhooks update' = @{ next = @(); flags = @('--url','--event-types','--description','--is-enabled','--allow-private','--input','--clear','--help'); asks = @('--event-types','--is-enabled','--allow-private','--clear') }
@@ -88,6 +88,8 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'webhooks deliveries' = @{ next = @(); flags = @('--status','--endpoint-id','--limit','--offset','--all','--help'); asks = @('--status') }
     'webhooks resend' = @{ next = @(); flags = @('--help'); asks = @() }
     'webhooks trigger' = @{ next = @(); flags = @('--help'); asks = @() }
+    'webhooks listen' = @{ next = @(); flags = @('--port','--secret-stdin','--secret-file','--forward-to'); asks = @() }
+    'webhooks deliver' = @{ next = @(); flags = @('--allow-private-webhooks'); asks = @() }
     'profile' = @{ next = @('add','list','use','show','remove','check'); flags = @(); asks = @() }
     'profile add' = @{ next = @(); flags = @('--environment','--base-url','--key-stdin','--key-file'); asks = @() }
     'profile list' = @{ next = @(); flags = @(); asks = @() }
@@ -98,7 +100,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'import' = @{ next = @('events'); flags = @(); asks = @() }
     'import events' = @{ next = @(); flags = @('--event-name','--event-name-column','--customer','--customer-id','--customer-column','--contract-id','--timestamp','--time-zone','--property','--set','--key-column','--source','--delimiter','--batch-size','--refused'); asks = @() }
     'demo' = @{ next = @(); flags = @('--events','--seed'); asks = @() }
-    'serve' = @{ next = @(); flags = @('--port','--host','--rate-limit'); asks = @() }
+    'serve' = @{ next = @(); flags = @('--port','--host','--rate-limit','--allow-private-webhooks'); asks = @() }
     'api' = @{ next = @(); flags = @('--openapi','--input'); asks = @() }
     'commands' = @{ next = @(); flags = @(); asks = @() }
     'completion' = @{ next = @(); flags = @(); asks = @() }

@@ -132,7 +132,7 @@ function note(command: CommandSpec, answer: Answer, session: Session): void {
   if (command.isVersioned && answer.etag !== undefined && session.terminal.stderr.isTerminal) {
     tell(session, say`version ${answer.etag}: give --if-match to change only this version`);
   }
-  if (command.isSecret) tell(session, say`keep the key: it is not shown again`);
+  if (command.isSecret) tell(session, say`keep it: this secret is not shown again`);
   const page = answer.body as unknown as Partial<Page>;
   if (page.hasMore === true && Array.isArray(page.data)) {
     tell(session, say`${page.data.length} of ${page.total ?? '?'}: there are more; --all prints every one`);

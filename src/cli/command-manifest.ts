@@ -192,6 +192,6 @@ function checkNames(operation: string, flags: readonly FlagSpec[]): void {
 }
 
 /** `externalCustomerId` as `external-customer-id`. */
-export function kebabCase(name: string): string {
+function kebabCase(name: string): string {
   return name.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
 }

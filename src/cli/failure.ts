@@ -20,7 +20,7 @@ export interface FailureContext {
 export function tellFailure(error: unknown, context: FailureContext): number {
   const failure = error instanceof BillingError ? error : unexpected(error);
   const facts = errorFacts[failure.kind];
-  const hint = failure.hint ?? flagHint(failure, context.command);
+  const hint = failure.hint ?? flagHint(failure, context.command) ?? debugHint(failure, error, context);
   const { terminal } = context;
   terminal.err(say`tally: ${oneLine(failure.message)}\n`);
   if (hint !== undefined) terminal.err(say`  hint: ${hint}\n`);
@@ -50,9 +50,12 @@ function unexpected(error: unknown): BillingError {
     code === undefined ? `unexpected: ${message}` : `unexpected: ${code}: ${message}`,
     {
       cause: error,
-      hint: 'run it again with --debug to see where it happened',
     },
   );
+}
+
+function debugHint(failure: BillingError, error: unknown, { isDebug }: FailureContext): string | undefined {
+  return failure === error || isDebug ? undefined : 'run it again with --debug to see where it happened';
 }
 
 function oneLine(message: string): string {

@@ -100,7 +100,7 @@ export async function changePrivateFile(
 }
 
 /** A directory that only its owner may enter; an existing one keeps its mode, which reading then judges. */
-export async function makePrivateDirectory(path: string, machine: Machine): Promise<void> {
+async function makePrivateDirectory(path: string, machine: Machine): Promise<void> {
   const made = await mkdir(path, { recursive: true, mode: 0o700 });
   if (made !== undefined && machine.platform !== 'win32') await chmod(path, 0o700);
 }

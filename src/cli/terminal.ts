@@ -132,6 +132,8 @@ export interface TestTerminal extends Terminal {
 
 export interface TestTerminalOptions {
   readonly isTerminal?: boolean;
+  /** Where standard input is another thing than the outputs. */
+  readonly isInputTerminal?: boolean;
   readonly columns?: number;
   readonly hasColor?: boolean;
   readonly input?: string;
@@ -154,7 +156,7 @@ export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
   return {
     written,
     asked,
-    stdin: { isTerminal },
+    stdin: { isTerminal: options.isInputTerminal ?? isTerminal },
     stdout: stream,
     stderr: stream,
     out: (text) => void (written.stdout += text),

@@ -155,7 +155,7 @@ test('a new key is printed, with the warning that it is shown once', async () =>
   const shell = createShell({ reply: () => body({ data: { key, id: 'k1' } }) });
   const { stdout, stderr } = await shell.run("keys create --name ci --scopes '*' -o json");
   expect(JSON.parse(stdout)).toEqual({ data: { key, id: 'k1' } });
-  expect(stderr).toBe('keep the key: it is not shown again\n');
+  expect(stderr).toBe('keep it: this secret is not shown again\n');
 });
 
 test('the version of what was read is told to a person, and given back by --if-match', async () => {

@@ -31,7 +31,7 @@ test('every operation has exactly one command', () => {
 test.each(examples)('$line makes the call that the example declares', async ({ line, operation, input }) => {
   const shell = createShell();
   const outcome = await shell.run(line.replace(/^tally /, ''));
-  expect(outcome.stderr.replace(/^keep the key.*\n/, '')).toBe('');
+  expect(outcome.stderr.replace(/^keep it.*\n/, '')).toBe('');
   const body = operation.body === undefined ? {} : { body: input.body ?? {} };
   expect(shell.calls).toEqual([{ name: operation.name, input: { ...input, ...body } }]);
 });

@@ -32,7 +32,8 @@ describe('what is missing', () => {
   });
 
   test.each([
-    ['standard input is no terminal', {}, {}, ''],
+    ['standard input is no terminal', { isTerminal: true, isInputTerminal: false }, {}, ''],
+    ['standard output is no terminal', { isTerminal: false, isInputTerminal: true }, {}, ''],
     ['--no-input is given', terminal, {}, '--no-input'],
     ['CI is set', terminal, { CI: 'true' }, ''],
   ])('is an error when %s', async (_when, ends, env, flag) => {

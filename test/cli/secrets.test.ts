@@ -109,6 +109,12 @@ describe('redaction', () => {
     expect(redact(`x ${text} y`)).not.toContain('abcdefgh');
   });
 
+  test('takes a known secret out in its plain, base64 and URL forms', () => {
+    const secret = 'open sesame/42';
+    const said = [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)].join(' | ');
+    expect(redact(said, [secret])).toBe('… | … | …');
+  });
+
   test('leaves ordinary text alone', () => {
     const text = 'customer 01900000-0000-7000-8000-000000000001 went live_at 2026';
     expect(redact(text)).toBe(text);

@@ -88,7 +88,7 @@ export function createShell(options: ShellOptions = {}): Shell {
 }
 
 /** The words of a line, by the shell's rules for single quotes and spaces. */
-export function shellWords(line: string): string[] {
+function shellWords(line: string): string[] {
   return [...line.matchAll(/(?:[^\s'\\]|\\.|'[^']*')+/g)].map(([word]) =>
     word.replaceAll(
       /'([^']*)'|\\(.)/g,
