@@ -213,6 +213,7 @@ complete -c tally -f -n "__tally_at 'meters'" -a list -d 'List meters, newest fi
 complete -c tally -f -n "__tally_at 'meters'" -a archive -d 'Take a meter out of use'
 complete -c tally -f -n "__tally_at 'meters'" -a rate-card -d 'Show the prices per dimension of a meter'
 complete -c tally -f -n "__tally_at 'meters'" -a set-rate-card -d 'Replace the prices per dimension of a meter'
+complete -c tally -f -n "__tally_at 'meters'" -a test -d 'Show what a meter reads for a customer, what it skips and why'
 complete -c tally -n "__tally_at 'meters create'" -l code
 complete -c tally -n "__tally_at 'meters create'" -l display-name
 complete -c tally -n "__tally_at 'meters create'" -l description
@@ -237,10 +238,18 @@ complete -c tally -n "__tally_at 'meters set-rate-card'" -l fallback-unit-amount
 complete -c tally -n "__tally_at 'meters set-rate-card'" -l input
 complete -c tally -n "__tally_at 'meters set-rate-card'" -l clear -x -a "(tally __complete clear meters set-rate-card)"
 complete -c tally -n "__tally_at 'meters set-rate-card'" -l help
+complete -c tally -n "__tally_at 'meters test'" -l start-date
+complete -c tally -n "__tally_at 'meters test'" -l end-date
+complete -c tally -n "__tally_at 'meters test'" -l customer-id
+complete -c tally -n "__tally_at 'meters test'" -l external-customer-id
+complete -c tally -n "__tally_at 'meters test'" -l contract-id
+complete -c tally -n "__tally_at 'meters test'" -l input
+complete -c tally -n "__tally_at 'meters test'" -l help
 complete -c tally -f -n "__tally_at 'usage'" -a cost -d 'Calculate what usage costs'
 complete -c tally -f -n "__tally_at 'usage'" -a ingest -d 'Send one event'
 complete -c tally -f -n "__tally_at 'usage'" -a ingest-batch -d 'Send up to 10,000 events, all or none'
 complete -c tally -f -n "__tally_at 'usage'" -a events -d 'List events, newest first'
+complete -c tally -f -n "__tally_at 'usage'" -a late -d 'List events that came after their period was finalized, newest first'
 complete -c tally -f -n "__tally_at 'usage'" -a estimate -d 'Estimate what events would cost, without storing them'
 complete -c tally -n "__tally_at 'usage cost'" -l start-date
 complete -c tally -n "__tally_at 'usage cost'" -l end-date
@@ -272,6 +281,14 @@ complete -c tally -n "__tally_at 'usage events'" -l limit
 complete -c tally -n "__tally_at 'usage events'" -l offset
 complete -c tally -n "__tally_at 'usage events'" -l all
 complete -c tally -n "__tally_at 'usage events'" -l help
+complete -c tally -n "__tally_at 'usage late'" -l event-name
+complete -c tally -n "__tally_at 'usage late'" -l customer-id
+complete -c tally -n "__tally_at 'usage late'" -l start
+complete -c tally -n "__tally_at 'usage late'" -l end
+complete -c tally -n "__tally_at 'usage late'" -l limit
+complete -c tally -n "__tally_at 'usage late'" -l offset
+complete -c tally -n "__tally_at 'usage late'" -l all
+complete -c tally -n "__tally_at 'usage late'" -l help
 complete -c tally -n "__tally_at 'usage estimate'" -l event
 complete -c tally -n "__tally_at 'usage estimate'" -l contract-id
 complete -c tally -n "__tally_at 'usage estimate'" -l input

@@ -33,18 +33,20 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'budgets add' = @{ next = @(); flags = @('--event-property-key','--event-property-value','--label','--meter-id','--max-credits','--max-credits-cents','--input','--clear','--if-match','--help'); asks = @('--clear') }
     'budgets update' = @{ next = @(); flags = @('--label','--meter-id','--max-credits','--max-credits-cents','--input','--clear','--if-match','--help'); asks = @('--clear') }
     'budgets remove' = @{ next = @(); flags = @('--if-match','--help'); asks = @() }
-    'meters' = @{ next = @('create','get','list','archive','rate-card','set-rate-card'); flags = @(); asks = @() }
+    'meters' = @{ next = @('create','get','list','archive','rate-card','set-rate-card','test'); flags = @(); asks = @() }
     'meters create' = @{ next = @(); flags = @('--code','--display-name','--description','--aggregation-type','--event-type-filter','--property-filter','--aggregation-key','--group-key','--sql','--input','--help'); asks = @('--aggregation-type') }
     'meters get' = @{ next = @(); flags = @('--help'); asks = @() }
     'meters list' = @{ next = @(); flags = @('--status','--limit','--offset','--all','--help'); asks = @('--status') }
     'meters archive' = @{ next = @(); flags = @('--help'); asks = @() }
     'meters rate-card' = @{ next = @(); flags = @('--help'); asks = @() }
     'meters set-rate-card' = @{ next = @(); flags = @('--rate','--fallback-unit-amount','--input','--clear','--help'); asks = @('--clear') }
-    'usage' = @{ next = @('cost','ingest','ingest-batch','events','estimate'); flags = @(); asks = @() }
+    'meters test' = @{ next = @(); flags = @('--start-date','--end-date','--customer-id','--external-customer-id','--contract-id','--input','--help'); asks = @() }
+    'usage' = @{ next = @('cost','ingest','ingest-batch','events','late','estimate'); flags = @(); asks = @() }
     'usage cost' = @{ next = @(); flags = @('--start-date','--end-date','--customer-id','--external-customer-id','--contract-id','--event-name','--property-filter','--unit','--input','--help'); asks = @('--unit') }
     'usage ingest' = @{ next = @(); flags = @('--event-name','--customer-id','--external-customer-id','--contract-id','--idempotency-key','--timestamp','--property','--input','--help'); asks = @() }
     'usage ingest-batch' = @{ next = @(); flags = @('--event','--input','--help'); asks = @() }
     'usage events' = @{ next = @(); flags = @('--event-name','--customer-id','--start','--end','--limit','--offset','--all','--help'); asks = @() }
+    'usage late' = @{ next = @(); flags = @('--event-name','--customer-id','--start','--end','--limit','--offset','--all','--help'); asks = @() }
     'usage estimate' = @{ next = @(); flags = @('--event','--contract-id','--input','--help'); asks = @() }
     'invoices' = @{ next = @('list','get','finalize','send','pay','cancel','refund','credit-report'); flags = @(); asks = @() }
     'invoices list' = @{ next = @(); flags = @('--customer-id','--status','--created-after','--created-before','--include','--limit','--offset','--all','--help'); asks = @('--status','--include') }

@@ -33,6 +33,8 @@ export const limits = {
   eventsPerBatch: 10_000,
   estimateEvents: 500,
   eventFutureSeconds: 60 * 60,
+  /** our choice: events shown as a sample of those behind a quantity */
+  sampledEvents: 5,
   /** our choice: issues that the refusal of a batch of events lists */
   listedIssues: 100,
   /** our choice: bounds of one event */

@@ -44,6 +44,14 @@ export function quantityOf(value: PropertyValue): Big | undefined {
   return scaled === undefined ? undefined : scaledDecimal(scaled.coefficient, scaled.scale);
 }
 
+/** Why a meter skips a value, in words that go behind it; undefined for a value that it counts. */
+export function skipReasonOf(value: PropertyValue): string | undefined {
+  if (scaledValueOf(value) !== undefined) return undefined;
+  const text = numberTextOf(value);
+  if (text === undefined || !numberPattern.test(text)) return 'is not a number';
+  return `is out of range: 1e${limits.decimalIntegerDigits} or more, or more than ${limits.eventFractionDigits} decimals`;
+}
+
 /** An empty aggregation; SUM, MAX and MIN of no value are 0 (semantics 8). */
 export function createAggregate(type: AggregationType): Aggregate {
   return aggregates[type]();

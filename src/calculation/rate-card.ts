@@ -109,6 +109,17 @@ export function rateFor(item: ContractItem, groupValues: Readonly<Record<string,
   return { model: item.model, tiering: 'NONE', unitAmount, tiers: [] };
 }
 
+export type RateSource =
+  | { readonly source: 'rate'; readonly dimensions: DimensionRate['dimensions'] }
+  | { readonly source: 'fallback' | 'price' };
+
+/** Where `rateFor` takes its price from: a rate by its dimensions, the fallback, or the item's own price. */
+export function rateSourceOf(item: ContractItem, groupValues: Readonly<Record<string, string>>): RateSource {
+  const rate = mostSpecificRate(item, groupValues);
+  if (rate !== undefined) return { source: 'rate', dimensions: rate.dimensions };
+  return { source: item.fallbackUnitAmount === undefined ? 'price' : 'fallback' };
+}
+
 function mostSpecificRate(
   item: ContractItem,
   groupValues: Readonly<Record<string, string>>,

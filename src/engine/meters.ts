@@ -95,6 +95,12 @@ export const meterHandlers: HandlersOf<typeof meterOperations> = {
     await saveRateCard(context.tx, context.orgId, rateCard);
     return { body: { data: wireRateCard(rateCard) } };
   },
+
+  'meters.test': async (context, { params, body }) => {
+    const meter = await getMeter(context, params.meterId);
+    const { testMeter } = await import('./explain-meter.ts');
+    return { body: await testMeter(context, meter, body) };
+  },
 };
 
 type CreateInput = ParsedInput<OperationTable['meters.create']>;

@@ -11,22 +11,21 @@ import { exactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import type { ParsedInput } from '../operations/parse.ts';
-import { type Contract, findContract } from '../store/records/contracts.ts';
-import { findCustomer, findCustomerByExternalId } from '../store/records/customers.ts';
+import type { Contract } from '../store/records/contracts.ts';
 import { listGrantsOfCustomer } from '../store/records/ledger.ts';
 import { findMeters } from '../store/records/meters.ts';
 import { billingTermsOf, serviceEndOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { meterContract, meterCustomer, plainMetering } from './usage-metering.ts';
 import { currentPrices, isMeterOf } from './usage-prices.ts';
+import { resolveSubject } from './usage-subject.ts';
 import { wireCents, wireTimestamp } from './wire.ts';
 
 type CostInput = ParsedInput<OperationTable['usage.cost']>['body'];
 
 /** Answers `usage.cost`; throws InvalidInputError for identifiers that are unknown or contradict each other. */
 export async function usageCost(context: CallContext, input: CostInput): Promise<ResponseBody<'usage.cost'>> {
-  const contract = await resolveContract(context, input.contractId);
-  const customerId = await resolveCustomer(context, input, contract);
+  const { customerId, contract } = await resolveSubject(context, input);
   const range = rangeOf(context, input, contract);
   const total =
     contract === undefined
@@ -44,37 +43,6 @@ export async function usageCost(context: CallContext, input: CostInput): Promise
   }
   const credits = exactNumber(decimalText(creditsOfDollars(total, rate)));
   return { totalAmount: credits, creditRateCents: wireCents(rate), unit: 'credits', ...facts };
-}
-
-async function resolveContract({ tx, orgId }: CallContext, id: string | undefined): Promise<Contract | undefined> {
-  if (id === undefined) return undefined;
-  const contract = await findContract(tx, orgId, id);
-  if (contract === undefined) throw new InvalidInputError([{ path: 'contractId', message: 'names no contract' }]);
-  return contract;
-}
-
-/** Every identifier that is given must name the same customer. */
-async function resolveCustomer(
-  { tx, orgId }: CallContext,
-  { customerId, externalCustomerId }: CostInput,
-  contract: Contract | undefined,
-): Promise<string> {
-  let owner = contract?.customerId;
-  const named = [
-    { path: 'customerId', id: customerId, find: findCustomer },
-    { path: 'externalCustomerId', id: externalCustomerId?.normalize('NFC'), find: findCustomerByExternalId },
-  ];
-  for (const { path, id, find } of named) {
-    if (id === undefined) continue;
-    const customer = await find(tx, orgId, id);
-    if (customer === undefined) throw new InvalidInputError([{ path, message: 'names no customer' }]);
-    owner ??= customer.id;
-    if (customer.id === owner) continue;
-    const other = contract === undefined ? 'customerId' : 'contractId';
-    throw new InvalidInputError([{ path, message: `names another customer than ${other}` }]);
-  }
-  if (owner === undefined) throw new TypeError('the declaration asks for an identifier');
-  return owner;
 }
 
 /** The dates given, else the contract's; a contract that has not begun has used nothing yet. */

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { limits } from '../limits.ts';
 import {
   decimalInput,
+  exact,
   listOf,
   membersInput,
   noParams,
@@ -12,10 +13,13 @@ import {
   one,
   page,
   pathId,
+  reference,
   text,
   timestamp,
+  timestampInput,
   uuid,
 } from './fields.ts';
+import { eventCounts, skippedEvent, tracedEvent } from './explanation.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
 import { ruleIssue } from './parse.ts';
@@ -273,6 +277,86 @@ export const meterOperations = [
       },
     ],
     documented: false,
+    repeatable: 'always',
+  }),
+  defineOperation({
+    name: 'meters.test',
+    summary: 'Show what a meter reads for a customer, what it skips and why',
+    description: 'Of one contract when contractId is given: the events that are billed on it.',
+    route: { method: 'POST', path: '/v1/meters/{meterId}/test' },
+    scope: 'meters:read',
+    status: 200,
+    params: meterParams,
+    query: noQuery,
+    body: z
+      .strictObject({
+        startDate: timestampInput.describe('From this instant, included.'),
+        endDate: timestampInput.describe('Up to this instant, excluded.'),
+        customerId: reference.optional().describe('Customer by id.'),
+        externalCustomerId: reference.optional().describe('Customer by your own id.'),
+        contractId: reference.optional().describe('Only events that are billed on this contract.'),
+      })
+      .superRefine((input, context) => {
+        if (
+          input.customerId === undefined &&
+          input.externalCustomerId === undefined &&
+          input.contractId === undefined
+        ) {
+          context.addIssue(
+            ruleIssue(['customerId'], 'one of customerId, externalCustomerId and contractId is required'),
+          );
+        }
+        if (input.startDate >= input.endDate) context.addIssue(ruleIssue(['endDate'], 'must be after startDate'));
+      }),
+    response: one(
+      z.strictObject({
+        meterId: uuid,
+        meterCode: z.string(),
+        aggregationType: z.enum([...aggregationTypes, 'SQL']),
+        aggregationKey: z.string().optional(),
+        customerId: uuid,
+        contractId: uuid.optional(),
+        startDate: timestamp,
+        endDate: timestamp,
+        matchedCount: z.int(),
+        unmatchedCount: z.int(),
+        lateCount: z.int(),
+        groups: z.array(
+          z.strictObject({
+            dimensions: z.record(z.string(), z.string()),
+            quantity: exact,
+            ...eventCounts,
+            decidedBy: tracedEvent.optional(),
+          }),
+        ),
+        skipped: z.array(skippedEvent),
+      }),
+    ),
+    errors: ['notFound', 'invalidInput'],
+    command: { group: 'meters', verb: 'test', positional: ['meterId'] },
+    view: {
+      rows: 'data.groups',
+      columns: [
+        { header: 'DIMENSIONS', path: 'dimensions', format: 'list' },
+        { header: 'QUANTITY', path: 'quantity', format: 'number' },
+        { header: 'EVENTS', path: 'eventCount', format: 'number' },
+        { header: 'SKIPPED', path: 'skippedCount', format: 'number' },
+        { header: 'WITHOUT KEY', path: 'withoutKeyCount', format: 'number' },
+        { header: 'FIRST', path: 'firstAt', format: 'timestamp' },
+        { header: 'LAST', path: 'lastAt', format: 'timestamp' },
+      ],
+    },
+    examples: [
+      {
+        about: 'One month of a customer',
+        input: {
+          params: exampleIds,
+          body: { externalCustomerId: 'acme', startDate: '2026-03-01T00:00:00Z', endDate: '2026-04-01T00:00:00Z' },
+        },
+      },
+    ],
+    documented: false,
+    readOnly: true,
     repeatable: 'always',
   }),
 ] as const;

@@ -22,6 +22,7 @@ import {
   uuid,
 } from './fields.ts';
 import { defineOperation } from './operation.ts';
+import type { Column } from './operation.ts';
 import { ruleIssue } from './parse.ts';
 
 export type EventPropertyValue = string | boolean | null | ExactNumber;
@@ -98,6 +99,22 @@ const event = z.strictObject({
   isLate: z.boolean(),
   receivedAt: timestamp,
 });
+
+const eventsQuery = z.strictObject({
+  eventName: z.string().max(limits.nameCharacters).optional().describe('Only events of this name.'),
+  customerId: reference.optional().describe('Only events of this customer.'),
+  start: dateOrTimestampInput.optional().describe('From this instant, included.'),
+  end: dateOrTimestampInput.optional().describe('Up to this instant, excluded.'),
+  ...page(),
+});
+
+const eventColumns: readonly Column[] = [
+  { header: 'TIMESTAMP', path: 'timestamp', format: 'timestamp' },
+  { header: 'EVENT', path: 'eventName' },
+  { header: 'CUSTOMER', path: 'customerId' },
+  { header: 'PROPERTIES', path: 'properties', format: 'list' },
+  { header: 'KEY', path: 'idempotencyKey' },
+];
 
 const exampleIds = {
   customerId: '01900000-0000-7000-8000-000000000001',
@@ -270,31 +287,32 @@ export const usageOperations = [
     scope: 'usage:read',
     status: 200,
     params: noParams,
-    query: z.strictObject({
-      eventName: z.string().max(limits.nameCharacters).optional().describe('Only events of this name.'),
-      customerId: reference.optional().describe('Only events of this customer.'),
-      start: dateOrTimestampInput.optional().describe('From this instant, included.'),
-      end: dateOrTimestampInput.optional().describe('Up to this instant, excluded.'),
-      ...page(),
-    }),
+    query: eventsQuery,
     body: undefined,
     response: listOf(event),
     errors: [],
     command: { group: 'usage', verb: 'events' },
-    view: {
-      rows: 'data',
-      columns: [
-        { header: 'TIMESTAMP', path: 'timestamp', format: 'timestamp' },
-        { header: 'EVENT', path: 'eventName' },
-        { header: 'CUSTOMER', path: 'customerId' },
-        { header: 'PROPERTIES', path: 'properties', format: 'list' },
-        { header: 'KEY', path: 'idempotencyKey' },
-        { header: 'LATE', path: 'isLate', format: 'boolean' },
-      ],
-    },
+    view: { rows: 'data', columns: [...eventColumns, { header: 'LATE', path: 'isLate', format: 'boolean' }] },
     examples: [{ about: 'Events of one day', input: { query: { start: '2026-03-01', end: '2026-03-02' } } }],
     documented: false,
     published: true,
+  }),
+  defineOperation({
+    name: 'usage.late',
+    summary: 'List events that came after their period was finalized, newest first',
+    description: 'They are kept and never billed.',
+    route: { method: 'GET', path: '/v1/events/late' },
+    scope: 'usage:read',
+    status: 200,
+    params: noParams,
+    query: eventsQuery,
+    body: undefined,
+    response: listOf(event),
+    errors: [],
+    command: { group: 'usage', verb: 'late' },
+    view: { rows: 'data', columns: [...eventColumns, { header: 'RECEIVED', path: 'receivedAt', format: 'timestamp' }] },
+    examples: [{ about: 'Late events of March', input: { query: { start: '2026-03-01', end: '2026-04-01' } } }],
+    documented: false,
   }),
   defineOperation({
     name: 'pricing.estimate',

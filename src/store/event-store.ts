@@ -32,6 +32,8 @@ export type EventValue = string | boolean | null | ExactNumber;
 
 /** What `scan` hands out. The object is reused for the next row: take what you need, never keep it. */
 export interface ScannedEvent {
+  /** Empty unless the scan was asked `withKeys`. */
+  readonly idempotencyKey: string;
   readonly eventName: string;
   readonly timestampEpochMs: number;
   readonly contractId: string | null;
@@ -68,6 +70,8 @@ export interface EventScan extends EpochInterval {
   readonly contract?: { readonly contractId: string; readonly unassignedOutside: readonly EpochInterval[] } | undefined;
   /** Leave out events that came after their period was finalized. */
   readonly excludeLate?: boolean | undefined;
+  /** Also read idempotency keys, which metering has no use for. */
+  readonly withKeys?: boolean | undefined;
 }
 
 export interface EventQuery {

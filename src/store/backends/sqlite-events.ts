@@ -150,12 +150,13 @@ function demand(conditions: Conditions, text: string, ...values: SQLInputValue[]
   conditions.values.push(...values);
 }
 
-type ScanRow = readonly [string, number, string | null, string];
+type ScanRow = readonly [string, number, string | null, string, string];
 
 function scan(connection: SqliteConnection, request: EventScan, onEvent: (event: ScannedEvent) => void): void {
   const { texts, values } = scanConditions(request);
   const statement = inTransaction(connection).prepare(
-    `SELECT "eventName", "timestampEpochMs", "contractId", "propertiesJson" FROM "events" INDEXED BY "events_customer"
+    `SELECT "eventName", "timestampEpochMs", "contractId", "propertiesJson",
+       ${request.withKeys === true ? '"idempotencyKey"' : `''`} FROM "events" INDEXED BY "events_customer"
      WHERE ${texts.join(' AND ')} ORDER BY "timestampEpochMs", "seq"`,
   );
   // Timestamps are safe integers by the table's CHECK; as numbers they need no conversion for each row.
@@ -163,7 +164,8 @@ function scan(connection: SqliteConnection, request: EventScan, onEvent: (event:
   statement.setReturnArrays(true);
   const event = new ReusedEvent();
   const rows = statement.iterate(...values) as Iterable<unknown> as Iterable<ScanRow>;
-  for (const [eventName, timestampEpochMs, contractId, propertiesJson] of rows) {
+  for (const [eventName, timestampEpochMs, contractId, propertiesJson, idempotencyKey] of rows) {
+    event.idempotencyKey = idempotencyKey;
     event.eventName = eventName;
     event.timestampEpochMs = timestampEpochMs;
     event.contractId = contractId;
@@ -202,6 +204,7 @@ function placeholders(values: readonly unknown[]): string {
 const needsExactNumbers = /\d[.eE]|\d{16}|-0/;
 
 class ReusedEvent implements ScannedEvent {
+  idempotencyKey = '';
   eventName = '';
   timestampEpochMs = 0;
   contractId: string | null = null;

@@ -1,0 +1,191 @@
+/**
+ * Which events are behind a meter's quantities: how many, the first and the last, some of them, and those that a meter
+ * passes over. For explanations and for trying a meter out; what is billed is folded in usage-fold.ts.
+ */
+
+import { limits } from '../limits.ts';
+import { type Aggregate, createAggregate, quantityOf, skipReasonOf } from './aggregation.ts';
+import { createEventMatcher, groupValuesOf, type MeteredEvent, type PropertyValue } from './metering.ts';
+import { type Big, zero } from './money.ts';
+import { type GroupValues, groupKeyOf } from './rating.ts';
+import type { MeterRules } from './usage-fold.ts';
+
+export interface TraceableEvent extends MeteredEvent {
+  readonly idempotencyKey: string;
+  readonly timestampEpochMs: number;
+}
+
+/** An event by what tells it apart. */
+export interface TracedEvent {
+  readonly idempotencyKey: string;
+  readonly eventName: string;
+  readonly timestampEpochMs: number;
+  /** What the aggregation key has; undefined for COUNT, and where the event lacks the key. */
+  readonly value: PropertyValue | undefined;
+}
+
+export interface SkippedEvent extends TracedEvent {
+  /** Goes behind the value: `is not a number`. */
+  readonly reason: string;
+}
+
+/** The events of one combination of group values. */
+export interface GroupTrace {
+  readonly groupValues: GroupValues;
+  /** Exact; 0 when no event gave it a value. */
+  readonly quantity: Big;
+  /** Events that gave the quantity a value. */
+  readonly count: number;
+  readonly skippedCount: number;
+  /** Events without the aggregation key. */
+  readonly withoutKeyCount: number;
+  /** Of the events that were counted, in the order in which they were added. */
+  readonly first: TracedEvent | undefined;
+  readonly last: TracedEvent | undefined;
+  /** The first `limits.sampledEvents` of them. */
+  readonly sample: readonly TracedEvent[];
+  /** Of MAX and MIN: the first event with that value. */
+  readonly decidedBy: TracedEvent | undefined;
+}
+
+export interface UsageTrace {
+  /** In the same order, in whatever order the events came. */
+  readonly groups: readonly GroupTrace[];
+  /** Events that the meter's filters let through. */
+  readonly matchedCount: number;
+  readonly unmatchedCount: number;
+  /** The first `limits.sampledEvents` events whose value is there but counts for nothing. */
+  readonly skipped: readonly SkippedEvent[];
+}
+
+export interface UsageTracer {
+  readonly add: (event: TraceableEvent) => void;
+  readonly read: () => UsageTrace;
+}
+
+interface Group {
+  readonly groupValues: GroupValues;
+  readonly aggregate: Aggregate;
+  count: number;
+  withoutKeyCount: number;
+  first: TracedEvent | undefined;
+  last: TracedEvent | undefined;
+  readonly sample: TracedEvent[];
+  decidedBy: TracedEvent | undefined;
+}
+
+/** What there is to say where no event came. */
+export const noEvents: GroupTrace = {
+  groupValues: {},
+  quantity: zero,
+  count: 0,
+  skippedCount: 0,
+  withoutKeyCount: 0,
+  first: undefined,
+  last: undefined,
+  sample: [],
+  decidedBy: undefined,
+};
+
+/** An empty trace of one meter; quantities are those that `createUsageFold` reads from the same events. */
+export function createUsageTracer(meter: MeterRules): UsageTracer {
+  const matches = createEventMatcher(meter);
+  const { aggregationType, groupKeys } = meter;
+  const isCount = aggregationType === 'COUNT';
+  const key = isCount ? undefined : meter.aggregationKey;
+  const isDecisive = createDecision(aggregationType);
+  const groups = new Map<string, Group>();
+  const skipped: SkippedEvent[] = [];
+  const counts = { matched: 0, unmatched: 0 };
+  return {
+    add: (event) => {
+      if (!matches(event)) {
+        counts.unmatched += 1;
+        return;
+      }
+      counts.matched += 1;
+      const group = groupOf(groups, groupValuesOf(event.properties, groupKeys), aggregationType);
+      const traced = tracedEvent(event, key);
+      group.aggregate.add(traced.value);
+      if (!isCount && traced.value === undefined) {
+        group.withoutKeyCount += 1;
+        return;
+      }
+      const reason = traced.value === undefined ? undefined : skipReasonOf(traced.value);
+      if (reason === undefined) count(group, traced, isDecisive);
+      else if (skipped.length < limits.sampledEvents) skipped.push({ ...traced, reason });
+    },
+    read: () => ({
+      groups: [...groups.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => groupTrace(group)),
+      matchedCount: counts.matched,
+      unmatchedCount: counts.unmatched,
+      skipped,
+    }),
+  };
+}
+
+type IsDecisive = (event: TracedEvent, before: TracedEvent) => boolean;
+
+/** Whether an event takes the place of the one that decided so far; undefined where every event has its part. */
+function createDecision(type: MeterRules['aggregationType']): IsDecisive | undefined {
+  if (type !== 'MAX' && type !== 'MIN') return undefined;
+  return (event, before) => {
+    const [value, bound] = [valueOf(event), valueOf(before)];
+    if (value === undefined || bound === undefined) return false;
+    return type === 'MAX' ? value.gt(bound) : value.lt(bound);
+  };
+}
+
+function valueOf({ value }: TracedEvent): Big | undefined {
+  return value === undefined ? undefined : quantityOf(value);
+}
+
+function groupOf(groups: Map<string, Group>, groupValues: GroupValues, type: MeterRules['aggregationType']): Group {
+  const key = groupKeyOf(groupValues);
+  const known = groups.get(key);
+  if (known !== undefined) return known;
+  const group: Group = {
+    groupValues,
+    aggregate: createAggregate(type),
+    count: 0,
+    withoutKeyCount: 0,
+    first: undefined,
+    last: undefined,
+    sample: [],
+    decidedBy: undefined,
+  };
+  groups.set(key, group);
+  return group;
+}
+
+/** A copy: the events of a scan are one object, used again and again. */
+function tracedEvent(event: TraceableEvent, key: string | null | undefined): TracedEvent {
+  const { idempotencyKey, eventName, timestampEpochMs, properties } = event;
+  const hasValue = key !== undefined && key !== null && Object.hasOwn(properties, key);
+  return { idempotencyKey, eventName, timestampEpochMs, value: hasValue ? properties[key] : undefined };
+}
+
+function count(group: Group, event: TracedEvent, isDecisive: IsDecisive | undefined): void {
+  group.count += 1;
+  group.first ??= event;
+  group.last = event;
+  if (group.sample.length < limits.sampledEvents) group.sample.push(event);
+  if (isDecisive === undefined) return;
+  if (group.decidedBy === undefined || isDecisive(event, group.decidedBy)) group.decidedBy = event;
+}
+
+function groupTrace(group: Group): GroupTrace {
+  const { groupValues, count: counted, withoutKeyCount, first, last, sample, decidedBy } = group;
+  const { quantity, skipped } = group.aggregate.read();
+  return {
+    groupValues,
+    quantity,
+    count: counted,
+    skippedCount: skipped,
+    withoutKeyCount,
+    first,
+    last,
+    sample,
+    decidedBy,
+  };
+}

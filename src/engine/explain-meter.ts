@@ -1,0 +1,64 @@
+/** What a meter would read for a customer or contract, and what it passes over and why. */
+
+import { decimalText } from '../calculation/money.ts';
+import { noEvents, type SkippedEvent } from '../calculation/usage-trace.ts';
+import { exactNumber } from '../exact-json.ts';
+import type { OperationTable, ResponseBody } from '../operations/index.ts';
+import type { ParsedInput } from '../operations/parse.ts';
+import type { Meter } from '../store/records/meters.ts';
+import { traceUsage, wireEventCounts, wireMeterFacts, wireTracedEvent } from './explain-usage.ts';
+import type { CallContext } from './handler.ts';
+import { resolveSubject } from './usage-subject.ts';
+
+type TestInput = ParsedInput<OperationTable['meters.test']>['body'];
+
+/** Answers `meters.test`; throws InvalidInputError for identifiers that are unknown or contradict each other. */
+export async function testMeter(
+  context: CallContext,
+  meter: Meter,
+  input: TestInput,
+): Promise<ResponseBody<'meters.test'>> {
+  const owner = await resolveSubject(context, input);
+  const range = { start: Temporal.Instant.from(input.startDate), end: Temporal.Instant.from(input.endDate) };
+  const trace = await traceUsage(context, meter, { owner, range });
+  const groups = trace.groups.length === 0 && meter.groupKeys.length === 0 ? [noEvents] : trace.groups;
+  return {
+    data: {
+      ...wireMeterFacts(meter),
+      customerId: owner.customerId,
+      ...(owner.contract === undefined ? {} : { contractId: owner.contract.id }),
+      startDate: input.startDate,
+      endDate: input.endDate,
+      matchedCount: trace.matchedCount,
+      unmatchedCount: trace.unmatchedCount,
+      lateCount: await countLateEvents(context, { customerId: owner.customerId, ...range }),
+      groups: groups.map((group) => ({
+        dimensions: { ...group.groupValues },
+        quantity: exactNumber(decimalText(group.quantity)),
+        ...wireEventCounts(group),
+        ...(group.decidedBy === undefined ? {} : { decidedBy: wireTracedEvent(group.decidedBy) }),
+      })),
+      skipped: trace.skipped.map(wireSkippedEvent),
+    },
+  };
+}
+
+/** Events of a customer that came after their period was finalized, on whatever contract. */
+export async function countLateEvents(
+  { tx, events, orgId }: Pick<CallContext, 'tx' | 'events' | 'orgId'>,
+  { customerId, start, end }: { customerId: string; start: Temporal.Instant; end: Temporal.Instant },
+): Promise<number> {
+  const page = await events.listLate(tx, {
+    orgId,
+    customerId,
+    fromEpochMs: start.epochMilliseconds,
+    toEpochMs: end.epochMilliseconds,
+    limit: 1,
+    offset: 0,
+  });
+  return page.total;
+}
+
+function wireSkippedEvent(event: SkippedEvent) {
+  return { ...wireTracedEvent(event), reason: event.reason };
+}

@@ -1,0 +1,87 @@
+/** The events behind what meters read, for explanations: the same events that metering reads, with their keys. */
+
+import { type GroupTrace, type TracedEvent, createUsageTracer, type UsageTrace } from '../calculation/usage-trace.ts';
+import type { EventScan } from '../store/event-store.ts';
+import { listContractsOfCustomer } from '../store/records/contracts.ts';
+import type { Meter } from '../store/records/meters.ts';
+import { coveragesOf, takenBefore } from './usage-attribution.ts';
+import type { MeteredContract, MeteringContext } from './usage-metering.ts';
+import { wireTimestamp } from './wire.ts';
+
+export interface TraceRange {
+  readonly start: Temporal.Instant;
+  /** Exclusive. */
+  readonly end: Temporal.Instant;
+}
+
+/** Whose events are traced: all of a customer, or those that are billed on one contract. */
+export interface TraceOwner {
+  readonly customerId: string;
+  readonly contract: MeteredContract | undefined;
+}
+
+/** The events of one meter in a range, but for those that came late, as metering leaves them out (semantics 8). */
+export async function traceUsage(
+  context: MeteringContext,
+  meter: Meter,
+  { owner, range }: { readonly owner: TraceOwner; readonly range: TraceRange },
+): Promise<UsageTrace> {
+  const tracer = createUsageTracer(traceRules(meter));
+  const scan: EventScan = {
+    orgId: context.orgId,
+    customerId: owner.customerId,
+    contract: await contractFilter(context, meter.id, owner.contract),
+    fromEpochMs: range.start.epochMilliseconds,
+    toEpochMs: range.end.epochMilliseconds,
+    excludeLate: true,
+    withKeys: true,
+  };
+  await context.events.scan(context.tx, scan, tracer.add);
+  return tracer.read();
+}
+
+async function contractFilter(
+  { tx, orgId }: MeteringContext,
+  meterId: string,
+  contract: MeteredContract | undefined,
+): Promise<EventScan['contract']> {
+  if (contract === undefined) return undefined;
+  const coverages = coveragesOf(await listContractsOfCustomer(tx, orgId, contract.customerId));
+  return { contractId: contract.id, unassignedOutside: takenBefore(coverages, { contractId: contract.id, meterId }) };
+}
+
+/** A query of the customer's own says not which events it takes a value from: all that it is given are behind it. */
+function traceRules(meter: Meter) {
+  if (meter.sql === null) return meter;
+  return { ...meter, aggregationType: 'COUNT' as const, aggregationKey: null, groupKeys: [] };
+}
+
+/** What of a meter an explanation names. */
+export function wireMeterFacts(meter: Meter) {
+  const { id, code, aggregationType, aggregationKey, sql } = meter;
+  return {
+    meterId: id,
+    meterCode: code,
+    aggregationType: sql === null ? aggregationType : ('SQL' as const),
+    ...(aggregationKey === null ? {} : { aggregationKey }),
+  };
+}
+
+export function wireEventCounts({ count, skippedCount, withoutKeyCount, first, last }: GroupTrace) {
+  return {
+    eventCount: count,
+    skippedCount,
+    withoutKeyCount,
+    ...(first === undefined ? {} : { firstAt: timestampOf(first) }),
+    ...(last === undefined ? {} : { lastAt: timestampOf(last) }),
+  };
+}
+
+export function wireTracedEvent(event: TracedEvent) {
+  const { idempotencyKey, eventName, value } = event;
+  return { idempotencyKey, eventName, timestamp: timestampOf(event), ...(value === undefined ? {} : { value }) };
+}
+
+function timestampOf({ timestampEpochMs }: { readonly timestampEpochMs: number }): string {
+  return wireTimestamp(Temporal.Instant.fromEpochMilliseconds(timestampEpochMs));
+}

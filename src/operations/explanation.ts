@@ -1,0 +1,130 @@
+/** The parts of explanations: what an invoice line, its events and its credits say about themselves (our choice). */
+
+import * as z from 'zod';
+
+import { cents, date, exact, timestamp, uuid } from './fields.ts';
+
+const value = z.union([z.string(), z.boolean(), z.null(), exact]).optional();
+
+/** An event by what tells it apart, with the value that the meter took from it. */
+export const tracedEvent = z.strictObject({ idempotencyKey: z.string(), eventName: z.string(), timestamp, value });
+
+/** An event whose value a meter cannot count. */
+export const skippedEvent = tracedEvent.extend({ reason: z.string() });
+
+/** The events behind one quantity: how many gave it a value, how many could not, the first and the last that did. */
+export const eventCounts = {
+  eventCount: z.int(),
+  skippedCount: z.int(),
+  withoutKeyCount: z.int(),
+  firstAt: timestamp.optional(),
+  lastAt: timestamp.optional(),
+};
+
+const lineUsage = z.strictObject({
+  meterId: uuid,
+  meterCode: z.string(),
+  aggregationType: z.enum(['SUM', 'COUNT', 'MAX', 'MIN', 'SQL']),
+  aggregationKey: z.string().optional(),
+  ...eventCounts,
+  /** The event that sets a MAX or MIN. */
+  decidedBy: tracedEvent.optional(),
+  sample: z.array(tracedEvent),
+});
+
+const linePrice = z.strictObject({
+  pricingId: uuid,
+  /** The price itself, a rate of the rate card or of the contract, or the rate card's fallback. */
+  source: z.enum(['price', 'rate', 'fallback']),
+  dimensions: z.record(z.string(), z.string()).optional(),
+  model: z.enum(['FLAT', 'TIER', 'USAGE']),
+  tiering: z.enum(['NONE', 'VOLUME', 'GRADUATED']),
+  unitAmount: z.string().optional(),
+  flatAmount: z.string().optional(),
+});
+
+const tierShare = z.strictObject({
+  /** Exclusive, except 0 in the first tier. */
+  from: exact,
+  /** Inclusive; null for the last tier. */
+  to: exact.nullable(),
+  quantity: exact,
+  unitAmount: z.string(),
+  flatAmount: z.string(),
+  amount: z.string(),
+});
+
+/** What one grant paid of one line, and why that much. */
+const lineGrant = z.strictObject({
+  grantId: uuid,
+  rank: z.int(),
+  appliedCents: cents,
+  creditAmount: exact,
+  why: z.string(),
+  /** Ledger entries that took it; none while it is not settled. */
+  entryIds: z.array(uuid),
+});
+
+export const explainedLine = z.strictObject({
+  id: z.string(),
+  kind: z.enum(['fixed', 'metered', 'prepaid', 'credit']),
+  name: z.string(),
+  description: z.string(),
+  servicePeriod: z.strictObject({ start: timestamp, end: timestamp }),
+  dimensions: z.record(z.string(), z.string()).optional(),
+  usage: lineUsage.optional(),
+  /** What the meter read; below 0 it is billed as 0. */
+  meteredQuantity: exact.optional(),
+  quantity: exact,
+  price: linePrice.optional(),
+  breakdown: z.array(tierShare),
+  proration: z.strictObject({ daysUsed: z.int(), daysWhole: z.int() }).optional(),
+  unitPrice: z.string(),
+  /** Dollars before rounding, what rounding added, and the cents that came of it. */
+  exactAmount: z.string(),
+  roundingAmount: z.string(),
+  totalAmountCents: cents,
+  /** Of metered lines: what credits paid, and what they left. */
+  creditCents: cents.optional(),
+  overageCents: cents.optional(),
+  grants: z.array(lineGrant),
+  /** The grant of a credit line. */
+  grantId: uuid.optional(),
+});
+
+/** A grant in its place in the order of deduction. */
+export const rankedGrant = z.strictObject({
+  grantId: uuid,
+  rank: z.int(),
+  reason: z.string(),
+  description: z.string(),
+  isPromotional: z.boolean(),
+  purchaseRateCents: cents,
+  expiresAt: timestamp.nullable(),
+  paysFor: z.record(z.string(), z.unknown()),
+  /** What it had when this invoice came to it, and what the invoice took. */
+  availableCents: cents,
+  availableCredits: exact,
+  appliedCents: cents,
+  appliedCredits: exact,
+});
+
+export const explainedInvoice = z.strictObject({
+  invoiceId: uuid,
+  invoiceNumber: z.string(),
+  status: z.string(),
+  customerId: uuid,
+  contractId: uuid,
+  /** `live`: computed now, as drafts are. `frozen`: as finalized, computed again beside it. `none`: cancelled as a draft. */
+  basis: z.enum(['live', 'frozen', 'none']),
+  asOf: timestamp,
+  period: z.strictObject({ start: date, end: date }),
+  totalCents: cents,
+  lines: z.array(explainedLine),
+  /** Grants that had something or paid something, in the order of deduction. */
+  grants: z.array(rankedGrant),
+  /** Events of the customer in this period that came too late for it. */
+  lateEventCount: z.int(),
+  /** Where the frozen figures are not those that events and prices give today; empty when all agree. */
+  disagreements: z.array(z.string()),
+});

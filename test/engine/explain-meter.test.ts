@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { finalize, invoiceAt, subscribe, use } from '../support/billing-scenario.ts';
+import type { Subscription } from '../support/billing-scenario.ts';
+import { refusalOf } from '../support/refusal.ts';
+import { createMeter, send } from '../support/usage-scenario.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+let acme: Subscription;
+beforeEach(async () => {
+  world = await createWorld({ start: '2026-03-20T00:00:00.000Z' });
+  acme = await subscribe(world);
+});
+afterEach(async () => {
+  await world.close();
+});
+
+const march = { startDate: '2026-03-01T00:00:00Z', endDate: '2026-04-01T00:00:00Z' };
+
+async function testMeter(body: Record<string, unknown>, meterId = acme.meterId) {
+  return (await world.call('meters.test', { params: { meterId }, body: { ...march, ...body } })).data;
+}
+
+describe('a meter tried out', () => {
+  test('reads what matches, and says what it passed over and why', async () => {
+    const meterId = await createMeter(world, 'CALLS', {
+      eventTypeFilter: { include: ['call'] },
+      propertyFilters: [{ name: 'region', include: ['eu'] }],
+      groupKeys: ['model'],
+    });
+    const event = (key: string, properties: Record<string, unknown>, eventName = 'call') => ({
+      customerId: acme.customerId,
+      idempotencyKey: key,
+      eventName,
+      timestamp: '2026-03-10T00:00:00Z',
+      properties: { region: 'eu', ...properties },
+    });
+    await send(
+      world,
+      event('a', { tokens: 5, model: 'large' }),
+      event('b', { tokens: '2.5', model: 'large' }),
+      event('c', { tokens: 1 }),
+      event('d', { tokens: 'many', model: 'large' }),
+      event('e', { model: 'large' }),
+      event('f', { tokens: 100, model: 'large', region: 'us' }),
+      event('g', { tokens: 100 }, 'other'),
+    );
+    const read = await testMeter({ customerId: acme.customerId }, meterId);
+    expect(read).toMatchObject({ meterCode: 'CALLS', matchedCount: 5, unmatchedCount: 2, lateCount: 0 });
+    expect(
+      read.groups.map((group) => [
+        group.dimensions,
+        group.quantity,
+        [group.eventCount, group.skippedCount, group.withoutKeyCount],
+      ]),
+    ).toEqual([
+      [{ model: '' }, 1, [1, 0, 0]],
+      [{ model: 'large' }, 7.5, [2, 1, 1]],
+    ]);
+    expect(read.skipped).toEqual([
+      {
+        idempotencyKey: 'd',
+        eventName: 'call',
+        timestamp: '2026-03-10T00:00:00.000Z',
+        value: 'many',
+        reason: 'is not a number',
+      },
+    ]);
+  });
+
+  test('without events reads 0', async () => {
+    const read = await testMeter({ externalCustomerId: 'acme' });
+    expect(read.groups).toEqual([{ dimensions: {}, quantity: 0, eventCount: 0, skippedCount: 0, withoutKeyCount: 0 }]);
+  });
+
+  test('takes events from the start on, up to the end, without it', async () => {
+    for (const at of ['2026-03-09T23:59:59.999Z', '2026-03-10T00:00:00Z', '2026-03-11T00:00:00Z']) {
+      await use(world, acme, { tokens: 1, at });
+    }
+    const read = await testMeter({
+      customerId: acme.customerId,
+      startDate: '2026-03-10T00:00:00Z',
+      endDate: '2026-03-11T00:00:00Z',
+    });
+    expect(read.matchedCount).toBe(1);
+    expect(read.groups[0]).toMatchObject({ firstAt: '2026-03-10T00:00:00.000Z', lastAt: '2026-03-10T00:00:00.000Z' });
+  });
+
+  test('of a contract reads only what is billed on it', async () => {
+    const other = await subscribe(world, { name: 'second' });
+    await use(world, acme, { tokens: 1, at: '2026-03-10T00:00:00Z' });
+    await send(world, { customerId: acme.customerId, timestamp: '2026-03-10T00:00:00Z', properties: { tokens: 2 } });
+    expect((await testMeter({ contractId: acme.contractId })).groups[0]?.quantity).toBe(3);
+    expect((await testMeter({ contractId: other.contractId })).groups[0]?.quantity).toBe(0);
+  });
+
+  test('leaves out events that came late, and counts them', async () => {
+    await use(world, acme, { tokens: 1, at: '2026-03-10T00:00:00Z' });
+    world.clock.set('2026-04-02T00:00:00Z');
+    await finalize(world, (await invoiceAt(world, acme, 0)).id);
+    await use(world, acme, { tokens: 50, at: '2026-03-11T00:00:00Z', key: 'late' });
+    const read = await testMeter({ contractId: acme.contractId });
+    expect([read.groups[0]?.quantity, read.lateCount]).toEqual([1, 1]);
+    const { data, total } = await world.call('usage.late', {});
+    expect([total, data[0]?.idempotencyKey, data[0]?.isLate]).toEqual([1, 'late', true]);
+    const elsewhere = await world.call('usage.late', { query: { start: '2026-03-12' } });
+    expect(elsewhere.data).toEqual([]);
+  });
+});
+
+describe('what a trial refuses', () => {
+  test.each([
+    [{}, 'customerId: one of customerId, externalCustomerId and contractId is required'],
+    [{ customerId: 'nobody' }, 'customerId: names no customer'],
+    [{ contractId: 'none' }, 'contractId: names no contract'],
+    [{ externalCustomerId: 'acme', endDate: '2026-03-01T00:00:00Z' }, 'endDate: must be after startDate'],
+  ])('%j', async (body, words) => {
+    expect(await refusalOf(testMeter(body))).toBe(`invalidInput ${words}`);
+  });
+
+  test('identifiers of two customers', async () => {
+    await subscribe(world, { name: 'second' });
+    const call = testMeter({ contractId: acme.contractId, externalCustomerId: 'second' });
+    expect(await refusalOf(call)).toBe('invalidInput externalCustomerId: names another customer than contractId');
+  });
+
+  test('a meter of another organization, in the words for an unknown one', async () => {
+    await world.call('orgs.create', { body: { name: 'Other' } });
+    const stranger = world.engine.as(await world.engine.owner('Other'));
+    const input = { params: { meterId: acme.meterId }, body: { ...march, customerId: acme.customerId } };
+    expect(await refusalOf(stranger.call('meters.test', input))).toBe('notFound no meter has this id');
+    expect(await refusalOf(testMeter({ customerId: acme.customerId }, 'nothing'))).toBe(
+      'notFound no meter has this id',
+    );
+    expect((await stranger.call('usage.late', {})).body.data).toEqual([]);
+  });
+});
