@@ -16,6 +16,8 @@ import type { ColumnType, Generated, Transaction as KyselyTransaction } from 'ky
 type Integer = ColumnType<bigint, bigint | number, bigint | number>;
 type NullableInteger = ColumnType<bigint | null, bigint | number | null | undefined, bigint | number | null>;
 type Flag = ColumnType<bigint, boolean, boolean>;
+/** A SHA-256 in hexadecimal, empty where nothing is sealed (see records/hash-chain.ts). */
+type Seal<Update> = ColumnType<string, string | undefined, Update>;
 /** A column that is written once, when the row is made. */
 type Fixed<T> = ColumnType<T, T, never>;
 
@@ -237,6 +239,8 @@ export interface InvoicesTable {
   isHeld: Flag;
   createdAt: Fixed<string>;
   updatedAt: string;
+  /** Over what finalization froze, with the lines. */
+  contentHash: Seal<string>;
 }
 
 /** The lines of finalized invoices, written once and never changed. Drafts have none: they are computed when read. */
@@ -309,6 +313,8 @@ export interface LedgerEntriesTable {
   balanceAfterCents: Fixed<bigint>;
   creditBalanceAfterMicros: Fixed<bigint>;
   createdAt: Fixed<string>;
+  /** Over this entry and the seal of the one before it in the contract. */
+  hash: Seal<never>;
 }
 
 export interface BudgetsTable {

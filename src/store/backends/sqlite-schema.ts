@@ -55,11 +55,12 @@ async function migrate(connection: SqliteConnection): Promise<void> {
     });
   }
   const { migrations } = await import('../migrations/index.ts');
-  for (const { version, statements } of migrations) {
+  for (const { version, statements, fill } of migrations) {
     const found = await connection.begin('write');
     try {
       if (found < BigInt(version)) {
         for (const statement of statements) connection.execute(statement);
+        fill?.(connection);
         connection.execute(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}`);
       }
       connection.commit();

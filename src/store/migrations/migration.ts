@@ -1,10 +1,19 @@
 /** What a step of the schema is, and the version that this program reads and writes. */
 
+import type { StatementSync } from 'node:sqlite';
+
+export interface MigrationConnection {
+  prepare(sql: string): Pick<StatementSync, 'all' | 'get' | 'run'>;
+  execute(sql: string): void;
+}
+
 export interface Migration {
   /** The schema version that the database has afterwards: 1, 2, 3. */
   readonly version: number;
   readonly statements: readonly string[];
+  /** What no statement can say; runs behind them, in the same transaction. */
+  readonly fill?: (connection: MigrationConnection) => void;
 }
 
 /** The version of the last migration. Stands apart from the steps, so that opening a current database loads none. */
-export const schemaVersion = 3;
+export const schemaVersion = 4;

@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Database, InvoiceStatus, Transaction } from '../database.ts';
+import { invoiceHash } from './hash-chain.ts';
 import type { Page, Rows } from './page.ts';
 import { instantText, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
 
@@ -177,7 +178,7 @@ export interface InvoiceChanges {
   readonly updatedAt: Temporal.Instant;
 }
 
-/** After finalization the database refuses changes of number, amount and dates. */
+/** After finalization the database refuses changes of number, amount and dates. Finalizing seals them, with the lines. */
 export async function updateInvoice(
   tx: Transaction,
   orgId: string,
@@ -199,6 +200,17 @@ export async function updateInvoice(
     .where('orgId', '=', orgId)
     .where('id', '=', id)
     .execute();
+  if (finalizedAt !== undefined) await sealInvoice(tx, orgId, id);
+}
+
+async function sealInvoice(tx: Transaction, orgId: string, id: string): Promise<void> {
+  const ofInvoice = tx.selectFrom('invoices').selectAll().where('orgId', '=', orgId).where('id', '=', id);
+  const ofLines = tx.selectFrom('invoiceLines').selectAll().where('orgId', '=', orgId).where('invoiceId', '=', id);
+  const contentHash = invoiceHash(
+    await ofInvoice.executeTakeFirstOrThrow(),
+    await ofLines.orderBy('position').execute(),
+  );
+  await tx.updateTable('invoices').set({ contentHash }).where('orgId', '=', orgId).where('id', '=', id).execute();
 }
 
 /** Marks as sent what waited for a customer's resumption: finalized, standing, and not kept back for another reason. */

@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 
 import { reviveExactJson } from '../../exact-json.ts';
 import type { Database, LedgerEntryType, Transaction } from '../database.ts';
+import { entryHash, noHash } from './hash-chain.ts';
 import type { Rows } from './page.ts';
 import { instantText, optionalInstant, optionalInstantText } from './row-values.ts';
 
@@ -80,6 +81,21 @@ export async function listLedger(
     .orderBy('seq')
     .execute();
   return rows.map(toEntry);
+}
+
+/** One entry of any contract; undefined for an id that the organization does not have. */
+export async function findLedgerEntry(
+  tx: Transaction,
+  orgId: string,
+  id: string,
+): Promise<StoredLedgerEntry | undefined> {
+  const row = await tx
+    .selectFrom('ledgerEntries')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toEntry(row);
 }
 
 /** A page of a contract's ledger, newest entry first; without a limit, all of it. */
@@ -159,26 +175,42 @@ export async function findGrantByExternalId(
   return row === undefined ? undefined : toEntry(row);
 }
 
+/** Writes an entry behind the last one of its contract, sealed together with it; gives its place. */
 export async function insertLedgerEntry(tx: Transaction, orgId: string, entry: NewLedgerEntry): Promise<number> {
+  const row = {
+    ...entry,
+    orgId,
+    invoiceId: entry.invoiceId ?? null,
+    lineKey: entry.lineKey ?? null,
+    grantEntryId: entry.grantEntryId ?? null,
+    reversesEntryId: entry.reversesEntryId ?? null,
+    externalId: entry.externalId ?? null,
+    fingerprint: entry.fingerprint ?? null,
+    expiresAt: optionalInstantText(entry.expiresAt),
+    specifiers: entry.specifiers === undefined ? null : JSON.stringify(entry.specifiers),
+    metadata: entry.metadata === undefined ? null : JSON.stringify(entry.metadata),
+    createdAt: instantText(entry.createdAt),
+  };
+  const hash = entryHash(await headOf(tx, orgId, entry.contractId), row);
   const { seq } = await tx
     .insertInto('ledgerEntries')
-    .values({
-      ...entry,
-      orgId,
-      invoiceId: entry.invoiceId ?? null,
-      lineKey: entry.lineKey ?? null,
-      grantEntryId: entry.grantEntryId ?? null,
-      reversesEntryId: entry.reversesEntryId ?? null,
-      externalId: entry.externalId ?? null,
-      fingerprint: entry.fingerprint ?? null,
-      expiresAt: optionalInstantText(entry.expiresAt),
-      specifiers: entry.specifiers === undefined ? null : JSON.stringify(entry.specifiers),
-      metadata: entry.metadata === undefined ? null : JSON.stringify(entry.metadata),
-      createdAt: instantText(entry.createdAt),
-    })
+    .values({ ...row, hash })
     .returning('seq')
     .executeTakeFirstOrThrow();
   return Number(seq);
+}
+
+/** The seal of the newest entry of a contract. */
+async function headOf(tx: Transaction, orgId: string, contractId: string): Promise<string> {
+  const last = await tx
+    .selectFrom('ledgerEntries')
+    .select('hash')
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return last?.hash ?? noHash;
 }
 
 function toEntry(row: Selectable<Database['ledgerEntries']>): StoredLedgerEntry {

@@ -1,0 +1,128 @@
+/**
+ * What shows that a ledger entry or a finalized invoice is as it was written (reliability 5, invariants 12 and 15).
+ * The entries of a contract form a chain: each is sealed together with the seal of the one before it, so that none of them
+ * can be changed, left out or put elsewhere without breaking every seal behind it. Released databases depend on this file:
+ * a column that is added later is sealed by a seal of its own, or the chains of old entries would no longer verify.
+ */
+
+import { createHash } from 'node:crypto';
+
+import type { Insertable } from 'kysely';
+
+import type { InvoiceLinesTable, InvoicesTable, LedgerEntriesTable } from '../database.ts';
+
+type EntryColumn = Exclude<keyof LedgerEntriesTable, 'seq' | 'hash'>;
+type InvoiceColumn = keyof InvoicesTable;
+type LineColumn = keyof InvoiceLinesTable;
+
+/** A ledger entry as it is given to the database, or as it comes back. */
+export type EntryToSeal = Values<Pick<Insertable<LedgerEntriesTable>, EntryColumn>>;
+/** The members of an invoice that finalization freezes. */
+export type InvoiceToSeal = Values<Pick<Insertable<InvoicesTable>, (typeof invoiceColumns)[number]>>;
+export type LineToSeal = Values<Pick<Insertable<InvoiceLinesTable>, LineColumn>>;
+
+type Value = string | number | bigint | boolean | null | undefined;
+type Values<Row> = { readonly [Column in keyof Row]?: Value };
+
+/** What stands before the first entry of a contract. */
+export const noHash = '';
+
+const entryColumns: readonly EntryColumn[] = [
+  'orgId',
+  'id',
+  'contractId',
+  'type',
+  'amountCents',
+  'creditMicros',
+  'creditRateCents',
+  'purchaseRateCents',
+  'currency',
+  'description',
+  'sourceType',
+  'invoiceId',
+  'lineKey',
+  'grantEntryId',
+  'reversesEntryId',
+  'expiresAt',
+  'isPromotional',
+  'externalId',
+  'fingerprint',
+  'specifiers',
+  'metadata',
+  'appliedCents',
+  'balanceAfterCents',
+  'creditBalanceAfterMicros',
+  'createdAt',
+];
+
+/** Status, payment and sending go on changing. */
+const invoiceColumns = [
+  'orgId',
+  'id',
+  'number',
+  'customerId',
+  'contractId',
+  'periodIndex',
+  'periodStart',
+  'periodEnd',
+  'invoiceDate',
+  'dueDate',
+  'totalCents',
+  'finalizedAt',
+  'createdAt',
+] as const satisfies readonly InvoiceColumn[];
+
+const lineColumns: readonly LineColumn[] = [
+  'position',
+  'id',
+  'lineKey',
+  'kind',
+  'name',
+  'description',
+  'quantity',
+  'unitPrice',
+  'unitPriceCents',
+  'totalAmount',
+  'totalCents',
+  'serviceStart',
+  'serviceEnd',
+  'pricingId',
+  'meterId',
+  'productId',
+  'groupValues',
+  'grantId',
+];
+
+/** The seal of an entry that follows the one sealed as `previousHash`: SHA-256 in hexadecimal. */
+export function entryHash(previousHash: string, entry: EntryToSeal): string {
+  return sha256({ previousHash, ...picked(entry, entryColumns) });
+}
+
+/** The seal of a finalized invoice with its lines in their order: SHA-256 in hexadecimal. */
+export function invoiceHash(invoice: InvoiceToSeal, lines: readonly LineToSeal[]): string {
+  return sha256({ ...picked(invoice, invoiceColumns), lines: lines.map((line) => picked(line, lineColumns)) });
+}
+
+/** One seal over many, in the order given: what a manifest keeps of all chains of an organization. */
+export function hashOfHeads(heads: Iterable<readonly [contractId: string, head: string]>): string {
+  const hash = createHash('sha256');
+  for (const [contractId, head] of heads) hash.update(`${contractId} ${head}\n`);
+  return hash.digest('hex');
+}
+
+function sha256(value: object): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}
+
+/** The same text for a value on its way into the database and back from it; every name in a fixed order. */
+function picked<Column extends string>(
+  row: { readonly [C in Column]?: Value },
+  columns: readonly Column[],
+): Record<string, string | null> {
+  return Object.fromEntries(columns.map((column) => [column, textOf(row[column])]));
+}
+
+function textOf(value: Value): string | null {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'boolean' ? String(Number(value)) : String(value);
+}
