@@ -71,7 +71,7 @@ export async function callOperation<N extends OperationName>(
  * Does `work` in a transaction, and once more for each SQL meter that it has to read: only what the last run returns counts,
  * and only its writes are kept.
  */
-export async function inTransaction<T>(
+async function inTransaction<T>(
   dependencies: EngineParts,
   { caller, access }: { readonly caller: Caller; readonly access: 'read' | 'write' },
   work: (context: CallContext) => Promise<T>,
