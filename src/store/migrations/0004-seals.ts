@@ -1,13 +1,6 @@
 /** Seals of ledger entries and finalized invoices; what is there already is sealed as it stands. */
 
-import {
-  entryHash,
-  invoiceHash,
-  noHash,
-  type EntryToSeal,
-  type InvoiceToSeal,
-  type LineToSeal,
-} from '../records/hash-chain.ts';
+import { entryHash, invoiceHash, noHash } from '../records/hash-chain.ts';
 import { appendOnly } from './columns.ts';
 import type { Migration, MigrationConnection } from './migration.ts';
 
@@ -42,7 +35,7 @@ function sealEntries(connection: MigrationConnection): void {
   const next = connection.prepare('SELECT * FROM "ledgerEntries" WHERE "seq" > ? ORDER BY "seq" LIMIT 1');
   for (let row = next.get(0n); row !== undefined; row = next.get(row['seq'] ?? 0n)) {
     const chain = JSON.stringify([row['orgId'], row['contractId']]);
-    const hash = entryHash(heads.get(chain) ?? noHash, row as EntryToSeal);
+    const hash = entryHash(heads.get(chain) ?? noHash, row);
     update.run(hash, row['seq'] ?? 0n);
     heads.set(chain, hash);
   }
@@ -58,6 +51,6 @@ function sealInvoices(connection: MigrationConnection): void {
   );
   for (let row = next.get(0n); row !== undefined; row = next.get(row['seq'] ?? 0n)) {
     const own = lines.all(row['orgId'] ?? '', row['id'] ?? '');
-    update.run(invoiceHash(row as InvoiceToSeal, own as LineToSeal[]), row['seq'] ?? 0n);
+    update.run(invoiceHash(row, own), row['seq'] ?? 0n);
   }
 }
