@@ -12,9 +12,11 @@ import { type Budget, listBudgets, updateBudget } from '../store/records/budgets
 import type { Contract } from '../store/records/contracts.ts';
 import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import { listLedger } from '../store/records/ledger.ts';
+import { wireBudget, wireConsumption } from './budgets-wire.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { meterContract, type MeteringContext, type MeteringOptions } from './usage-metering.ts';
+import { emit } from './webhooks-emit.ts';
 
 export interface BudgetReading {
   readonly budget: Budget;
@@ -70,19 +72,30 @@ export function isNewlyReached({ budget, use }: BudgetReading): boolean {
   return use.isReached && !budget.isExhausted;
 }
 
-/** Marks the budgets that have reached their cap, unless another call marked or changed them meanwhile. */
+/**
+ * Marks the budgets that have reached their cap and tells of each, in the one transaction, so that an arming fires once
+ * (semantics 10); those that another call marked or changed meanwhile are left.
+ */
 export async function markExhausted(
-  { tx, orgId }: Pick<CallContext, 'tx' | 'orgId'>,
-  contract: Pick<Contract, 'id'>,
+  context: CallContext,
+  contract: Pick<Contract, 'id' | 'customerId'>,
   readings: readonly BudgetReading[],
 ): Promise<void> {
   const reached = readings.filter(isNewlyReached);
   if (reached.length === 0) return;
+  const { tx, orgId } = context;
   const current = await listBudgets(tx, orgId, contract.id);
-  for (const { budget } of reached) {
-    const now = current.find((each) => each.id === budget.id);
+  for (const { budget, use } of reached) {
+    const index = current.findIndex((each) => each.id === budget.id);
+    const now = current[index];
     if (now === undefined || now.isExhausted || !hasSameCap(now, budget)) continue;
     await updateBudget(tx, orgId, { id: budget.id, isExhausted: true });
+    await emit(context, 'credit.budget.exhausted', () => ({
+      contractId: contract.id,
+      customerId: contract.customerId,
+      budget: wireBudget({ ...now, isExhausted: true }, index),
+      ...wireConsumption(use),
+    }));
   }
 }
 

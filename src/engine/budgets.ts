@@ -18,9 +18,9 @@ import {
 import { type Contract, updateContract } from '../store/records/contracts.ts';
 import { findMeters } from '../store/records/meters.ts';
 import { type BudgetReading, isNewlyReached, markExhausted, readBudgets } from './budget-consumption.ts';
+import { wireBudget, wireConsumption } from './budgets-wire.ts';
 import { getContract } from './contract-lookup.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
-import { wireCents } from './wire.ts';
 
 export type BudgetInput = z.output<typeof budgetInput>;
 
@@ -205,26 +205,11 @@ async function walletModeOf({ tx, orgId }: CallContext, contract: Contract): Pro
   return (await hasCreditGrant(tx, orgId, contract.id)) ? 'credits' : 'dollars';
 }
 
-function wireBudget(budget: Budget, index: number) {
-  const { label, eventPropertyKey, eventPropertyValue, meterId, maxCredits, maxCreditsCents, isExhausted } = budget;
-  return {
-    index,
-    label,
-    eventPropertyKey,
-    eventPropertyValue,
-    meterId,
-    maxCredits: maxCredits === null ? null : exactNumber(maxCredits),
-    maxCreditsCents: maxCreditsCents === null ? null : wireCents(maxCreditsCents),
-    isExhausted,
-  };
-}
-
 function wireReading(reading: BudgetReading, index: number) {
   const { budget, use } = reading;
   return {
     ...wireBudget({ ...budget, isExhausted: budget.isExhausted || isNewlyReached(reading) }, index),
-    consumedUnits: exactNumber(decimalText(use.consumedUnits)),
-    consumedCents: wireCents(use.consumedCents),
+    ...wireConsumption(use),
     percentConsumed: exactNumber(decimalText(use.percentConsumed)),
   };
 }

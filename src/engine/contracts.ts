@@ -14,13 +14,17 @@ import { createContract } from './contracts-create.ts';
 import { invoiceDatesOf, topUpDrafts } from './draft-periods.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { cancelInvoices } from './invoices.ts';
+import { tellOfInvoices } from './invoices-wire.ts';
 import { listBody, pageOf } from './listing.ts';
+import { emit } from './webhooks-emit.ts';
 import { wireTimestamp } from './wire.ts';
 
 export const contractHandlers: HandlersOf<typeof contractOperations> = {
   'contracts.create': async (context, { body }) => {
     const contract = await createContract(context, body);
-    return { body: { data: wireContract(contract, context.now) } };
+    const data = wireContract(contract, context.now);
+    await emit(context, 'contract.created', () => data);
+    return { body: { data } };
   },
 
   'contracts.get': async (context, { params }) => {
@@ -44,7 +48,9 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
     const contract = await getContract(context, params.contractId);
     const metadata = body.metadata ?? {};
     await updateContract(context.tx, context.orgId, { id: contract.id, metadata, updatedAt: context.now });
-    return { body: { data: wireContract({ ...contract, metadata }, context.now) } };
+    const data = wireContract({ ...contract, metadata }, context.now);
+    await emit(context, 'contract.updated', () => data);
+    return { body: { data } };
   },
 
   'contracts.cancel': async (context, { params }) => {
@@ -67,6 +73,7 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
     ];
     for (const invoice of kept) await redate(context, cancelled, invoice);
     await cancelInvoices(context, cancelled, dropped);
+    await emit(context, 'contract.updated', () => wireContract(cancelled, context.now));
     return {
       body: {
         data: {
@@ -117,6 +124,7 @@ async function redate(context: CallContext, contract: Contract, invoice: Invoice
   const dates = invoiceDatesOf(contract, terms, period);
   if (dates.invoiceDate.equals(invoice.invoiceDate)) return;
   await updateInvoice(context.tx, context.orgId, { id: invoice.id, ...dates, updatedAt: context.now });
+  await tellOfInvoices(context, 'invoice.updated', [invoice.id]);
 }
 
 function wireContract(contract: Contract, now: Temporal.Instant) {

@@ -76,7 +76,7 @@ export async function grantCredits(
       hint: 'grant credits on another contract of the customer',
     });
   }
-  const writer = createLedgerWriter(context, contract.id, await sweepExpired(context, contract));
+  const writer = createLedgerWriter(context, contract, await sweepExpired(context, contract));
   const entry = await writer.append({
     ...amounts,
     type: 'grant',
@@ -92,7 +92,7 @@ export async function grantCredits(
     metadata: request.metadata,
     appliedCents: 0n,
   });
-  writer.check();
+  await writer.finish();
   return { entry, isReplay: false, mismatches: [] };
 }
 

@@ -83,7 +83,7 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
           : { creditMicros: microsOfCredits(decimal(body.creditAmount)) },
       ),
     );
-    const writer = createLedgerWriter(context, contract.id, entries);
+    const writer = createLedgerWriter(context, contract, entries);
     const adjustment = await writer.append({
       ...ofGrant(entry),
       type: 'adjustment',
@@ -93,7 +93,7 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
       creditMicros: correction.creditMicros,
       appliedCents: 0n,
     });
-    writer.check();
+    await writer.finish();
     return { body: { data: wireEntry(adjustment) } };
   },
 
@@ -109,11 +109,11 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     }
     const { grantId } = allowed(reversalOf(entry, entries, wallet));
     await refuseFrozenUsage(context, entry);
-    const writer = createLedgerWriter(context, contract.id, entries);
+    const writer = createLedgerWriter(context, contract, entries);
     const reversal = await reverseEntry(writer, entry, body.description);
     const grant = entries.find((each) => each.id === grantId);
     if (grant !== undefined && hasExpired(grant, context.now)) await expireRest(writer, grantId);
-    writer.check();
+    await writer.finish();
     return { body: { data: wireEntry(reversal) } };
   },
 

@@ -19,6 +19,7 @@ import { sendWaitingInvoices } from '../store/records/invoices.ts';
 import { assignCsm } from './customers-csm.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
+import { emit } from './webhooks-emit.ts';
 
 export const customerHandlers: HandlersOf<typeof customerOperations> = {
   'customers.create': async (context, { body }) => {
@@ -53,7 +54,9 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
       updatedAt: context.timestamp,
     }));
     await insertContacts(context.tx, context.orgId, contacts);
-    return { body: { data: wireCustomer(customer, context.now) } };
+    const data = wireCustomer(customer, context.now);
+    await emit(context, 'customer.created', () => ({ ...data, ...wireLinks(customer, contacts) }));
+    return { body: { data } };
   },
 
   'customers.get': async (context, { params }) => {
@@ -142,7 +145,9 @@ async function getCustomer(context: CallContext, id: string): Promise<Customer> 
 async function save(context: CallContext, customer: Customer) {
   const { billingAddress: _billingAddress, createdAt: _createdAt, ...changes } = customer;
   await updateCustomer(context.tx, context.orgId, changes);
-  return { body: { data: await wireWithLinks(context, customer) } };
+  const data = await wireWithLinks(context, customer);
+  await emit(context, 'customer.updated', () => data);
+  return { body: { data } };
 }
 
 function refuse(issues: readonly InputIssue[]): void {

@@ -12,6 +12,7 @@ import { findTakenNumbers, insertInvoices, lastPeriodIndexOf } from '../store/re
 import type { Invoice } from '../store/records/invoices.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
+import { tellOfInvoices } from './invoices-wire.ts';
 
 /** Periods of a rolling contract that are drafted ahead: the current one and the next. */
 const rollingPeriods = 2;
@@ -31,6 +32,11 @@ export async function topUpDrafts(context: CallContext, contract: Contract): Pro
     periods.map((period) => draftOf(context, contract, { terms, period })),
   );
   await insertInvoices(tx, orgId, drafts);
+  await tellOfInvoices(
+    context,
+    'invoice.created',
+    drafts.map((draft) => draft.id),
+  );
   return drafts;
 }
 

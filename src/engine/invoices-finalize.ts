@@ -11,7 +11,7 @@ import { takeInvoiceNumber } from '../store/records/organizations.ts';
 import { findPlan } from '../store/records/plans.ts';
 import { isPaused } from './customers.ts';
 import type { CallContext } from './handler.ts';
-import { frozenLines } from './invoices-wire.ts';
+import { frozenLines, tellOfInvoices } from './invoices-wire.ts';
 import type { OpenBilling } from './open-billing.ts';
 import { closeWallet, settle } from './settlement.ts';
 import { wireTimestamp } from './wire.ts';
@@ -44,6 +44,7 @@ export async function finalizeInvoice(context: CallContext, contract: Contract, 
     updatedAt: context.now,
     ...(isSent ? { sentAt: context.now } : {}),
   });
+  await tellOfInvoices(context, 'invoice.updated', [invoice.id]);
   await closeWallet(context, contract);
 }
 

@@ -7,10 +7,11 @@ import { decimalText } from '../calculation/money.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { findContract } from '../store/records/contracts.ts';
-import { listInvoiceLines } from '../store/records/invoices.ts';
+import { findInvoice, listInvoiceLines } from '../store/records/invoices.ts';
 import type { FrozenLine, Invoice } from '../store/records/invoices.ts';
 import type { CallContext } from './handler.ts';
 import { readOpenBilling } from './open-billing.ts';
+import { emitEach } from './webhooks-emit.ts';
 import { wireCents, wireTimestamp } from './wire.ts';
 
 export interface WireOptions {
@@ -30,6 +31,23 @@ export async function wireInvoices(context: CallContext, invoices: readonly Invo
     });
   }
   return wired;
+}
+
+/** Tells of invoices, as they stand by now. */
+export async function tellOfInvoices(
+  context: CallContext,
+  type: 'invoice.created' | 'invoice.updated',
+  ids: readonly string[],
+): Promise<void> {
+  await emitEach(context, type, async () => {
+    const invoices: Invoice[] = [];
+    for (const id of ids) invoices.push(...[await findInvoice(context.tx, context.orgId, id)].filter(isFound));
+    return await wireInvoices(context, invoices, { withLines: false });
+  });
+}
+
+function isFound(invoice: Invoice | undefined): invoice is Invoice {
+  return invoice !== undefined;
 }
 
 /** The lines of a draft as they are frozen. */

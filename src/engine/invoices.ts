@@ -12,7 +12,7 @@ import { wireEntry } from './credits-wire.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { finalizeInvoice, isCustomerPaused } from './invoices-finalize.ts';
 import { isDue, transitions } from './invoices-transitions.ts';
-import { wireInvoices } from './invoices-wire.ts';
+import { tellOfInvoices, wireInvoices } from './invoices-wire.ts';
 import { listBody, pageOf } from './listing.ts';
 import { returnCredits, settle, sweepExpired } from './settlement.ts';
 import { wireCents, wireCredits } from './wire.ts';
@@ -137,11 +137,12 @@ async function show(context: CallContext, id: string, options = { withLines: fal
 }
 
 async function change(
-  { tx, orgId, now }: CallContext,
+  context: CallContext,
   invoice: Invoice,
   changes: Omit<Parameters<typeof updateInvoice>[2], 'id' | 'updatedAt'>,
 ): Promise<void> {
-  await updateInvoice(tx, orgId, { ...changes, id: invoice.id, updatedAt: now });
+  await updateInvoice(context.tx, context.orgId, { ...changes, id: invoice.id, updatedAt: context.now });
+  await tellOfInvoices(context, 'invoice.updated', [invoice.id]);
 }
 
 /** The day given, or today; not before the invoice's own (semantics 14). */

@@ -5,9 +5,11 @@ import { strict as assert } from 'node:assert';
 import { balancesAfter } from '../calculation/ledger.ts';
 import type { LedgerEntry } from '../calculation/ledger.ts';
 import { ledgerProblems } from '../calculation/ledger-check.ts';
+import type { Contract } from '../store/records/contracts.ts';
 import { insertLedgerEntry } from '../store/records/ledger.ts';
 import type { NewLedgerEntry, StoredLedgerEntry } from '../store/records/ledger.ts';
 import type { CallContext } from './handler.ts';
+import { tellOfFall } from './ledger-alerts.ts';
 
 /** What differs from entry to entry; the writer adds id, contract, instant and balances. */
 export type EntryFacts = Omit<
@@ -21,8 +23,11 @@ export interface LedgerWriter {
   /** What this writer wrote, oldest first. */
   readonly written: readonly StoredLedgerEntry[];
   readonly append: (facts: EntryFacts) => Promise<StoredLedgerEntry>;
-  /** Fails the transaction when a rule of reliability 5 is broken, so that a wrong book is never kept. */
-  readonly check: () => void;
+  /**
+   * Ends the writing: fails the transaction when a rule of reliability 5 is broken, so that a wrong book is never kept, and
+   * tells of a balance that has fallen.
+   */
+  readonly finish: () => Promise<void>;
 }
 
 /** Interface 2.8: USD is the only currency (semantics 5). */
@@ -31,7 +36,7 @@ export const currency = 'USD';
 /** A writer that goes on behind `before`, the whole ledger of the contract so far. */
 export function createLedgerWriter(
   context: CallContext,
-  contractId: string,
+  contract: Contract,
   before: readonly StoredLedgerEntry[],
 ): LedgerWriter {
   const entries = [...before];
@@ -44,7 +49,7 @@ export function createLedgerWriter(
         ...facts,
         ...balancesAfter(entries.at(-1), facts),
         id: context.newId(),
-        contractId,
+        contractId: contract.id,
         currency,
         createdAt: context.now,
       };
@@ -53,9 +58,11 @@ export function createLedgerWriter(
       written.push(stored);
       return stored;
     },
-    check: () => {
+    finish: async () => {
       const problems = ledgerProblems(entries);
-      assert(problems.length === 0, `the ledger of contract ${contractId} is wrong: ${problems.join('; ')}`);
+      assert(problems.length === 0, `the ledger of contract ${contract.id} is wrong: ${problems.join('; ')}`);
+      const after = written.at(-1);
+      if (after !== undefined) await tellOfFall(context, contract, { before: before.at(-1), after });
     },
   };
 }

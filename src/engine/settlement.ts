@@ -47,7 +47,7 @@ export async function settle(
   await topUpDrafts(context, contract);
   const billing = await readOpenBilling(context, contract);
   const plan = planSettlement(billing.burnDown.draws, billing.openDraws);
-  const writer = createLedgerWriter(context, contract.id, billing.entries);
+  const writer = createLedgerWriter(context, contract, billing.entries);
   for (const entry of plan.reversals) await reverseEntry(writer, entry);
   const describe = await descriptions(context, contract, { billing, numbers: options.numbers });
   const drawsByGrant = Map.groupBy(plan.usage, (draw) => draw.grantId);
@@ -57,7 +57,7 @@ export async function settle(
     if (hasExpired(grant, context.now)) await expireRest(writer, grant.grantId);
   }
   await lapseLeftovers(writer, contract, billing.invoices);
-  writer.check();
+  await writer.finish();
   return { billing, written: writer.written };
 }
 
@@ -83,7 +83,7 @@ export async function returnCredits(
   invoiceIds: ReadonlySet<string>,
 ): Promise<void> {
   const entries = await listLedger(context.tx, context.orgId, contract.id);
-  const writer = createLedgerWriter(context, contract.id, entries);
+  const writer = createLedgerWriter(context, contract, entries);
   const reversed = new Set(entries.map((entry) => entry.reversesEntryId));
   const taken = entries.filter(
     (entry) =>
@@ -95,7 +95,7 @@ export async function returnCredits(
   for (const entry of taken.toReversed()) await reverseEntry(writer, entry);
   const grants = entries.filter((entry) => taken.some(({ grantEntryId }) => grantEntryId === entry.id));
   for (const grant of grants) if (hasExpired(grant, context.now)) await expireRest(writer, grant.id);
-  writer.check();
+  await writer.finish();
 }
 
 /**
@@ -104,9 +104,9 @@ export async function returnCredits(
  */
 export async function closeWallet(context: CallContext, contract: Contract): Promise<void> {
   const { tx, orgId } = context;
-  const writer = createLedgerWriter(context, contract.id, await listLedger(tx, orgId, contract.id));
+  const writer = createLedgerWriter(context, contract, await listLedger(tx, orgId, contract.id));
   await lapseLeftovers(writer, contract, await listInvoicesOfContract(tx, orgId, contract.id));
-  writer.check();
+  await writer.finish();
 }
 
 /** Whether nothing of a contract can be billed any more: it has an end, and no invoice is open or still to come. */

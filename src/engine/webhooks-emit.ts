@@ -25,17 +25,27 @@ export async function emit(
   type: WebhookEventType,
   dataOf: () => WebhookData | Promise<WebhookData>,
 ): Promise<EmittedEvent | undefined> {
+  const [emitted] = await emitEach(context, type, async () => [await dataOf()]);
+  return emitted;
+}
+
+/** The same for several resources, whose data is found together: an event for each. */
+export async function emitEach(
+  context: EmitContext,
+  type: WebhookEventType,
+  dataOf: () => Promise<readonly WebhookData[]>,
+): Promise<readonly EmittedEvent[]> {
+  const { tx, orgId, timestamp, newId } = context;
   const subscribed = (await enabledEndpoints(context)).filter((endpoint) => takes(endpoint, type));
-  if (subscribed.length === 0) return undefined;
-  const event = {
-    id: context.newId(),
-    type,
-    body: bodyOf(type, context.timestamp, await dataOf()),
-    createdAt: context.timestamp,
-  };
-  const deliveries = subscribed.map((endpoint) => ({ id: context.newId(), endpointId: endpoint.id }));
-  await insertWebhookEvent(context.tx, context.orgId, event, deliveries);
-  return { eventId: event.id, deliveryCount: deliveries.length };
+  if (subscribed.length === 0) return [];
+  const emitted: EmittedEvent[] = [];
+  for (const data of await dataOf()) {
+    const event = { id: newId(), type, body: bodyOf(type, timestamp, data), createdAt: timestamp };
+    const deliveries = subscribed.map((endpoint) => ({ id: newId(), endpointId: endpoint.id }));
+    await insertWebhookEvent(tx, orgId, event, deliveries);
+    emitted.push({ eventId: event.id, deliveryCount: deliveries.length });
+  }
+  return emitted;
 }
 
 /** Asked once for a transaction and organization, since a new contract alone can draft 120 invoices. */

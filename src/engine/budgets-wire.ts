@@ -1,0 +1,25 @@
+/** A budget as it stands on the wire (interface 2.7). */
+
+import type { BudgetUse } from '../calculation/budget.ts';
+import { decimalText } from '../calculation/money.ts';
+import { exactNumber } from '../exact-json.ts';
+import type { Budget } from '../store/records/budgets.ts';
+import { wireCents } from './wire.ts';
+
+export function wireBudget(budget: Budget, index: number) {
+  const { label, eventPropertyKey, eventPropertyValue, meterId, maxCredits, maxCreditsCents, isExhausted } = budget;
+  return {
+    index,
+    label,
+    eventPropertyKey,
+    eventPropertyValue,
+    meterId,
+    maxCredits: maxCredits === null ? null : exactNumber(maxCredits),
+    maxCreditsCents: maxCreditsCents === null ? null : wireCents(maxCreditsCents),
+    isExhausted,
+  };
+}
+
+export function wireConsumption({ consumedUnits, consumedCents }: BudgetUse) {
+  return { consumedUnits: exactNumber(decimalText(consumedUnits)), consumedCents: wireCents(consumedCents) };
+}

@@ -1,0 +1,42 @@
+/** Events of a balance that has fallen: below a threshold that the contract names, or to nothing (semantics 1). */
+
+import type { Contract } from '../store/records/contracts.ts';
+import type { StoredLedgerEntry } from '../store/records/ledger.ts';
+import type { CallContext } from './handler.ts';
+import { emit } from './webhooks-emit.ts';
+import { wireCents, wireCredits } from './wire.ts';
+
+type Balance = Pick<StoredLedgerEntry, 'balanceAfterCents' | 'creditBalanceAfterMicros' | 'currency'>;
+
+/**
+ * Tells of each threshold that lies from the balance after, inclusive, to the balance before, exclusive, the highest first,
+ * and of a balance that is used up, in cents and in credits.
+ */
+export async function tellOfFall(
+  context: CallContext,
+  contract: Contract,
+  { before, after }: { readonly before: Balance | undefined; readonly after: Balance },
+): Promise<void> {
+  const data = {
+    contractId: contract.id,
+    customerId: contract.customerId,
+    currency: after.currency,
+    balanceCents: wireCents(after.balanceAfterCents),
+    creditBalance: wireCredits(after.creditBalanceAfterMicros),
+  };
+  for (const threshold of thresholdsOf(contract)) {
+    if ((before?.balanceAfterCents ?? 0n) <= threshold || after.balanceAfterCents > threshold) continue;
+    await emit(context, 'credit.threshold_crossed', () => ({ ...data, thresholdCents: wireCents(threshold) }));
+  }
+  if (before === undefined || isNothing(before) || !isNothing(after)) return;
+  await emit(context, 'credit.balance_depleted', () => data);
+}
+
+function thresholdsOf({ creditSettings }: Contract): bigint[] {
+  const thresholds = [...new Set(creditSettings.alertThresholdsCents)];
+  return thresholds.sort((one, other) => Number(other - one));
+}
+
+function isNothing({ balanceAfterCents, creditBalanceAfterMicros }: Balance): boolean {
+  return balanceAfterCents === 0n && creditBalanceAfterMicros === 0n;
+}
