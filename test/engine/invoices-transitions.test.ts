@@ -213,6 +213,26 @@ describe('credits of an invoice that is undone', () => {
     ]);
   });
 
+  test('lapse only after usage that their grant still owes is settled', async () => {
+    const fixed = await subscribe(world, { name: 'fixed', price: { flatAmount: '5' } });
+    await grant(world, fixed, { amountCents: 1000, expiresAt: '2026-04-10T00:00:00Z' });
+    await use(world, fixed, { tokens: 300, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+    const { id } = await invoiceAt(world, fixed, 0);
+    await finalize(world, id);
+    await use(world, fixed, { tokens: 200, at: '2026-04-01T00:00:00Z' });
+    world.clock.set('2026-04-20T00:00:00Z');
+    await act('invoices.cancel', id);
+    expect(await movements(world, fixed)).toEqual([
+      'grant 1000 0',
+      'usage -300 0',
+      'usage -200 0',
+      'expiration -500 0',
+      'reversal 300 0',
+      'expiration -300 0',
+    ]);
+  });
+
   test.each([
     ['stay taken by a refund', {}, ['grant 100 0', 'usage -100 0']],
     [
