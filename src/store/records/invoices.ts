@@ -30,7 +30,7 @@ export interface Invoice {
   readonly finalizedAt: Temporal.Instant | undefined;
   /** Undefined while it waits to be sent. */
   readonly sentAt: Temporal.Instant | undefined;
-  /** Finalized, but kept back because credits did not cover it (`alert_only`). */
+  /** Finalized, but kept back until it is sent by command: credits did not cover it (`alert_only`), or the plan says so. */
   readonly isHeld: boolean;
   readonly createdAt: Temporal.Instant;
   readonly updatedAt: Temporal.Instant;
