@@ -141,7 +141,11 @@ export const meterOperations = [
           .meta({ flag: 'group-key' })
           .optional()
           .describe('Properties to group by, for prices per dimension.'),
-        sql: text(limits.sqlCharacters).optional().describe('Custom query; overrides the other fields.'),
+        sql: text(limits.sqlCharacters)
+          .optional()
+          .describe(
+            'Query of events(event_name, timestamp, properties) that returns one number as value; overrides the rest.',
+          ),
       })
       .superRefine((input, context) => {
         if (input.sql === undefined && input.aggregationType !== 'COUNT' && input.aggregationKey === undefined) {
@@ -168,6 +172,16 @@ export const meterOperations = [
             aggregationKey: 'generated_tokens',
             eventTypeFilter: { include: ['llm.request'] },
             groupKeys: ['model'],
+          },
+        },
+      },
+      {
+        about: 'Users of a month, by a query',
+        input: {
+          body: {
+            code: 'ACTIVE_USERS',
+            displayName: 'Active users',
+            sql: "SELECT count(DISTINCT properties['user']) AS value FROM events",
           },
         },
       },
