@@ -99,7 +99,8 @@ function scan(text: string, bounds: ParseLimits): void {
     }
     if (character === 0x7b /* { */ || character === 0x5b /* [ */) {
       open.push(character === 0x7b ? new Set() : undefined);
-      if (open.length > bounds.depth) throw new BadRequestError(`the JSON is nested deeper than ${bounds.depth} levels`);
+      if (open.length > bounds.depth)
+        throw new BadRequestError(`the JSON is nested deeper than ${bounds.depth} levels`);
     } else if (character === 0x7d /* } */ || character === 0x5d /* ] */) {
       open.pop();
     }

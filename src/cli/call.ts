@@ -1,6 +1,6 @@
 /** The action of every command that is an operation: flags to input, one call, the answer in the chosen format. */
 
-import { BillingError, ConflictError } from '../errors.ts';
+import { BillingError, ConflictError, NotFoundError } from '../errors.ts';
 import { isExactNumber, textOfNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { Answer, Billing, OperationName } from '../operations/index.ts';
@@ -10,7 +10,7 @@ import { inputOf, missingFlags, wholeBody } from './flags.ts';
 import type { Given } from './flags.ts';
 import type { CommandSpec } from './manifest.ts';
 import { timeoutOf } from './open-session.ts';
-import { render } from './output.ts';
+import { checkFields, render } from './output.ts';
 import { completed, confirmWrite } from './prompts.ts';
 import { valueAt, wireText } from './rows.ts';
 import { say } from './safe-text.ts';
@@ -33,6 +33,7 @@ export async function callOperation(invocation: Invocation, session: Session): P
   if (flags.dryRun === true && !command.isWrite) {
     throw new BillingError('usage', '--dry-run is for commands that change something; this one only reads');
   }
+  checkFields(session.output, command.fields, command.view);
   const readText = (path: string) => readTextFile(path, terminal);
   const whole =
     invocation.inputPath === undefined ? undefined : wholeBody(await readText(invocation.inputPath), command.isBulk);
@@ -49,15 +50,32 @@ export async function callOperation(invocation: Invocation, session: Session): P
   if (command.isWrite) await confirmWrite(session, target, effectOf(command, input));
   const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds });
   try {
-    const answer = invocation.isAll
-      ? await everyPage(command, input, { billing: opened.billing, session })
-      : await opened.billing.call(command.operation as OperationName, input);
+    const answer = await namingWhatIsMissing(given.positionals, async () =>
+      invocation.isAll
+        ? await everyPage(command, input, { billing: opened.billing, session })
+        : await opened.billing.call(command.operation as OperationName, input),
+    );
     checkReplay(command, input, answer);
     const { stdout } = terminal;
     terminal.out(await render(answer.body, command.view, { choice: session.output, fields: command.fields, stdout }));
     note(command, answer, session);
   } finally {
     await opened.close();
+  }
+}
+
+/** A service says that there is no such thing, and never repeats the id; the person who typed it is told which. */
+async function namingWhatIsMissing<T>(ids: readonly string[], call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof NotFoundError) || ids.length === 0) throw error;
+    const { hint, requestId, cause } = error;
+    throw new NotFoundError(`${error.message}: ${ids.join(' ')}`, {
+      cause,
+      ...(hint === undefined ? {} : { hint }),
+      ...(requestId === undefined ? {} : { requestId }),
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 /** What a write would send, after the same checks that the service makes of the request itself. */
 
-import { operations } from '../operations/index.ts';
+import { loadOperation } from '../operations/index.ts';
 import type { OperationName } from '../operations/index.ts';
 import type { CallInput } from '../operations/operation.ts';
 import { parseInput } from '../operations/parse.ts';
@@ -18,7 +18,7 @@ export async function printDryRun(
   input: CallInput,
   { session, target }: { readonly session: Session; readonly target: Target },
 ): Promise<void> {
-  parseInput(operations[command.operation as OperationName], input);
+  parseInput(await loadOperation(command.operation as OperationName), input);
   const request = {
     method: command.method ?? 'CALL',
     path: command.path === undefined ? command.operation : pathOf(command.path, input),

@@ -84,8 +84,8 @@ function pickedRows(found: Rows, fields: readonly string[]): Row[] {
   return found.rows.map((row) => Object.fromEntries(fields.map((field) => [field, valueAt(row, field) ?? null])));
 }
 
-/** A misspelt field would be an empty column that nobody notices. */
-function checkFields(choice: OutputChoice, fields: readonly string[], view: View): void {
+/** A misspelt field would be an empty column that nobody notices; it is refused before anything is done. */
+export function checkFields(choice: OutputChoice, fields: readonly string[], view: View): void {
   if (fields.length === 0) return;
   const headers = view.columns.map((column) => column.header.toLowerCase());
   const unknown = [

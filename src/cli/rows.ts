@@ -46,7 +46,7 @@ const formats: Readonly<Record<ColumnFormat, (value: unknown, row: Row) => SafeT
   number: (value) => safe(wireText(value)),
   percent: (value) => say`${wireText(value)} %`,
   timestamp: (value) => safe(wireText(value).replace(/\.000Z$/, 'Z')),
-  date: (value) => safe(wireText(value)),
+  date: (value) => safe(wireText(value).replace(/T00:00:00\.000Z$/, '')),
   boolean: (value) => (value === true ? say`yes` : value === false ? say`no` : safe(wireText(value))),
   list: (value) => safe(listText(value)),
 };

@@ -72,7 +72,7 @@ function fieldLines(row: Row, { view, bold, draw }: Style): SafeText {
   );
   const below = fields
     .filter((field): field is [string, readonly Row[]] => isRecords(field[1]))
-    .map(([path, rows]) => `\n${bold(safe(path))}\n${draw(rows, columnsOf(rows))}`.trimEnd());
+    .map(([path, rows]) => `\n${bold(safe(path))}\n${draw(rows, view.parts?.[path] ?? columnsOf(rows))}`.trimEnd());
   return vouch(`${[...above, ...below].join('\n')}\n`);
 }
 

@@ -20,6 +20,7 @@ import {
   uuid,
 } from './fields.ts';
 import { ledgerEntry, ledgerEntryColumns } from './credits.ts';
+import { explainedInvoice } from './explanation.ts';
 import { defineOperation } from './operation.ts';
 import type { Operation, View } from './operation.ts';
 
@@ -69,6 +70,17 @@ const view: View = {
     { header: 'TOTAL', path: 'totalCents', format: 'money' },
     { header: 'CUSTOMER', path: 'customerId' },
   ],
+  parts: {
+    lineItems: [
+      { header: 'NAME', path: 'name' },
+      { header: 'DESCRIPTION', path: 'description' },
+      { header: 'QUANTITY', path: 'quantity', format: 'number' },
+      { header: 'UNIT USD', path: 'unitPrice', format: 'number' },
+      { header: 'AMOUNT', path: 'totalAmountCents', format: 'money' },
+      { header: 'FROM', path: 'servicePeriod.start', format: 'date' },
+      { header: 'TO', path: 'servicePeriod.end', format: 'date' },
+    ],
+  },
 };
 
 const invoiceParams = z.strictObject({ invoiceId: pathId.describe('Invoice id.') });
@@ -210,5 +222,36 @@ export const invoiceOperations = [
     examples: [{ about: 'Credits of an invoice', input: { params: exampleIds } }],
     documented: false,
     published: true,
+  }),
+  defineOperation({
+    name: 'invoices.explain',
+    summary: 'Trace each cent of an invoice: events, quantity, price, rounding, credits',
+    description:
+      'Drafts are explained as they stand now, finalized invoices as they were frozen, compared with what events and prices give.',
+    route: { method: 'GET', path: '/v1/invoices/{invoiceId}/explanation' },
+    scope: 'invoices:read',
+    status: 200,
+    params: invoiceParams,
+    query: noQuery,
+    body: undefined,
+    response: one(explainedInvoice),
+    errors: ['notFound'],
+    command: { group: 'invoices', verb: 'explain', positional: ['invoiceId'] },
+    view: {
+      rows: 'data.lines',
+      columns: [
+        { header: 'KIND', path: 'kind' },
+        { header: 'NAME', path: 'name' },
+        { header: 'DESCRIPTION', path: 'description' },
+        { header: 'EVENTS', path: 'usage.eventCount', format: 'number' },
+        { header: 'QUANTITY', path: 'quantity', format: 'number' },
+        { header: 'EXACT USD', path: 'exactAmount', format: 'number' },
+        { header: 'TOTAL', path: 'totalAmountCents', format: 'money' },
+        { header: 'CREDITS', path: 'creditCents', format: 'money' },
+      ],
+      layout: 'invoiceExplanation',
+    },
+    examples: [{ about: 'Where every cent comes from', input: { params: exampleIds } }],
+    documented: false,
   }),
 ] as const;

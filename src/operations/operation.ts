@@ -57,10 +57,15 @@ export interface Column {
   readonly format?: ColumnFormat;
 }
 
+/** What a person is shown instead of a table; each is a file in cli/views. */
+export type Layout = 'invoiceExplanation' | 'entryExplanation';
+
 /** Where the rows of a table stand in the answer (`data`, `data.entries`, '' for the answer itself), and what they show. */
 export interface View {
   readonly rows: string;
   readonly columns: readonly Column[];
+  /** Columns of the lists inside a record, by the path of the list. */
+  readonly parts?: Readonly<Record<string, readonly Column[]>>;
 }
 
 export interface CommandDeclaration {

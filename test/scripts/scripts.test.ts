@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, test } from 'vitest';
 
-import { allOperations } from '../../src/operations/index.ts';
+import { allOperations } from '../../src/operations/all.ts';
 import { createStage } from '../support/stage.ts';
 import type { Surface } from '../support/stage.ts';
 import { parseScript, performScript } from './script.ts';

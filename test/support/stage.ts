@@ -12,7 +12,7 @@ import { testTerminal } from '../../src/cli/terminal.ts';
 import type { TestTerminalOptions } from '../../src/cli/terminal.ts';
 import { createClient } from '../../src/client/client.ts';
 import { createEngine } from '../../src/engine/engine.ts';
-import { allOperations } from '../../src/operations/index.ts';
+import { allOperations } from '../../src/operations/all.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
 import { createServer } from '../../src/server/server.ts';
 import { openStore } from '../../src/store/open.ts';

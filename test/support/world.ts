@@ -57,7 +57,9 @@ export function countedBytes(): (count: number) => Uint8Array {
 }
 
 /** A new world; `database` names a file where memory is not enough. */
-export async function createWorld(options: { start?: string; database?: string; graceHours?: number } = {}): Promise<World> {
+export async function createWorld(
+  options: { start?: string; database?: string; graceHours?: number } = {},
+): Promise<World> {
   const clock = createClock(options.start);
   const store = await openStore(options.database ?? ':memory:');
   const engine = createEngine({

@@ -46,7 +46,8 @@ async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promi
   if (!/^\d{1,9}$/.test(flags.seed)) throw new BillingError('usage', `--seed takes a whole number, not ${flags.seed}`);
   const directory = mkdtempSync(join(tmpdir(), 'tallybook-demo-'));
   const database = join(directory, 'demo.db');
-  const plot = flags.events === undefined ? generatedPlot(Number(flags.seed), directory) : await plotOfFile(flags.events);
+  const plot =
+    flags.events === undefined ? generatedPlot(Number(flags.seed), directory) : await plotOfFile(flags.events);
   // A day after the month that is told, so that its invoices can be finalized.
   const today = Temporal.PlainDate.from(plot.endDate).add({ days: 1 });
   const { terminal } = session;
@@ -58,11 +59,11 @@ async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promi
   };
   await tellStory({
     ...plot,
-    // In a hundred years of service: the demo's credits shall not lapse while somebody looks at them.
+    // Far away: the credits shall not lapse while somebody looks at them.
     grantExpiresAt: '2099-12-31T00:00:00Z',
     grantCents: 2_500,
     say: (sentence) => terminal.out(say`\n# ${sentence}\n`),
-    tally: async (...words) => await perform(words, stage),
+    tally: async (words) => await perform(words, stage),
   });
   terminal.out(say`\nLook further with: export TALLY_DATABASE=${database}\n`);
 }
@@ -93,6 +94,7 @@ function generatedPlot(seed: number, directory: string): Plot {
     startDate,
     endDate,
     mapping: ['--customer-column', 'Customer'],
+    freeRequests: 1_000,
     budget: { model: 'large', maxCreditsCents: 500 },
   };
 }
@@ -112,6 +114,7 @@ async function plotOfFile(file: string): Promise<Plot> {
     startDate: startDate.toString(),
     endDate: startDate.add({ months: 1 }).toString(),
     mapping: ['--customer', 'acme', '--set', 'Model=conversation'],
+    freeRequests: 20_000,
     budget: { model: 'conversation', maxCreditsCents: 1_000 },
   };
 }
@@ -128,7 +131,9 @@ async function spanOf(file: string): Promise<{ readonly first: Temporal.Instant;
   };
   const mapping = { eventName: 'llm.request', customer: 'acme', timeZone: 'UTC', properties: [] };
   await importEvents({ input: createReadStream(file), delimiter: ',', batchSize: 10_000, billing, mapping });
-  const instants = seen.map((timestamp) => Temporal.Instant.from(timestamp)).toSorted(Temporal.Instant.compare);
+  const instants = seen
+    .map((timestamp) => Temporal.Instant.from(timestamp))
+    .toSorted((a, b) => Temporal.Instant.compare(a, b));
   const [first, last] = [instants[0], instants.at(-1)];
   if (first === undefined || last === undefined) throw new BillingError('usage', `${file} has no rows`);
   return { first, last };
@@ -149,8 +154,9 @@ function onStage(
     env: { TALLY_DATABASE: database },
     openBilling: async (target) => {
       if (target.kind !== 'embedded') throw new TypeError('the demo works on its own database');
-      const { engine, close } = await dependencies.openEngine(target, { now: () => now, newId });
-      return { billing: engine.as(await engine.owner(target.organization)), close };
+      const opened = await dependencies.openEngine(target, { now: () => now, newId });
+      const owner = await opened.engine.owner(target.organization);
+      return { billing: opened.engine.as(owner), close: async () => await opened.close() };
     },
   };
 }
@@ -172,7 +178,7 @@ async function perform(
       output += text;
       terminal.out(text);
     },
-    err: terminal.out,
+    err: (text) => terminal.out(text),
   };
   const exitCode = await runLine(words, { ...dependencies, terminal: recorder });
   if (exitCode !== 0) throw new BillingError('internal', safe(`the command above failed with exit code ${exitCode}`));

@@ -198,7 +198,7 @@ const view: View = {
   columns: [
     { header: 'ROWS', path: 'rows', format: 'number' },
     { header: 'ACCEPTED', path: 'accepted', format: 'number' },
-    { header: 'REFUSED', path: 'refusedCount', format: 'number' },
+    { header: 'REFUSED', path: 'refused', format: 'number' },
   ],
 };
 
@@ -221,10 +221,17 @@ async function tellReport(
     }
   }
   const { rows, accepted } = report;
-  const data = { rows, accepted, refusedCount: refused.length, refused };
+  const refusals = refused.length === 0 ? {} : { refusals: refused };
+  const data = { rows, accepted, refused: refused.length, ...refusals };
   const body = isRehearsal ? { dryRun: data } : { data };
   const shown = isRehearsal ? { ...view, rows: 'dryRun' } : view;
-  terminal.out(await render(body, shown, { choice: output, fields: Object.keys(data), stdout: terminal.stdout }));
+  terminal.out(
+    await render(body, shown, {
+      choice: output,
+      fields: ['rows', 'accepted', 'refused', 'refusals'],
+      stdout: terminal.stdout,
+    }),
+  );
   if (isRehearsal && session.flags.quiet !== true) terminal.err(say`dry run: nothing was sent\n`);
   if (!report.isComplete) {
     throw new BillingError('interrupted', `stopped after line ${report.lastLine}; repeat the import to go on`);

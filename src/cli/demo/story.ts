@@ -1,7 +1,7 @@
 /** The main job, told as commands: what is sold, to whom, what they used, what it costs, who pays how much of it. */
 
 /** Runs one command, shows it with its output, and gives back what it printed. */
-export type Tally = (...words: readonly string[]) => Promise<string>;
+export type Tally = (words: readonly string[]) => Promise<string>;
 
 export interface StoryInput {
   readonly say: (sentence: string) => void;
@@ -9,11 +9,13 @@ export interface StoryInput {
   /** The file to import. */
   readonly file: string;
   readonly customers: readonly StoryCustomer[];
-  /** How the file's rows become events, beyond the event name. */
+  /** Flags that say how the file's rows become events. */
   readonly mapping: readonly string[];
   /** First day of the month that the file is about, and the first day after it. */
   readonly startDate: string;
   readonly endDate: string;
+  /** Requests a month that cost nothing. */
+  readonly freeRequests: number;
   /** Budget of the first customer: the model it is for, and its cap. */
   readonly budget: { readonly model: string; readonly maxCreditsCents: number };
   readonly grantCents: number;
@@ -24,6 +26,11 @@ export interface StoryInput {
 export interface StoryCustomer {
   readonly externalId: string;
   readonly name: string;
+}
+
+interface Sale extends StoryCustomer {
+  readonly customerId: string;
+  readonly contractId: string;
 }
 
 export async function tellStory(input: StoryInput): Promise<void> {
@@ -37,66 +44,52 @@ export async function tellStory(input: StoryInput): Promise<void> {
   await bill(input, sales);
 }
 
-interface Sale extends StoryCustomer {
-  readonly customerId: string;
-  readonly contractId: string;
+/** The words of a command line; what is filled in is one word, and a list as many words as it has. */
+function line(texts: TemplateStringsArray, ...values: readonly (string | readonly string[])[]): string[] {
+  return texts.flatMap((text, index) => {
+    const value = values[index];
+    const given = value === undefined ? [] : typeof value === 'string' ? [value] : value;
+    return [...text.split(/\s+/).filter((word) => word !== ''), ...given];
+  });
 }
 
 /** Commands that make something print its id alone, which the next command takes. */
-async function idOf(tally: Tally, ...words: readonly string[]): Promise<string> {
-  return (await tally(...words, '-o', 'name')).trim();
+async function idOf(tally: Tally, words: readonly string[]): Promise<string> {
+  return (await tally([...words, '-o', 'name'])).trim();
 }
 
-async function sell({ say, tally }: StoryInput): Promise<string> {
-  say('What is sold: two meters over one kind of event, and a plan that prices them.');
-  const meterOf = async (code: string, name: string, key: string, ...rest: readonly string[]) =>
-    await idOf(
-      tally,
-      ...['meters', 'create', '--code', code, '--display-name', name, '--aggregation-key', key],
-      ...['--event-type-filter', 'include=llm.request', ...rest],
-    );
-  const context = await meterOf('CONTEXT_TOKENS', 'Context tokens', 'ContextTokens');
-  const generated = await meterOf('GENERATED_TOKENS', 'Generated tokens', 'GeneratedTokens', '--group-key', 'Model');
+async function sell({ say, tally, freeRequests }: StoryInput): Promise<string> {
+  say('What is sold: three meters over one kind of event, and a plan that prices them.');
+  const only = line`--event-type-filter include=llm.request`;
+  const context = await idOf(
+    tally,
+    line`meters create --code CONTEXT_TOKENS --display-name ${'Context tokens'} --aggregation-key ContextTokens ${only}`,
+  );
+  const generated = await idOf(
+    tally,
+    line`meters create --code GENERATED_TOKENS --display-name ${'Generated tokens'}
+      --aggregation-key GeneratedTokens --group-key Model ${only}`,
+  );
   const requests = await idOf(
     tally,
-    ...['meters', 'create', '--code', 'REQUESTS', '--display-name', 'Requests', '--aggregation-type', 'COUNT'],
-    ...['--event-type-filter', 'include=llm.request'],
+    line`meters create --code REQUESTS --display-name Requests --aggregation-type COUNT ${only}`,
   );
-  say('3.00 USD a million context tokens; 15.00 a million generated ones, and the large model dearer by a rate card.');
-  await tally(
-    ...['meters', 'set-rate-card', generated, '--fallback-unit-amount', '0.000015'],
-    ...['--rate', '{"dimensions":{"Model":"large"},"unitAmount":"0.000030"}'],
-  );
-  const priceOf = async (name: string, ...rest: readonly string[]) =>
-    await idOf(
-      tally,
-      'pricing',
-      'create',
-      '--product-name',
-      'Inference',
-      '--name',
-      name,
-      '--price-interval',
-      'MONTH',
-      ...rest,
-    );
+  say('3.00 USD a million context tokens. 15.00 a million generated ones, and twice that for the large model.');
+  const large = '{"dimensions":{"Model":"large"},"unitAmount":"0.000030"}';
+  await tally(line`meters set-rate-card ${generated} --fallback-unit-amount 0.000015 --rate ${large}`);
+  const usage = line`--product-name Inference --model USAGE --price-interval MONTH`;
+  const free = String(freeRequests);
   const prices = [
-    await priceOf('Context tokens', '--model', 'USAGE', '--meter-id', context, '--unit-amount', '0.000003'),
-    await priceOf('Generated tokens', '--model', 'USAGE', '--meter-id', generated, '--unit-amount', '0.000015'),
-    await priceOf(
-      'Requests',
-      ...['--model', 'USAGE', '--meter-id', requests, '--tiering', 'GRADUATED'],
-      ...['--tier', 'maxQty=20000,unitAmount=0', '--tier', 'minQty=20000,unitAmount=0.0005'],
-    ),
+    line`--name ${'Context tokens'} --meter-id ${context} --unit-amount 0.000003`,
+    line`--name ${'Generated tokens'} --meter-id ${generated} --unit-amount 0.000015`,
+    line`--name Requests --meter-id ${requests} --tiering GRADUATED
+      --tier ${`maxQty=${free},unitAmount=0`} --tier ${`minQty=${free},unitAmount=0.0005`}`,
   ];
-  return await idOf(
-    tally,
-    'plans',
-    'create',
-    '--name',
-    'Pay as you go',
-    ...prices.flatMap((id) => ['--item', `pricingId=${id}`]),
-  );
+  const items: string[] = [];
+  for (const price of prices) {
+    items.push('--item', `pricingId=${await idOf(tally, line`pricing create ${usage} ${price}`)}`);
+  }
+  return await idOf(tally, line`plans create --name ${'Pay as you go'} ${items}`);
 }
 
 async function sign({ say, tally, customers, startDate }: StoryInput, planId: string): Promise<Sale[]> {
@@ -104,50 +97,53 @@ async function sign({ say, tally, customers, startDate }: StoryInput, planId: st
   const sales: Sale[] = [];
   for (const customer of customers) {
     const { externalId, name } = customer;
+    const contact = `name=Accounts,email=accounts@${externalId}.example,roles=accounts_payable`;
     const customerId = await idOf(
       tally,
-      ...['customers', 'create', '--name', name, '--external-customer-id', externalId],
-      ...['--contact', `name=Accounts,email=accounts@${externalId}.example,roles=accounts_payable`],
+      line`customers create --name ${name} --external-customer-id ${externalId} --contact ${contact}`,
     );
-    const terms = ['--customer-id', customerId, '--plan-id', planId, '--start-date', startDate];
-    sales.push({ ...customer, customerId, contractId: await idOf(tally, 'contracts', 'create', ...terms) });
+    const contractId = await idOf(
+      tally,
+      line`contracts create --customer-id ${customerId} --plan-id ${planId} --start-date ${startDate}`,
+    );
+    sales.push({ ...customer, customerId, contractId });
   }
-  await tally('customers', 'list');
+  await tally(line`customers list`);
   return sales;
 }
 
 async function meter({ say, tally, file, mapping }: StoryInput): Promise<void> {
   say('What they used: every row of the file becomes an event, once. A second import changes nothing.');
-  const words = ['import', 'events', file, '--event-name', 'llm.request', ...mapping];
-  await tally(...words);
-  await tally(...words);
+  const words = line`import events ${file} --event-name llm.request ${mapping}`;
+  await tally(words);
+  await tally(words);
 }
 
 async function cost({ say, tally, startDate, endDate }: StoryInput, sale: Sale): Promise<void> {
-  say(
-    `What ${sale.name} owes: exact by the catalog's prices, and rounded once a line by the contract, as on its invoice.`,
-  );
-  const range = ['--start-date', `${startDate}T00:00:00Z`, '--end-date', `${endDate}T00:00:00Z`];
-  await tally('usage', 'cost', '--external-customer-id', sale.externalId, ...range);
-  await tally('usage', 'cost', '--contract-id', sale.contractId, ...range);
+  const range = line`--start-date ${`${startDate}T00:00:00Z`} --end-date ${`${endDate}T00:00:00Z`}`;
+  say(`What ${sale.name} owes for it by the catalog's prices, below a cent too.`);
+  await tally(line`usage cost --external-customer-id ${sale.externalId} ${range}`);
+  say('The same by the contract: each line rounded once, as on its invoice.');
+  await tally(line`usage cost --contract-id ${sale.contractId} ${range}`);
 }
 
 async function credit(
   { say, tally, budget, grantCents, grantExpiresAt }: StoryInput,
   { contractId }: Sale,
 ): Promise<void> {
+  say('A promotional grant. Sent again under the same id, it grants nothing more.');
+  const grant = line`credits grant ${contractId} --amount-cents ${String(grantCents)} --expires-at ${grantExpiresAt}
+    --description Welcome --external-id welcome-1`;
+  await tally(grant);
+  await tally([...grant, '--json', 'id,amountCents,balanceAfterCents']);
   say(
-    'A promotional grant, and a budget on how much of it one model may use. The usage has already passed it: it is exhausted.',
+    `A budget: how much of it usage of one model may take. That usage has passed the cap already, so it is exhausted.`,
   );
   await tally(
-    ...['credits', 'grant', contractId, '--amount-cents', String(grantCents), '--expires-at', grantExpiresAt],
-    ...['--description', 'Welcome', '--external-id', 'welcome-1'],
+    line`budgets add ${contractId} --event-property-key Model --event-property-value ${budget.model}
+      --max-credits-cents ${String(budget.maxCreditsCents)}`,
   );
-  await tally(
-    ...['budgets', 'add', contractId, '--event-property-key', 'Model', '--event-property-value', budget.model],
-    ...['--max-credits-cents', String(budget.maxCreditsCents)],
-  );
-  await tally('budgets', 'usage', contractId);
+  await tally(line`budgets usage ${contractId}`);
 }
 
 async function bill({ say, tally, endDate }: StoryInput, sales: readonly Sale[]): Promise<void> {
@@ -156,19 +152,18 @@ async function bill({ say, tally, endDate }: StoryInput, sales: readonly Sale[])
   );
   for (const { customerId } of sales) {
     const drafts = await tally(
-      ...['invoices', 'list', '--customer-id', customerId, '--status', 'Drafted'],
-      ...['--columns', 'id,invoiceDate,totalCents', '-o', 'tsv'],
+      line`invoices list --customer-id ${customerId} --status Drafted --columns id,invoiceDate,totalCents -o tsv`,
     );
     const invoiceId = drafts
       .split('\n')
-      .find((line) => line.split('\t')[1] === endDate)
+      .find((row) => row.split('\t')[1] === endDate)
       ?.split('\t')[0];
     if (invoiceId === undefined) throw new TypeError(`no draft is dated ${endDate}`);
-    await tally('invoices', 'finalize', invoiceId);
-    await tally('invoices', 'get', invoiceId, '--include', 'lineItems');
+    await tally(line`invoices finalize ${invoiceId} --json invoiceNumber,status,totalCents,dueDate`);
+    await tally(line`invoices get ${invoiceId} --include lineItems`);
   }
-  const contractId = sales[0]?.contractId ?? '';
   say('What became of the credits.');
-  await tally('credits', 'ledger', contractId);
-  await tally('credits', 'balance', contractId);
+  const contractId = sales[0]?.contractId ?? '';
+  await tally(line`credits ledger ${contractId}`);
+  await tally(line`credits balance ${contractId}`);
 }

@@ -1,0 +1,83 @@
+import { existsSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { describe, expect, test } from 'vitest';
+
+import { generateEvents } from '../../../src/cli/demo/generated-events.ts';
+import { createStage } from '../../support/stage.ts';
+
+async function demo(...words: readonly string[]): Promise<{ readonly text: string; readonly exitCode: number }> {
+  const stage = await createStage('embedded');
+  try {
+    const { stdout, exitCode } = await stage.tally(['demo', ...words]);
+    const database = /database of this demo is (\S+);/.exec(stdout)?.[1];
+    if (database !== undefined) rmSync(dirname(database), { recursive: true });
+    return { text: stdout, exitCode };
+  } finally {
+    await stage.close();
+  }
+}
+
+const withoutPaths = (text: string) => text.replaceAll(/\S*tallybook-demo-\S+?(?=[/;\s])/g, '<demo>');
+
+/** The lines that a command printed, by the words that it begins with. */
+function outputOf(text: string, command: string): string {
+  const [, after] = text.split(`\n$ tally ${command}`);
+  return (after ?? '').split('\n\n$ ')[0]?.split(/\n\n# [A-Z]/)[0] ?? '';
+}
+
+describe('the demo on generated events', () => {
+  test('shows each command before its output, and is the same in every run', async () => {
+    const [first, second] = [await demo(), await demo()];
+    expect(first.exitCode).toBe(0);
+    expect(withoutPaths(first.text)).toBe(withoutPaths(second.text));
+    expect(first.text.match(/^\$ tally /gm)?.length).toBeGreaterThan(25);
+  });
+
+  test('tells of a budget that runs out, of a grant that is sent twice, and of three finalized invoices', async () => {
+    const { text } = await demo('--seed', '7');
+    expect(outputOf(text, 'budgets usage')).toMatch(/large .* yes /);
+    expect(text).toContain('this entry was there already: nothing was created');
+    expect(text.match(/"invoiceNumber": "INV-00000[123]"/g)).toHaveLength(3);
+    expect(outputOf(text, 'credits ledger')).toMatch(/usage +-5\.00 USD/);
+  });
+
+  test('refuses a file that is not there', async () => {
+    expect(await demo('--events', 'nowhere.csv')).toMatchObject({ exitCode: 2, text: '' });
+  });
+});
+
+test('generated events are a function of the seed alone', () => {
+  const usage = {
+    rows: 50,
+    from: Temporal.Instant.from('2026-03-01T00:00:00Z'),
+    to: Temporal.Instant.from('2026-04-01T00:00:00Z'),
+    customers: ['a', 'b'],
+  };
+  expect(generateEvents({ ...usage, seed: 1 })).toBe(generateEvents({ ...usage, seed: 1 }));
+  expect(generateEvents({ ...usage, seed: 1 })).not.toBe(generateEvents({ ...usage, seed: 2 }));
+});
+
+const realFile = fileURLToPath(new URL('../../../../shared/data/azure-llm-inference-conv.csv', import.meta.url));
+
+if (existsSync(realFile)) {
+  test('on 19,366 real requests: quantities, exact cost, invoice, budget and ledger agree to the cent', async () => {
+    const { text, exitCode } = await demo('--events', realFile);
+    expect(exitCode).toBe(0);
+    expect(outputOf(text, 'usage cost --external-customer-id')).toMatch(/totalAmount +128\.415585\n/);
+    expect(outputOf(text, 'usage cost --contract-id')).toMatch(/totalAmount +128\.42\n/);
+    const invoice = outputOf(text, 'invoices get');
+    expect(invoice).toMatch(/Context tokens .* 22361870 +0\.000003 +67\.09 USD/);
+    expect(invoice).toMatch(/Generated tokens .* 4088665 +0\.000015 +61\.33 USD/);
+    expect(invoice).toMatch(/Credits applied .* -10\.00 USD/);
+    expect(invoice).toMatch(/totalCents +118\.42 USD/);
+    expect(outputOf(text, 'budgets usage')).toMatch(/10\.00 USD +yes .* 128\.42 USD +1284\.2 %/);
+    expect(outputOf(text, 'credits ledger')).toMatch(/usage +-10\.00 USD/);
+    expect(outputOf(text, 'credits balance')).toMatch(/balanceCents +15\.00 USD/);
+  });
+} else {
+  test('the file of real requests is not beside this checkout, so its figures are not checked here', () => {
+    expect(existsSync(realFile)).toBe(false);
+  });
+}
