@@ -40,7 +40,7 @@ describe('the demo on generated events', () => {
     expect(outputOf(text, 'budgets usage')).toMatch(/large .* yes /);
     expect(text).toContain('this entry was there already: nothing was created');
     expect(text.match(/"invoiceNumber": "INV-00000[123]"/g)).toHaveLength(3);
-    expect(outputOf(text, 'credits ledger')).toMatch(/usage +-5\.00 USD/);
+    expect(outputOf(text, 'credits ledger')).toMatch(/usage +-\d+\.\d\d USD/);
   });
 
   test('refuses a file that is not there', async () => {
