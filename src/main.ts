@@ -93,7 +93,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
     },
     async openApiDocument() {
       const { openApiDocument } = await import('./server/openapi.ts');
-      const { allOperations } = await import('./operations/index.ts');
+      const { allOperations } = await import('./operations/all.ts');
       return openApiDocument(allOperations, { version: packageFacts.version });
     },
     async checkAddress(baseUrl) {

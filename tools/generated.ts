@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { commandManifest } from '../src/cli/command-manifest.ts';
 import { completionFiles, completionScript, shells } from '../src/cli/completions.ts';
-import { allOperations } from '../src/operations/index.ts';
+import { allOperations } from '../src/operations/all.ts';
 import { replaceBlock } from './marked-block.ts';
 import { referenceMarkdown } from './reference.ts';
 

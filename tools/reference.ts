@@ -1,6 +1,6 @@
 /** The reference in README: every operation with its command, its request and its scope. */
 
-import { allOperations } from '../src/operations/index.ts';
+import { allOperations } from '../src/operations/all.ts';
 import { commandGroups } from '../src/operations/operation.ts';
 import type { Operation } from '../src/operations/operation.ts';
 

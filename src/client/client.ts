@@ -2,7 +2,7 @@
 
 import { BillingError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { allOperations, operations } from '../operations/index.ts';
+import { loadOperation, loadRoom, roomOf } from '../operations/index.ts';
 import type { Answer, Billing, OperationName } from '../operations/index.ts';
 import { changesState, pathParameters } from '../operations/operation.ts';
 import type { CallInput, Operation } from '../operations/operation.ts';
@@ -49,14 +49,14 @@ export function createClient(options: ClientOptions): Client {
   let isTallybook: boolean | undefined;
 
   async function call<N extends OperationName>(name: N, input: CallInput = {}): Promise<Answer<N>> {
-    const operation: Operation = operations[name];
+    const operation: Operation = await loadOperation(name);
     if (operation.route === undefined) throw notOffered(operation, target, 'only an embedded database does');
     const request = requestOf(target, operation, input);
     const deadline = deadlineFrom(options);
     if (!operation.documented && operation.published !== true) await requireTallybook(operation, deadline);
     const signed = { ...request, headers: { ...request.headers, ...ownHeaders, ...authorization } };
     const outcome = await exchange(signed, { canRepeat: isRepeatable(operation, input), deadline });
-    const howToCheck = changesState(operation) ? checkHint(operation, input) : undefined;
+    const howToCheck = changesState(operation) ? checkHint(operation, input, await loadRoom(roomOf(name))) : undefined;
     if (outcome.kind === 'noAnswer') throw noAnswerFailure(outcome, howToCheck);
     const reading = { operation, target, howToCheck, retryAfterSeconds: retryAfterSeconds(outcome) };
     return readAnswer(outcome, reading);
@@ -129,11 +129,11 @@ function reasonOf(outcome: HttpAnswer | NoAnswer): string {
 }
 
 /** Which command shows whether a write took effect: the reading of the same path, or else of the same group. */
-function checkHint(operation: Operation, input: CallInput): string {
+function checkHint(operation: Operation, input: CallInput, room: readonly Operation[]): string {
   if (isRepeatable(operation, input)) return 'repeat the command: sending it twice does no more than sending it once';
   const path = operation.route?.path ?? '';
   const given = new Set(pathParameters(path));
-  const readings = allOperations.filter(
+  const readings = room.filter(
     ({ route, command }) =>
       route?.method === 'GET' &&
       (route.path === path || command.group === operation.command.group) &&

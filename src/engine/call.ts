@@ -2,8 +2,8 @@
 
 import { BillingError, ConflictError, ForbiddenError, NotFoundError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { operations, roomOf } from '../operations/index.ts';
-import type { Answer, Caller, OperationName, RoomName, rooms } from '../operations/index.ts';
+import { loadOperation, roomOf } from '../operations/index.ts';
+import type { Answer, Caller, OperationName, RoomDeclarations, RoomName } from '../operations/index.ts';
 import { changesState } from '../operations/operation.ts';
 import type { CallInput, Operation } from '../operations/operation.ts';
 import { type ParsedInput, parseInput } from '../operations/parse.ts';
@@ -16,7 +16,7 @@ import { type SqlReadings, withSqlReadings } from './usage-sql.ts';
 import { wireTimestamp } from './wire.ts';
 
 /** Loaded when first called, so that a command pays for the rooms that it enters. */
-const handlers: { readonly [R in RoomName]: () => Promise<HandlersOf<(typeof rooms)[R]>> } = {
+const handlers: { readonly [R in RoomName]: () => Promise<HandlersOf<RoomDeclarations[R]>> } = {
   customers: async () => (await import('./customers.ts')).customerHandlers,
   contracts: async () => (await import('./contracts.ts')).contractHandlers,
   credits: async () => (await import('./credits.ts')).creditHandlers,
@@ -48,7 +48,7 @@ export async function callOperation<N extends OperationName>(
   name: N,
   input: CallInput,
 ): Promise<Answer<N>> {
-  const operation: Operation = operations[name];
+  const operation: Operation = await loadOperation(name);
   checkScope(caller, operation);
   const parsed = parseInput(operation, input);
   const room = (await handlers[roomOf(name)]()) as unknown as Record<OperationName, Handler<Operation>>;

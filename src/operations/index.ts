@@ -1,53 +1,76 @@
-/** The table of all operations, and what it adds up to: `Billing`, the one interface of engine, server and client. */
+/**
+ * Operations by name, and what they add up to: `Billing`, the one interface of engine, server and client. The declarations
+ * of a room are loaded when one of its operations is called, since making every schema takes longer than most calls do;
+ * all.ts has every one at once.
+ */
 
 import type * as z from 'zod';
 
-import { budgetOperations } from './budgets.ts';
-import { catalogOperations } from './catalog.ts';
-import { contractOperations } from './contracts.ts';
-import { creditOperations } from './credits.ts';
-import { customerOperations } from './customers.ts';
-import { invoiceOperations } from './invoices.ts';
-import { keyOperations } from './keys.ts';
-import { meterOperations } from './meters.ts';
 import type { CallInput, Operation, Scope } from './operation.ts';
-import { usageOperations } from './usage.ts';
-import { webhookOperations } from './webhooks.ts';
 
-/** Declarations by room; a room has the same name in every layer. */
-export const rooms = {
-  customers: customerOperations,
-  contracts: contractOperations,
-  credits: creditOperations,
-  budgets: budgetOperations,
-  meters: meterOperations,
-  usage: usageOperations,
-  invoices: invoiceOperations,
-  catalog: catalogOperations,
-  keys: keyOperations,
-  webhooks: webhookOperations,
+/** A room has the same name in every layer. */
+const rooms = {
+  customers: async () => (await import('./customers.ts')).customerOperations,
+  contracts: async () => (await import('./contracts.ts')).contractOperations,
+  credits: async () => (await import('./credits.ts')).creditOperations,
+  budgets: async () => (await import('./budgets.ts')).budgetOperations,
+  meters: async () => (await import('./meters.ts')).meterOperations,
+  usage: async () => (await import('./usage.ts')).usageOperations,
+  invoices: async () => (await import('./invoices.ts')).invoiceOperations,
+  catalog: async () => (await import('./catalog.ts')).catalogOperations,
+  keys: async () => (await import('./keys.ts')).keyOperations,
+  webhooks: async () => (await import('./webhooks.ts')).webhookOperations,
 } as const;
 export type RoomName = keyof typeof rooms;
+export type RoomDeclarations = { readonly [R in RoomName]: Awaited<ReturnType<(typeof rooms)[R]>> };
 
-type Declared = (typeof rooms)[RoomName][number];
+type Declared = RoomDeclarations[RoomName][number];
 export type OperationName = Declared['name'];
 export type OperationTable = { readonly [O in Declared as O['name']]: O };
 
-/** Every operation, where a caller walks all of them. */
-export const allOperations: readonly Operation[] = Object.values(rooms).flat();
+type GroupOf<N extends OperationName> = N extends `${infer Group}.${string}` ? Group : never;
 
-/** Every operation by its name. */
-export const operations: OperationTable = Object.fromEntries(
-  allOperations.map((operation) => [operation.name, operation]),
-) as unknown as OperationTable;
+const roomOfGroup: Readonly<Record<GroupOf<OperationName>, RoomName>> = {
+  customers: 'customers',
+  contracts: 'contracts',
+  credits: 'credits',
+  budgets: 'budgets',
+  meters: 'meters',
+  usage: 'usage',
+  invoices: 'invoices',
+  pricing: 'catalog',
+  plans: 'catalog',
+  products: 'catalog',
+  keys: 'keys',
+  orgs: 'keys',
+  webhooks: 'webhooks',
+};
 
-/** The room that declares an operation. */
+/** Prices among the operations, usage in what it does. */
+const estimate: OperationName = 'pricing.estimate';
+
+/** The room that declares an operation; throws TypeError for what is none. */
 export function roomOf(name: OperationName): RoomName {
-  const found = (Object.keys(rooms) as RoomName[]).find((room) =>
-    rooms[room].some((operation) => operation.name === name),
-  );
-  if (found === undefined) throw new TypeError(`no operation is called ${name}`);
-  return found;
+  if (name === estimate) return 'usage';
+  const group = name.slice(0, name.indexOf('.'));
+  if (Object.hasOwn(roomOfGroup, group)) return roomOfGroup[group as GroupOf<OperationName>];
+  throw unknownOperation(name);
+}
+
+/** The declarations of a room. */
+export async function loadRoom(room: RoomName): Promise<readonly Operation[]> {
+  return await rooms[room]();
+}
+
+/** The declaration of an operation; throws TypeError for what is none. */
+export async function loadOperation<N extends OperationName>(name: N): Promise<OperationTable[N]> {
+  const found = (await loadRoom(roomOf(name))).find((operation) => operation.name === name);
+  if (found === undefined) throw unknownOperation(name);
+  return found as OperationTable[N];
+}
+
+function unknownOperation(name: string): TypeError {
+  return new TypeError(`no operation is called ${name}`);
 }
 
 /** The body that a handler returns and a caller gets. */

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { BillingError, UnauthorizedError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { allOperations } from '../operations/index.ts';
+import { allOperations } from '../operations/all.ts';
 import type { Caller, Engine } from '../operations/index.ts';
 import type { Operation } from '../operations/operation.ts';
 import { commonHeaders, failureOf, refuseConnection, sendFailure, sendJson, unavailable } from './answer.ts';

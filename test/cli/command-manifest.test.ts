@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
 import { commandManifest } from '../../src/cli/command-manifest.ts';
-import { allOperations } from '../../src/operations/index.ts';
+import { allOperations } from '../../src/operations/all.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { createShell, manifest } from './shell.ts';
 

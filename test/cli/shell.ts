@@ -10,7 +10,7 @@ import type { Dependencies } from '../../src/cli/session.ts';
 import type { Target } from '../../src/cli/target.ts';
 import { testTerminal } from '../../src/cli/terminal.ts';
 import type { TestTerminalOptions } from '../../src/cli/terminal.ts';
-import { allOperations } from '../../src/operations/index.ts';
+import { allOperations } from '../../src/operations/all.ts';
 import type { Answer, Billing } from '../../src/operations/index.ts';
 import type { CallInput } from '../../src/operations/operation.ts';
 

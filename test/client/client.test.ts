@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { BillingError, errorFacts, InvalidInputError, NotFoundError, RateLimitedError } from '../../src/errors.ts';
 import type { ErrorKind } from '../../src/errors.ts';
-import { allOperations } from '../../src/operations/index.ts';
+import { allOperations } from '../../src/operations/all.ts';
 import type { Answer, OperationName } from '../../src/operations/index.ts';
 import { createSampleEngine, keyFor, startService } from '../server/harness.ts';
 import { startClient } from './harness.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { checkKeyForm, parseBaseUrl, requestOf } from '../../src/client/target.ts';
 import { BillingError, InvalidInputError, UnauthorizedError } from '../../src/errors.ts';
-import { operations } from '../../src/operations/index.ts';
+import { operations } from '../../src/operations/all.ts';
 import { fullKey } from '../server/harness.ts';
 
 describe('base URLs', () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
-import { allOperations, operations } from '../../src/operations/index.ts';
+import { allOperations, operations } from '../../src/operations/all.ts';
+import { loadOperation, loadRoom, roomOf } from '../../src/operations/index.ts';
+import type { OperationName } from '../../src/operations/index.ts';
 import { pathParameters, scopes } from '../../src/operations/operation.ts';
 import { parseInput } from '../../src/operations/parse.ts';
 
@@ -8,6 +10,10 @@ describe.each(allOperations.map((operation) => [operation.name, operation] as co
   test('is in the table under its name, once', () => {
     expect(operations[name as keyof typeof operations]).toBe(operation);
     expect(allOperations.filter((each) => each.name === name)).toHaveLength(1);
+  });
+
+  test('is found in its room without the others', async () => {
+    expect(await loadOperation(operation.name as OperationName)).toBe(operation);
   });
 
   test('has a summary without a full stop and a known scope', () => {
@@ -35,6 +41,22 @@ describe.each(allOperations.map((operation) => [operation.name, operation] as co
       expect.objectContaining({ kind: 'invalidInput', message: expect.stringContaining('surprise: unknown field') }),
     );
   });
+});
+
+test.each(['customers.vanish', 'nowhere.list', 'constructor.name', ''])(
+  'an operation called %j is none',
+  async (name) => {
+    await expect(loadOperation(name as OperationName)).rejects.toThrow(new TypeError(`no operation is called ${name}`));
+  },
+);
+
+test('what reads the path that a write changes, or its command group, is declared in the room of the write', async () => {
+  for (const { name, route, command } of allOperations) {
+    const near = allOperations.filter(
+      (each) => each.route !== undefined && (each.route.path === route?.path || each.command.group === command.group),
+    );
+    expect(await loadRoom(roomOf(name as OperationName))).toEqual(expect.arrayContaining(near));
+  }
 });
 
 test('no two operations share a route or a command', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { UnauthorizedError } from '../../src/errors.ts';
-import { allOperations } from '../../src/operations/index.ts';
+import { allOperations } from '../../src/operations/all.ts';
 import { scopes } from '../../src/operations/operation.ts';
 import { createSampleEngine, fullKey, keyFor, startService } from './harness.ts';
 

@@ -8,7 +8,7 @@ import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 import { UnauthorizedError } from '../../src/errors.ts';
-import { operations } from '../../src/operations/index.ts';
+import { operations } from '../../src/operations/all.ts';
 import type { Answer, Caller, Engine, OperationName } from '../../src/operations/index.ts';
 import type { CallInput, Operation, Scope } from '../../src/operations/operation.ts';
 import { parseInput } from '../../src/operations/parse.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
 import { errorFacts } from '../../src/errors.ts';
-import { allOperations } from '../../src/operations/index.ts';
+import { allOperations } from '../../src/operations/all.ts';
 import { pathParameters } from '../../src/operations/operation.ts';
 import { parseInput } from '../../src/operations/parse.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';

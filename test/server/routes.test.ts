@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { allOperations } from '../../src/operations/index.ts';
+import { allOperations } from '../../src/operations/all.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { createSampleEngine, fullKey, startService } from './harness.ts';
 
