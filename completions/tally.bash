@@ -82,7 +82,7 @@ _tally_place() {
     'usage events') next='' flags='--event-name --customer-id --start --end --limit --offset --all --help' asks='' ;;
     'usage late') next='' flags='--event-name --customer-id --start --end --limit --offset --all --help' asks='' ;;
     'usage estimate') next='' flags='--event --contract-id --input --help' asks='' ;;
-    'invoices') next='list get finalize send pay cancel refund credit-report' flags='' asks='' ;;
+    'invoices') next='list get finalize send pay cancel refund credit-report explain' flags='' asks='' ;;
     'invoices list') next='' flags='--customer-id --status --created-after --created-before --include --limit --offset --all --help' asks='--status --include' ;;
     'invoices get') next='' flags='--include --help' asks='--include' ;;
     'invoices finalize') next='' flags='--help' asks='' ;;
@@ -91,6 +91,7 @@ _tally_place() {
     'invoices cancel') next='' flags='--help' asks='' ;;
     'invoices refund') next='' flags='--date --restore-credits --input --help' asks='--restore-credits' ;;
     'invoices credit-report') next='' flags='--help' asks='' ;;
+    'invoices explain') next='' flags='--help' asks='' ;;
     'pricing') next='create get list archive' flags='' asks='' ;;
     'pricing create') next='' flags='--name --model --product-id --product-name --product-description --description --billing-mode --tiering --unit-amount --flat-amount --price-interval --price-interval-count --meter-id --tier --input --help' asks='--model --billing-mode --tiering --price-interval' ;;
     'pricing get') next='' flags='--help' asks='' ;;

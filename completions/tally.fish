@@ -301,6 +301,7 @@ complete -c tally -f -n "__tally_at 'invoices'" -a pay -d 'Record a payment: beg
 complete -c tally -f -n "__tally_at 'invoices'" -a cancel -d 'Cancel a draft, or void an invoice that is not paid'
 complete -c tally -f -n "__tally_at 'invoices'" -a refund -d 'Refund a paid invoice in full'
 complete -c tally -f -n "__tally_at 'invoices'" -a credit-report -d 'Show the credits that were applied to an invoice'
+complete -c tally -f -n "__tally_at 'invoices'" -a explain -d 'Trace each cent of an invoice: events, quantity, price, rounding, credits'
 complete -c tally -n "__tally_at 'invoices list'" -l customer-id
 complete -c tally -n "__tally_at 'invoices list'" -l status -x -a "(tally __complete status invoices list)"
 complete -c tally -n "__tally_at 'invoices list'" -l created-after
@@ -324,6 +325,7 @@ complete -c tally -n "__tally_at 'invoices refund'" -l restore-credits -x -a "(t
 complete -c tally -n "__tally_at 'invoices refund'" -l input
 complete -c tally -n "__tally_at 'invoices refund'" -l help
 complete -c tally -n "__tally_at 'invoices credit-report'" -l help
+complete -c tally -n "__tally_at 'invoices explain'" -l help
 complete -c tally -f -n "__tally_at 'pricing'" -a create -d 'Create a price of a product'
 complete -c tally -f -n "__tally_at 'pricing'" -a get -d 'Show one price'
 complete -c tally -f -n "__tally_at 'pricing'" -a list -d 'List prices, newest first'

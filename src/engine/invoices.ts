@@ -88,6 +88,12 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
     return await show(context, invoice.id);
   },
 
+  'invoices.explain': async (context, { params }) => {
+    const invoice = await getInvoice(context, params.invoiceId);
+    const { explainInvoice } = await import('./explain-invoice.ts');
+    return { body: { data: (await explainInvoice(context, invoice)).data } };
+  },
+
   'invoices.creditReport': async (context, { params }) => {
     const invoice = await getInvoice(context, params.invoiceId);
     const entries = await listLedgerOfInvoice(context.tx, context.orgId, invoice.id);

@@ -66,6 +66,7 @@ export interface View {
   readonly columns: readonly Column[];
   /** Columns of the lists inside a record, by the path of the list. */
   readonly parts?: Readonly<Record<string, readonly Column[]>>;
+  readonly layout?: Layout;
 }
 
 export interface CommandDeclaration {

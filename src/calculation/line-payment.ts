@@ -1,0 +1,81 @@
+/** Why each grant paid what it paid of one metered line: for explanations; what is paid is decided in burn-down.ts. */
+
+import { type BudgetDimension, isOfBudget } from './budget.ts';
+import { type Draw, ineligibility } from './burn-down.ts';
+import type { GrantState } from './ledger.ts';
+import type { UsageAtom } from './usage-atoms.ts';
+
+export interface LinePayment {
+  readonly grantId: string;
+  readonly appliedCents: bigint;
+  readonly creditMicros: bigint;
+  readonly why: string;
+}
+
+export interface LinePaymentInput {
+  /** Usage of this line alone. */
+  readonly atoms: readonly UsageAtom[];
+  /** In deduction order. */
+  readonly grants: readonly GrantState[];
+  /** What the grants paid of this line. */
+  readonly draws: readonly Draw[];
+  /** What they paid of earlier invoices and of lines before this one, since the state that `grants` is in. */
+  readonly earlierDraws: readonly Draw[];
+  readonly budgets: readonly BudgetDimension[];
+  /** Whether free credits have a value on the contract. */
+  readonly hasCreditRate: boolean;
+}
+
+/** One payment for each grant, in the order given, also of those that paid nothing. */
+export function explainLinePayments(input: LinePaymentInput): LinePayment[] {
+  return input.grants.map((grant, index) => {
+    const own = input.draws.filter((draw) => draw.grantId === grant.grantId);
+    const appliedCents = sumOf(own.map((draw) => draw.appliedCents));
+    const creditMicros = sumOf(own.map((draw) => draw.creditMicros));
+    const why = appliedCents > 0n ? whyPaid(grant, appliedCents, input) : whyNotPaid(grant, index, input);
+    return { grantId: grant.grantId, appliedCents, creditMicros, why };
+  });
+}
+
+function whyPaid(grant: GrantState, appliedCents: bigint, input: LinePaymentInput): string {
+  if (!hasRest(grant, [...input.earlierDraws, ...input.draws])) return 'paid until nothing was left of it';
+  if (appliedCents === centsOf(input.atoms)) return 'paid all of it';
+  return isCovered(input) ? 'paid what was still open' : 'paid the part that credits may pay';
+}
+
+/** In the order in which the burn-down itself looks: may it pay, can it, is there anything left to pay. */
+function whyNotPaid(grant: GrantState, index: number, input: LinePaymentInput): string {
+  if (centsOf(input.atoms) === 0n) return 'there is nothing to pay';
+  const payable = input.atoms.filter((atom) => ineligibility(grant, atom) === undefined);
+  const [first] = input.atoms;
+  if (payable.length === 0) return (first && ineligibility(grant, first)) ?? 'may not pay this usage';
+  if (isFree(grant) && !input.hasCreditRate) return 'free credits have no value here: the contract has no credit rate';
+  const before = new Set(input.grants.slice(0, index).map((each) => each.grantId));
+  const paidBefore = sumOf(input.draws.filter((draw) => before.has(draw.grantId)).map((draw) => draw.appliedCents));
+  if (paidBefore >= centsOf(payable)) return 'grants before it paid all of it';
+  if (!hasRest(grant, input.earlierDraws)) return 'had nothing left';
+  const isCapped = payable.some((atom) => input.budgets.some((budget) => isOfBudget(budget, atom)));
+  return isCapped ? 'a budget caps the credits that this usage may take' : 'grants before it paid what it may pay';
+}
+
+function isCovered({ atoms, draws }: LinePaymentInput): boolean {
+  return sumOf(draws.map((draw) => draw.appliedCents)) === centsOf(atoms);
+}
+
+function hasRest(grant: GrantState, draws: readonly Draw[]): boolean {
+  const own = draws.filter((draw) => draw.grantId === grant.grantId);
+  if (isFree(grant)) return grant.availableMicros > sumOf(own.map((draw) => draw.creditMicros));
+  return grant.availableCents > sumOf(own.map((draw) => draw.amountCents));
+}
+
+function isFree(grant: GrantState): boolean {
+  return grant.originalCents === 0n;
+}
+
+function centsOf(atoms: readonly UsageAtom[]): bigint {
+  return sumOf(atoms.map((atom) => atom.cents));
+}
+
+function sumOf(values: readonly bigint[]): bigint {
+  return values.reduce((sum, value) => sum + value, 0n);
+}

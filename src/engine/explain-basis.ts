@@ -1,0 +1,215 @@
+/**
+ * What an invoice is made of, for explanations: its lines beside what events and prices give now, the usage that credits
+ * could pay, and the grants and draws as they stood. Drafts live, finalized invoices at the instant of finalization.
+ */
+
+import { draftInvoice, invoicePeriodAt, type InvoiceLine, usageWindowsOf } from '../calculation/invoice-draft.ts';
+import type { UsageWindow } from '../calculation/invoice-draft.ts';
+import type { Draw } from '../calculation/burn-down.ts';
+import {
+  drawKey,
+  drawsOn,
+  foldLedger,
+  type GrantState,
+  type OpenDraw,
+  valuationRateOf,
+} from '../calculation/ledger.ts';
+import type { RatedLine } from '../calculation/rating.ts';
+import { usageDimensionsOf } from '../calculation/specifiers.ts';
+import { meteredQuantitiesOf, rateMeteredUsage, type UsageAtom } from '../calculation/usage-atoms.ts';
+import { type Budget, listBudgets } from '../store/records/budgets.ts';
+import type { Contract } from '../store/records/contracts.ts';
+import { type FrozenLine, type Invoice, listInvoiceLines, listInvoicesOfContract } from '../store/records/invoices.ts';
+import { listLedger, type StoredLedgerEntry } from '../store/records/ledger.ts';
+import { billingTermsOf } from './contract-terms.ts';
+import { getContract } from './contract-lookup.ts';
+import type { CallContext } from './handler.ts';
+import { frozenLines } from './invoices-wire.ts';
+import { readOpenBilling } from './open-billing.ts';
+import { meterContract } from './usage-metering.ts';
+
+/** A line as it is billed, and as it comes out when it is computed. */
+export interface BasisLine {
+  readonly billed: FrozenLine;
+  /** Undefined for a frozen line that events and prices do not give any more. */
+  readonly computed: InvoiceLine | undefined;
+}
+
+/** What a grant paid on a line, with the ledger entries that are written for it. */
+export interface BasisDraw extends Draw {
+  readonly entryIds: readonly string[];
+}
+
+export interface InvoiceBasis {
+  readonly basis: 'live' | 'frozen' | 'none';
+  readonly contract: Contract;
+  readonly asOf: Temporal.Instant;
+  readonly totalCents: bigint;
+  readonly lines: readonly BasisLine[];
+  /** Keys of lines that events and prices give now, but that were not frozen. */
+  readonly missing: readonly string[];
+  readonly windows: readonly UsageWindow[];
+  readonly rated: ReadonlyMap<string, RatedLine>;
+  readonly atoms: readonly UsageAtom[];
+  /** In deduction order, before any open invoice drew on them. */
+  readonly grants: readonly GrantState[];
+  /** Of this invoice, and of earlier ones that were open at that instant. */
+  readonly draws: readonly BasisDraw[];
+  readonly earlierDraws: readonly BasisDraw[];
+  readonly budgets: readonly Budget[];
+  readonly hasCreditRate: boolean;
+}
+
+/** The basis of an invoice that the organization has. */
+export async function readInvoiceBasis(context: CallContext, invoice: Invoice): Promise<InvoiceBasis> {
+  const contract = await getContract(context, invoice.contractId);
+  const budgets = await listBudgets(context.tx, context.orgId, contract.id);
+  if (invoice.finalizedAt !== undefined) {
+    return await frozenBasis(context, { contract, budgets, invoice, finalizedAt: invoice.finalizedAt });
+  }
+  if (invoice.status === 'Drafted') return await liveBasis(context, { contract, budgets, invoice });
+  return {
+    basis: 'none',
+    contract,
+    asOf: context.now,
+    totalCents: 0n,
+    lines: [],
+    missing: [],
+    windows: [],
+    rated: new Map(),
+    atoms: [],
+    grants: [],
+    draws: [],
+    earlierDraws: [],
+    budgets,
+    hasCreditRate: false,
+  };
+}
+
+interface Subject {
+  readonly contract: Contract;
+  readonly budgets: readonly Budget[];
+  readonly invoice: Invoice;
+}
+
+async function liveBasis(context: CallContext, { contract, budgets, invoice }: Subject): Promise<InvoiceBasis> {
+  const billing = await readOpenBilling(context, contract);
+  const draft = billing.drafts.get(invoice.id);
+  if (draft === undefined) throw new TypeError(`invoice ${invoice.id} is open`);
+  const { grants } = billing.wallet;
+  const usage = await rateUsageOf(context, { contract, budgets, invoice }, { grants, until: context.now });
+  const written = new Map(billing.openDraws.map((draw) => [drawKey(draw), draw]));
+  const draws = billing.burnDown.draws.map((draw) => withEntries(draw, written.get(drawKey(draw))));
+  const billed = frozenLines(invoice.id, draft);
+  return {
+    ...usage,
+    basis: 'live',
+    contract,
+    asOf: context.now,
+    totalCents: draft.totalCents,
+    lines: draft.lines.map((computed, index) => ({ billed: at(billed, index), computed })),
+    missing: [],
+    grants,
+    ...splitDraws(draws, invoice, billing.invoices),
+    budgets,
+    hasCreditRate: valuationRateOf(billing.entries, contract.creditSettings.creditRateCents) !== undefined,
+  };
+}
+
+async function frozenBasis(
+  context: CallContext,
+  { contract, budgets, invoice, finalizedAt }: Subject & { readonly finalizedAt: Temporal.Instant },
+): Promise<InvoiceBasis> {
+  const { tx, orgId } = context;
+  const invoices = await listInvoicesOfContract(tx, orgId, contract.id);
+  const entries = entriesAtFinalization(await listLedger(tx, orgId, contract.id), invoice, finalizedAt);
+  const openInvoiceIds = new Set(invoices.filter((each) => wasOpen(each, finalizedAt)).map((each) => each.id));
+  const { grants } = foldLedger(entries, { at: finalizedAt, openInvoiceIds });
+  const usage = await rateUsageOf(context, { contract, budgets, invoice }, { grants, until: finalizedAt });
+  const draws = drawsOn(entries, openInvoiceIds).map((draw) => withEntries(draw, draw));
+  const computed = new Map(usage.lines.map((line) => [line.lineKey, line]));
+  const billed = await listInvoiceLines(tx, orgId, invoice.id);
+  return {
+    ...usage,
+    basis: 'frozen',
+    contract,
+    asOf: finalizedAt,
+    totalCents: invoice.totalCents,
+    lines: billed.map((line) => ({ billed: line, computed: computed.get(line.lineKey) })),
+    missing: [...computed.keys()].filter((key) => !billed.some((line) => line.lineKey === key)),
+    grants,
+    ...splitDraws(draws, invoice, invoices),
+    budgets,
+    hasCreditRate: valuationRateOf(entries, contract.creditSettings.creditRateCents) !== undefined,
+  };
+}
+
+/** The lines without credits and the usage behind them, metered now; usage windows that had not begun are left out. */
+async function rateUsageOf(
+  context: CallContext,
+  { contract, budgets, invoice }: Subject,
+  { grants, until }: { readonly grants: readonly GrantState[]; readonly until: Temporal.Instant },
+) {
+  const terms = billingTermsOf(contract);
+  const period = invoicePeriodAt(terms, invoice.periodIndex);
+  if (period === undefined) return { windows: [], rated: new Map<string, RatedLine>(), atoms: [], lines: [] };
+  const windows = usageWindowsOf(terms, period).filter(({ start }) => Temporal.Instant.compare(start, until) <= 0);
+  const usages = await meterContract(context, contract, windows, {
+    dimensions: usageDimensionsOf(grants, budgets),
+    grants,
+  });
+  const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
+  const rated = usages.map((usage) => rateMeteredUsage(usage, reference));
+  const quantities = new Map(usages.map((usage) => [usage.item.id, meteredQuantitiesOf(usage)]));
+  return {
+    windows,
+    rated: new Map(rated.flatMap(({ lines }) => lines).map((line) => [line.lineKey, line])),
+    atoms: rated.flatMap(({ atoms }) => atoms),
+    lines: draftInvoice(terms, period, quantities).lines,
+  };
+}
+
+/** The ledger when the invoice was finalized: without what happened later, above all the return of its credits. */
+function entriesAtFinalization(
+  entries: readonly StoredLedgerEntry[],
+  invoice: Invoice,
+  finalizedAt: Temporal.Instant,
+): readonly StoredLedgerEntry[] {
+  const own = entries.filter((entry) => entry.type === 'usage' && entry.invoiceId === invoice.id);
+  const lastUsage = own.at(-1)?.seq ?? 0;
+  return entries.filter((entry) => {
+    const order = Temporal.Instant.compare(entry.createdAt, finalizedAt);
+    if (order !== 0) return order < 0;
+    // Of one instant, settlement writes reversals before usage, and whoever cancels or refunds comes behind both.
+    return entry.type !== 'reversal' || entry.invoiceId !== invoice.id || !isUndone(invoice) || entry.seq < lastUsage;
+  });
+}
+
+function isUndone({ status }: Invoice): boolean {
+  return status === 'Cancelled' || status === 'Refunded';
+}
+
+/** A draft that is cancelled by now counts as well: what it drew, its cancellation has reversed. */
+function wasOpen({ finalizedAt }: Invoice, instant: Temporal.Instant): boolean {
+  return finalizedAt === undefined || Temporal.Instant.compare(finalizedAt, instant) >= 0;
+}
+
+function splitDraws(draws: readonly BasisDraw[], invoice: Invoice, invoices: readonly Invoice[]) {
+  const places = new Map(invoices.map((each) => [each.id, each.periodIndex]));
+  return {
+    draws: draws.filter((draw) => draw.invoiceId === invoice.id),
+    earlierDraws: draws.filter((draw) => (places.get(draw.invoiceId) ?? 0) < invoice.periodIndex),
+  };
+}
+
+function withEntries(draw: Draw, written: OpenDraw | undefined): BasisDraw {
+  const { invoiceId, lineKey, grantId, appliedCents, amountCents, creditMicros } = draw;
+  const entryIds = (written?.entries ?? []).map((entry) => entry.id);
+  return { invoiceId, lineKey, grantId, appliedCents, amountCents, creditMicros, entryIds };
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  const found = list[index];
+  if (found === undefined) throw new TypeError('every line of a draft can be frozen');
+  return found;
+}

@@ -1,0 +1,49 @@
+/** Where the frozen figures of an invoice are not those that its events, its prices and its ledger give. */
+
+import { decimalText } from '../calculation/money.ts';
+import type { Invoice } from '../store/records/invoices.ts';
+import type { BasisLine, InvoiceBasis } from './explain-basis.ts';
+
+/** One sentence for each difference; none where all agree, and none for a draft, which is computed as it is read. */
+export function disagreementsOf(invoice: Invoice, basis: InvoiceBasis): string[] {
+  if (basis.basis !== 'frozen') return [];
+  const total = basis.lines.reduce((sum, { billed }) => sum + billed.totalCents, 0n);
+  return [
+    ...basis.lines.flatMap((line) =>
+      line.billed.kind === 'credit' ? creditDifferences(line, basis) : lineDifferences(line),
+    ),
+    ...basis.missing.map((key) => `events and prices give a line that was not frozen: ${key}`),
+    ...uncreditedGrants(basis),
+    ...(total === invoice.totalCents
+      ? []
+      : [`the lines add up to ${total} cents, the invoice to ${invoice.totalCents}`]),
+  ];
+}
+
+function lineDifferences({ billed, computed }: BasisLine): string[] {
+  const title = `line ${billed.id} (${billed.description})`;
+  if (computed === undefined) return [`${title} is frozen, but events and prices do not give it`];
+  const figures = [
+    ['quantity', billed.quantity, decimalText(computed.quantity)],
+    ['exactAmount', billed.totalAmount, decimalText(computed.exactAmount)],
+    ['unitPrice', billed.unitPrice, decimalText(computed.unitPrice)],
+    ['totalAmountCents', billed.totalCents.toString(), computed.totalCents.toString()],
+  ] as const;
+  return figures
+    .filter(([, frozen, now]) => frozen !== now)
+    .map(([name, frozen, now]) => `${title}: ${name} is frozen as ${frozen}, events and prices give ${now}`);
+}
+
+function creditDifferences({ billed }: BasisLine, { draws }: InvoiceBasis): string[] {
+  const applied = draws
+    .filter((draw) => draw.grantId === billed.grantId)
+    .reduce((sum, draw) => sum + draw.appliedCents, 0n);
+  if (applied === -billed.totalCents) return [];
+  return [`grant ${billed.grantId} is frozen with ${-billed.totalCents} cents, the ledger took ${applied}`];
+}
+
+function uncreditedGrants({ lines, draws }: InvoiceBasis): string[] {
+  const credited = new Set(lines.map(({ billed }) => billed.grantId));
+  const others = new Set(draws.map((draw) => draw.grantId).filter((grantId) => !credited.has(grantId)));
+  return [...others].map((grantId) => `grant ${grantId} paid by the ledger, but no credit line was frozen for it`);
+}

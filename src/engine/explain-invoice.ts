@@ -1,0 +1,234 @@
+/**
+ * Every cent of an invoice, traced: line, rounding, price or tiers, quantity, the events behind it, and the grants that paid
+ * and why in that order. Of a finalized invoice the frozen figures are shown, beside what events and prices give today.
+ */
+
+import { decimal, decimalText, dollarsOfCents } from '../calculation/money.ts';
+import { explainDeductionOrder } from '../calculation/deduction-order.ts';
+import type { InvoiceLine } from '../calculation/invoice-draft.ts';
+import type { GrantState } from '../calculation/ledger.ts';
+import { explainLinePayments, type LinePayment } from '../calculation/line-payment.ts';
+import type { TierShare } from '../calculation/pricing/pricing-model.ts';
+import { type ContractItem, rateFor, rateSourceOf } from '../calculation/rate-card.ts';
+import { groupKeyOf } from '../calculation/rating.ts';
+import { noEvents, type UsageTrace } from '../calculation/usage-trace.ts';
+import { startOfDay } from '../calculation/billing-period.ts';
+import { exactNumber } from '../exact-json.ts';
+import type { ResponseBody } from '../operations/index.ts';
+import type { FrozenLine, Invoice } from '../store/records/invoices.ts';
+import { findMeters, type Meter } from '../store/records/meters.ts';
+import { itemsOf } from './contract-terms.ts';
+import { type BasisLine, type InvoiceBasis, readInvoiceBasis } from './explain-basis.ts';
+import { disagreementsOf } from './explain-disagreements.ts';
+import { countLateEvents } from './explain-meter.ts';
+import { traceUsage, wireEventCounts, wireMeterFacts, wireTracedEvent } from './explain-usage.ts';
+import type { CallContext } from './handler.ts';
+import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
+
+export type ExplainedInvoice = ResponseBody<'invoices.explain'>['data'];
+export type ExplainedLine = ExplainedInvoice['lines'][number];
+
+/** The events of each usage window, with the meter that read them, by item id. */
+type Traces = ReadonlyMap<string, { readonly meter: Meter; readonly trace: UsageTrace }>;
+
+interface Basis extends InvoiceBasis {
+  /** Grants that had something for this invoice, or paid something on it. */
+  readonly shown: readonly GrantState[];
+  readonly ranks: ReadonlyMap<string, number>;
+  readonly traces: Traces;
+}
+
+/** Answers `invoices.explain`, with the lines also by their keys. */
+export async function explainInvoice(
+  context: CallContext,
+  invoice: Invoice,
+): Promise<{ readonly data: ExplainedInvoice; readonly lines: ReadonlyMap<string, ExplainedLine> }> {
+  const read = await readInvoiceBasis(context, invoice);
+  const shown = read.grants.filter((grant) => hasPart(grant, read));
+  const order = explainDeductionOrder(shown);
+  const basis: Basis = {
+    ...read,
+    shown,
+    ranks: new Map(order.map(({ grantId, rank }) => [grantId, rank])),
+    traces: await traceWindows(context, read),
+  };
+  const lines = new Map(basis.lines.map((line, index) => [line.billed.lineKey, wireLine(line, index, basis)]));
+  const range = { start: startOfDay(invoice.periodStart), end: startOfDay(invoice.periodEnd) };
+  const data: ExplainedInvoice = {
+    invoiceId: invoice.id,
+    invoiceNumber: invoice.number,
+    status: invoice.status,
+    customerId: invoice.customerId,
+    contractId: invoice.contractId,
+    basis: basis.basis,
+    asOf: wireTimestamp(basis.asOf),
+    period: { start: invoice.periodStart.toString(), end: invoice.periodEnd.toString() },
+    totalCents: wireCents(basis.totalCents),
+    lines: [...lines.values()],
+    grants: order.map(({ rank, reason }, index) => wireGrant(shown[index], { rank, reason, basis })),
+    lateEventCount: await countLateEvents(context, { customerId: invoice.customerId, ...range }),
+    disagreements: disagreementsOf(invoice, basis),
+  };
+  return { data, lines };
+}
+
+function hasPart(grant: GrantState, { earlierDraws, draws }: InvoiceBasis): boolean {
+  const left = leftOf(grant, earlierDraws);
+  return left.cents > 0n || left.micros > 0n || draws.some((draw) => draw.grantId === grant.grantId);
+}
+
+function leftOf(grant: GrantState, draws: InvoiceBasis['draws']) {
+  const own = draws.filter((draw) => draw.grantId === grant.grantId);
+  return {
+    cents: own.reduce((left, draw) => left - draw.amountCents, grant.availableCents),
+    micros: own.reduce((left, draw) => left - draw.creditMicros, grant.availableMicros),
+  };
+}
+
+async function traceWindows(context: CallContext, { contract, windows }: InvoiceBasis): Promise<Traces> {
+  const ids = [...new Set(windows.map((window) => window.meterId))];
+  const meters = new Map((await findMeters(context.tx, context.orgId, ids)).map((meter) => [meter.id, meter]));
+  const owner = { customerId: contract.customerId, contract };
+  const traces = new Map<string, { meter: Meter; trace: UsageTrace }>();
+  for (const { item, meterId, start, end } of windows) {
+    const meter = meters.get(meterId);
+    if (meter === undefined) throw new TypeError(`the meter ${meterId} of a contract is gone`);
+    traces.set(item.id, { meter, trace: await traceUsage(context, meter, { owner, range: { start, end } }) });
+  }
+  return traces;
+}
+
+function wireLine({ billed, computed }: BasisLine, index: number, basis: Basis): ExplainedLine {
+  const item = itemsOf(basis.contract).find((each) => each.id === computed?.itemId);
+  const meteredQuantity = basis.rated.get(billed.lineKey)?.meteredQuantity;
+  const { id, kind, name, description, groupValues = {}, grantId } = billed;
+  return {
+    id,
+    kind,
+    name,
+    description,
+    servicePeriod: { start: wireTimestamp(billed.serviceStart), end: wireTimestamp(billed.serviceEnd) },
+    ...(Object.keys(groupValues).length === 0 ? {} : { dimensions: { ...groupValues } }),
+    ...usageOf(billed, computed, basis.traces),
+    ...(meteredQuantity === undefined ? {} : { meteredQuantity: exactNumber(decimalText(meteredQuantity)) }),
+    quantity: exactNumber(billed.quantity),
+    ...priceOf(item, computed),
+    breakdown: (computed?.breakdown ?? []).map(wireTier),
+    ...(computed?.proration === undefined ? {} : { proration: { ...computed.proration } }),
+    unitPrice: billed.unitPrice,
+    exactAmount: billed.totalAmount,
+    roundingAmount: decimalText(dollarsOfCents(billed.totalCents).minus(decimal(billed.totalAmount))),
+    totalAmountCents: wireCents(billed.totalCents),
+    ...(kind === 'metered' ? paymentsOf(billed, index, basis) : { grants: [] }),
+    ...(grantId === undefined ? {} : { grantId }),
+  };
+}
+
+function usageOf(billed: FrozenLine, computed: InvoiceLine | undefined, traces: Traces): Pick<ExplainedLine, 'usage'> {
+  const traced = billed.kind === 'metered' ? traces.get(computed?.itemId ?? '') : undefined;
+  if (traced === undefined) return {};
+  const key = groupKeyOf(billed.groupValues ?? {});
+  const group = traced.trace.groups.find((each) => groupKeyOf(each.groupValues) === key) ?? noEvents;
+  return {
+    usage: {
+      ...wireMeterFacts(traced.meter),
+      ...wireEventCounts(group),
+      ...(group.decidedBy === undefined ? {} : { decidedBy: wireTracedEvent(group.decidedBy) }),
+      sample: group.sample.map(wireTracedEvent),
+    },
+  };
+}
+
+/** The price that a line was rated by; the flat amount of a USAGE price is a line of its own (semantics 5). */
+function priceOf(item: ContractItem | undefined, computed: InvoiceLine | undefined): Pick<ExplainedLine, 'price'> {
+  if (item === undefined || computed === undefined) return {};
+  const { pricingId, model } = item;
+  const isMetered = computed.kind === 'metered';
+  const isFlatAmount = model === 'USAGE' && !isMetered;
+  if (isFlatAmount) {
+    const { flatAmount } = item;
+    return { price: { pricingId, source: 'price', model, tiering: 'NONE', ...(flatAmount && { flatAmount }) } };
+  }
+  const groupValues = computed.groupValues ?? {};
+  const source = isMetered ? rateSourceOf(item, groupValues) : ({ source: 'price' } as const);
+  const { tiering, unitAmount, flatAmount } = isMetered ? rateFor(item, groupValues) : item;
+  return {
+    price: {
+      pricingId,
+      source: source.source,
+      ...(source.source === 'rate' ? { dimensions: { ...source.dimensions } } : {}),
+      model,
+      tiering,
+      ...(unitAmount === undefined || tiering !== 'NONE' ? {} : { unitAmount }),
+      ...(flatAmount === undefined || isMetered ? {} : { flatAmount }),
+    },
+  };
+}
+
+function wireTier(share: TierShare): ExplainedLine['breakdown'][number] {
+  return {
+    from: exactNumber(decimalText(share.from)),
+    to: share.to === undefined ? null : exactNumber(decimalText(share.to)),
+    quantity: exactNumber(decimalText(share.quantity)),
+    unitAmount: decimalText(share.unitAmount),
+    flatAmount: decimalText(share.flatAmount),
+    amount: decimalText(share.amount),
+  };
+}
+
+function paymentsOf(
+  billed: FrozenLine,
+  index: number,
+  basis: Basis,
+): Pick<ExplainedLine, 'creditCents' | 'overageCents' | 'grants'> {
+  const draws = basis.draws.filter((draw) => draw.lineKey === billed.lineKey);
+  const linesBefore = new Set(basis.lines.slice(0, index).map((line) => line.billed.lineKey));
+  const payments = explainLinePayments({
+    atoms: basis.atoms.filter((atom) => atom.lineKey === billed.lineKey),
+    grants: basis.shown,
+    draws,
+    earlierDraws: [...basis.earlierDraws, ...basis.draws.filter((draw) => linesBefore.has(draw.lineKey))],
+    budgets: basis.budgets,
+    hasCreditRate: basis.hasCreditRate,
+  });
+  const creditCents = draws.reduce((sum, draw) => sum + draw.appliedCents, 0n);
+  return {
+    creditCents: wireCents(creditCents),
+    overageCents: wireCents(billed.totalCents - creditCents),
+    grants: payments.map((payment) => wirePayment(payment, draws, basis)),
+  };
+}
+
+function wirePayment({ grantId, appliedCents, creditMicros, why }: LinePayment, draws: Basis['draws'], basis: Basis) {
+  return {
+    grantId,
+    rank: basis.ranks.get(grantId) ?? 0,
+    appliedCents: wireCents(appliedCents),
+    creditAmount: wireCredits(creditMicros),
+    why,
+    entryIds: draws.filter((draw) => draw.grantId === grantId).flatMap((draw) => draw.entryIds),
+  };
+}
+
+function wireGrant(
+  grant: GrantState | undefined,
+  { rank, reason, basis }: { readonly rank: number; readonly reason: string; readonly basis: Basis },
+): ExplainedInvoice['grants'][number] {
+  if (grant === undefined) throw new TypeError('every place in the order is that of a grant');
+  const available = leftOf(grant, basis.earlierDraws);
+  const own = basis.draws.filter((draw) => draw.grantId === grant.grantId);
+  return {
+    grantId: grant.grantId,
+    rank,
+    reason,
+    description: grant.description,
+    isPromotional: grant.isPromotional,
+    purchaseRateCents: wireCents(grant.purchaseRateCents),
+    expiresAt: grant.expiresAt === undefined ? null : wireTimestamp(grant.expiresAt),
+    paysFor: { ...grant.specifiers },
+    availableCents: wireCents(available.cents),
+    availableCredits: wireCredits(available.micros),
+    appliedCents: wireCents(own.reduce((sum, draw) => sum + draw.appliedCents, 0n)),
+    appliedCredits: wireCredits(own.reduce((sum, draw) => sum + draw.creditMicros, 0n)),
+  };
+}
