@@ -16,6 +16,7 @@ import type { CallContext, HandlersOf } from './handler.ts';
 import { cancelInvoices } from './invoices.ts';
 import { tellOfInvoices } from './invoices-wire.ts';
 import { listBody, pageOf } from './listing.ts';
+import { sweepExpired } from './settlement.ts';
 import { emit } from './webhooks-emit.ts';
 import { wireTimestamp } from './wire.ts';
 
@@ -57,6 +58,8 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
     const contract = await getContract(context, params.contractId);
     if (!isActive(contract, context.now)) throw hasEnded(contract);
     await topUpDrafts(context, contract);
+    // Before the end is set: usage is metered by the periods of the drafts, and later ones will lie past the end.
+    await sweepExpired(context, contract);
     const effectiveEndDate = endOfCurrentPeriod(contract, dateOf(context.now));
     const cancelled: Contract = { ...contract, cancelledAt: context.now, effectiveEndDate };
     await updateContract(context.tx, context.orgId, {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { invoiceAt, invoices, movements, refusal, subscribe, use } from '../support/billing-scenario.ts';
+import { grant, invoiceAt, invoices, movements, refusal, subscribe, use } from '../support/billing-scenario.ts';
 import { createContract } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
@@ -90,6 +90,19 @@ describe('cancelling a contract', () => {
     const [first, second] = await invoices(world, mixed);
     expect(first).toMatchObject({ totalCents: 3100, invoiceDate: '2026-03-01' });
     expect(second).toMatchObject({ totalCents: 3400, invoiceDate: '2026-05-01', dueDate: '2026-05-31' });
+  });
+
+  test('settles usage before a grant that has expired unswept, and lapses the rest', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 500, expiresAt: '2026-03-10T00:00:00Z' });
+    world.clock.set('2026-03-05T00:00:00Z');
+    await use(world, acme, { tokens: 120, at: '2026-03-05T00:00:00Z' });
+    world.clock.set('2026-05-20T10:00:00Z');
+    expect(await cancel(acme.contractId)).toMatchObject({
+      effectiveCancellationDate: '2026-06-01',
+      cancelledInvoiceCount: 1,
+    });
+    expect(await movements(world, acme)).toEqual(['grant 500 0', 'usage -120 0', 'expiration -380 0']);
   });
 
   test('is refused once it is cancelled or has ended', async () => {
