@@ -25,6 +25,7 @@ const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 async function withProfile(options: ShellOptions = {}): Promise<Shell> {
   const shell = createShell(options);
   expect(await shell.run(sandbox, { input: `${key}\n` })).toMatchObject({ code: 0, stdout: '' });
+  expect(await shell.run('profile use box')).toMatchObject({ code: 0, stdout: '' });
   return shell;
 }
 
@@ -117,8 +118,12 @@ describe('files', () => {
 });
 
 describe('a profile', () => {
-  test('is in use when it is the first, and until another is', async () => {
-    const shell = await withProfile();
+  test('is in use when somebody says so, not when it is added', async () => {
+    const shell = createShell();
+    await shell.run(sandbox, { input: `${key}\n` });
+    expect(await shown(shell)).toMatchObject({ environment: ['embedded', 'default'] });
+    expect(await shown(shell, 'box')).toMatchObject({ environment: ['sandbox', 'profile'] });
+    await shell.run('profile use box');
     await shell.run('profile add local --environment embedded --database ./x.db');
     expect((await shell.run('profile list')).stdout).toBe(
       'box\tsandbox\thttps://box.example.com\ttrue\nlocal\tembedded\t./x.db\tfalse\n',

@@ -1,10 +1,10 @@
-/** `tally profile`: named services and databases. The first one that is added becomes the one in use. */
+/** `tally profile`: named services and databases. Adding one does not put it in use: that could be production, unasked. */
 
 import type { Command } from 'commander';
 
 import { BillingError, errorFacts } from '../../errors.ts';
 import { readTextFile } from '../files.ts';
-import { timeoutOf } from '../open-session.ts';
+import { openSession, timeoutOf } from '../open-session.ts';
 import { render } from '../output.ts';
 import { checkedKey, checkedName, environments } from '../profiles.ts';
 import type { Environment, Profile } from '../profiles.ts';
@@ -51,8 +51,9 @@ Examples:
   declareVerb(command, 'use', { summary: 'Use a profile from now on', takesName: true, runAction, action: use });
   declareVerb(command, 'show', {
     summary: 'Show what commands work on, and where each value came from',
+    mayTakeName: true,
     runAction,
-    action: show,
+    action: async (session, name) => await show(onProfile(session, name)),
   });
   declareVerb(command, 'remove', {
     summary: 'Remove a profile and its key',
@@ -62,28 +63,40 @@ Examples:
   });
   declareVerb(command, 'check', {
     summary: 'Check the key and the service, or the database',
+    mayTakeName: true,
     runAction,
-    action: check,
+    action: async (session, name) => await check(onProfile(session, name)),
   }).alias('whoami');
 };
 
 interface Verb {
   readonly summary: string;
   readonly takesName?: true;
+  /** A name stands for `--profile`. */
+  readonly mayTakeName?: true;
   readonly runAction: Run;
   readonly action: (session: Session, name: string) => Promise<void>;
 }
 
-function declareVerb(command: Command, name: string, { summary, takesName, runAction, action }: Verb): Command {
-  const verb = command.command(name).summary(summary).description(`${summary}.`);
-  if (takesName !== true)
-    return verb.usage('[flags]').action(async () => await runAction(async (session) => await action(session, '')));
-  return verb
+function declareVerb(command: Command, name: string, verb: Verb): Command {
+  const { summary, takesName, mayTakeName, runAction, action } = verb;
+  const declared = command.command(name).summary(summary).description(`${summary}.`);
+  if (takesName !== true && mayTakeName !== true) {
+    return declared.usage('[flags]').action(async () => await runAction(async (session) => await action(session, '')));
+  }
+  return declared
     .argument('[name]')
-    .usage('<name>')
+    .usage(takesName === true ? '<name>' : '[name] [flags]')
     .action(
-      async (given: string | undefined) => await runAction(async (session) => await action(session, required(given))),
+      async (given: string | undefined) =>
+        await runAction(
+          async (session) => await action(session, mayTakeName === true && given === undefined ? '' : required(given)),
+        ),
     );
+}
+
+function onProfile(session: Session, name: string): Session {
+  return name === '' ? session : openSession(session.dependencies, { ...session.flags, profile: name });
 }
 
 function required(name: string | undefined): string {
@@ -98,15 +111,10 @@ async function add(given: string | undefined, flags: AddFlags, session: Session)
     throw new BillingError('usage', `--environment takes one of ${environments.join(', ')}`);
   }
   const profiles = await session.profiles();
-  const isFirst = profiles.current() === undefined && Object.keys(profiles.list()).length === 0;
   const { profile, key } =
     environment === 'embedded' ? embeddedProfile(flags, session) : await remoteProfile(environment, flags, session);
   await profiles.save(name, profile, key);
-  if (isFirst) await profiles.use(name);
-  tell(
-    session,
-    isFirst ? say`profile ${name} added; it is in use now` : say`profile ${name} added; use it with --profile ${name}`,
-  );
+  tell(session, say`profile ${name} added; use it with --profile ${name}, or always: tally profile use ${name}`);
 }
 
 function embeddedProfile(flags: AddFlags, { flags: { database, org } }: Session): { profile: Profile; key: undefined } {
