@@ -3,7 +3,7 @@
  * Every period is `[start, end)`.
  */
 
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.ts';
 
 export type IntervalUnit = 'WEEK' | 'MONTH' | 'YEAR';
 

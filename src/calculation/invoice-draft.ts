@@ -3,7 +3,7 @@
  * The lines of a draft and those frozen at finalization come from here alike (semantics 7).
  */
 
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.ts';
 import { limits } from '../limits.ts';
 import {
   type BillingPeriod,

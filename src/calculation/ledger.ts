@@ -3,7 +3,7 @@
  * Cents and creditMicros of an entry are what it adds to the wallet; `appliedCents` is what it took off an invoice.
  */
 
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.ts';
 import { compareDeduction } from './deduction-order.ts';
 import type { Specifiers } from './specifiers.ts';
 

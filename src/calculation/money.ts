@@ -3,7 +3,7 @@
  * Money is `bigint` cents, credits are `bigint` millionths of a credit, prices and quantities are exact decimals.
  */
 
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.ts';
 import { Big } from 'big.js';
 import { limits } from '../limits.ts';
 

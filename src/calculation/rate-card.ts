@@ -4,7 +4,7 @@
  * Everything in it is JSON: decimal strings, no Big.
  */
 
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.ts';
 import type { Interval } from './billing-period.ts';
 import type { Price, PricingModelName, PricingTier, Tiering } from './pricing/pricing-model.ts';
 

@@ -1,11 +1,10 @@
 /** Draft invoices for the billing periods of a contract (semantics 6, Drafts). */
 
-import { createHash } from 'node:crypto';
-
 import { dateOf } from '../calculation/billing-period.ts';
 import type { BillingPeriod } from '../calculation/billing-period.ts';
 import { invoiceDateOf, invoicePeriodAt, invoicePeriodIndexContaining } from '../calculation/invoice-draft.ts';
 import type { BillingTerms } from '../calculation/invoice-draft.ts';
+import { sha256 } from '../digest.ts';
 import { limits } from '../limits.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { findTakenNumbers, insertInvoices, lastPeriodIndexOf } from '../store/records/invoices.ts';
@@ -107,6 +106,6 @@ async function numbered(context: CallContext, drafts: readonly Omit<Invoice, 'nu
 }
 
 function draftNumber(invoiceId: string, attempt: number): string {
-  const digits = createHash('sha256').update(`${invoiceId} ${attempt}`).digest('hex').slice(0, 8);
+  const digits = sha256().update(`${invoiceId} ${attempt}`).digest('hex').slice(0, 8);
   return `DRAFT-${digits}`;
 }

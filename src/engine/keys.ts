@@ -1,7 +1,6 @@
 /** Who calls: API keys, organizations, and the local owner (interface 5, semantics 1, 3 and 13). */
 
-import { createHash, timingSafeEqual } from 'node:crypto';
-
+import { isSameDigest, sha256 } from '../digest.ts';
 import {
   BillingError,
   ConflictError,
@@ -178,11 +177,7 @@ async function checkNameIsFree(context: CallContext, name: string): Promise<void
 }
 
 function digestOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
-}
-
-function isSameDigest(stored: string, given: string): boolean {
-  return timingSafeEqual(Buffer.from(stored, 'hex'), Buffer.from(given, 'hex'));
+  return sha256().update(key).digest('hex');
 }
 
 function hasExpired(key: ApiKey, timestamp: string): boolean {

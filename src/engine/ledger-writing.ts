@@ -1,6 +1,6 @@
 /** Writing into a contract's ledger: every entry carries the balance after it, and the whole is checked at the end. */
 
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.ts';
 
 import { balancesAfter } from '../calculation/ledger.ts';
 import type { LedgerEntry } from '../calculation/ledger.ts';

@@ -3,7 +3,7 @@
  * Nothing is written: drafts and projected balances are read from here, and settlement writes what stands here.
  */
 
-import { strict as assert } from 'node:assert';
+import { assert } from '../assert.ts';
 
 import type { BudgetCap } from '../calculation/budget.ts';
 import { burnDown } from '../calculation/burn-down.ts';

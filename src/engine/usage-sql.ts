@@ -6,10 +6,9 @@
  * finds its value. A value belongs to the query and the events alone, so it is right whenever it is found.
  */
 
-import { createHash } from 'node:crypto';
-
 import { decimal, roundHalfUp, zero } from '../calculation/money.ts';
 import type { UsageReading } from '../calculation/usage-atoms.ts';
+import { sha256 } from '../digest.ts';
 import { UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type MeterSql, MeterSqlError, type MeterSqlReading } from '../store/meter-sql.ts';
@@ -95,7 +94,7 @@ function createSqlReadings({ meterSql, deadlineMilliseconds }: SqlReadingOptions
 }
 
 function digestOf(orgId: string, meter: SqlMeter, readings: readonly MeterSqlReading[]): string {
-  const hash = createHash('sha256').update(JSON.stringify([orgId, meter.id, meter.sql]));
+  const hash = sha256().update(JSON.stringify([orgId, meter.id, meter.sql]));
   for (const { keepsEvents, events } of readings) {
     hash.update(`\n${keepsEvents} ${events.length}`);
     for (const { eventName, timestampEpochMs, propertiesJson } of events) {

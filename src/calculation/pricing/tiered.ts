@@ -3,7 +3,7 @@
  * that holds it. Upper bounds are inclusive.
  */
 
-import { strict as assert } from 'node:assert';
+import { assert } from '../../assert.ts';
 import { limits } from '../../limits.ts';
 import { type Big, decimal, decimalText, divideHalfUp, zero } from '../money.ts';
 import type { PricingModel, PricingTier, Tiering, TierShare } from './pricing-model.ts';

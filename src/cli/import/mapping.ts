@@ -1,7 +1,6 @@
 /** From a row of a table to an event: which column is what, and which row cannot be one. */
 
-import { createHash } from 'node:crypto';
-
+import { sha256 } from '../../digest.ts';
 import { BillingError } from '../../errors.ts';
 import { exactNumber, isNumberText } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
@@ -249,7 +248,7 @@ function createIdentity(options: MappingOptions): (row: readonly string[], event
   const seen = new Map<string, number>();
   return (row, eventName, owner) => {
     const content = JSON.stringify([options.source ?? '', eventName, owner, ...row]);
-    const digest = createHash('sha256').update(content).digest('base64url').slice(0, 27);
+    const digest = sha256().update(content).digest('base64url').slice(0, 27);
     const count = (seen.get(digest) ?? 0) + 1;
     seen.set(digest, count);
     return count === 1 ? `row:${digest}` : `row:${digest}:${count}`;

@@ -5,10 +5,9 @@
  * a column that is added later is sealed by a seal of its own, or the chains of old entries would no longer verify.
  */
 
-import { createHash } from 'node:crypto';
-
 import type { Insertable } from 'kysely';
 
+import { sha256 } from '../../digest.ts';
 import type { InvoiceLinesTable, InvoicesTable, LedgerEntriesTable } from '../database.ts';
 
 type EntryColumn = Exclude<keyof LedgerEntriesTable, 'seq' | 'hash'>;
@@ -95,23 +94,23 @@ const lineColumns: readonly LineColumn[] = [
 
 /** The seal of an entry that follows the one sealed as `previousHash`: SHA-256 in hexadecimal. */
 export function entryHash(previousHash: string, entry: EntryToSeal): string {
-  return sha256({ previousHash, ...picked(entry, entryColumns) });
+  return digestOf({ previousHash, ...picked(entry, entryColumns) });
 }
 
 /** The seal of a finalized invoice with its lines in their order: SHA-256 in hexadecimal. */
 export function invoiceHash(invoice: InvoiceToSeal, lines: readonly LineToSeal[]): string {
-  return sha256({ ...picked(invoice, invoiceColumns), lines: lines.map((line) => picked(line, lineColumns)) });
+  return digestOf({ ...picked(invoice, invoiceColumns), lines: lines.map((line) => picked(line, lineColumns)) });
 }
 
 /** One seal over many, in the order given: what a manifest keeps of all chains of an organization. */
 export function hashOfHeads(heads: Iterable<readonly [contractId: string, head: string]>): string {
-  const hash = createHash('sha256');
+  const hash = sha256();
   for (const [contractId, head] of heads) hash.update(`${contractId} ${head}\n`);
   return hash.digest('hex');
 }
 
-function sha256(value: object): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+function digestOf(value: object): string {
+  return sha256().update(JSON.stringify(value)).digest('hex');
 }
 
 /** The same text for a value on its way into the database and back from it; every name in a fixed order. */
