@@ -214,7 +214,7 @@ async function show(session: Session): Promise<void> {
   const data = values.map(([setting, value]) => ({
     setting,
     value: value ?? null,
-    source: target.sources[setting] ?? (value === undefined ? 'default' : 'profile'),
+    source: target.sources[setting] ?? (value === undefined || target.profile === undefined ? 'default' : 'profile'),
   }));
   const { terminal, output } = session;
   terminal.out(
