@@ -127,7 +127,7 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
   'webhooks.trigger': async (context, { params }) => {
     const type = webhookEventTypes.find((each) => each === params.eventType);
     if (type === undefined) {
-      throw new NotFoundError(`there is no event of type "${params.eventType}"`, {
+      throw new NotFoundError('no event has this type', {
         hint: `there are ${webhookEventTypes.join(', ')}`,
       });
     }
@@ -161,7 +161,7 @@ async function getEndpoint(context: CallContext, id: string): Promise<WebhookEnd
   const endpoints = await listWebhookEndpoints(context.tx, context.orgId);
   const endpoint = endpoints.find((each) => each.id === id);
   if (endpoint === undefined) {
-    throw new NotFoundError(`no endpoint has the id "${id}"`, { hint: 'see them with: tally webhooks list' });
+    throw new NotFoundError('no endpoint has this id', { hint: 'see them with: tally webhooks list' });
   }
   return endpoint;
 }
@@ -169,7 +169,7 @@ async function getEndpoint(context: CallContext, id: string): Promise<WebhookEnd
 async function getDelivery(context: CallContext, id: string): Promise<WebhookDelivery> {
   const delivery = await findWebhookDelivery(context.tx, context.orgId, id);
   if (delivery === undefined) {
-    throw new NotFoundError(`no delivery has the id "${id}"`, { hint: 'see them with: tally webhooks deliveries' });
+    throw new NotFoundError('no delivery has this id', { hint: 'see them with: tally webhooks deliveries' });
   }
   return delivery;
 }

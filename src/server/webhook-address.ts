@@ -64,6 +64,7 @@ export async function checkWebhookUrl(text: string, rules: AddressRules): Promis
   const problem = problemOfUrl(text, rules);
   if (problem !== undefined) return problem;
   const url = new URL(text);
+  if (isIP(hostOf(url)) !== 0) return undefined;
   const addresses = await rules.resolve(hostOf(url)).catch(() => []);
   return problemOfAddresses(addresses, { ...rules, isPlain: url.protocol === 'http:' });
 }

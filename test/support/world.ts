@@ -1,8 +1,12 @@
 /** A whole service in memory for tests: frozen clock, counted ids, counted secrets. */
 
+import { isIP } from 'node:net';
+
 import { createEngine } from '../../src/engine/engine.ts';
 import type { Answer, Billing, Engine, OperationName } from '../../src/operations/index.ts';
 import type { CallInput } from '../../src/operations/operation.ts';
+import { checkWebhookUrl } from '../../src/server/webhook-address.ts';
+import type { ResolveHost } from '../../src/server/webhook-address.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -56,9 +60,20 @@ export function countedBytes(): (count: number) => Uint8Array {
   };
 }
 
+/** What names lead to; any other name has a public address. */
+export type Hosts = Readonly<Record<string, readonly string[]>>;
+
+export function resolverOf(hosts: Hosts = {}): ResolveHost {
+  return async (hostname) => {
+    const addresses = hosts[hostname] ?? ['93.184.215.14'];
+    if (addresses.length === 0) throw Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
+    return await Promise.resolve(addresses.map((address) => ({ address, family: isIP(address) })));
+  };
+}
+
 /** A new world; `database` names a file where memory is not enough. */
 export async function createWorld(
-  options: { start?: string; database?: string; graceHours?: number } = {},
+  options: { start?: string; database?: string; graceHours?: number; hosts?: Hosts } = {},
 ): Promise<World> {
   const clock = createClock(options.start);
   const store = await openStore(options.database ?? ':memory:');
@@ -68,6 +83,7 @@ export async function createWorld(
     newId: countedIds(),
     randomBytes: countedBytes(),
     finalizationGraceHours: options.graceHours ?? 0,
+    checkWebhookUrl: async (url, rules) => await checkWebhookUrl(url, { ...rules, resolve: resolverOf(options.hosts) }),
   });
   const billing = engine.as(await engine.owner());
   return {

@@ -1,0 +1,397 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { createEngine } from '../../src/engine/engine.ts';
+import { emit } from '../../src/engine/webhooks-emit.ts';
+import { openStore } from '../../src/store/open.ts';
+import { finalize, grant, invoiceAt, settle, subscribe, use } from '../support/billing-scenario.ts';
+import type { Subscription } from '../support/billing-scenario.ts';
+import { createCustomer, send } from '../support/usage-scenario.ts';
+import { countedBytes, createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
+});
+afterEach(async () => {
+  await world.close();
+});
+
+interface Sent {
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+async function listen(eventTypes?: readonly string[], at: World = world): Promise<void> {
+  const body = { url: 'https://hooks.example.com/', ...(eventTypes === undefined ? {} : { eventTypes }) };
+  await at.call('webhooks.create', { body });
+}
+
+/** Every event of the outbox, oldest first. */
+async function outbox(at: World = world): Promise<Sent[]> {
+  const rows = await at.store.read(async (tx) =>
+    tx.selectFrom('webhookEvents').select('body').orderBy('seq').execute(),
+  );
+  return rows.map(({ body }) => JSON.parse(body) as Sent);
+}
+
+async function types(): Promise<string[]> {
+  return (await outbox()).map(({ type }) => type);
+}
+
+/** What the outbox gained by `work`. */
+async function eventsOf(work: () => Promise<unknown>): Promise<Sent[]> {
+  const before = (await outbox()).length;
+  await work();
+  return (await outbox()).slice(before);
+}
+
+describe('the outbox', () => {
+  test('stays empty where nobody listens', async () => {
+    const acme = await subscribe(world);
+    await use(world, acme, { tokens: 5, at: '2026-03-01T00:00:00Z' });
+    expect(await outbox()).toEqual([]);
+  });
+
+  test('takes only what an enabled endpoint takes', async () => {
+    await listen(['contract.created']);
+    await subscribe(world);
+    expect(await types()).toEqual(['contract.created']);
+    const [endpoint] = (await world.call('webhooks.list')).data;
+    await world.call('webhooks.update', { params: { endpointId: endpoint?.id ?? '' }, body: { isEnabled: false } });
+    await subscribe(world, { name: 'globex' });
+    expect(await types()).toEqual(['contract.created']);
+  });
+
+  test('keeps nothing of a change that was rolled back', async () => {
+    await listen();
+    const contacts = [{ name: 'Ada', email: 'ada@acme.example', roles: ['primary'] }];
+    const customer = { name: 'Acme', externalCustomerId: 'acme', contacts };
+    await world.call('customers.create', { body: customer });
+    await expect(world.call('customers.create', { body: customer })).rejects.toMatchObject({ kind: 'conflict' });
+    const context = (await world.engine.owner()).organizationId;
+    const failing = world.store.write(async (tx) => {
+      const emitted = await emit(
+        { tx, orgId: context, timestamp: '2026-03-01T00:00:00.000Z', newId: () => crypto.randomUUID() },
+        'customer.updated',
+        () => ({ id: 'x' }),
+      );
+      expect(emitted).toMatchObject({ deliveryCount: 1 });
+      throw new Error('after the event was kept');
+    });
+    await expect(failing).rejects.toThrow('after the event was kept');
+    expect(await types()).toEqual(['customer.created']);
+    expect((await world.call('webhooks.deliveries')).total).toBe(1);
+  });
+
+  test('an event that would be too large carries the id alone', async () => {
+    await listen(['customer.created']);
+    const create = async (name: string) => {
+      const contacts = Array.from({ length: 100 }, (_value, index) => ({
+        name: name.repeat(200),
+        email: `ada${index}@acme.example`,
+        roles: ['accounts_payable'],
+      }));
+      return (await world.call('customers.create', { body: { name: 'Acme', contacts } })).data;
+    };
+    const [small, large] = [await create('a'), await create('😀')];
+    expect((await outbox()).map(({ data }) => data)).toEqual([
+      expect.objectContaining({ ...small, billingContacts: expect.any(Array) }),
+      { id: large.id },
+    ]);
+  });
+
+  test('cannot be changed', async () => {
+    await listen();
+    await createCustomer(world, 'acme');
+    const change = world.store.write(async (tx) => tx.deleteFrom('webhookEvents').execute());
+    await expect(change).rejects.toThrow('append-only');
+  });
+});
+
+describe('customers', () => {
+  test('tell of their creation and of every change, as they are read', async () => {
+    await listen();
+    const customerId = await createCustomer(world, 'acme');
+    const params = { customerId };
+    await world.call('customers.update', { params, body: { name: 'Acme Inc' } });
+    await world.call('customers.pause', { params, body: {} });
+    await world.call('customers.resume', { params });
+    const events = await outbox();
+    expect(events.map(({ type }) => type)).toEqual([
+      'customer.created',
+      'customer.updated',
+      'customer.updated',
+      'customer.updated',
+    ]);
+    expect(events.map(({ data }) => [data['name'], data['isPaused']])).toEqual([
+      ['Acme', false],
+      ['Acme Inc', false],
+      ['Acme Inc', true],
+      ['Acme Inc', false],
+    ]);
+    expect(events.at(-1)).toEqual({
+      type: 'customer.updated',
+      timestamp: '2026-03-01T00:00:00.000Z',
+      data: (await world.call('customers.get', { params })).data,
+    });
+  });
+
+  test('say nothing of what changed nothing', async () => {
+    await listen();
+    const customerId = await createCustomer(world, 'acme');
+    expect(await eventsOf(async () => await world.call('customers.resume', { params: { customerId } }))).toEqual([]);
+  });
+});
+
+describe('contracts and invoices', () => {
+  test('a new contract tells of itself and of each draft', async () => {
+    await listen(['contract.created', 'invoice.created']);
+    const acme = await subscribe(world, { contract: { endDate: '2026-06-01' } });
+    const events = await outbox();
+    expect(events.map(({ type }) => type).toSorted()).toEqual([
+      'contract.created',
+      'invoice.created',
+      'invoice.created',
+      'invoice.created',
+    ]);
+    const { data } = await world.call('contracts.get', { params: { contractId: acme.contractId } });
+    expect(events.find(({ type }) => type === 'contract.created')?.data).toEqual(data);
+    const drafts = events.filter(({ type }) => type === 'invoice.created').map((event) => event.data);
+    expect(drafts.map((draft) => draft['invoiceDate'])).toEqual(['2026-04-01', '2026-05-01', '2026-06-01']);
+    const { lineItems: _lineItems, ...first } = await invoiceAt(world, acme, 0);
+    expect(drafts[0]).toEqual(first);
+  });
+
+  test('a change of metadata and a cancellation are told', async () => {
+    await listen(['contract.updated', 'invoice.updated']);
+    const acme = await subscribe(world, { contract: { endDate: '2026-06-01' } });
+    const params = { contractId: acme.contractId };
+    await world.call('contracts.update', { params, body: { metadata: { team: 'ml' } } });
+    await world.call('contracts.cancel', { params, body: { cancelAt: 'end_of_period' } });
+    const events = await outbox();
+    expect(events.map(({ type, data }) => [type, data['isActive'] ?? data['status']])).toEqual([
+      ['contract.updated', true],
+      ['invoice.updated', 'Cancelled'],
+      ['invoice.updated', 'Cancelled'],
+      ['contract.updated', false],
+    ]);
+  });
+
+  test('every transition of an invoice is told, as the invoice is read', async () => {
+    const acme = await subscribe(world);
+    await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+    await listen(['invoice.updated']);
+    const { id } = await invoiceAt(world, acme, 0);
+    const params = { invoiceId: id };
+    await finalize(world, id);
+    await world.call('invoices.pay', { params, body: { status: 'initiated' } });
+    await world.call('invoices.pay', { params, body: { status: 'failed' } });
+    await world.call('invoices.pay', { params, body: { status: 'paid' } });
+    await world.call('invoices.pay', { params, body: { status: 'paid' } });
+    await world.call('invoices.refund', { params, body: {} });
+    const events = await outbox();
+    expect(events.map(({ data }) => `${String(data['invoiceNumber'])} ${String(data['status'])}`)).toEqual([
+      'INV-000001 In Progress',
+      'INV-000001 In Transit',
+      'INV-000001 In Progress',
+      'INV-000001 Paid',
+      'INV-000001 Refunded',
+    ]);
+    expect(events.at(-1)?.data).toEqual((await world.call('invoices.get', { params })).data);
+    expect(events[0]?.data['totalCents']).toBe(300);
+  });
+});
+
+describe('balances', () => {
+  const thresholds = { creditSettings: { alertThresholdsCents: [500, 100, 0, 2000] } };
+
+  async function walletOf(amountCents: number): Promise<Subscription> {
+    const acme = await subscribe(world, { contract: thresholds });
+    await grant(world, acme, { amountCents });
+    await listen(['credit.threshold_crossed', 'credit.balance_depleted']);
+    return acme;
+  }
+
+  const crossed = (events: readonly Sent[]) =>
+    events.map(({ type, data: { thresholdCents = '-', balanceCents } }) => `${type} ${thresholdCents} ${balanceCents}`);
+
+  test.each([
+    [499, []],
+    [500, ['credit.threshold_crossed 500 500']],
+    [501, ['credit.threshold_crossed 500 499']],
+    [950, ['credit.threshold_crossed 500 50', 'credit.threshold_crossed 100 50']],
+    [
+      1000,
+      [
+        'credit.threshold_crossed 500 0',
+        'credit.threshold_crossed 100 0',
+        'credit.threshold_crossed 0 0',
+        'credit.balance_depleted - 0',
+      ],
+    ],
+  ])('of 1000 cents, usage of %d crosses %j', async (tokens, expected) => {
+    const acme = await walletOf(1000);
+    await use(world, acme, { tokens, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    expect(crossed(await outbox())).toEqual(expected);
+    expect(await eventsOf(async () => await settle(world, acme))).toEqual([]);
+  });
+
+  test('an expiry crosses as usage does', async () => {
+    const acme = await subscribe(world, { contract: thresholds });
+    await grant(world, acme, { amountCents: 600, expiresAt: '2026-03-10T00:00:00Z' });
+    await listen(['credit.threshold_crossed', 'credit.balance_depleted']);
+    world.clock.set('2026-03-10T00:00:00Z');
+    await settle(world, acme);
+    expect(crossed(await outbox()).at(-1)).toBe('credit.balance_depleted - 0');
+  });
+
+  test('a threshold is crossed again after the balance has risen above it', async () => {
+    const acme = await walletOf(600);
+    const spend = async (tokens: number) => {
+      await use(world, acme, { tokens, at: '2026-03-01T00:00:00Z' });
+      await settle(world, acme);
+    };
+    await spend(200);
+    expect(await eventsOf(async () => await spend(100))).toEqual([]);
+    expect(await eventsOf(async () => await grant(world, acme, { amountCents: 400 }))).toEqual([]);
+    expect(crossed(await eventsOf(async () => await spend(300)))).toEqual(['credit.threshold_crossed 500 400']);
+  });
+
+  test('the event names contract, customer and what is left', async () => {
+    const acme = await walletOf(1000);
+    await use(world, acme, { tokens: 600, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    expect((await outbox()).map(({ data }) => data)).toEqual([
+      {
+        contractId: acme.contractId,
+        customerId: acme.customerId,
+        currency: 'USD',
+        balanceCents: 400,
+        creditBalance: 0,
+        thresholdCents: 500,
+      },
+    ]);
+  });
+});
+
+describe('budgets', () => {
+  const budgets = [{ eventPropertyKey: 'model', eventPropertyValue: 'large', maxCreditsCents: 100 }];
+  const contract = { creditSettings: { budgets } };
+  const at = '2026-03-01T00:00:00Z';
+
+  test('one that reaches its cap tells once, with what was consumed', async () => {
+    await listen(['credit.budget.exhausted']);
+    const acme = await subscribe(world, { contract });
+    await use(world, acme, { tokens: 99, at, model: 'large' });
+    await use(world, acme, { tokens: 500, at, model: 'small' });
+    expect(await outbox()).toEqual([]);
+    await use(world, acme, { tokens: 1, at, model: 'large' });
+    await use(world, acme, { tokens: 50, at, model: 'large' });
+    await world.call('budgets.usage', { params: { contractId: acme.contractId } });
+    const { data } = await world.call('budgets.list', { params: { contractId: acme.contractId } });
+    expect(await outbox()).toEqual([
+      {
+        type: 'credit.budget.exhausted',
+        timestamp: '2026-03-01T00:00:00.000Z',
+        data: {
+          contractId: acme.contractId,
+          customerId: acme.customerId,
+          budget: data.budgets[0],
+          consumedUnits: 0,
+          consumedCents: 100,
+        },
+      },
+    ]);
+  });
+
+  test('another cap arms it again, and the next evaluation tells again', async () => {
+    await listen(['credit.budget.exhausted']);
+    const acme = await subscribe(world, { contract });
+    const params = { contractId: acme.contractId, index: '0' };
+    await use(world, acme, { tokens: 120, at, model: 'large' });
+    await world.call('budgets.update', { params, body: { label: 'big', maxCreditsCents: 100 } });
+    await use(world, acme, { tokens: 1, at, model: 'large' });
+    expect(await types()).toHaveLength(1);
+    await world.call('budgets.update', { params, body: { maxCreditsCents: 110 } });
+    await world.call('budgets.usage', { params: { contractId: acme.contractId } });
+    await world.call('budgets.usage', { params: { contractId: acme.contractId } });
+    expect((await outbox()).map(({ data }) => data['consumedCents'])).toEqual([120, 121]);
+  });
+
+  describe('over four connections to one database', () => {
+    let directory: string;
+    let first: World;
+    let acme: Subscription;
+    let callers: World['call'][];
+
+    beforeEach(async () => {
+      directory = mkdtempSync(join(tmpdir(), 'tally-webhooks-'));
+      const database = join(directory, 'shared.db');
+      first = await createWorld({ start: at, database });
+      await listen(['credit.budget.exhausted'], first);
+      acme = await subscribe(first, { contract });
+      const engines = await Promise.all(Array.from({ length: 4 }, async () => await connect(database)));
+      callers = engines.flatMap(({ call }) => [call, call, call, call]);
+      return async () => {
+        await Promise.all(engines.map(async ({ close }) => await close()));
+        await first.close();
+        rmSync(directory, { recursive: true });
+      };
+    });
+
+    async function connect(database: string): Promise<Pick<World, 'call' | 'close'>> {
+      const engine = createEngine({
+        store: await openStore(database),
+        now: first.clock.now,
+        newId: () => crypto.randomUUID(),
+        randomBytes: countedBytes(),
+        finalizationGraceHours: 0,
+      });
+      const billing = engine.as(await engine.owner());
+      return {
+        call: async (name, input) => (await billing.call(name, input)).body,
+        close: async () => await engine.close(),
+      };
+    }
+
+    async function everyone(work: (call: World['call']) => Promise<unknown>): Promise<void> {
+      await Promise.all(callers.map(work));
+    }
+
+    async function setCap(maxCreditsCents: number): Promise<void> {
+      const params = { contractId: acme.contractId, index: '0' };
+      await first.call('budgets.update', { params, body: { maxCreditsCents } });
+    }
+
+    test('sixteen ingesters that cross one cap tell once an arming', async () => {
+      const flood = async () =>
+        await everyone(async (call) => await send({ ...first, call }, ...eventsOfIngester(acme, at)));
+      await flood();
+      expect(await outbox(first)).toHaveLength(1);
+      await setCap(500);
+      await flood();
+      expect((await outbox(first)).map(({ data }) => data['consumedCents'])).toEqual([100, 500]);
+    });
+
+    test('sixteen readers that find one cap reached tell once', async () => {
+      await send(first, ...eventsOfIngester(acme, at));
+      await setCap(15);
+      await everyone(async (call) => await call('budgets.usage', { params: { contractId: acme.contractId } }));
+      expect((await outbox(first)).map(({ data }) => data['consumedCents'])).toEqual([20]);
+    });
+  });
+});
+
+/** Twenty cents of the budget's dimension, in two events. */
+function eventsOfIngester({ customerId, contractId }: Subscription, timestamp: string) {
+  const event = { customerId, contractId, timestamp, properties: { tokens: 10, model: 'large' } };
+  return [event, event];
+}
