@@ -141,6 +141,7 @@ complete -c tally -f -n "__tally_at 'credits'" -a grant-paid -d 'Record a paid g
 complete -c tally -f -n "__tally_at 'credits'" -a adjust -d 'Correct the balance of one grant (embedded only)'
 complete -c tally -f -n "__tally_at 'credits'" -a reverse -d 'Undo one ledger entry (embedded only)'
 complete -c tally -f -n "__tally_at 'credits'" -a settle -d 'Write the credit movements that usage owes up to now (embedded only)'
+complete -c tally -f -n "__tally_at 'credits'" -a explain -d 'Explain one ledger entry: what it did, to which grant, and why'
 complete -c tally -n "__tally_at 'credits grant'" -l expires-at
 complete -c tally -n "__tally_at 'credits grant'" -l amount-cents
 complete -c tally -n "__tally_at 'credits grant'" -l credit-rate-cents
@@ -180,6 +181,7 @@ complete -c tally -n "__tally_at 'credits reverse'" -l description
 complete -c tally -n "__tally_at 'credits reverse'" -l input
 complete -c tally -n "__tally_at 'credits reverse'" -l help
 complete -c tally -n "__tally_at 'credits settle'" -l help
+complete -c tally -n "__tally_at 'credits explain'" -l help
 complete -c tally -f -n "__tally_at 'budgets'" -a list -d 'List the budgets of a contract, without their consumption'
 complete -c tally -f -n "__tally_at 'budgets'" -a usage -d 'Show what each budget of a contract has consumed, metered now'
 complete -c tally -f -n "__tally_at 'budgets'" -a add -d 'Add a budget to a contract'

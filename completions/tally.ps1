@@ -19,7 +19,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'contracts list' = @{ next = @(); flags = @('--customer-id','--external-customer-id','--plan-id','--is-active','--limit','--offset','--all','--help'); asks = @('--is-active') }
     'contracts update' = @{ next = @(); flags = @('--metadata','--input','--clear','--help'); asks = @('--clear') }
     'contracts cancel' = @{ next = @(); flags = @('--cancel-at','--input','--help'); asks = @('--cancel-at') }
-    'credits' = @{ next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle'); flags = @(); asks = @() }
+    'credits' = @{ next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain'); flags = @(); asks = @() }
     'credits grant' = @{ next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--input','--help'); asks = @() }
     'credits ledger' = @{ next = @(); flags = @('--type','--created-after','--created-before','--limit','--offset','--help'); asks = @('--type') }
     'credits balance' = @{ next = @(); flags = @('--include','--help'); asks = @('--include') }
@@ -27,6 +27,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'credits adjust' = @{ next = @(); flags = @('--grant-entry-id','--description','--amount-cents','--credit-amount','--input','--help'); asks = @() }
     'credits reverse' = @{ next = @(); flags = @('--description','--input','--help'); asks = @() }
     'credits settle' = @{ next = @(); flags = @('--help'); asks = @() }
+    'credits explain' = @{ next = @(); flags = @('--help'); asks = @() }
     'budgets' = @{ next = @('list','usage','add','update','remove'); flags = @(); asks = @() }
     'budgets list' = @{ next = @(); flags = @('--help'); asks = @() }
     'budgets usage' = @{ next = @(); flags = @('--help'); asks = @() }

@@ -15,7 +15,7 @@ export interface LinePayment {
 export interface LinePaymentInput {
   /** Usage of this line alone. */
   readonly atoms: readonly UsageAtom[];
-  /** In deduction order. */
+  /** In deduction order, before their rest lapsed. */
   readonly grants: readonly GrantState[];
   /** What the grants paid of this line. */
   readonly draws: readonly Draw[];
@@ -55,7 +55,7 @@ function whyNotPaid(grant: GrantState, index: number, input: LinePaymentInput): 
   if (paidBefore >= centsOf(payable)) return 'grants before it paid all of it';
   if (!hasRest(grant, input.earlierDraws)) return 'had nothing left';
   const isCapped = payable.some((atom) => input.budgets.some((budget) => isOfBudget(budget, atom)));
-  return isCapped ? 'a budget caps the credits that this usage may take' : 'grants before it paid what it may pay';
+  return isCapped ? 'a budget caps the credits that this usage may take' : 'had lapsed before this usage came in';
 }
 
 function isCovered({ atoms, draws }: LinePaymentInput): boolean {

@@ -117,6 +117,11 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     return { body: { data: wireEntry(reversal) } };
   },
 
+  'credits.explain': async (context, { params }) => {
+    const { explainEntry } = await import('./explain-entry.ts');
+    return { body: { data: await explainEntry(context, params.entryId) } };
+  },
+
   'credits.settle': async (context, { params }) => {
     const contract = await getContract(context, params.contractId);
     const { written } = await settle(context, contract);

@@ -3,6 +3,7 @@
  * could pay, and the grants and draws as they stood. Drafts live, finalized invoices at the instant of finalization.
  */
 
+import { startOfDay } from '../calculation/billing-period.ts';
 import { draftInvoice, invoicePeriodAt, type InvoiceLine, usageWindowsOf } from '../calculation/invoice-draft.ts';
 import type { UsageWindow } from '../calculation/invoice-draft.ts';
 import type { Draw } from '../calculation/burn-down.ts';
@@ -51,7 +52,7 @@ export interface InvoiceBasis {
   readonly windows: readonly UsageWindow[];
   readonly rated: ReadonlyMap<string, RatedLine>;
   readonly atoms: readonly UsageAtom[];
-  /** In deduction order, before any open invoice drew on them. */
+  /** In deduction order, before any open invoice drew on them and before their rest lapsed. */
   readonly grants: readonly GrantState[];
   /** Of this invoice, and of earlier ones that were open at that instant. */
   readonly draws: readonly BasisDraw[];
@@ -96,7 +97,8 @@ async function liveBasis(context: CallContext, { contract, budgets, invoice }: S
   const billing = await readOpenBilling(context, contract);
   const draft = billing.drafts.get(invoice.id);
   if (draft === undefined) throw new TypeError(`invoice ${invoice.id} is open`);
-  const { grants } = billing.wallet;
+  const openInvoiceIds = new Set(billing.drafts.keys());
+  const { grants } = foldLedger(beforeLapse(billing.entries, invoice), { at: context.now, openInvoiceIds });
   const usage = await rateUsageOf(context, { contract, budgets, invoice }, { grants, until: context.now });
   const written = new Map(billing.openDraws.map((draw) => [drawKey(draw), draw]));
   const draws = billing.burnDown.draws.map((draw) => withEntries(draw, written.get(drawKey(draw))));
@@ -124,7 +126,7 @@ async function frozenBasis(
   const invoices = await listInvoicesOfContract(tx, orgId, contract.id);
   const entries = entriesAtFinalization(await listLedger(tx, orgId, contract.id), invoice, finalizedAt);
   const openInvoiceIds = new Set(invoices.filter((each) => wasOpen(each, finalizedAt)).map((each) => each.id));
-  const { grants } = foldLedger(entries, { at: finalizedAt, openInvoiceIds });
+  const { grants } = foldLedger(beforeLapse(entries, invoice), { at: finalizedAt, openInvoiceIds });
   const usage = await rateUsageOf(context, { contract, budgets, invoice }, { grants, until: finalizedAt });
   const draws = drawsOn(entries, openInvoiceIds).map((draw) => withEntries(draw, draw));
   const computed = new Map(usage.lines.map((line) => [line.lineKey, line]));
@@ -183,6 +185,15 @@ function entriesAtFinalization(
     // Of one instant, settlement writes reversals before usage, and whoever cancels or refunds comes behind both.
     return entry.type !== 'reversal' || entry.invoiceId !== invoice.id || !isUndone(invoice) || entry.seq < lastUsage;
   });
+}
+
+/** Without what lapsed since the period began: usage of the period could still draw on that. */
+function beforeLapse(entries: readonly StoredLedgerEntry[], invoice: Invoice): readonly StoredLedgerEntry[] {
+  const start = startOfDay(invoice.periodStart);
+  return entries.filter(
+    ({ type, expiresAt }) =>
+      type !== 'expiration' || (expiresAt !== undefined && Temporal.Instant.compare(expiresAt, start) <= 0),
+  );
 }
 
 function isUndone({ status }: Invoice): boolean {

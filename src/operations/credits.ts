@@ -22,33 +22,13 @@ import {
   timestampInput,
   uuid,
 } from './fields.ts';
+import { explainedEntry } from './explanation.ts';
+import { ledgerEntry, ledgerEntryColumns, ledgerEntryTypes } from './ledger-entry.ts';
 import { defineOperation } from './operation.ts';
-import type { Column } from './operation.ts';
 import { ruleIssue } from './parse.ts';
 
-export const ledgerEntryTypes = ['grant', 'usage', 'adjustment', 'reversal', 'expiration'] as const;
-export type LedgerEntryType = (typeof ledgerEntryTypes)[number];
-
-const entryFields = {
-  id: uuid,
-  type: z.enum(ledgerEntryTypes),
-  amountCents: cents,
-  creditAmount: exact,
-  creditRateCents: cents,
-  currency: z.string(),
-  description: z.string(),
-  sourceType: z.string(),
-  invoiceId: z.string().nullable(),
-  grantEntryId: z.string().nullable(),
-  expiresAt: timestamp.nullable(),
-  isPromotional: z.boolean(),
-  createdAt: timestamp,
-};
-/** An entry as ledgers and reports show it. */
-export const ledgerEntry = z.strictObject(entryFields);
-
 const grantEntry = z.strictObject({
-  ...entryFields,
+  ...ledgerEntry.shape,
   purchaseRateCents: cents,
   balanceAfterCents: cents,
   creditBalanceAfter: exact,
@@ -116,20 +96,9 @@ const contractParams = z.strictObject({ contractId: pathId.describe('Contract id
 const exampleIds = { contractId: '01900000-0000-7000-8000-000000000006' };
 const exampleEntryId = '01900000-0000-7000-8000-000000000007';
 
-const entryColumns: readonly Column[] = [
-  { header: 'ID', path: 'id' },
-  { header: 'CREATED', path: 'createdAt', format: 'timestamp' },
-  { header: 'TYPE', path: 'type' },
-  { header: 'AMOUNT', path: 'amountCents', format: 'money' },
-  { header: 'CREDITS', path: 'creditAmount', format: 'number' },
-  { header: 'EXPIRES', path: 'expiresAt', format: 'timestamp' },
-  { header: 'DESCRIPTION', path: 'description' },
-];
-/** How a ledger entry is shown in tables, here and in an invoice's credit report. */
-export const ledgerEntryColumns = entryColumns;
 const entryView = {
   rows: 'data',
-  columns: [...entryColumns, { header: 'BALANCE', path: 'balanceAfterCents', format: 'money' }],
+  columns: [...ledgerEntryColumns, { header: 'BALANCE', path: 'balanceAfterCents', format: 'money' }],
 } as const;
 
 export const creditOperations = [
@@ -192,7 +161,7 @@ export const creditOperations = [
     response: one(z.strictObject({ totalCount: z.int(), entries: z.array(ledgerEntry) })),
     errors: ['notFound'],
     command: { group: 'credits', verb: 'ledger', positional: ['contractId'] },
-    view: { rows: 'data.entries', columns: entryColumns },
+    view: { rows: 'data.entries', columns: ledgerEntryColumns },
     examples: [{ about: 'All movements', input: { params: exampleIds } }],
     documented: true,
   }),
@@ -317,7 +286,7 @@ export const creditOperations = [
     response: one(ledgerEntry),
     errors: ['notFound', 'conflict', 'invalidInput'],
     command: { group: 'credits', verb: 'adjust', positional: ['contractId'] },
-    view: { rows: 'data', columns: entryColumns },
+    view: { rows: 'data', columns: ledgerEntryColumns },
     examples: [
       {
         about: 'Take 5.00 USD back',
@@ -345,7 +314,7 @@ export const creditOperations = [
     response: one(ledgerEntry),
     errors: ['notFound', 'conflict', 'invalidInput'],
     command: { group: 'credits', verb: 'reverse', positional: ['contractId', 'entryId'] },
-    view: { rows: 'data', columns: entryColumns },
+    view: { rows: 'data', columns: ledgerEntryColumns },
     examples: [
       {
         about: 'Undo a grant that nothing was taken from',
@@ -366,9 +335,31 @@ export const creditOperations = [
     response: one(z.strictObject({ totalCount: z.int(), entries: z.array(ledgerEntry) })),
     errors: ['notFound'],
     command: { group: 'credits', verb: 'settle', positional: ['contractId'] },
-    view: { rows: 'data.entries', columns: entryColumns },
+    view: { rows: 'data.entries', columns: ledgerEntryColumns },
     examples: [{ about: 'Settle now', input: { params: exampleIds } }],
     documented: false,
     repeatable: 'always',
+  }),
+  defineOperation({
+    name: 'credits.explain',
+    summary: 'Explain one ledger entry: what it did, to which grant, and why',
+    description:
+      'A usage entry down to its invoice line and events, a grant with what was drawn from it, others with what they undo or correct.',
+    route: { method: 'GET', path: '/v1/credits/entries/{entryId}/explanation' },
+    scope: 'contracts:read',
+    status: 200,
+    params: z.strictObject({ entryId: pathId.describe('Ledger entry id.') }),
+    query: noQuery,
+    body: undefined,
+    response: one(explainedEntry),
+    errors: ['notFound'],
+    command: { group: 'credits', verb: 'explain', positional: ['entryId'] },
+    view: {
+      rows: 'data.entry',
+      columns: [...ledgerEntryColumns, { header: 'BALANCE', path: 'balanceAfterCents', format: 'money' }],
+      layout: 'entryExplanation',
+    },
+    examples: [{ about: 'Where the credits went', input: { params: { entryId: exampleEntryId } } }],
+    documented: false,
   }),
 ] as const;

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 
 import { cents, date, exact, timestamp, uuid } from './fields.ts';
+import { ledgerEntry } from './ledger-entry.ts';
 
 const value = z.union([z.string(), z.boolean(), z.null(), exact]).optional();
 
@@ -127,4 +128,43 @@ export const explainedInvoice = z.strictObject({
   lateEventCount: z.int(),
   /** Where the frozen figures are not those that events and prices give today; empty when all agree. */
   disagreements: z.array(z.string()),
+});
+
+export const explainedEntry = z.strictObject({
+  contractId: uuid,
+  entry: ledgerEntry.extend({
+    /** Taken off the invoice; below 0 where that was undone. */
+    appliedCents: cents,
+    balanceBeforeCents: cents,
+    balanceAfterCents: cents,
+    creditBalanceBefore: exact,
+    creditBalanceAfter: exact,
+    reversesEntryId: uuid.nullable(),
+    reversedByEntryId: uuid.nullable(),
+  }),
+  reason: z.string(),
+  /** The grant that the entry moves, before and after it; `status` is that of now. */
+  grant: z.strictObject({
+    grantId: uuid,
+    description: z.string(),
+    isPromotional: z.boolean(),
+    status: z.enum(['active', 'depleted', 'expired']),
+    expiresAt: timestamp.nullable(),
+    paysFor: z.record(z.string(), z.unknown()),
+    originalCents: cents,
+    originalCredits: exact,
+    beforeCents: cents,
+    beforeCredits: exact,
+    afterCents: cents,
+    afterCredits: exact,
+  }),
+  invoice: z.strictObject({ invoiceId: uuid, invoiceNumber: z.string(), status: z.string() }).optional(),
+  /** Of usage: the line that it pays, with its events; absent where the invoice bills nothing any more. */
+  line: explainedLine.optional(),
+  /** Of usage: the grants of that invoice in their order. */
+  order: z.array(rankedGrant),
+  /** Of a reversal: the entry that it undoes. */
+  target: ledgerEntry.optional(),
+  /** Of a grant: everything that moved it since, oldest first. */
+  movements: z.array(ledgerEntry),
 });

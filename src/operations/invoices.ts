@@ -19,8 +19,8 @@ import {
   timestamp,
   uuid,
 } from './fields.ts';
-import { ledgerEntry, ledgerEntryColumns } from './credits.ts';
 import { explainedInvoice } from './explanation.ts';
+import { ledgerEntry, ledgerEntryColumns } from './ledger-entry.ts';
 import { defineOperation } from './operation.ts';
 import type { Operation, View } from './operation.ts';
 

@@ -1,0 +1,158 @@
+/** One ledger entry explained: what it did to its grant and to the balance, and why; usage down to its events. */
+
+import { foldLedger, type LedgerEntryType } from '../calculation/ledger.ts';
+import { NotFoundError } from '../errors.ts';
+import type { ResponseBody } from '../operations/index.ts';
+import { findInvoice, type Invoice } from '../store/records/invoices.ts';
+import { findLedgerEntry, listLedger, type StoredLedgerEntry } from '../store/records/ledger.ts';
+import { wireEntry } from './credits-wire.ts';
+import { explainInvoice } from './explain-invoice.ts';
+import type { ExplainedInvoice, ExplainedLine } from './explain-invoice.ts';
+import type { CallContext } from './handler.ts';
+import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
+
+type ExplainedEntry = ResponseBody<'credits.explain'>['data'];
+
+/** What an explanation is made of. */
+interface Story {
+  readonly entry: StoredLedgerEntry;
+  /** The ledger of the contract, oldest entry first. */
+  readonly entries: readonly StoredLedgerEntry[];
+  readonly grant: StoredLedgerEntry;
+  /** What moved the grant before the entry. */
+  readonly before: readonly StoredLedgerEntry[];
+  readonly target: StoredLedgerEntry | undefined;
+  readonly invoice: Invoice | undefined;
+  readonly line: ExplainedLine | undefined;
+  readonly order: ExplainedInvoice['grants'];
+}
+
+/** Answers `credits.explain`; throws NotFoundError in the same words for an unknown id and for another tenant's. */
+export async function explainEntry(context: CallContext, id: string): Promise<ExplainedEntry> {
+  const { tx, orgId } = context;
+  const entry = await findLedgerEntry(tx, orgId, id);
+  if (entry === undefined) {
+    throw new NotFoundError('no ledger entry has this id', { hint: 'see them with: tally credits ledger' });
+  }
+  const story = await readStory(context, entry);
+  const { entries, invoice, line, order, target } = story;
+  return {
+    contractId: entry.contractId,
+    entry: wireExplained(story),
+    reason: reasons[entry.type](story),
+    grant: wireGrantOf(context, story),
+    ...(invoice === undefined
+      ? {}
+      : { invoice: { invoiceId: invoice.id, invoiceNumber: invoice.number, status: invoice.status } }),
+    ...(line === undefined ? {} : { line }),
+    order,
+    ...(target === undefined ? {} : { target: wireEntry(target) }),
+    movements: entries.filter((each) => each.grantEntryId === entry.id).map(wireEntry),
+  };
+}
+
+async function readStory(context: CallContext, entry: StoredLedgerEntry): Promise<Story> {
+  const { tx, orgId } = context;
+  const entries = await listLedger(tx, orgId, entry.contractId);
+  const grantId = entry.grantEntryId ?? entry.id;
+  const grant = entries.find((each) => each.id === grantId);
+  if (grant === undefined) throw new TypeError(`grant ${grantId} is in its own ledger`);
+  const invoice = entry.invoiceId === undefined ? undefined : await findInvoice(tx, orgId, entry.invoiceId);
+  const explained =
+    entry.type !== 'usage' || invoice === undefined ? undefined : await explainInvoice(context, invoice);
+  return {
+    entry,
+    entries,
+    grant,
+    before: entries.filter((each) => (each.grantEntryId ?? each.id) === grantId && each.seq < entry.seq),
+    target: entries.find((each) => each.id === entry.reversesEntryId),
+    invoice,
+    line: explained?.lines.get(entry.lineKey ?? ''),
+    order: explained?.data.grants ?? [],
+  };
+}
+
+const reasons: Readonly<Record<LedgerEntryType, (story: Story) => string>> = {
+  grant: ({ entry }) => {
+    const kind = entry.isPromotional ? 'promotional credits' : 'paid credits';
+    return entry.expiresAt === undefined ? `${kind}, which never expire` : `${kind} until ${timeOf(entry.expiresAt)}`;
+  },
+  usage: usageReason,
+  adjustment: ({ entry }) => `the grant was corrected by hand: ${entry.description}`,
+  reversal: reversalReason,
+  expiration: expirationReason,
+};
+
+function usageReason({ entry, invoice, line, order }: Story): string {
+  const number = invoice?.number ?? entry.invoiceId ?? '';
+  if (line === undefined) return `it paid usage on invoice ${number}, which bills nothing any more`;
+  const paid = line.grants.find((each) => each.grantId === entry.grantEntryId);
+  const place = order.find((each) => each.grantId === entry.grantEntryId);
+  const why = paid === undefined || place === undefined ? '' : `: ${place.rank}. (${place.reason}), ${paid.why}`;
+  return `it pays "${line.description}" on invoice ${number}${why}`;
+}
+
+/** An invoice that has come to its end was changed last when it did, and gave its credits back in the same instant. */
+function reversalReason({ entry, target, invoice }: Story): string {
+  if (target === undefined) return entry.description;
+  if (target.type !== 'usage' || invoice === undefined)
+    return `the ${target.type} was undone by hand: ${entry.description}`;
+  const order = Temporal.Instant.compare(entry.createdAt, invoice.updatedAt);
+  const isOver = invoice.status === 'Cancelled' || invoice.status === 'Refunded';
+  if (isOver && order === 0) {
+    return `invoice ${invoice.number} was ${invoice.status.toLowerCase()}, so what it had taken went back`;
+  }
+  if (isOver && order > 0) return `the usage was undone by hand: ${entry.description}`;
+  return `less was owed on invoice ${invoice.number} than had been written: the rest is written anew`;
+}
+
+function expirationReason({ grant, before }: Story): string {
+  if (grant.expiresAt === undefined) {
+    return 'the last invoice of the contract is finalized or cancelled, so what was left of the grant lapsed';
+  }
+  const at = timeOf(grant.expiresAt);
+  const last = before.at(-1);
+  const isReturn = last?.type === 'reversal' && Temporal.Instant.compare(grant.expiresAt, last.createdAt) <= 0;
+  return isReturn
+    ? `the grant had expired at ${at} already, so what came back to it lapsed at once`
+    : `what usage before ${at} had left of the grant lapsed then`;
+}
+
+function wireExplained({ entry, entries }: Story): ExplainedEntry['entry'] {
+  return {
+    ...wireEntry(entry),
+    appliedCents: wireCents(entry.appliedCents),
+    balanceBeforeCents: wireCents(entry.balanceAfterCents - entry.amountCents),
+    balanceAfterCents: wireCents(entry.balanceAfterCents),
+    creditBalanceBefore: wireCredits(entry.creditBalanceAfterMicros - entry.creditMicros),
+    creditBalanceAfter: wireCredits(entry.creditBalanceAfterMicros),
+    reversesEntryId: entry.reversesEntryId ?? null,
+    reversedByEntryId: entries.find((each) => each.reversesEntryId === entry.id)?.id ?? null,
+  };
+}
+
+function wireGrantOf({ now }: CallContext, { entry, entries, grant, before }: Story): ExplainedEntry['grant'] {
+  const wallet = foldLedger(entries, { at: now, openInvoiceIds: new Set() });
+  const status = wallet.grants.find((each) => each.grantId === grant.id)?.status ?? 'depleted';
+  const cents = before.reduce((sum, each) => sum + each.amountCents, 0n);
+  const micros = before.reduce((sum, each) => sum + each.creditMicros, 0n);
+  return {
+    grantId: grant.id,
+    description: grant.description,
+    isPromotional: grant.isPromotional,
+    status,
+    expiresAt: grant.expiresAt === undefined ? null : wireTimestamp(grant.expiresAt),
+    paysFor: { ...grant.specifiers },
+    originalCents: wireCents(grant.amountCents),
+    originalCredits: wireCredits(grant.creditMicros),
+    beforeCents: wireCents(cents),
+    beforeCredits: wireCredits(micros),
+    afterCents: wireCents(cents + entry.amountCents),
+    afterCredits: wireCredits(micros + entry.creditMicros),
+  };
+}
+
+/** As reasons name an instant: `2026-06-01T00:00:00Z`. */
+function timeOf(instant: Temporal.Instant): string {
+  return instant.toString();
+}

@@ -1,0 +1,377 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import type { ResponseBody } from '../../src/operations/index.ts';
+import { finalize, grant, grantPaid, invoiceAt, settle, subscribe, use } from '../support/billing-scenario.ts';
+import type { Subscription } from '../support/billing-scenario.ts';
+import { refusalOf } from '../support/refusal.ts';
+import { createPrice } from '../support/usage-scenario.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+type Explained = ResponseBody<'invoices.explain'>['data'];
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
+});
+afterEach(async () => {
+  await world.close();
+});
+
+async function explain(invoiceId: string): Promise<Explained> {
+  return (await world.call('invoices.explain', { params: { invoiceId } })).data;
+}
+
+async function explainFirst(subscription: Subscription): Promise<Explained> {
+  return await explain((await invoiceAt(world, subscription, 0)).id);
+}
+
+/** What must hold in every explanation: lines add up, credits are what grants paid, and frozen figures are today's. */
+function expectSound(explained: Explained): void {
+  const sum = (values: readonly unknown[]) => values.reduce<number>((total, each) => total + Number(each), 0);
+  expect(sum(explained.lines.map((line) => line.totalAmountCents))).toBe(Number(explained.totalCents));
+  for (const line of explained.lines) {
+    expect(Number(line.exactAmount) + Number(line.roundingAmount)).toBeCloseTo(Number(line.totalAmountCents) / 100, 9);
+    if (line.kind !== 'metered') continue;
+    expect(sum(line.grants.map((each) => each.appliedCents))).toBe(Number(line.creditCents));
+    expect(Number(line.creditCents) + Number(line.overageCents)).toBe(Number(line.totalAmountCents));
+  }
+  const metered = explained.lines.filter((line) => line.kind === 'metered');
+  for (const each of explained.grants) {
+    const own = metered.flatMap((line) => line.grants.filter((part) => part.grantId === each.grantId));
+    expect(sum(own.map((part) => part.appliedCents))).toBe(Number(each.appliedCents));
+    const credited = explained.lines.filter((line) => line.grantId === each.grantId);
+    expect(sum(credited.map((line) => line.totalAmountCents)) + Number(each.appliedCents)).toBe(0);
+  }
+  expect(explained.disagreements).toEqual([]);
+}
+
+/** Each grant on the first metered line, as `rank cents why`. */
+function payments(explained: Explained, index = 0): string[] {
+  const line = explained.lines.filter(({ kind }) => kind === 'metered')[index];
+  return (line?.grants ?? []).map((each) => `${each.rank} ${String(each.appliedCents)} ${each.why}`);
+}
+
+const rest = (explained: Explained) => ({ ...explained, basis: '', asOf: '', invoiceNumber: '', status: '' });
+
+describe('a metered line is traced', () => {
+  test('to its events: how many, the first, the last, and five of them with their keys', async () => {
+    const acme = await subscribe(world);
+    world.clock.set('2026-03-20T00:00:00Z');
+    for (const day of [3, 4, 5, 6, 7, 8]) {
+      await use(world, acme, { tokens: day, at: `2026-03-0${day}T00:00:00Z`, key: `day-${day}` });
+    }
+    await use(world, acme, { tokens: 'many', at: '2026-03-09T00:00:00Z' });
+    const explained = await explainFirst(acme);
+    expect(explained).toMatchObject({ basis: 'live', status: 'Drafted', lateEventCount: 0 });
+    expect(explained.lines[0]).toMatchObject({
+      kind: 'metered',
+      usage: {
+        meterCode: 'TOKENS_ACME',
+        aggregationType: 'SUM',
+        aggregationKey: 'tokens',
+        eventCount: 6,
+        skippedCount: 1,
+        withoutKeyCount: 0,
+        firstAt: '2026-03-03T00:00:00.000Z',
+        lastAt: '2026-03-08T00:00:00.000Z',
+      },
+      meteredQuantity: 33,
+      quantity: 33,
+      price: { source: 'price', unitAmount: '0.01', tiering: 'NONE' },
+      exactAmount: '0.33',
+      roundingAmount: '0',
+      totalAmountCents: 33,
+    });
+    const sample = explained.lines[0]?.usage?.sample ?? [];
+    expect(sample.map((event) => `${event.idempotencyKey} ${String(event.value)}`)).toEqual([
+      'day-3 3',
+      'day-4 4',
+      'day-5 5',
+      'day-6 6',
+      'day-7 7',
+    ]);
+    expectSound(explained);
+  });
+
+  test('to the one event that sets a maximum', async () => {
+    const acme = await subscribe(world, { meter: { aggregationType: 'MAX' } });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 3, at: '2026-03-03T00:00:00Z', key: 'small' });
+    await use(world, acme, { tokens: 9, at: '2026-03-04T00:00:00Z', key: 'large' });
+    await use(world, acme, { tokens: 9, at: '2026-03-05T00:00:00Z', key: 'same' });
+    const explained = await explainFirst(acme);
+    expect(explained.lines[0]?.usage?.decidedBy).toMatchObject({ idempotencyKey: 'large', value: 9 });
+  });
+
+  test('to its rounding: the exact amount, what rounding added, the cents', async () => {
+    const acme = await subscribe(world);
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: '1000.5', at: '2026-03-03T00:00:00Z' });
+    const [line] = (await explainFirst(acme)).lines;
+    expect([line?.exactAmount, line?.roundingAmount, line?.totalAmountCents]).toEqual(['10.005', '0.005', 1001]);
+  });
+
+  test('to the tiers that its quantity cuts, bounds and flat amounts shown', async () => {
+    const tiers = [
+      { minQty: '0', maxQty: '10', unitAmount: '1', flatAmount: '5' },
+      { minQty: '10', maxQty: '', unitAmount: '0.5' },
+    ];
+    const acme = await subscribe(world, { price: { tiering: 'GRADUATED', pricingTiers: tiers } });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 14, at: '2026-03-03T00:00:00Z' });
+    const explained = await explainFirst(acme);
+    expect(explained.lines[0]?.breakdown).toEqual([
+      { from: 0, to: 10, quantity: 10, unitAmount: '1', flatAmount: '5', amount: '15' },
+      { from: 10, to: null, quantity: 4, unitAmount: '0.5', flatAmount: '0', amount: '2' },
+    ]);
+    expect(explained.lines[0]?.price).not.toHaveProperty('unitAmount');
+    expectSound(explained);
+  });
+
+  test('to the rate of its group values, to the fallback, and to its own events alone', async () => {
+    const meter = { groupKeys: ['model'] };
+    const acme = await subscribe(world, { meter });
+    await world.call('meters.setRateCard', {
+      params: { meterId: acme.meterId },
+      body: { rates: [{ dimensions: { model: 'large' }, unitAmount: '0.03' }], fallbackUnitAmount: '0.02' },
+    });
+    const second = await subscribeAgain(acme);
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, second, { tokens: 5, at: '2026-03-03T00:00:00Z', model: 'large', key: 'l' });
+    await use(world, second, { tokens: 7, at: '2026-03-03T00:00:00Z', model: 'small', key: 's' });
+    const { lines } = await explainFirst(second);
+    expect(
+      lines.map((line) => [
+        line.dimensions,
+        line.price?.source,
+        line.price?.dimensions,
+        line.price?.unitAmount,
+        line.usage?.sample.map((event) => event.idempotencyKey),
+      ]),
+    ).toEqual([
+      [{ model: 'large' }, 'rate', { model: 'large' }, '0.03', ['l']],
+      [{ model: 'small' }, 'fallback', undefined, '0.02', ['s']],
+    ]);
+  });
+
+  async function subscribeAgain({ customerId, meterId, pricingId }: Subscription): Promise<Subscription> {
+    const { data: plan } = await world.call('plans.create', { body: { name: 'Again', items: [{ pricingId }] } });
+    const body = { planId: plan.id, customerId, startDate: '2026-03-01' };
+    const { data } = await world.call('contracts.create', { body });
+    return { customerId, meterId, pricingId, contractId: data.id };
+  }
+});
+
+test('a fixed line names its price and the days that prorate it', async () => {
+  const acme = await subscribe(world);
+  const fee = await createPrice(world, acme.meterId, { model: 'FLAT', meterId: undefined, unitAmount: '31' });
+  const { data: plan } = await world.call('plans.create', { body: { name: 'Fee', items: [{ pricingId: fee }] } });
+  const { data } = await world.call('contracts.create', {
+    body: { planId: plan.id, customerId: acme.customerId, startDate: '2026-03-01', endDate: '2026-03-11' },
+  });
+  const explained = await explainFirst({ ...acme, contractId: data.id });
+  expect(explained.lines).toMatchObject([
+    {
+      kind: 'fixed',
+      price: { pricingId: fee, source: 'price', model: 'FLAT', unitAmount: '31' },
+      proration: { daysUsed: 10, daysWhole: 31 },
+      exactAmount: '10',
+      grants: [],
+    },
+  ]);
+  expectSound(explained);
+});
+
+describe('the grants that paid', () => {
+  test('stand in the order of deduction, each with why it is there and why it paid what it paid', async () => {
+    const acme = await subscribe(world);
+    const june = '2026-06-01T00:00:00Z';
+    const paid = await grantPaid(world, acme, { amountCents: 100, expiresAt: june });
+    const promotional = await grant(world, acme, { amountCents: 30, expiresAt: june });
+    const elsewhere = await grant(world, acme, {
+      amountCents: 50,
+      expiresAt: '2026-05-01T00:00:00Z',
+      specifiers: { eventNames: ['other'] },
+    });
+    const endless = await grantPaid(world, acme, { amountCents: 70 });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 40, at: '2026-03-03T00:00:00Z' });
+    const explained = await explainFirst(acme);
+    expect(explained.grants.map((each) => [each.grantId, each.rank, each.reason])).toEqual([
+      [elsewhere, 1, 'first in the order'],
+      [promotional, 2, 'expires 2026-06-01T00:00:00Z, after 2026-05-01T00:00:00Z'],
+      [paid, 3, 'same expiry, but paid: promotional credits go first'],
+      [endless, 4, 'expires never, after 2026-06-01T00:00:00Z'],
+    ]);
+    expect(payments(explained)).toEqual([
+      '1 0 limited to other usage',
+      '2 30 paid until nothing was left of it',
+      '3 10 paid what was still open',
+      '4 0 grants before it paid all of it',
+    ]);
+    expect(explained.grants[0]?.paysFor).toEqual({ eventNames: ['other'] });
+    expectSound(explained);
+  });
+
+  test('that have nothing left at a later line say so', async () => {
+    const acme = await subscribe(world, { meter: { groupKeys: ['model'] } });
+    await grant(world, acme, { amountCents: 10 });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 10, at: '2026-03-03T00:00:00Z', model: 'a' });
+    await use(world, acme, { tokens: 10, at: '2026-03-03T00:00:00Z', model: 'b' });
+    const explained = await explainFirst(acme);
+    expect(payments(explained, 0)).toEqual(['1 10 paid until nothing was left of it']);
+    expect(payments(explained, 1)).toEqual(['1 0 had nothing left']);
+    expect(explained.lines[1]).toMatchObject({ creditCents: 0, overageCents: 10 });
+  });
+
+  test('before their expiry pay for usage before it, and say so of later usage', async () => {
+    const acme = await subscribe(world, { meter: { groupKeys: ['model'] } });
+    await grant(world, acme, { amountCents: 100, expiresAt: '2026-03-10T00:00:00Z' });
+    world.clock.set('2026-03-09T00:00:00Z');
+    await use(world, acme, { tokens: 10, at: '2026-03-03T00:00:00Z', model: 'early' });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 10, at: '2026-03-15T00:00:00Z', model: 'late' });
+    const explained = await explainFirst(acme);
+    expect(payments(explained, 0)).toEqual(['1 10 paid all of it']);
+    expect(payments(explained, 1)).toEqual(['1 0 expired before this usage ended']);
+    expectSound(explained);
+  });
+
+  test('stop at the cap of a budget', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 100 });
+    await grantPaid(world, acme, { amountCents: 100 });
+    await world.call('budgets.add', {
+      params: { contractId: acme.contractId },
+      body: { eventPropertyKey: 'model', eventPropertyValue: 'large', maxCreditsCents: 15 },
+    });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 40, at: '2026-03-03T00:00:00Z', model: 'large' });
+    const explained = await explainFirst(acme);
+    expect(payments(explained)).toEqual([
+      '1 15 paid the part that credits may pay',
+      '2 0 a budget caps the credits that this usage may take',
+    ]);
+  });
+
+  test('of free credits have no value without a credit rate on the contract', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 0, creditRateCents: 0, creditAmount: 5 });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 40, at: '2026-03-03T00:00:00Z' });
+    expect(payments(await explainFirst(acme))).toEqual([
+      '1 0 free credits have no value here: the contract has no credit rate',
+    ]);
+  });
+
+  test('name the ledger entries that took it once it is settled', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 100 });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 40, at: '2026-03-03T00:00:00Z' });
+    expect((await explainFirst(acme)).lines[0]?.grants[0]?.entryIds).toEqual([]);
+    const [entry] = await settle(world, acme);
+    expect((await explainFirst(acme)).lines[0]?.grants[0]?.entryIds).toEqual([entry?.id]);
+  });
+});
+
+describe('a finalized invoice', () => {
+  async function billed(): Promise<{ acme: Subscription; draft: Explained; invoiceId: string }> {
+    const acme = await subscribe(world, { meter: { groupKeys: ['model'] } });
+    await grant(world, acme, { amountCents: 15, expiresAt: '2026-03-15T00:00:00Z' });
+    await grant(world, acme, { amountCents: 20 });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 10, at: '2026-03-03T00:00:00Z', model: 'a' });
+    await use(world, acme, { tokens: '30.5', at: '2026-03-18T00:00:00Z', model: 'b' });
+    world.clock.set('2026-04-02T00:00:00Z');
+    const invoiceId = (await invoiceAt(world, acme, 0)).id;
+    const draft = await explain(invoiceId);
+    await finalize(world, invoiceId);
+    return { acme, draft, invoiceId };
+  }
+
+  test('is explained by its frozen figures, which are those of the draft before it', async () => {
+    const { draft, invoiceId } = await billed();
+    const frozen = await explain(invoiceId);
+    expect(frozen).toMatchObject({ basis: 'frozen', status: 'In Progress', asOf: '2026-04-02T00:00:00.000Z' });
+    expectSound(frozen);
+    const withoutEntries = (explained: Explained) =>
+      explained.lines.map((line) => ({ ...line, grants: line.grants.map((each) => ({ ...each, entryIds: [] })) }));
+    expect(withoutEntries(frozen)).toEqual(withoutEntries(draft));
+    expect({ ...rest(frozen), lines: [] }).toEqual({ ...rest(draft), lines: [] });
+  });
+
+  test('reads the same whatever happens later: grants, late events, other prices', async () => {
+    const { acme, invoiceId } = await billed();
+    const before = await explain(invoiceId);
+    world.clock.set('2026-04-10T00:00:00Z');
+    await grant(world, acme, { amountCents: 500 });
+    await use(world, acme, { tokens: 99, at: '2026-03-04T00:00:00Z', model: 'a' });
+    await use(world, acme, { tokens: 60, at: '2026-04-04T00:00:00Z', model: 'a' });
+    await settle(world, acme);
+    const after = await explain(invoiceId);
+    expect(after.lateEventCount).toBe(1);
+    expect({ ...after, lateEventCount: 0 }).toEqual(before);
+  });
+
+  test.each([
+    ['cancelled', 'invoices.cancel', {}],
+    ['refunded with its credits', 'invoices.refund', { restoreCredits: true }],
+  ] as const)('that is %s still shows what had paid it', async (_words, operation, body) => {
+    const { invoiceId } = await billed();
+    const before = await explain(invoiceId);
+    const isRefund = operation === 'invoices.refund';
+    if (isRefund) await world.call('invoices.pay', { params: { invoiceId } });
+    await world.call(operation, { params: { invoiceId }, ...(isRefund ? { body } : {}) });
+    const after = await explain(invoiceId);
+    expectSound(after);
+    expect({ ...after, status: before.status }).toEqual(before);
+  });
+
+  test('says where its frozen figures are not what events and prices give', async () => {
+    const { acme, invoiceId } = await billed();
+    // Nothing but the database itself can do this: the interface records such an event as late.
+    const { organizationId: orgId } = await world.engine.owner();
+    await world.store.write(async (tx) => {
+      const event = {
+        id: '01900000-0000-7000-8000-00000000ffff',
+        idempotencyKey: 'smuggled',
+        customerId: acme.customerId,
+        contractId: acme.contractId,
+        eventName: 'call',
+        timestampEpochMs: Temporal.Instant.from('2026-03-05T00:00:00Z').epochMilliseconds,
+        propertiesJson: '{"model":"a","tokens":1}',
+        receivedAtEpochMs: 0,
+        isLate: false,
+      };
+      await world.store.events.append(tx, orgId, [event], () => true);
+    });
+    const { disagreements, totalCents, lines } = await explain(invoiceId);
+    const words = disagreements.map((each) => each.replace(/^line \S+ /, ''));
+    expect(words).toEqual([
+      '(Inference (model=a)): quantity is frozen as 10, events and prices give 11',
+      '(Inference (model=a)): exactAmount is frozen as 0.1, events and prices give 0.11',
+      '(Inference (model=a)): totalAmountCents is frozen as 10, events and prices give 11',
+    ]);
+    expect(lines.reduce((sum, line) => sum + Number(line.totalAmountCents), 0)).toBe(Number(totalCents));
+  });
+});
+
+test('a draft that was cancelled bills nothing, and says that there is nothing to explain', async () => {
+  const acme = await subscribe(world);
+  const { id } = await invoiceAt(world, acme, 1);
+  await world.call('invoices.cancel', { params: { invoiceId: id } });
+  expect(await explain(id)).toMatchObject({ basis: 'none', totalCents: 0, lines: [], grants: [] });
+});
+
+test('an invoice of another organization is as unknown as any', async () => {
+  const acme = await subscribe(world);
+  const { id: invoiceId } = await invoiceAt(world, acme, 0);
+  await world.call('orgs.create', { body: { name: 'Other' } });
+  const stranger = world.engine.as(await world.engine.owner('Other'));
+  const unknown = 'notFound no invoice has this id';
+  expect(await refusalOf(stranger.call('invoices.explain', { params: { invoiceId } }))).toBe(unknown);
+  expect(await refusalOf(world.call('invoices.explain', { params: { invoiceId: 'nothing' } }))).toBe(unknown);
+});
