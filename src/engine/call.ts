@@ -114,7 +114,6 @@ async function createContext(
     timestamp: wireTimestamp(now),
     newId: dependencies.newId,
     randomBytes: dependencies.randomBytes,
-    requestId: dependencies.newId(),
     finalizationGraceHours: dependencies.finalizationGraceHours,
   };
 }

@@ -28,7 +28,6 @@ export interface CallContext {
   readonly newId: () => string;
   /** Unpredictable bytes for secrets. */
   readonly randomBytes: (count: number) => Uint8Array;
-  readonly requestId: string;
   /** Hours between an invoice's date and its finalization (semantics 7). */
   readonly finalizationGraceHours: number;
 }

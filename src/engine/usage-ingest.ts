@@ -24,7 +24,7 @@ interface Incoming {
 }
 
 /**
- * Records events, all or none, and gives their idempotency keys. `prefixOf` is the path of an event in the request.
+ * Records events, all or none, and gives their idempotency keys with the id of the request. `prefixOf` is the path of an event in the request.
  * Throws InvalidInputError for an unknown customer, a contract that is not the customer's and a timestamp more than an hour
  * ahead; ConflictError for an event that would change a finalized period.
  */
@@ -32,11 +32,12 @@ export async function recordEvents(
   context: CallContext,
   inputs: readonly EventInput[],
   prefixOf: (index: number) => string,
-): Promise<string[]> {
+): Promise<{ readonly keys: readonly string[]; readonly requestId: string }> {
   const customerIds = await resolveCustomers(context, inputs, prefixOf);
   const owners = await loadEventOwners(context, [...new Set(customerIds)]);
+  const requestId = context.newId();
   const incoming = inputs.map((input, index) =>
-    incomingOf(context, input, { index, customerId: customerIds[index] ?? '' }),
+    incomingOf(context, input, { keyWithoutOne: `${requestId}-${index}`, customerId: customerIds[index] ?? '' }),
   );
   checkRules(context, { incoming, owners, prefixOf });
   const events = incoming.map(({ event, properties }) => ({
@@ -45,7 +46,7 @@ export async function recordEvents(
   }));
   await append(context, { events, incoming, owners });
   await exhaustBudgets(context, { incoming, owners });
-  return events.map((event) => event.idempotencyKey);
+  return { keys: events.map((event) => event.idempotencyKey), requestId };
 }
 
 async function resolveCustomers(
@@ -75,14 +76,14 @@ function distinct(ids: readonly (string | undefined)[]): string[] {
 }
 
 function incomingOf(
-  { now, newId, requestId }: CallContext,
+  { now, newId }: CallContext,
   { eventName, contractId, idempotencyKey, timestamp, properties = {} }: EventInput,
-  { index, customerId }: { readonly index: number; readonly customerId: string },
+  { keyWithoutOne, customerId }: { readonly keyWithoutOne: string; readonly customerId: string },
 ): Incoming {
   const receivedAtEpochMs = now.epochMilliseconds;
   const event: NewEvent = {
     id: newId(),
-    idempotencyKey: idempotencyKey ?? `${requestId}-${index}`,
+    idempotencyKey: idempotencyKey ?? keyWithoutOne,
     customerId,
     contractId: contractId ?? null,
     eventName,

@@ -18,13 +18,13 @@ export const usageHandlers: HandlersOf<typeof usageOperations> = {
   'usage.cost': async (context, { body }) => ({ body: await usageCost(context, body) }),
 
   'usage.ingest': async (context, { body }) => {
-    const [idempotencyKey = ''] = await recordEvents(context, [body], () => '');
-    return { body: { status: 'accepted', idempotencyKey, requestId: context.requestId } };
+    const { keys, requestId } = await recordEvents(context, [body], () => '');
+    return { body: { status: 'accepted', idempotencyKey: keys[0] ?? '', requestId } };
   },
 
   'usage.ingestBatch': async (context, { body }) => {
-    const keys = await recordEvents(context, body.events, (index) => `events[${index}].`);
-    return { body: { status: 'accepted', count: keys.length, requestId: context.requestId } };
+    const { keys, requestId } = await recordEvents(context, body.events, (index) => `events[${index}].`);
+    return { body: { status: 'accepted', count: keys.length, requestId } };
   },
 
   'usage.events': async ({ tx, events, orgId }, { query }) => {
