@@ -47,7 +47,7 @@ async function deliver(flags: DeliverFlags, session: Session): Promise<void> {
   const fields = view.columns.map(({ path }) => path);
   terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
   if (data.failed === 0) return;
-  throw new BillingError('checkFailed', `${data.failed} deliveries failed for good`, {
+  throw new BillingError('checkFailed', `deliveries that failed for good: ${data.failed}`, {
     hint: 'see them with: tally webhooks deliveries --status failed',
   });
 }
