@@ -9,6 +9,7 @@ import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
 
 import { createWebhookOutbox } from '../../src/engine/webhooks-outbox.ts';
+import type { ResponseBody } from '../../src/operations/index.ts';
 import type { WebhookOutbox } from '../../src/operations/webhook-outbox.ts';
 import { createWebhookSender } from '../../src/server/webhook-sender.ts';
 import type { WebhookSender, WebhookSenderOptions } from '../../src/server/webhook-sender.ts';
@@ -78,4 +79,39 @@ export function signersOf({ headers, body }: Received, secrets: readonly string[
   return secrets.map((secret) =>
     signatures.includes(new Webhook(secret).sign(String(headers['webhook-id']), at, body)),
   );
+}
+
+type Endpoint = ResponseBody<'webhooks.create'>['data'];
+type Delivery = ResponseBody<'webhooks.deliveries'>['data'][number];
+
+export interface WebhookCalls {
+  /** Registers an endpoint that may be on this machine. */
+  readonly register: (url: string, more?: Readonly<Record<string, unknown>>) => Promise<Endpoint>;
+  /** Queues a sample event; gives its id. */
+  readonly trigger: (eventType?: string) => Promise<string>;
+  /** Registers a receiver and queues an event for it. */
+  readonly triggeredAt: (receiver: WebhookReceiver) => Promise<Endpoint>;
+  /** The one delivery there is. */
+  readonly onlyDelivery: () => Promise<Delivery>;
+}
+
+export function webhookCalls(world: World): WebhookCalls {
+  const register: WebhookCalls['register'] = async (url, more = {}) =>
+    (await world.call('webhooks.create', { body: { url, allowPrivate: true, ...more } })).data;
+  const trigger: WebhookCalls['trigger'] = async (eventType = 'customer.created') =>
+    (await world.call('webhooks.trigger', { params: { eventType } })).data.eventId;
+  return {
+    register,
+    trigger,
+    triggeredAt: async ({ url }) => {
+      const endpoint = await register(url);
+      await trigger();
+      return endpoint;
+    },
+    onlyDelivery: async () => {
+      const [delivery, ...others] = (await world.call('webhooks.deliveries')).data;
+      if (delivery === undefined || others.length > 0) throw new Error('there is not one delivery');
+      return delivery;
+    },
+  };
 }

@@ -1,0 +1,187 @@
+import { setImmediate } from 'node:timers/promises';
+
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+import type { ResolveHost } from '../../src/server/webhook-address.ts';
+import { outboxOf, senderFor, signersOf, startReceiver, webhookCalls } from '../support/webhook-receiver.ts';
+import type { WebhookCalls } from '../support/webhook-receiver.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+let { register, trigger, triggeredAt, onlyDelivery } = {} as WebhookCalls;
+beforeEach(async () => {
+  world = await createWorld();
+  ({ register, trigger, triggeredAt, onlyDelivery } = webhookCalls(world));
+});
+afterEach(async () => {
+  await world.close();
+});
+
+describe('addresses are checked at each delivery', () => {
+  test('a sender that was not told to allow it reaches nothing private', async () => {
+    const receiver = await startReceiver();
+    await triggeredAt(receiver);
+    await senderFor(world, { allowPrivate: false }).deliverDue();
+    expect((await onlyDelivery()).error).toBe('not sent: the address must begin with https://');
+    expect(receiver.received).toEqual([]);
+  });
+
+  test.each([['10.0.0.7'], ['127.0.0.1'], ['::1'], ['169.254.169.254']])(
+    'a name that leads to %s by now is not connected to',
+    async (address) => {
+      await world.call('webhooks.create', { body: { url: 'https://hooks.example.com/' } });
+      await trigger();
+      const hosts = { 'hooks.example.com': ['93.184.215.14', address] };
+      await senderFor(world, { allowPrivate: false, hosts }).deliverDue();
+      expect((await onlyDelivery()).error).toBe(
+        'not sent: the address leads to a private address, where webhooks are not sent',
+      );
+    },
+  );
+
+  test('plain http stays on this machine, in a simulation too', async () => {
+    await expect(register('http://hooks.example.com/')).rejects.toThrow('must begin with https://');
+    await register('http://127.0.0.1:4000/');
+  });
+
+  test('a name is looked up once for a connection, which goes to the address that was checked', async () => {
+    const receiver = await startReceiver();
+    const port = new URL(receiver.url).port;
+    const rebinding = await createWorld({ hosts: { 'rebound.example.com': ['127.0.0.1'] } });
+    await rebinding.call('webhooks.create', {
+      body: { url: `http://rebound.example.com:${port}/`, allowPrivate: true },
+    });
+    await rebinding.call('webhooks.trigger', { params: { eventType: 'customer.created' } });
+    const resolve = vi.fn<ResolveHost>(async () => await Promise.resolve([{ address: '127.0.0.1', family: 4 }]));
+    await senderFor(rebinding, { resolve }).deliverDue();
+    expect(receiver.received).toHaveLength(1);
+    expect(receiver.received[0]?.headers.host).toBe(`rebound.example.com:${port}`);
+    expect(resolve).toHaveBeenCalledTimes(1);
+    await rebinding.close();
+  });
+});
+
+describe('rotation', () => {
+  test('both secrets sign until the old one ends, then the new one alone', async () => {
+    const receiver = await startReceiver();
+    const { id, secret: old } = await register(receiver.url);
+    const validUntil = '2026-03-02T12:00:00.000Z';
+    const { data } = await world.call('webhooks.rotate', { params: { endpointId: id }, body: { validUntil } });
+    expect(data.previousSecretValidUntil).toBe(validUntil);
+    const sender = senderFor(world);
+    for (const at of ['2026-03-02T11:59:59.999Z', validUntil]) {
+      world.clock.set(at);
+      await trigger();
+      await sender.deliverDue();
+    }
+    expect(receiver.received.map((received) => signersOf(received, [data.secret, old]))).toEqual([
+      [true, true],
+      [true, false],
+    ]);
+  });
+
+  test('a second one ends the first secret at once', async () => {
+    const receiver = await startReceiver();
+    const { id, secret: first } = await register(receiver.url);
+    const rotate = async () => (await world.call('webhooks.rotate', { params: { endpointId: id } })).data.secret;
+    const [second, third] = [await rotate(), await rotate()];
+    await trigger();
+    await senderFor(world).deliverDue();
+    expect(receiver.received.map((received) => signersOf(received, [third, second, first]))).toEqual([
+      [true, true, false],
+    ]);
+  });
+});
+
+describe('several senders', () => {
+  test('do not send what another holds', async () => {
+    await triggeredAt(await startReceiver());
+    const [one, other] = [outboxOf(world), outboxOf(world)];
+    expect(await one.lease(10)).toHaveLength(1);
+    expect(await other.lease(10)).toEqual([]);
+  });
+
+  test('send again what one that died held, a minute later', async () => {
+    const receiver = await startReceiver();
+    await triggeredAt(receiver);
+    await outboxOf(world).lease(10);
+    world.clock.advance({ seconds: 59 });
+    expect(await senderFor(world).deliverDue()).toEqual({ delivered: 0, retrying: 0, failed: 0 });
+    world.clock.advance({ seconds: 1 });
+    expect(await senderFor(world).deliverDue()).toEqual({ delivered: 1, retrying: 0, failed: 0 });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('a late failure does not undo what the other has delivered', async () => {
+    await triggeredAt(await startReceiver());
+    const slow = outboxOf(world);
+    const [held] = await slow.lease(10);
+    if (held === undefined) throw new Error('nothing was due');
+    world.clock.advance({ minutes: 2 });
+    await senderFor(world).deliverDue();
+    await slow.record(held, { error: 'no answer within 10 seconds' });
+    expect(await onlyDelivery()).toMatchObject({ status: 'delivered', attempts: 1, error: null });
+  });
+
+  test('a late failure does not count beside the attempt of the other', async () => {
+    await triggeredAt(await startReceiver(500));
+    const slow = outboxOf(world);
+    const [held] = await slow.lease(10);
+    if (held === undefined) throw new Error('nothing was due');
+    world.clock.advance({ minutes: 2 });
+    await senderFor(world).deliverDue();
+    await slow.record(held, { error: 'no answer within 10 seconds' });
+    expect(await onlyDelivery()).toMatchObject({ status: 'pending', attempts: 1, error: 'answered 500' });
+  });
+
+  test('together deliver each event, and none twice while both live', async () => {
+    const receiver = await startReceiver();
+    await register(receiver.url);
+    for (let count = 0; count < 30; count += 1) await trigger();
+    const [one, other] = [senderFor(world), senderFor(world)];
+    const counts = await Promise.all([one.deliverDue(), other.deliverDue()]);
+    expect(counts.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(30);
+    expect(receiver.received).toHaveLength(30);
+  });
+});
+
+describe('a sender that goes on', () => {
+  test('sends what falls due until it is closed, and waits for what is under way', async () => {
+    const receiver = await startReceiver();
+    await register(receiver.url);
+    const sender = senderFor(world, { pollMilliseconds: 1 });
+    sender.start();
+    await trigger();
+    await vi.waitUntil(() => receiver.received.length === 1);
+    await sender.close();
+    expect(await onlyDelivery()).toMatchObject({ status: 'delivered' });
+    await trigger();
+    await setImmediate();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('tells a failure of the database and looks again', async () => {
+    const receiver = await startReceiver();
+    await triggeredAt(receiver);
+    const outbox = outboxOf(world);
+    const failures: unknown[] = [];
+    let looks = 0;
+    const sender = senderFor(world, {
+      pollMilliseconds: 1,
+      onFailure: (error) => failures.push(error),
+      outbox: {
+        ...outbox,
+        lease: async (count) => {
+          looks += 1;
+          if (looks === 1) throw new Error('the database is locked');
+          return await outbox.lease(count);
+        },
+      },
+    });
+    sender.start();
+    await vi.waitUntil(() => receiver.received.length === 1);
+    await sender.close();
+    expect(failures).toEqual([new Error('the database is locked')]);
+  });
+});
