@@ -130,4 +130,10 @@ export const limits = {
   /** our choice: attempts at once, and how often a server looks for what is due */
   webhookConcurrency: 10,
   webhookPollMilliseconds: 1_000,
+  /** our choice: how many findings of one check doctor lists */
+  findingsPerCheck: 100,
+  /** our choice: a delivery that has been due for longer says that nothing sends */
+  outboxDelaySeconds: 900,
+  /** reliability 9: how far a wall clock may be behind stored time */
+  clockLagSeconds: 300,
 } as const;

@@ -92,6 +92,16 @@ export interface EventPage {
   readonly total: number;
 }
 
+/** An event that is not as `append` leaves it. */
+export interface EventFault {
+  readonly idempotencyKey: string;
+  /**
+   * `versions`: what it superseded is not all there; `owner`: its contract is another customer's; `properties`: they are no
+   * JSON.
+   */
+  readonly fault: 'versions' | 'owner' | 'properties';
+}
+
 export interface EventStore {
   /**
    * Records events in their order; the outcomes stand in the same order. Two events are the same when customer,
@@ -116,4 +126,7 @@ export interface EventStore {
 
   /** The superseded versions of one event, oldest first; empty when it never changed or is unknown. */
   listVersions(tx: Transaction, orgId: string, idempotencyKey: string): Promise<readonly StoredEvent[]>;
+
+  /** Events that are not as `append` leaves them, the first ones of each fault; reads every event of the organization. */
+  listFaults(tx: Transaction, orgId: string): Promise<readonly EventFault[]>;
 }

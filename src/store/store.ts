@@ -2,6 +2,7 @@
 
 import type { Transaction } from './database.ts';
 import type { EventStore } from './event-store.ts';
+import type { Inspection, InspectionOptions } from './inspection.ts';
 
 export interface Store {
   /** Where the data is, for messages: the path of the file, or `:memory:`. */
@@ -15,6 +16,8 @@ export interface Store {
    * at most the busy timeout, then throws UnavailableError. Cannot be called inside another `read` or `write`.
    */
   write<T>(change: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Looks over pages, references and schema, and changes nothing. Cannot be called inside `read` or `write`. */
+  inspect(options: InspectionOptions): Promise<Inspection>;
   /** Waits for what is running, then closes. Nothing can be done with the store afterwards. */
   close(): Promise<void>;
 }

@@ -6,9 +6,11 @@
 import type { SQLInputValue } from 'node:sqlite';
 
 import { reviveExactJson } from '../../exact-json.ts';
+import { limits } from '../../limits.ts';
 import type {
   AppendOutcome,
   CanReplace,
+  EventFault,
   EventPage,
   EventQuery,
   EventScan,
@@ -35,6 +37,20 @@ const updateEffective = `UPDATE "events" SET ("id", "customerId", "contractId", 
 const selectVersions = `SELECT ${columns} FROM "eventVersions" WHERE "orgId" = ? AND "idempotencyKey" = ?
   ORDER BY "version"`;
 
+const selectFaults: Readonly<Record<EventFault['fault'], string>> = {
+  versions: `SELECT "event"."idempotencyKey" FROM "events" AS "event" LEFT JOIN (
+      SELECT "idempotencyKey", count(*) AS "kept", max("version") AS "last" FROM "eventVersions"
+      WHERE "orgId" = :orgId GROUP BY "idempotencyKey"
+    ) AS "old" ON "old"."idempotencyKey" = "event"."idempotencyKey"
+    WHERE "event"."orgId" = :orgId
+      AND ("event"."version" - 1 <> ifnull("old"."kept", 0) OR "event"."version" - 1 <> ifnull("old"."last", 0))`,
+  owner: `SELECT "event"."idempotencyKey" FROM "events" AS "event" JOIN "contracts" AS "contract"
+      ON "contract"."orgId" = "event"."orgId" AND "contract"."id" = "event"."contractId"
+    WHERE "event"."orgId" = :orgId AND "contract"."customerId" <> "event"."customerId"`,
+  properties: `SELECT "idempotencyKey" FROM "events" AS "event"
+    WHERE "orgId" = :orgId AND NOT json_valid("propertiesJson")`,
+};
+
 /** The events of the database that `connection` is open on; every method runs inside the store's current transaction. */
 export function createSqliteEventStore(connection: SqliteConnection): EventStore {
   return {
@@ -50,6 +66,14 @@ export function createSqliteEventStore(connection: SqliteConnection): EventStore
     },
     async listVersions(_tx, orgId, idempotencyKey) {
       return inTransaction(connection).prepare(selectVersions).all(orgId, idempotencyKey).map(storedEvent);
+    },
+    async listFaults(_tx, orgId) {
+      return Object.entries(selectFaults).flatMap(([fault, text]) =>
+        inTransaction(connection)
+          .prepare(`${text} ORDER BY "event"."seq" LIMIT ${limits.findingsPerCheck}`)
+          .all({ orgId })
+          .map((row) => ({ idempotencyKey: row['idempotencyKey'] as string, fault: fault as EventFault['fault'] })),
+      );
     },
   };
 }

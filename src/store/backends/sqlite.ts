@@ -23,6 +23,7 @@ import type { Store, StoreOptions } from '../store.ts';
 import { type SqliteConnection, openConnection } from './sqlite-connection.ts';
 import { meaningOf } from './sqlite-errors.ts';
 import { createSqliteEventStore } from './sqlite-events.ts';
+import { inspectDatabase } from './sqlite-inspection.ts';
 import { prepareSchema, refuseOtherSchema } from './sqlite-schema.ts';
 
 /** Opens the file at `location` (a path or `:memory:`), made and upgraded as needed. */
@@ -69,6 +70,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     events: createSqliteEventStore(connection),
     read: (query) => transact('read only', query),
     write: (change) => transact('read write', change),
+    inspect: (options) => transact('read only', () => inspectDatabase(connection, options)),
     close: () => (closing ??= close()),
   };
 }

@@ -34,6 +34,22 @@ export async function listBudgets(tx: Transaction, orgId: string, contractId: st
   return rows.map(toBudget);
 }
 
+/** The positions of a contract's budgets, ascending: 0, 1, 2 unless something is wrong. */
+export async function listBudgetPositions(
+  tx: Transaction,
+  orgId: string,
+  contractId: string,
+): Promise<readonly number[]> {
+  const rows = await tx
+    .selectFrom('budgets')
+    .select('position')
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .orderBy('position')
+    .execute();
+  return rows.map((row) => Number(row.position));
+}
+
 /** Budgets with a cap whose alert has not fired, on any contract of these customers. */
 export async function listArmedBudgets(
   tx: Transaction,

@@ -243,7 +243,7 @@ export async function listInvoiceLines(
     .where('invoiceId', '=', invoiceId)
     .orderBy('position')
     .execute();
-  return rows.map(toLine);
+  return rows.map(toInvoiceLine);
 }
 
 /** Freezes the lines of an invoice, in the order given. */
@@ -284,7 +284,7 @@ function filtered(tx: Transaction, orgId: string, filter: InvoiceFilter) {
   return query;
 }
 
-function toInvoice(row: Selectable<Database['invoices']>): Invoice {
+export function toInvoice(row: Selectable<Database['invoices']>): Invoice {
   const { id, number, customerId, contractId, status, totalCents } = row;
   return {
     id,
@@ -309,7 +309,7 @@ function toInvoice(row: Selectable<Database['invoices']>): Invoice {
   };
 }
 
-function toLine(row: Selectable<Database['invoiceLines']>): FrozenLine {
+export function toInvoiceLine(row: Selectable<Database['invoiceLines']>): FrozenLine {
   const { id, lineKey, kind, name, description, quantity, unitPrice, unitPriceCents, totalAmount, totalCents } = row;
   return {
     id,

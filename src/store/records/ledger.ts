@@ -80,7 +80,7 @@ export async function listLedger(
     .where('contractId', '=', contractId)
     .orderBy('seq')
     .execute();
-  return rows.map(toEntry);
+  return rows.map(toLedgerEntry);
 }
 
 /** One entry of any contract; undefined for an id that the organization does not have. */
@@ -95,7 +95,7 @@ export async function findLedgerEntry(
     .where('orgId', '=', orgId)
     .where('id', '=', id)
     .executeTakeFirst();
-  return row === undefined ? undefined : toEntry(row);
+  return row === undefined ? undefined : toLedgerEntry(row);
 }
 
 /** A page of a contract's ledger, newest entry first; without a limit, all of it. */
@@ -117,7 +117,7 @@ export async function listLedgerPage(
     .offset(offset ?? 0)
     .execute();
   const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
-  return { rows: rows.map(toEntry), total: Number(total) };
+  return { rows: rows.map(toLedgerEntry), total: Number(total) };
 }
 
 /** What was written for one invoice, oldest entry first. */
@@ -133,7 +133,7 @@ export async function listLedgerOfInvoice(
     .where('invoiceId', '=', invoiceId)
     .orderBy('seq')
     .execute();
-  return rows.map(toEntry);
+  return rows.map(toLedgerEntry);
 }
 
 /** Every grant of a customer on any contract, and every reversal of one, oldest first (semantics 11, Credits). */
@@ -156,7 +156,7 @@ export async function listGrantsOfCustomer(
     )
     .orderBy('seq')
     .execute();
-  return rows.map(toEntry);
+  return rows.map(toLedgerEntry);
 }
 
 /** The grant of a contract that a caller's idempotency key made. */
@@ -172,7 +172,7 @@ export async function findGrantByExternalId(
     .where('contractId', '=', contractId)
     .where('externalId', '=', externalId)
     .executeTakeFirst();
-  return row === undefined ? undefined : toEntry(row);
+  return row === undefined ? undefined : toLedgerEntry(row);
 }
 
 /** Writes an entry behind the last one of its contract, sealed together with it; gives its place. */
@@ -213,7 +213,7 @@ async function headOf(tx: Transaction, orgId: string, contractId: string): Promi
   return last?.hash ?? noHash;
 }
 
-function toEntry(row: Selectable<Database['ledgerEntries']>): StoredLedgerEntry {
+export function toLedgerEntry(row: Selectable<Database['ledgerEntries']>): StoredLedgerEntry {
   const { id, contractId, type, amountCents, creditMicros, creditRateCents, purchaseRateCents, currency } = row;
   return {
     id,

@@ -1,0 +1,78 @@
+/** How a SQLite file is looked over: its pages and references by SQLite itself, its schema against a new one. */
+
+import { statSync } from 'node:fs';
+
+import { limits } from '../../limits.ts';
+import type { DanglingReference, Inspection, InspectionOptions, SchemaDifference } from '../inspection.ts';
+import { type SqliteConnection, openConnection, pragma } from './sqlite-connection.ts';
+import { prepareSchema } from './sqlite-schema.ts';
+
+/** Belongs into a transaction, so that pages, references and schema are of one state. */
+export async function inspectDatabase(
+  connection: SqliteConnection,
+  { isFull }: InspectionOptions,
+): Promise<Inspection> {
+  return {
+    location: connection.path,
+    schemaVersion: Number(pragma(connection, 'user_version')),
+    exposedFiles: exposedFiles(connection.path),
+    damages: damagesOf(connection, isFull ? 'integrity_check' : 'quick_check'),
+    danglingReferences: danglingReferences(connection),
+    schemaDifferences: await schemaDifferences(connection),
+  };
+}
+
+/** What SQLite finds wrong with the file, at most `limits.findingsPerCheck` sentences; empty for a sound one. */
+export function damagesOf(
+  connection: Pick<SqliteConnection, 'prepare'>,
+  check: 'integrity_check' | 'quick_check',
+): string[] {
+  const rows = connection.prepare(`PRAGMA ${check}(${limits.findingsPerCheck})`).all();
+  return rows.map((row) => String(row[check])).filter((sentence) => sentence !== 'ok');
+}
+
+function danglingReferences(connection: SqliteConnection): DanglingReference[] {
+  return connection
+    .prepare('PRAGMA foreign_key_check')
+    .all()
+    .map(({ table, rowid, parent }) => ({
+      table: String(table),
+      row: rowid === null ? undefined : Number(rowid),
+      parent: String(parent),
+    }));
+}
+
+/** The modes of Windows say nothing about who may read. */
+function exposedFiles(path: string): string[] {
+  if (process.platform === 'win32') return [];
+  return [path, `${path}-wal`, `${path}-shm`].filter((file) => {
+    const facts = statSync(file, { throwIfNoEntry: false });
+    return facts !== undefined && (facts.mode & 0o077) !== 0;
+  });
+}
+
+async function schemaDifferences(connection: SqliteConnection): Promise<SchemaDifference[]> {
+  const model = await openConnection(':memory:', {});
+  try {
+    await prepareSchema(model);
+    const [expected, found] = [schemaOf(model), schemaOf(connection)];
+    return [...new Set([...expected.keys(), ...found.keys()])]
+      .toSorted()
+      .filter((name) => expected.get(name) !== found.get(name))
+      .map((name) => ({ name, difference: differenceOf(expected.has(name), found.has(name)) }));
+  } finally {
+    model.close();
+  }
+}
+
+function differenceOf(isExpected: boolean, isFound: boolean): SchemaDifference['difference'] {
+  if (!isFound) return 'missing';
+  return isExpected ? 'changed' : 'unexpected';
+}
+
+/** The statement of each table, index and trigger; what SQLite makes for itself is left out. */
+function schemaOf(connection: SqliteConnection): Map<string, string> {
+  const rows = connection.prepare('SELECT "type", "name", "sql" FROM sqlite_schema ORDER BY "name"').all();
+  const own = rows.filter((row) => !String(row['name']).startsWith('sqlite_'));
+  return new Map(own.map((row) => [`${String(row['type'])} ${String(row['name'])}`, String(row['sql'])]));
+}

@@ -1,0 +1,93 @@
+/** What stands in a whole organization, for the checks that no single contract can answer. */
+
+import type { Transaction } from '../database.ts';
+
+export interface Census {
+  readonly contractCount: number;
+  readonly invoiceCount: number;
+  readonly entryCount: number;
+}
+
+export interface NumberedInvoice {
+  readonly id: string;
+  readonly number: string;
+  readonly finalizedAt: string;
+}
+
+/** Every id that prices and grants may name. */
+export interface CatalogIds {
+  readonly meterIds: ReadonlySet<string>;
+  readonly pricingIds: ReadonlySet<string>;
+  readonly productIds: ReadonlySet<string>;
+}
+
+export async function readCensus(tx: Transaction, orgId: string): Promise<Census> {
+  const count = async (table: 'contracts' | 'invoices' | 'ledgerEntries') => {
+    const query = tx.selectFrom(table).select((row) => row.fn.countAll<bigint>().as('total'));
+    return Number((await query.where('orgId', '=', orgId).executeTakeFirstOrThrow()).total);
+  };
+  return {
+    contractCount: await count('contracts'),
+    invoiceCount: await count('invoices'),
+    entryCount: await count('ledgerEntries'),
+  };
+}
+
+/** The next contracts of an organization behind the id given, in the order of ids. */
+export async function listContractIds(
+  tx: Transaction,
+  orgId: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<readonly string[]> {
+  const rows = await tx
+    .selectFrom('contracts')
+    .select('id')
+    .where('orgId', '=', orgId)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Every finalized invoice of an organization, and the number that the next one will get. */
+export async function readLegalNumbers(
+  tx: Transaction,
+  orgId: string,
+): Promise<{ readonly invoices: readonly NumberedInvoice[]; readonly next: number }> {
+  const rows = await tx
+    .selectFrom('invoices')
+    .select(['id', 'number', 'finalizedAt'])
+    .where('orgId', '=', orgId)
+    .where('finalizedAt', 'is not', null)
+    .orderBy('seq')
+    .execute();
+  const { nextInvoiceNumber } = await tx
+    .selectFrom('organizations')
+    .select('nextInvoiceNumber')
+    .where('id', '=', orgId)
+    .executeTakeFirstOrThrow();
+  return {
+    invoices: rows.map((row) => ({ ...row, finalizedAt: row.finalizedAt ?? '' })),
+    next: Number(nextInvoiceNumber),
+  };
+}
+
+export async function readCatalogIds(tx: Transaction, orgId: string): Promise<CatalogIds> {
+  const idsOf = async (table: 'meters' | 'pricings' | 'products') => {
+    const rows = await tx.selectFrom(table).select('id').where('orgId', '=', orgId).orderBy('id').execute();
+    return new Set(rows.map((row) => row.id));
+  };
+  return { meterIds: await idsOf('meters'), pricingIds: await idsOf('pricings'), productIds: await idsOf('products') };
+}
+
+/** Since when the longest waiting delivery of an organization has been due; undefined where none waits. */
+export async function oldestDueDelivery(tx: Transaction, orgId: string): Promise<string | undefined> {
+  const { since } = await tx
+    .selectFrom('webhookDeliveries')
+    .select((row) => row.fn.min(row.fn.coalesce('nextAttemptAt', 'createdAt')).as('since'))
+    .where('orgId', '=', orgId)
+    .where('status', '=', 'pending')
+    .executeTakeFirstOrThrow();
+  return since ?? undefined;
+}

@@ -1,0 +1,88 @@
+/** A contract's ledger and invoices, each row with whether its seal holds: what doctor and verification read. */
+
+import type { Transaction } from '../database.ts';
+import { entryHash, hashOfHeads, invoiceHash, noHash } from './hash-chain.ts';
+import { toInvoice, toInvoiceLine } from './invoices.ts';
+import type { FrozenLine, Invoice } from './invoices.ts';
+import { toLedgerEntry } from './ledger.ts';
+import type { StoredLedgerEntry } from './ledger.ts';
+
+export interface SealedLedger {
+  /** Oldest first. */
+  readonly entries: readonly StoredLedgerEntry[];
+  /** Entries that do not fit the one before them. */
+  readonly brokenIds: readonly string[];
+  /** The seal of the newest entry; empty without entries. */
+  readonly head: string;
+}
+
+export interface SealedInvoice {
+  readonly invoice: Invoice;
+  /** None while it is a draft. */
+  readonly lines: readonly FrozenLine[];
+  /** True as well for an invoice that is not finalized and has no seal. */
+  readonly isIntact: boolean;
+}
+
+/** The whole ledger of a contract. Each entry is held against the stored seal before it, so that one break is one finding. */
+export async function readSealedLedger(tx: Transaction, orgId: string, contractId: string): Promise<SealedLedger> {
+  const rows = await tx
+    .selectFrom('ledgerEntries')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .orderBy('seq')
+    .execute();
+  const broken = rows.filter((row, index) => row.hash !== entryHash(rows[index - 1]?.hash ?? noHash, row));
+  return {
+    entries: rows.map(toLedgerEntry),
+    brokenIds: broken.map((row) => row.id),
+    head: rows.at(-1)?.hash ?? noHash,
+  };
+}
+
+/** Every invoice of a contract with its lines, in the order of periods. */
+export async function readSealedInvoices(
+  tx: Transaction,
+  orgId: string,
+  contractId: string,
+): Promise<readonly SealedInvoice[]> {
+  const invoices = await tx
+    .selectFrom('invoices')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .orderBy('periodIndex')
+    .execute();
+  const ids = tx.selectFrom('invoices').select('id').where('orgId', '=', orgId).where('contractId', '=', contractId);
+  const lines = await tx
+    .selectFrom('invoiceLines')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('invoiceId', 'in', ids)
+    .orderBy('invoiceId')
+    .orderBy('position')
+    .execute();
+  const byInvoice = Map.groupBy(lines, (line) => line.invoiceId);
+  return invoices.map((row) => {
+    const own = byInvoice.get(row.id) ?? [];
+    const expected = row.finalizedAt === null ? noHash : invoiceHash(row, own);
+    return { invoice: toInvoice(row), lines: own.map(toInvoiceLine), isIntact: row.contentHash === expected };
+  });
+}
+
+/** One seal over the heads of all ledgers of an organization, by contract id; the same as long as no entry is written. */
+export async function readLedgerHead(tx: Transaction, orgId: string): Promise<string> {
+  const newest = tx
+    .selectFrom('ledgerEntries')
+    .select((row) => row.fn.max('seq').as('seq'))
+    .where('orgId', '=', orgId)
+    .groupBy('contractId');
+  const rows = await tx
+    .selectFrom('ledgerEntries')
+    .select(['contractId', 'hash'])
+    .where('seq', 'in', newest)
+    .orderBy('contractId')
+    .execute();
+  return hashOfHeads(rows.map((row) => [row.contractId, row.hash]));
+}
