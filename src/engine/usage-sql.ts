@@ -37,7 +37,8 @@ export interface SqlReadingOptions {
 /** Where events keep arriving, each attempt sees others; after this many readings of a meter one is made on the spot. */
 const readingsOutside = 3;
 
-class SqlReadingNeeded extends Error {
+/** Ends an attempt, and must reach `withSqlReadings`: whoever catches errors lets it pass. */
+export class SqlReadingNeeded extends Error {
   readonly read: () => Promise<void>;
 
   constructor(read: () => Promise<void>) {

@@ -1,0 +1,72 @@
+/** What a check is: a rule, what breaks it in facts that were read before, and what to do then. */
+
+import type { BillingTerms } from '../../calculation/invoice-draft.ts';
+import type { Inspection } from '../../store/inspection.ts';
+import type { EventFault } from '../../store/event-store.ts';
+import type { Budget } from '../../store/records/budgets.ts';
+import type { CatalogIds, NumberedInvoice } from '../../store/records/census.ts';
+import type { Contract } from '../../store/records/contracts.ts';
+import type { FrozenLine } from '../../store/records/invoices.ts';
+import type { SealedInvoice, SealedLedger } from '../../store/records/seals.ts';
+
+export interface Problem {
+  /** What breaks the rule: an entry, a grant, an invoice, a contract, an event, an organization or the file. */
+  readonly objectId: string;
+  readonly problem: string;
+}
+
+export interface Check<Facts> {
+  /** One sentence that holds of every sound database. */
+  readonly rule: string;
+  /** A `warning` is worth a look; the books are right all the same. */
+  readonly severity: 'error' | 'warning';
+  /** What to do next. */
+  readonly fix: string;
+  readonly find: (facts: Facts) => readonly Problem[];
+}
+
+/** Everything that is stored of one contract, and what its finalized invoices come to when they are computed again. */
+export interface ContractBooks {
+  readonly contract: Contract;
+  /**
+   * What the contract is billed by, and what it was billed by before a cancellation gave it an earlier end: an invoice
+   * belongs to one of them.
+   */
+  readonly terms: readonly BillingTerms[];
+  readonly ledger: SealedLedger;
+  /** In the order of periods. */
+  readonly invoices: readonly SealedInvoice[];
+  /** By id of a finalized invoice: its lines without credits, from its events and the price snapshot, under each of `terms`. */
+  readonly recomputed: ReadonlyMap<string, readonly (readonly FrozenLine[])[]>;
+  readonly budgets: readonly Budget[];
+  readonly budgetPositions: readonly number[];
+  readonly disputed: readonly DisputedUsage[];
+  readonly catalog: CatalogIds;
+  readonly now: Temporal.Instant;
+}
+
+/** Events that name no contract, at a time when an earlier contract of the customer prices the same meter. */
+export interface DisputedUsage {
+  readonly meterId: string;
+  readonly eventCount: number;
+}
+
+export interface OrganizationFacts {
+  readonly organizationId: string;
+  readonly lastCreatedAt: Temporal.Instant;
+  /** The wall clock, which may be behind `lastCreatedAt`. */
+  readonly clock: Temporal.Instant;
+  readonly numbers: { readonly invoices: readonly NumberedInvoice[]; readonly next: number };
+  readonly eventFaults: readonly EventFault[];
+  readonly lateEvents: LateEvents;
+  /** Since when the longest waiting webhook delivery has been due. */
+  readonly oldestDueDelivery: Temporal.Instant | undefined;
+}
+
+export interface LateEvents {
+  readonly count: number;
+  /** Idempotency keys of those that no finalized invoice would bill. */
+  readonly unjustified: readonly string[];
+}
+
+export type DatabaseFacts = Inspection;

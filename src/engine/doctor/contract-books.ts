@@ -1,0 +1,126 @@
+/** Reads what is stored of one contract, and computes again what its finalized invoices should say. */
+
+import { draftInvoice, invoicePeriodAt, usageWindowsOf } from '../../calculation/invoice-draft.ts';
+import type { BillingTerms } from '../../calculation/invoice-draft.ts';
+import { createEventMatcher } from '../../calculation/metering.ts';
+import { meteredQuantitiesOf } from '../../calculation/usage-atoms.ts';
+import type { EpochInterval } from '../../store/event-store.ts';
+import { listBudgetPositions, listBudgets } from '../../store/records/budgets.ts';
+import type { CatalogIds } from '../../store/records/census.ts';
+import { listContractsOfCustomer } from '../../store/records/contracts.ts';
+import type { Contract } from '../../store/records/contracts.ts';
+import type { FrozenLine, Invoice } from '../../store/records/invoices.ts';
+import { findMeters } from '../../store/records/meters.ts';
+import { readSealedInvoices, readSealedLedger } from '../../store/records/seals.ts';
+import { billingTermsOf } from '../contract-terms.ts';
+import type { CallContext } from '../handler.ts';
+import { frozenLines } from '../invoices-wire.ts';
+import { coveragesOf, takenBefore } from '../usage-attribution.ts';
+import { meterContract, plainMetering } from '../usage-metering.ts';
+import type { MeteringContext } from '../usage-metering.ts';
+import type { ContractBooks, DisputedUsage } from './check.ts';
+
+export type BooksContext = MeteringContext & Pick<CallContext, 'now'>;
+
+/** Throws where something that is stored cannot be read or rated. */
+export async function readBooks(
+  context: BooksContext,
+  contract: Contract,
+  catalog: CatalogIds,
+): Promise<ContractBooks> {
+  const { tx, orgId, now } = context;
+  const invoices = await readSealedInvoices(tx, orgId, contract.id);
+  const finalized = invoices.map(({ invoice }) => invoice).filter((invoice) => invoice.finalizedAt !== undefined);
+  const terms = termsOf(contract);
+  const recomputed = new Map<string, FrozenLine[][]>(finalized.map((invoice) => [invoice.id, []]));
+  for (const each of terms) {
+    const lines = await computeLines(context, contract, { terms: each, invoices: finalized });
+    for (const [id, own] of lines) recomputed.get(id)?.push(own);
+  }
+  return {
+    contract,
+    terms,
+    ledger: await readSealedLedger(tx, orgId, contract.id),
+    invoices,
+    recomputed,
+    budgets: await listBudgets(tx, orgId, contract.id),
+    budgetPositions: await listBudgetPositions(tx, orgId, contract.id),
+    disputed: await findDisputedUsage(context, contract),
+    catalog,
+    now,
+  };
+}
+
+function termsOf(contract: Contract): BillingTerms[] {
+  const current = billingTermsOf(contract);
+  if (contract.cancelledAt === undefined) return [current];
+  return [current, billingTermsOf({ ...contract, effectiveEndDate: undefined })];
+}
+
+/** The lines of these invoices without their credits, by id; all of them metered at once. */
+async function computeLines(
+  context: BooksContext,
+  contract: Contract,
+  { terms, invoices }: { readonly terms: BillingTerms; readonly invoices: readonly Invoice[] },
+): Promise<ReadonlyMap<string, FrozenLine[]>> {
+  const asked = invoices.flatMap((invoice) => {
+    const period = invoicePeriodAt(terms, invoice.periodIndex);
+    return period === undefined ? [] : [{ invoice, period, windows: usageWindowsOf(terms, period) }];
+  });
+  const usage = await meterContract(
+    context,
+    contract,
+    asked.flatMap(({ windows }) => windows),
+    plainMetering,
+  );
+  let taken = 0;
+  return new Map(
+    asked.map(({ invoice, period, windows }) => {
+      const own = usage.slice(taken, taken + windows.length);
+      taken += windows.length;
+      const quantities = new Map(own.map((each) => [each.item.id, meteredQuantitiesOf(each)]));
+      return [invoice.id, frozenLines(invoice.id, draftInvoice(terms, period, quantities))];
+    }),
+  );
+}
+
+/** Counts what this contract would bill as well, if an earlier one of the customer did not (semantics 8). */
+async function findDisputedUsage(context: BooksContext, contract: Contract): Promise<DisputedUsage[]> {
+  const { tx, orgId, events } = context;
+  const coverages = coveragesOf(await listContractsOfCustomer(tx, orgId, contract.customerId));
+  const own = coverages.find((coverage) => coverage.contractId === contract.id);
+  if (own === undefined || coverages.length === 1) return [];
+  const disputed: DisputedUsage[] = [];
+  for (const meter of await findMeters(tx, orgId, [...own.meterIds])) {
+    const matches = createEventMatcher(meter);
+    const shared = takenBefore(coverages, { contractId: contract.id, meterId: meter.id }).flatMap((taken) =>
+      common(taken, own),
+    );
+    let eventCount = 0;
+    for (const interval of merged(shared)) {
+      const scan = { ...interval, orgId, customerId: contract.customerId, excludeLate: true };
+      await events.scan(tx, scan, (event) => {
+        if (event.contractId === null && matches(event)) eventCount += 1;
+      });
+    }
+    if (eventCount > 0) disputed.push({ meterId: meter.id, eventCount });
+  }
+  return disputed;
+}
+
+function common(a: EpochInterval, b: EpochInterval): EpochInterval[] {
+  const fromEpochMs = Math.max(a.fromEpochMs, b.fromEpochMs);
+  const toEpochMs = Math.min(a.toEpochMs, b.toEpochMs);
+  return fromEpochMs < toEpochMs ? [{ fromEpochMs, toEpochMs }] : [];
+}
+
+/** The same instants without overlap, so that no event is counted twice. */
+function merged(intervals: readonly EpochInterval[]): EpochInterval[] {
+  const result: { fromEpochMs: number; toEpochMs: number }[] = [];
+  for (const { fromEpochMs, toEpochMs } of intervals.toSorted((a, b) => a.fromEpochMs - b.fromEpochMs)) {
+    const last = result.at(-1);
+    if (last === undefined || last.toEpochMs < fromEpochMs) result.push({ fromEpochMs, toEpochMs });
+    else last.toEpochMs = Math.max(last.toEpochMs, toEpochMs);
+  }
+  return result;
+}

@@ -1,0 +1,178 @@
+/** What must hold between the grants of a contract and the usage that they paid (reliability 5, invariants 7 to 11). */
+
+import { invoicePeriodAt, usageWindowsOf } from '../../calculation/invoice-draft.ts';
+import type { UsageWindow } from '../../calculation/invoice-draft.ts';
+import { compareDeduction, type Deductible } from '../../calculation/deduction-order.ts';
+import { valuationRateOf } from '../../calculation/ledger.ts';
+import { centsOfCredits } from '../../calculation/money.ts';
+import type { Invoice } from '../../store/records/invoices.ts';
+import type { StoredLedgerEntry } from '../../store/records/ledger.ts';
+import type { ContractBooks, Problem } from './check.ts';
+
+interface GrantSoFar {
+  readonly entry: StoredLedgerEntry;
+  readonly place: Deductible;
+  cents: bigint;
+  micros: bigint;
+  hasLapsed: boolean;
+}
+
+/** Usage that an entry pays, as far as the entry says: its line, not the events behind it. */
+interface PaidUsage {
+  readonly invoice: Invoice;
+  readonly window: UsageWindow;
+}
+
+/**
+ * No usage was paid by a grant while one before it in the order could pay. What cannot be told from an entry is passed over:
+ * a grant that expires within the usage window, or is limited to event names or properties.
+ */
+export function burnOrderProblems(books: ContractBooks): Problem[] {
+  const usageOf = usageFinder(books);
+  const grants = new Map<string, GrantSoFar>();
+  const soFar: StoredLedgerEntry[] = [];
+  return books.ledger.entries.flatMap((entry) => {
+    const payer = grants.get(entry.grantEntryId ?? '');
+    const usage = entry.type === 'usage' && payer !== undefined ? usageOf(entry) : undefined;
+    const passedOver =
+      usage === undefined || payer === undefined
+        ? undefined
+        : [...grants.values()].find(
+            (grant) =>
+              worthOf(grant, () => valuationRateOf(soFar, books.contract.creditSettings.creditRateCents)) > 0n &&
+              compareDeduction(grant.place, payer.place) < 0 &&
+              paysForAllOf(grant.entry, usage.window),
+          );
+    soFar.push(entry);
+    follow(grants, entry);
+    if (passedOver === undefined) return [];
+    const problem = `usage ${entry.id} was paid by grant ${payer?.entry.id}, and grant ${passedOver.entry.id} goes first`;
+    return [{ objectId: entry.id, problem }];
+  });
+}
+
+/** Usage was paid by a grant that may pay it: on a metered line, before the grant's expiry, within its specifiers. */
+export function eligibilityProblems(books: ContractBooks): Problem[] {
+  const usageOf = usageFinder(books);
+  const byId = new Map(books.ledger.entries.map((entry) => [entry.id, entry]));
+  return books.ledger.entries.flatMap((entry) => {
+    const grant = byId.get(entry.grantEntryId ?? '');
+    if (entry.type !== 'usage' || grant === undefined) return [];
+    const words = ineligibility(entry, grant, usageOf(entry));
+    return words === undefined ? [] : [{ objectId: entry.id, problem: `usage ${entry.id} ${words}` }];
+  });
+}
+
+/** What has lapsed stays lapsed, and nothing lapses before its time. */
+export function expiryProblems({ ledger: { entries } }: ContractBooks): Problem[] {
+  const grants = new Map<string, GrantSoFar>();
+  const early = entries.flatMap((entry) => {
+    follow(grants, entry);
+    const expiresAt = grants.get(entry.grantEntryId ?? '')?.entry.expiresAt;
+    if (entry.type !== 'expiration' || expiresAt === undefined || !isBefore(entry.createdAt, expiresAt)) return [];
+    return [{ objectId: entry.id, problem: `expiration ${entry.id} was written before ${expiresAt.toString()}` }];
+  });
+  const revived = [...grants.values()].filter(
+    ({ entry, cents, micros, hasLapsed }) =>
+      hasLapsed && entry.expiresAt !== undefined && (cents !== 0n || micros !== 0n),
+  );
+  return [
+    ...early,
+    ...revived.map(({ entry, cents, micros }) => ({
+      objectId: entry.id,
+      problem: `grant ${entry.id} has lapsed and still holds ${cents} cents, ${micros} millionths of a credit`,
+    })),
+  ];
+}
+
+/** A caller's key makes one grant, and nothing but grants. */
+export function grantKeyProblems({ ledger: { entries } }: ContractBooks): Problem[] {
+  const seen = new Set<string>();
+  return entries.flatMap(({ id, type, externalId }) => {
+    if (externalId === undefined) return [];
+    if (type !== 'grant') return [{ objectId: id, problem: `${type} ${id} has the external id of a grant` }];
+    if (seen.has(externalId)) return [{ objectId: id, problem: `grant ${id} repeats the external id ${externalId}` }];
+    seen.add(externalId);
+    return [];
+  });
+}
+
+/** Free credits that nothing gives a value pay for nothing (semantics 9, Consumption). */
+export function unpricedCreditProblems({ ledger: { entries }, contract, now }: ContractBooks): Problem[] {
+  if (valuationRateOf(entries, contract.creditSettings.creditRateCents) !== undefined) return [];
+  const grants = new Map<string, GrantSoFar>();
+  for (const entry of entries) follow(grants, entry);
+  return [...grants.values()]
+    .filter(({ entry, micros }) => isFree(entry) && micros > 0n && !isBefore(entry.expiresAt, now))
+    .map(({ entry }) => ({ objectId: entry.id, problem: `grant ${entry.id} has credits that pay for nothing` }));
+}
+
+function follow(grants: Map<string, GrantSoFar>, entry: StoredLedgerEntry): void {
+  if (entry.type === 'grant') {
+    const place = { ...entry, grantId: entry.id, expiresAt: entry.expiresAt };
+    grants.set(entry.id, { entry, place, cents: 0n, micros: 0n, hasLapsed: false });
+  }
+  const grant = grants.get(entry.grantEntryId ?? entry.id);
+  if (grant === undefined) return;
+  grant.cents += entry.amountCents;
+  grant.micros += entry.creditMicros;
+  grant.hasLapsed ||= entry.type === 'expiration';
+}
+
+function isFree(grant: StoredLedgerEntry): boolean {
+  return grant.amountCents === 0n && grant.creditRateCents === 0n;
+}
+
+function worthOf({ entry, cents, micros }: GrantSoFar, rateCents: () => bigint | undefined): bigint {
+  return isFree(entry) ? centsOfCredits(micros, rateCents() ?? 0n) : cents;
+}
+
+function paysForAllOf({ expiresAt, specifiers }: StoredLedgerEntry, window: UsageWindow): boolean {
+  if (isBefore(expiresAt, window.end)) return false;
+  if (specifiers?.eventNames !== undefined || specifiers?.properties !== undefined) return false;
+  return namesLine(specifiers, window);
+}
+
+function namesLine(specifiers: StoredLedgerEntry['specifiers'], { item, meterId }: UsageWindow): boolean {
+  const { meterIds, pricingIds, productIds } = specifiers ?? {};
+  return (
+    meterIds?.includes(meterId) !== false &&
+    pricingIds?.includes(item.pricingId) !== false &&
+    productIds?.includes(item.productId) !== false
+  );
+}
+
+function ineligibility(
+  entry: StoredLedgerEntry,
+  grant: StoredLedgerEntry,
+  usage: PaidUsage | undefined,
+): string | undefined {
+  if (usage === undefined) return `pays for no metered line of the contract`;
+  const { invoice, window } = usage;
+  if (grant.expiresAt !== undefined && !isBefore(window.start, grant.expiresAt)) {
+    return `was paid by grant ${grant.id}, which had expired before the usage`;
+  }
+  if (!namesLine(grant.specifiers, window)) return `was paid by grant ${grant.id}, which is for other usage`;
+  if (isBefore(invoice.finalizedAt, grant.createdAt)) {
+    return `was paid by grant ${grant.id}, which is younger than the finalized invoice`;
+  }
+  return isBefore(invoice.finalizedAt, entry.createdAt) ? 'was written after its invoice was finalized' : undefined;
+}
+
+/** Where the usage of an entry stands on its invoice; undefined where there is no such line. */
+function usageFinder({ invoices, terms }: ContractBooks): (entry: StoredLedgerEntry) => PaidUsage | undefined {
+  const windows = new Map<string, PaidUsage[]>();
+  for (const { invoice } of invoices) {
+    const own = terms.flatMap((each) => {
+      const period = invoicePeriodAt(each, invoice.periodIndex);
+      return period === undefined ? [] : usageWindowsOf(each, period).map((window) => ({ invoice, window }));
+    });
+    windows.set(invoice.id, own);
+  }
+  return ({ invoiceId = '', lineKey = '' }) =>
+    windows.get(invoiceId)?.find(({ window: { item } }) => lineKey === item.id || lineKey.startsWith(`${item.id} [`));
+}
+
+function isBefore(a: Temporal.Instant | undefined, b: Temporal.Instant): boolean {
+  return a !== undefined && Temporal.Instant.compare(a, b) < 0;
+}

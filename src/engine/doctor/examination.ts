@@ -1,0 +1,163 @@
+/**
+ * The books of one contract, or of a whole database, held against every rule. Reads contract by contract, each in a
+ * transaction of its own, so that memory stays small and writers go on meanwhile.
+ */
+
+import { BillingError } from '../../errors.ts';
+import type { Examination, ExaminedOrganization } from '../../operations/findings.ts';
+import { createMeterSql } from '../../store/meter-sql.ts';
+import type { Transaction } from '../../store/database.ts';
+import {
+  listContractIds,
+  oldestDueDelivery,
+  readCatalogIds,
+  readCensus,
+  readLegalNumbers,
+} from '../../store/records/census.ts';
+import type { CatalogIds } from '../../store/records/census.ts';
+import { findContract } from '../../store/records/contracts.ts';
+import { listOrganizations } from '../../store/records/organizations.ts';
+import type { Organization } from '../../store/records/organizations.ts';
+import { readLedgerHead } from '../../store/records/seals.ts';
+import { limits } from '../../limits.ts';
+import type { EngineParts } from '../engine.ts';
+import { withSqlReadings } from '../usage-sql.ts';
+import { wireTimestamp } from '../wire.ts';
+import type { OrganizationFacts } from './check.ts';
+import { contractChecks, databaseChecks, organizationChecks } from './checks.ts';
+import { readBooks } from './contract-books.ts';
+import type { BooksContext } from './contract-books.ts';
+import { createFindings, unexpectedProblem } from './findings.ts';
+import type { Findings } from './findings.ts';
+import { readLateEvents } from './late-events.ts';
+
+export type ExaminationParts = Pick<EngineParts, 'store' | 'now' | 'meterSql'>;
+
+const contractsAtOnce = 500;
+
+/** Everything that can be checked of a database. A damaged one is reported as such, and not read any further. */
+export async function examine(
+  dependencies: Omit<ExaminationParts, 'meterSql'>,
+  { isFull }: { readonly isFull: boolean },
+): Promise<Examination> {
+  const meterSql = createMeterSql();
+  try {
+    return await examineWith({ ...dependencies, meterSql }, isFull);
+  } finally {
+    meterSql.close();
+  }
+}
+
+async function examineWith(parts: ExaminationParts, isFull: boolean): Promise<Examination> {
+  const { store, now } = parts;
+  const findings = createFindings();
+  const inspection = await store.inspect({ isFull });
+  findings.run(databaseChecks, inspection, inspection.location);
+  const organizations: ExaminedOrganization[] = [];
+  if (inspection.damages.length === 0) {
+    for (const organization of await store.read(listOrganizations)) {
+      organizations.push(await examineOrganization(parts, organization, { findings, isFull }));
+    }
+  }
+  return {
+    database: inspection.location,
+    schemaVersion: inspection.schemaVersion,
+    checkedAt: wireTimestamp(now()),
+    isFull,
+    organizations,
+    findings: findings.list(),
+    findingCount: findings.count(),
+  };
+}
+
+/** What breaks a rule in the books of one contract. */
+export async function examineContract(context: BooksContext, contractId: string) {
+  const findings = createFindings();
+  const catalog = await readCatalogIds(context.tx, context.orgId);
+  const books = await checkContract(context, contractId, { findings, catalog });
+  return { books, findings: findings.list() };
+}
+
+async function examineOrganization(
+  parts: ExaminationParts,
+  organization: Organization,
+  { findings, isFull }: { readonly findings: Findings; readonly isFull: boolean },
+): Promise<ExaminedOrganization> {
+  const { store } = parts;
+  const { id, name } = organization;
+  const facts = await store.read((tx) => readFacts(parts, tx, { organization, isFull }));
+  findings.run(organizationChecks, facts, id);
+  const catalog = await store.read((tx) => readCatalogIds(tx, id));
+  let after = '';
+  for (;;) {
+    const ids = await store.read((tx) => listContractIds(tx, id, { after, limit: contractsAtOnce }));
+    for (const contractId of ids) await examineOne(parts, organization, { contractId, catalog, findings });
+    const last = ids.at(-1);
+    if (last === undefined) break;
+    after = last;
+  }
+  const counts = await store.read((tx) => readCensus(tx, id));
+  return { id, name, ...counts, ledgerHead: await store.read((tx) => readLedgerHead(tx, id)) };
+}
+
+interface OneContract {
+  readonly contractId: string;
+  readonly catalog: CatalogIds;
+  readonly findings: Findings;
+}
+
+async function examineOne(
+  { store, meterSql, now }: ExaminationParts,
+  organization: Organization,
+  { contractId, catalog, findings }: OneContract,
+): Promise<void> {
+  const options = { meterSql, deadlineMilliseconds: limits.meterSqlBillRunMilliseconds };
+  try {
+    await withSqlReadings(options, async (sqlReadings) => {
+      await store.read(async (tx) => {
+        const context = { tx, events: store.events, orgId: organization.id, sqlReadings, now: now() };
+        await checkContract(context, contractId, { findings, catalog });
+      });
+    });
+  } catch (error) {
+    // One meter without a number must not keep the other contracts from being looked at.
+    if (!(error instanceof BillingError)) throw error;
+    const problem = `contract ${contractId} could not be read: ${error.message}`;
+    findings.add('readable', contractChecks.readable, [{ objectId: contractId, problem }]);
+  }
+}
+
+async function checkContract(
+  context: BooksContext,
+  contractId: string,
+  { findings, catalog }: Omit<OneContract, 'contractId'>,
+) {
+  try {
+    const contract = await findContract(context.tx, context.orgId, contractId);
+    if (contract === undefined) return undefined;
+    const books = await readBooks(context, contract, catalog);
+    findings.run(contractChecks, books, contractId);
+    return books;
+  } catch (error) {
+    findings.add('readable', contractChecks.readable, [unexpectedProblem(error, contractId)]);
+    return undefined;
+  }
+}
+
+async function readFacts(
+  { store, now }: ExaminationParts,
+  tx: Transaction,
+  { organization, isFull }: { readonly organization: Organization; readonly isFull: boolean },
+): Promise<OrganizationFacts> {
+  const { id, lastCreatedAt } = organization;
+  const due = await oldestDueDelivery(tx, id);
+  return {
+    organizationId: id,
+    lastCreatedAt: Temporal.Instant.from(lastCreatedAt),
+    clock: now(),
+    numbers: await readLegalNumbers(tx, id),
+    eventFaults: isFull ? await store.events.listFaults(tx, id) : [],
+    lateEvents: await readLateEvents({ tx, orgId: id, events: store.events }, isFull),
+    oldestDueDelivery: due === undefined ? undefined : Temporal.Instant.from(due),
+  };
+}

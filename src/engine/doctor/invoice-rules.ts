@@ -1,0 +1,201 @@
+/** What must hold of the invoices of a contract (reliability 5, invariants 13 to 16, 20 and 24). */
+
+import { invoiceDateOf, invoicePeriodAt } from '../../calculation/invoice-draft.ts';
+import { centsOfDollars, decimal } from '../../calculation/money.ts';
+import type { FrozenLine, Invoice } from '../../store/records/invoices.ts';
+import type { SealedInvoice } from '../../store/records/seals.ts';
+import type { ContractBooks, Problem } from './check.ts';
+
+/** The total is the sum of the lines, and every line's cents are its exact amount, rounded half-up. */
+export function sumProblems({ invoices }: ContractBooks): Problem[] {
+  return finalizedOf(invoices).flatMap(({ invoice, lines }) => {
+    const sum = lines.reduce((cents, line) => cents + line.totalCents, 0n);
+    const wrong = lines.filter(
+      (line) =>
+        centsOfDollars(decimal(line.totalAmount)) !== line.totalCents ||
+        centsOfDollars(decimal(line.unitPrice)) !== line.unitPriceCents,
+    );
+    return [
+      ...(sum === invoice.totalCents
+        ? []
+        : [problem(invoice, `is ${invoice.totalCents} cents, and its lines come to ${sum}`)]),
+      ...(invoice.totalCents < 0n ? [problem(invoice, 'is below 0')] : []),
+      ...wrong.map((line) => problem(invoice, `has cents in line ${line.lineKey} that are not its exact amount`)),
+    ];
+  });
+}
+
+/** Every line but credits is what its events and the prices that were frozen into the contract give. */
+export function recomputationProblems({ invoices, recomputed }: ContractBooks): Problem[] {
+  return finalizedOf(invoices).flatMap(({ invoice, lines }) => {
+    const frozen = lines.filter((line) => line.kind !== 'credit');
+    const differences = (recomputed.get(invoice.id) ?? []).map((computed) => differencesOf(frozen, computed));
+    if (differences.some((each) => each.length === 0)) return [];
+    const [first = [`has no period in its contract`]] = differences;
+    return first.map((words) => problem(invoice, words));
+  });
+}
+
+/** What credit lines take off a finalized invoice is what the ledger says its grants paid. */
+export function creditLineProblems({ invoices, ledger }: ContractBooks): Problem[] {
+  const applied = new Map<string, bigint>();
+  for (const { invoiceId, grantEntryId, appliedCents } of ledger.entries) {
+    if (invoiceId === undefined) continue;
+    const key = `${invoiceId} ${grantEntryId}`;
+    applied.set(key, (applied.get(key) ?? 0n) + appliedCents);
+  }
+  const grantIds = ledger.entries.filter((entry) => entry.type === 'grant').map((grant) => grant.id);
+  return invoices.flatMap(({ invoice, lines }) => {
+    if (invoice.status === 'Drafted') return [];
+    const credits = lines.filter((line) => line.kind === 'credit');
+    const metered = sumOf(lines.filter((line) => line.kind === 'metered'));
+    const wrong = grantIds.flatMap((grantId) => {
+      const shown = -sumOf(credits.filter((line) => line.grantId === grantId));
+      const paid = applied.get(`${invoice.id} ${grantId}`) ?? 0n;
+      if (isRight(invoice, { shown, paid })) return [];
+      return [problem(invoice, `shows ${shown} cents of grant ${grantId}, and the ledger ${paid}`)];
+    });
+    const strays = credits.filter((line) => line.grantId === undefined || !grantIds.includes(line.grantId));
+    return [
+      ...wrong,
+      ...strays.map((line) => problem(invoice, `has the credit line ${line.lineKey} of no grant`)),
+      ...(-sumOf(credits) > metered ? [problem(invoice, 'takes off more credits than it has usage')] : []),
+    ];
+  });
+}
+
+/** A seal that does not fit says that number, dates, amount or lines were changed after finalization. */
+export function invoiceSealProblems({ invoices }: ContractBooks): Problem[] {
+  return invoices
+    .filter(({ isIntact }) => !isIntact)
+    .map(({ invoice }) => problem(invoice, 'is not as it was finalized'));
+}
+
+/** The invoices of a contract cover its periods one by one, each with the dates of its own. */
+export function periodProblems({ contract, terms, invoices }: ContractBooks): Problem[] {
+  return invoices.flatMap(({ invoice }, index) => {
+    if (invoice.periodIndex !== index) {
+      return [problem(invoice, `is of period ${invoice.periodIndex}, where ${index} is next`)];
+    }
+    const fits = terms.some((each) => {
+      const period = invoicePeriodAt(each, index);
+      if (period === undefined) return false;
+      const invoiceDate = invoiceDateOf(each, period);
+      return (
+        period.start.equals(invoice.periodStart) &&
+        period.end.equals(invoice.periodEnd) &&
+        invoiceDate.equals(invoice.invoiceDate) &&
+        invoiceDate.add({ days: contract.netTermsDays }).equals(invoice.dueDate)
+      );
+    });
+    return fits ? [] : [problem(invoice, `has other dates than period ${index} of its contract`)];
+  });
+}
+
+/** Every invoice is in a state that a path through the table of transitions leads to (semantics 7). */
+export function stateProblems({ invoices }: ContractBooks): Problem[] {
+  return invoices.flatMap((sealed) => {
+    const broken = stateRules.filter(({ holds }) => !holds(sealed));
+    return broken.map(({ words }) => problem(sealed.invoice, `is ${sealed.invoice.status} and ${words}`));
+  });
+}
+
+interface StateRule {
+  readonly words: string;
+  readonly holds: (sealed: SealedInvoice) => boolean;
+}
+
+const stateRules: readonly StateRule[] = [
+  {
+    words: 'finalized, or not, against its status',
+    holds: ({ invoice }) => invoice.status === 'Cancelled' || isFinal(invoice) === (invoice.status !== 'Drafted'),
+  },
+  {
+    words: 'has a number of the other kind',
+    holds: ({ invoice }) => isFinal(invoice) === !/^DRAFT-[0-9a-f]{8}$/.test(invoice.number),
+  },
+  {
+    words: 'has an amount, lines, or was sent, before it was finalized',
+    holds: ({ invoice, lines }) =>
+      isFinal(invoice) ||
+      (invoice.totalCents === 0n && lines.length === 0 && invoice.sentAt === undefined && !invoice.isHeld),
+  },
+  {
+    words: 'has a payment date against its status',
+    holds: ({ invoice: { status, latestPaymentDate } }) =>
+      (latestPaymentDate !== undefined) === (status === 'Paid' || status === 'Refunded'),
+  },
+  {
+    words: 'nothing is to be paid',
+    holds: ({ invoice: { status, totalCents } }) =>
+      (status !== 'In Progress' && status !== 'In Transit') || totalCents > 0n,
+  },
+  {
+    words: 'was sent before it was finalized',
+    holds: ({ invoice: { sentAt, finalizedAt } }) =>
+      sentAt === undefined || finalizedAt === undefined || Temporal.Instant.compare(sentAt, finalizedAt) >= 0,
+  },
+];
+
+function isFinal({ finalizedAt }: Invoice): boolean {
+  return finalizedAt !== undefined;
+}
+
+function finalizedOf(invoices: readonly SealedInvoice[]): readonly SealedInvoice[] {
+  return invoices.filter(({ invoice }) => isFinal(invoice));
+}
+
+/** A voided invoice has given everything back; of a refunded one the person decided how much. */
+function isRight({ status }: Invoice, { shown, paid }: { readonly shown: bigint; readonly paid: bigint }): boolean {
+  if (status === 'Cancelled') return paid === 0n;
+  if (status === 'Refunded') return paid >= 0n && paid <= shown;
+  return paid === shown;
+}
+
+function sumOf(lines: readonly FrozenLine[]): bigint {
+  return lines.reduce((sum, line) => sum + line.totalCents, 0n);
+}
+
+/** In the order in which a person would look. */
+const members = [
+  'quantity',
+  'unitPrice',
+  'totalAmount',
+  'totalCents',
+  'unitPriceCents',
+  'kind',
+  'name',
+  'description',
+  'serviceStart',
+  'serviceEnd',
+  'pricingId',
+  'meterId',
+  'productId',
+  'groupValues',
+  'id',
+] as const satisfies readonly (keyof FrozenLine)[];
+
+/** One sentence for each line that differs, by the first member that does. */
+function differencesOf(frozen: readonly FrozenLine[], computed: readonly FrozenLine[]): string[] {
+  const expected = new Map(computed.map((line) => [line.lineKey, line]));
+  const found = new Set(frozen.map((line) => line.lineKey));
+  const changed = frozen.flatMap((line) => {
+    const other = expected.get(line.lineKey);
+    if (other === undefined) return [`has the line ${line.lineKey}, which events and prices do not give`];
+    const member = members.find((name) => textOf(line[name]) !== textOf(other[name]));
+    if (member === undefined) return [];
+    const values = `${textOf(line[member])}, and events and prices give ${textOf(other[member])}`;
+    return [`has ${member} of line ${line.lineKey} as ${values}`];
+  });
+  const missing = computed.filter((line) => !found.has(line.lineKey));
+  return [...changed, ...missing.map((line) => `lacks the line ${line.lineKey} of ${line.totalCents} cents`)];
+}
+
+function textOf(value: FrozenLine[keyof FrozenLine]): string {
+  if (value === undefined) return 'nothing';
+  return typeof value === 'object' && !(value instanceof Temporal.Instant) ? JSON.stringify(value) : String(value);
+}
+
+function problem(invoice: Invoice, words: string): Problem {
+  return { objectId: invoice.id, problem: `invoice ${invoice.number} ${words}` };
+}

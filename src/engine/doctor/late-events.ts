@@ -1,0 +1,41 @@
+/** Events that nothing bills, and whether that is right. */
+
+import { reviveExactJson } from '../../exact-json.ts';
+import { limits } from '../../limits.ts';
+import type { StoredEvent } from '../../store/event-store.ts';
+import type { CallContext } from '../handler.ts';
+import { loadEventOwners } from '../usage-finalized.ts';
+import type { BilledEvent } from '../usage-finalized.ts';
+import type { LateEvents } from './check.ts';
+
+const eventsAtOnce = 1000;
+
+/** Counts late events; only a full check reads each of them. */
+export async function readLateEvents(
+  context: Pick<CallContext, 'tx' | 'orgId' | 'events'>,
+  isFull: boolean,
+): Promise<LateEvents> {
+  const { tx, orgId, events } = context;
+  const { total } = await events.listLate(tx, { orgId, limit: 1, offset: 0 });
+  if (!isFull) return { count: total, unjustified: [] };
+  const unjustified: string[] = [];
+  for (let offset = 0; offset < total; offset += eventsAtOnce) {
+    const { rows } = await events.listLate(tx, { orgId, limit: eventsAtOnce, offset });
+    unjustified.push(...(await unjustifiedKeys(context, rows)));
+    if (unjustified.length >= limits.findingsPerCheck) break;
+  }
+  return { count: total, unjustified };
+}
+
+async function unjustifiedKeys(
+  context: Pick<CallContext, 'tx' | 'orgId'>,
+  rows: readonly StoredEvent[],
+): Promise<string[]> {
+  const owners = await loadEventOwners(context, [...new Set(rows.map((row) => row.customerId))]);
+  return rows
+    .filter((row) => {
+      const properties = reviveExactJson(row.propertiesJson) as BilledEvent['properties'];
+      return !owners.isFinalized({ ...row, properties });
+    })
+    .map((row) => row.idempotencyKey);
+}
