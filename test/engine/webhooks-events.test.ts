@@ -259,10 +259,17 @@ describe('balances', () => {
       await use(world, acme, { tokens, at: '2026-03-01T00:00:00Z' });
       await settle(world, acme);
     };
-    await spend(200);
-    expect(await eventsOf(async () => await spend(100))).toEqual([]);
+    expect(crossed(await eventsOf(async () => await spend(100)))).toEqual(['credit.threshold_crossed 500 500']);
+    expect(await eventsOf(async () => await spend(200))).toEqual([]);
     expect(await eventsOf(async () => await grant(world, acme, { amountCents: 400 }))).toEqual([]);
     expect(crossed(await eventsOf(async () => await spend(300)))).toEqual(['credit.threshold_crossed 500 400']);
+  });
+
+  test('a balance that was nothing before is not used up again', async () => {
+    const acme = await walletOf(100);
+    await use(world, acme, { tokens: 100, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    expect(await eventsOf(async () => await grant(world, acme, { amountCents: 0 }))).toEqual([]);
   });
 
   test('the event names contract, customer and what is left', async () => {

@@ -113,15 +113,38 @@ describe('several senders', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('a late failure does not undo what the other has delivered', async () => {
+  test.each([
+    ['failure', { error: 'no answer within 10 seconds' }],
+    ['410', { error: 'answered 410', responseStatus: 410 }],
+    ['success', { responseStatus: 299 }],
+  ])('a late %s does not undo what the other has delivered', async (_what, outcome) => {
     await triggeredAt(await startReceiver());
     const slow = outboxOf(world);
     const [held] = await slow.lease(10);
     if (held === undefined) throw new Error('nothing was due');
     world.clock.advance({ minutes: 2 });
     await senderFor(world).deliverDue();
-    await slow.record(held, { error: 'no answer within 10 seconds' });
-    expect(await onlyDelivery()).toMatchObject({ status: 'delivered', attempts: 1, error: null });
+    world.clock.advance({ minutes: 2 });
+    await slow.record(held, outcome);
+    expect(await onlyDelivery()).toMatchObject({
+      status: 'delivered',
+      attempts: 1,
+      error: null,
+      responseStatus: 200,
+      lastAttemptAt: '2026-03-01T00:02:00.000Z',
+    });
+    expect((await world.call('webhooks.list')).data).toMatchObject([{ isEnabled: true }]);
+  });
+
+  test('a late success delivers what the other could not', async () => {
+    await triggeredAt(await startReceiver(500));
+    const slow = outboxOf(world);
+    const [held] = await slow.lease(10);
+    if (held === undefined) throw new Error('nothing was due');
+    world.clock.advance({ minutes: 2 });
+    await senderFor(world).deliverDue();
+    await slow.record(held, { responseStatus: 200 });
+    expect(await onlyDelivery()).toMatchObject({ status: 'delivered', nextAttemptAt: null, error: null });
   });
 
   test('a late failure does not count beside the attempt of the other', async () => {
