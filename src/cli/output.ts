@@ -62,6 +62,10 @@ export async function render(
   const columns = choice.columns?.map((name) => columnOf(name, view));
   if (format === 'csv') return csv(found.rows, columns ?? view.columns);
   if (format === 'tsv') return tsv(found.rows, columns ?? view.columns);
+  if (view.layout !== undefined && columns === undefined) {
+    const { layouts } = await import('./views/layouts.ts');
+    return (await layouts[view.layout]())(body, stdout);
+  }
   const { table } = await import('./table.ts');
   return table(body, view, { found, columns, stdout });
 }

@@ -88,7 +88,10 @@ function usageReason({ entry, invoice, line, order }: Story): string {
   if (line === undefined) return `it paid usage on invoice ${number}, which bills nothing any more`;
   const paid = line.grants.find((each) => each.grantId === entry.grantEntryId);
   const place = order.find((each) => each.grantId === entry.grantEntryId);
-  const why = paid === undefined || place === undefined ? '' : `: ${place.rank}. (${place.reason}), ${paid.why}`;
+  const why =
+    paid === undefined || place === undefined
+      ? ''
+      : `: number ${place.rank} in the order (${place.reason}), ${paid.why}`;
   return `it pays "${line.description}" on invoice ${number}${why}`;
 }
 
