@@ -53,7 +53,8 @@ export function adjustmentOf(
   change: { readonly amountCents: bigint } | { readonly creditMicros: bigint },
 ): Correction | Refusal {
   if (grant.isReversed) return { refusal: `grant ${grant.grantId} is reversed` };
-  if (grant.status === 'expired') return { refusal: `grant ${grant.grantId} has expired` };
+  // A grant that was used up before its day is closed by it too: what is added would only lapse.
+  if (grant.status === 'expired' || grant.isClosed) return { refusal: `grant ${grant.grantId} has expired` };
   const movement = bothMeasures(grant, change);
   if ('refusal' in movement) return movement;
   const correction = { grantId: grant.grantId, ...movement, appliedCents: 0n };

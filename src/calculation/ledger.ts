@@ -192,7 +192,7 @@ function grantStateOf(grant: LedgerEntry, movements: readonly LedgerEntry[], opt
   const remainingCents = sum(movements.map((entry) => entry.amountCents));
   const remainingMicros = sum(movements.map((entry) => entry.creditMicros));
   const open = movements.filter((entry) => isOpenUsage(entry, options.openInvoiceIds));
-  const expired = movements.filter((entry) => entry.type === 'expiration');
+  const hasLapsed = movements.some((entry) => entry.type === 'expiration');
   const isExpired = grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, options.at) <= 0;
   const hasRest = remainingCents !== 0n || remainingMicros !== 0n;
   return {
@@ -212,16 +212,22 @@ function grantStateOf(grant: LedgerEntry, movements: readonly LedgerEntry[], opt
     remainingMicros,
     availableCents: remainingCents - sum(open.map((entry) => entry.amountCents)),
     availableMicros: remainingMicros - sum(open.map((entry) => entry.creditMicros)),
-    // A grant that usage emptied stays depleted when its day comes: nothing of it lapsed.
-    status: statusOf({ isExpired, hadRest: hasRest || expired.length > 0 }),
+    status: statusOf({ isExpired, hasLapsed, hasRest }),
     isReversed: movements.some((entry) => entry.reversesEntryId === grant.id),
     isClosed: isExpired && !hasRest,
   };
 }
 
-function statusOf({ isExpired, hadRest }: { readonly isExpired: boolean; readonly hadRest: boolean }): GrantStatus {
-  if (!hadRest) return 'depleted';
-  return isExpired ? 'expired' : 'active';
+function statusOf(grant: {
+  readonly isExpired: boolean;
+  readonly hasLapsed: boolean;
+  readonly hasRest: boolean;
+}): GrantStatus {
+  // What is left of a grant without an expiry lapses too, with the last invoice of its contract.
+  if (grant.hasLapsed) return 'expired';
+  // A grant that usage emptied stays depleted when its day comes: nothing of it lapsed.
+  if (!grant.hasRest) return 'depleted';
+  return grant.isExpired ? 'expired' : 'active';
 }
 
 /** Usage of an invoice that is not finalized, or the undoing of such usage. */

@@ -64,6 +64,7 @@ describe('the wallet', () => {
     ['a reversed grant', [granted, undone('r2', granted)], before, 0n, 'depleted', false],
     ['a grant that expires at this instant, not swept', [granted, used('u2', 300n)], after, 0n, 'expired', false],
     ['an expired grant, swept', [granted, used('u2', 300n), lapsed('x3', 700n)], after, 0n, 'expired', true],
+    ['a grant whose rest lapsed with its contract', [granted, lapsed('x2', 1000n)], before, 0n, 'expired', false],
     ['a grant used up before its day', [granted, used('u2', 1000n)], after, 0n, 'depleted', true],
   ] as const)('holds for %s the right balance and status', (_, entries, options, balanceCents, status, isClosed) => {
     expect(walletOf(entries, options).balanceCents).toBe(balanceCents);
@@ -221,6 +222,11 @@ describe('an adjustment', () => {
     ['by nothing', rated(), { amountCents: 0n }],
     ['of a reversed grant', rated({ ...half, isReversed: true }), { amountCents: 1n }],
     ['of an expired grant', rated({ ...half, status: 'expired' }), { amountCents: -1n }],
+    [
+      'of a grant used up before it expired',
+      grant({ grantId: 'g', remainingCents: 0n, status: 'depleted', isClosed: true }),
+      { amountCents: 1n },
+    ],
     ['in credits where there are none', grant({ grantId: 'g' }), { creditMicros: -1n }],
     [
       'in cents where credits are free',
