@@ -47,6 +47,8 @@ complete -c tally -f -n "__tally_at ''" -a products -d 'What prices are for'
 complete -c tally -f -n "__tally_at ''" -a keys -d 'API keys of the embedded service'
 complete -c tally -f -n "__tally_at ''" -a orgs -d 'Organizations of the embedded service'
 complete -c tally -f -n "__tally_at ''" -a webhooks -d 'Events sent to endpoints of your own'
+complete -c tally -f -n "__tally_at ''" -a clock -d 'The time of a database, real or simulated'
+complete -c tally -f -n "__tally_at ''" -a bill -d 'What falls due: invoices, expiries, ends'
 complete -c tally -f -n "__tally_at ''" -a profile -d 'Named services and databases, and their keys'
 complete -c tally -f -n "__tally_at ''" -a import -d 'Events from files, each row counted once'
 complete -c tally -f -n "__tally_at ''" -a demo -d 'The main job on a database of its own'
@@ -411,6 +413,7 @@ complete -c tally -n "__tally_at 'orgs create'" -l name
 complete -c tally -n "__tally_at 'orgs create'" -l key-prefix
 complete -c tally -n "__tally_at 'orgs create'" -l sales-tax-enabled -x -a "(tally __complete sales-tax-enabled orgs create)"
 complete -c tally -n "__tally_at 'orgs create'" -l payment-processor -x -a "(tally __complete payment-processor orgs create)"
+complete -c tally -n "__tally_at 'orgs create'" -l environment -x -a "(tally __complete environment orgs create)"
 complete -c tally -n "__tally_at 'orgs create'" -l input
 complete -c tally -n "__tally_at 'orgs create'" -l clear -x -a "(tally __complete clear orgs create)"
 complete -c tally -n "__tally_at 'orgs create'" -l help
@@ -418,6 +421,7 @@ complete -c tally -n "__tally_at 'orgs list'" -l help
 complete -c tally -n "__tally_at 'orgs update'" -l name
 complete -c tally -n "__tally_at 'orgs update'" -l sales-tax-enabled -x -a "(tally __complete sales-tax-enabled orgs update)"
 complete -c tally -n "__tally_at 'orgs update'" -l payment-processor -x -a "(tally __complete payment-processor orgs update)"
+complete -c tally -n "__tally_at 'orgs update'" -l environment -x -a "(tally __complete environment orgs update)"
 complete -c tally -n "__tally_at 'orgs update'" -l input
 complete -c tally -n "__tally_at 'orgs update'" -l clear -x -a "(tally __complete clear orgs update)"
 complete -c tally -n "__tally_at 'orgs update'" -l help
@@ -464,6 +468,25 @@ complete -c tally -n "__tally_at 'webhooks listen'" -l secret-stdin
 complete -c tally -n "__tally_at 'webhooks listen'" -l secret-file
 complete -c tally -n "__tally_at 'webhooks listen'" -l forward-to
 complete -c tally -n "__tally_at 'webhooks deliver'" -l allow-private-webhooks
+complete -c tally -f -n "__tally_at 'clock'" -a show -d 'Show the time of this database, and when something falls due next'
+complete -c tally -f -n "__tally_at 'clock'" -a advance -d 'Let time pass; everything that falls due on the way is done, each at its instant'
+complete -c tally -f -n "__tally_at 'clock'" -a set -d 'Simulate the time of this database, from an instant on'
+complete -c tally -f -n "__tally_at 'clock'" -a reset -d 'Go back to the real clock, once it has caught up'
+complete -c tally -n "__tally_at 'clock show'" -l help
+complete -c tally -n "__tally_at 'clock advance'" -l by
+complete -c tally -n "__tally_at 'clock advance'" -l to
+complete -c tally -n "__tally_at 'clock advance'" -l input
+complete -c tally -n "__tally_at 'clock advance'" -l help
+complete -c tally -n "__tally_at 'clock set'" -l to
+complete -c tally -n "__tally_at 'clock set'" -l input
+complete -c tally -n "__tally_at 'clock set'" -l help
+complete -c tally -n "__tally_at 'clock reset'" -l help
+complete -c tally -f -n "__tally_at 'bill'" -a run -d 'Do what has fallen due: finalize invoices, expire grants, draft periods, end pauses and contracts'
+complete -c tally -n "__tally_at 'bill run'" -l until
+complete -c tally -n "__tally_at 'bill run'" -l all-organizations -x -a "(tally __complete all-organizations bill run)"
+complete -c tally -n "__tally_at 'bill run'" -l rehearse -x -a "(tally __complete rehearse bill run)"
+complete -c tally -n "__tally_at 'bill run'" -l input
+complete -c tally -n "__tally_at 'bill run'" -l help
 complete -c tally -f -n "__tally_at 'profile'" -a add -d 'Add or replace a profile'
 complete -c tally -f -n "__tally_at 'profile'" -a list -d 'List the profiles'
 complete -c tally -f -n "__tally_at 'profile'" -a use -d 'Use a profile from now on'

@@ -4,7 +4,7 @@
 Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   param($current, $ast, $position)
   $places = @{
-    '' = @{ next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','profile','import','demo','serve','api','commands','completion','help'); flags = @('--version','--help'); asks = @() }
+    '' = @{ next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','clock','bill','profile','import','demo','serve','api','commands','completion','help'); flags = @('--version','--help'); asks = @() }
     'customers' = @{ next = @('create','get','list','update','pause','resume','assign-csm'); flags = @(); asks = @() }
     'customers create' = @{ next = @(); flags = @('--name','--contact','--legal-name','--external-customer-id','--payment-provider-id','--provider','--tag','--billing-address','--payment-method-id','--payment-method-type','--input','--help'); asks = @('--provider','--payment-method-type') }
     'customers get' = @{ next = @(); flags = @('--help'); asks = @() }
@@ -80,9 +80,9 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'keys revoke' = @{ next = @(); flags = @('--help'); asks = @() }
     'keys rotate' = @{ next = @(); flags = @('--valid-until','--input','--help'); asks = @() }
     'orgs' = @{ next = @('create','list','update'); flags = @(); asks = @() }
-    'orgs create' = @{ next = @(); flags = @('--name','--key-prefix','--sales-tax-enabled','--payment-processor','--input','--clear','--help'); asks = @('--sales-tax-enabled','--payment-processor','--clear') }
+    'orgs create' = @{ next = @(); flags = @('--name','--key-prefix','--sales-tax-enabled','--payment-processor','--environment','--input','--clear','--help'); asks = @('--sales-tax-enabled','--payment-processor','--environment','--clear') }
     'orgs list' = @{ next = @(); flags = @('--help'); asks = @() }
-    'orgs update' = @{ next = @(); flags = @('--name','--sales-tax-enabled','--payment-processor','--input','--clear','--help'); asks = @('--sales-tax-enabled','--payment-processor','--clear') }
+    'orgs update' = @{ next = @(); flags = @('--name','--sales-tax-enabled','--payment-processor','--environment','--input','--clear','--help'); asks = @('--sales-tax-enabled','--payment-processor','--environment','--clear') }
     'webhooks' = @{ next = @('create','list','update','remove','rotate','deliveries','resend','trigger','listen','deliver'); flags = @(); asks = @() }
     'webhooks create' = @{ next = @(); flags = @('--url','--event-types','--description','--allow-private','--input','--clear','--help'); asks = @('--event-types','--allow-private','--clear') }
     'webhooks list' = @{ next = @(); flags = @('--help'); asks = @() }
@@ -94,6 +94,13 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'webhooks trigger' = @{ next = @(); flags = @('--help'); asks = @() }
     'webhooks listen' = @{ next = @(); flags = @('--port','--secret-stdin','--secret-file','--forward-to'); asks = @() }
     'webhooks deliver' = @{ next = @(); flags = @('--allow-private-webhooks'); asks = @() }
+    'clock' = @{ next = @('show','advance','set','reset'); flags = @(); asks = @() }
+    'clock show' = @{ next = @(); flags = @('--help'); asks = @() }
+    'clock advance' = @{ next = @(); flags = @('--by','--to','--input','--help'); asks = @() }
+    'clock set' = @{ next = @(); flags = @('--to','--input','--help'); asks = @() }
+    'clock reset' = @{ next = @(); flags = @('--help'); asks = @() }
+    'bill' = @{ next = @('run'); flags = @(); asks = @() }
+    'bill run' = @{ next = @(); flags = @('--until','--all-organizations','--rehearse','--input','--help'); asks = @('--all-organizations','--rehearse') }
     'profile' = @{ next = @('add','list','use','show','remove','check'); flags = @(); asks = @() }
     'profile add' = @{ next = @(); flags = @('--environment','--base-url','--key-stdin','--key-file'); asks = @() }
     'profile list' = @{ next = @(); flags = @(); asks = @() }

@@ -70,6 +70,11 @@ export const limits = {
   meterSqlHeapMebibytes: 256,
   meterSqlResidentMebibytes: 512,
   meterSqlValueMaximum: 10 ** 15,
+  /** our choice: invoices and failures that the answer of a bill run lists, and contracts that it looks up at a time */
+  billRunListed: 1_000,
+  billRunPage: 500,
+  /** our choice: seconds between the bill runs of a server */
+  billEverySeconds: 60,
   /** semantics 7: hours between an invoice's date and its finalization */
   finalizationGraceHours: 12,
   /** security 8 (SEC-74): calendar years that are accepted, inclusive */

@@ -162,7 +162,13 @@ async function addCommands(
 }
 
 /** Groups of the embedded service alone. */
-const administrationGroups: ReadonlySet<string> = new Set(['keys', 'orgs', 'webhooks'] satisfies CommandGroup[]);
+const administrationGroups: ReadonlySet<string> = new Set([
+  'keys',
+  'orgs',
+  'webhooks',
+  'clock',
+  'bill',
+] satisfies CommandGroup[]);
 
 const globalFlagsNote = '\nGlobal flags (-o, --profile, --database, --dry-run and more): tally --help\n';
 

@@ -1,22 +1,18 @@
 /** The path of every call: scope, parse, transaction, handler, check of the answer. */
 
-import { BillingError, ConflictError, ForbiddenError, NotFoundError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { BillingError, ConflictError, ForbiddenError } from '../errors.ts';
 import { loadOperation, roomOf } from '../operations/index.ts';
 import type { Answer, Caller, OperationName, RoomDeclarations, RoomName } from '../operations/index.ts';
 import { changesState } from '../operations/operation.ts';
 import type { CallInput, Operation } from '../operations/operation.ts';
 import { type ParsedInput, parseInput } from '../operations/parse.ts';
 import { ConstraintViolation } from '../store/constraint-violation.ts';
-import type { Transaction } from '../store/database.ts';
-import { findOrganization, updateOrganization } from '../store/records/organizations.ts';
 import type { EngineParts } from './engine.ts';
-import type { CallContext, Handler, HandlersOf, Result } from './handler.ts';
-import { type SqlReadings, withSqlReadings } from './usage-sql.ts';
-import { wireTimestamp } from './wire.ts';
+import type { Handler, HandlersOf, Result, Undertaking, UndertakingsOf } from './handler.ts';
+import { inTransaction, keepTime } from './transaction.ts';
 
 /** Loaded when first called, so that a command pays for the rooms that it enters. */
-const handlers: { readonly [R in RoomName]: () => Promise<HandlersOf<RoomDeclarations[R]>> } = {
+const handlers: { readonly [R in Exclude<RoomName, 'clock'>]: () => Promise<HandlersOf<RoomDeclarations[R]>> } = {
   customers: async () => (await import('./customers.ts')).customerHandlers,
   contracts: async () => (await import('./contracts.ts')).contractHandlers,
   credits: async () => (await import('./credits.ts')).creditHandlers,
@@ -28,6 +24,10 @@ const handlers: { readonly [R in RoomName]: () => Promise<HandlersOf<RoomDeclara
   keys: async () => (await import('./keys.ts')).keyHandlers,
   webhooks: async () => (await import('./webhooks.ts')).webhookHandlers,
 };
+
+/** What takes as many transactions as there are instants with work. */
+const loadUndertakings = async (): Promise<UndertakingsOf<RoomDeclarations['clock']>> =>
+  (await import('./clock.ts')).clockUndertakings;
 
 type Preparation = (dependencies: EngineParts, input: ParsedInput<Operation>) => Promise<void>;
 
@@ -51,37 +51,40 @@ export async function callOperation<N extends OperationName>(
   const operation: Operation = await loadOperation(name);
   checkScope(caller, operation);
   const parsed = parseInput(operation, input);
-  const room = (await handlers[roomOf(name)]()) as unknown as Record<OperationName, Handler<Operation>>;
+  const result = await perform(dependencies, caller, { name, operation, parsed });
+  await followUp(dependencies, caller, result);
+  return toAnswer(operation, result);
+}
+
+async function perform(
+  dependencies: EngineParts,
+  caller: Caller,
+  {
+    name,
+    operation,
+    parsed,
+  }: {
+    readonly name: OperationName;
+    readonly operation: Operation;
+    readonly parsed: ParsedInput<Operation>;
+  },
+): Promise<Result<Operation>> {
+  const roomName = roomOf(name);
+  if (roomName === 'clock') {
+    const undertakings = (await loadUndertakings()) as unknown as Record<OperationName, Undertaking<Operation>>;
+    return await undertakings[name](dependencies, caller, parsed);
+  }
+  const room = (await handlers[roomName]()) as unknown as Record<OperationName, Handler<Operation>>;
   const prepare = await preparations[name]?.();
   await prepare?.(dependencies, parsed);
   const access = changesState(operation) ? 'write' : 'read';
-  const result = await translated(
+  return await translated(
     async () =>
       await inTransaction(dependencies, { caller, access }, async (context) => {
         const found = await room[name](context, parsed);
         if (access === 'write') await keepTime(context);
         return found;
       }),
-  );
-  await followUp(dependencies, caller, result);
-  return toAnswer(operation, result);
-}
-
-/**
- * Does `work` in a transaction, and once more for each SQL meter that it has to read: only what the last run returns counts,
- * and only its writes are kept.
- */
-async function inTransaction<T>(
-  dependencies: EngineParts,
-  { caller, access }: { readonly caller: Caller; readonly access: 'read' | 'write' },
-  work: (context: CallContext) => Promise<T>,
-): Promise<T> {
-  const { store, meterSql } = dependencies;
-  const deadlineMilliseconds = access === 'write' ? limits.meterSqlBillRunMilliseconds : limits.meterSqlMilliseconds;
-  return await withSqlReadings(
-    { meterSql, deadlineMilliseconds },
-    async (sqlReadings) =>
-      await store[access](async (tx) => await work(await createContext(dependencies, caller, { tx, sqlReadings }))),
   );
 }
 
@@ -91,36 +94,6 @@ function checkScope(caller: Caller, operation: Operation): void {
   }
   if (caller.scopes.includes('*') || caller.scopes.includes(operation.scope)) return;
   throw new ForbiddenError(`API key does not have the required permission: ${operation.scope}`);
-}
-
-async function createContext(
-  dependencies: EngineParts,
-  caller: Caller,
-  { tx, sqlReadings }: { readonly tx: Transaction; readonly sqlReadings: SqlReadings },
-): Promise<CallContext> {
-  const organization = await findOrganization(tx, caller.organizationId);
-  if (organization === undefined) throw new NotFoundError('this organization does not exist');
-  const last = Temporal.Instant.from(organization.lastCreatedAt);
-  const clock = dependencies.now();
-  const now = Temporal.Instant.compare(clock, last) < 0 ? last : clock;
-  return {
-    tx,
-    events: dependencies.store.events,
-    sqlReadings,
-    caller,
-    organization,
-    orgId: organization.id,
-    now,
-    timestamp: wireTimestamp(now),
-    newId: dependencies.newId,
-    randomBytes: dependencies.randomBytes,
-    finalizationGraceHours: dependencies.finalizationGraceHours,
-  };
-}
-
-async function keepTime(context: CallContext): Promise<void> {
-  if (context.timestamp <= context.organization.lastCreatedAt) return;
-  await updateOrganization(context.tx, context.orgId, { lastCreatedAt: context.timestamp });
 }
 
 /** Rooms check first and answer in their own words; what the schema alone refuses is a race that another call won. */

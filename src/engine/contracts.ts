@@ -6,6 +6,7 @@ import { ConflictError } from '../errors.ts';
 import type { contractOperations } from '../operations/contracts.ts';
 import { listContracts, updateContract } from '../store/records/contracts.ts';
 import type { Contract } from '../store/records/contracts.ts';
+import { closeContract } from '../store/records/due-work.ts';
 import { listInvoicesOfContract, updateInvoice } from '../store/records/invoices.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import { getContract } from './contract-lookup.ts';
@@ -89,6 +90,12 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
     };
   },
 };
+
+/** Tells, once, that service of a contract has stopped. What of it is still to be billed comes in its time. */
+export async function endContract(context: CallContext, contract: Contract): Promise<void> {
+  await closeContract(context.tx, context.orgId, { id: contract.id, terminatedAt: context.now });
+  await emit(context, 'contract.terminated', () => wireContract(contract, context.now));
+}
 
 /** Neither cancelled nor at its end; true before its start (semantics 6). */
 function isActive(contract: Contract, now: Temporal.Instant): boolean {

@@ -115,14 +115,31 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
 
   'customers.resume': async (context, { params }) => {
     const customer = await getCustomer(context, params.customerId);
+    if (isPaused(customer, context.now)) return await resume(context, customer);
     // Also after a pause that ended by itself: what still waits from it goes out.
-    await sendWaitingInvoices(context.tx, context.orgId, { customerId: customer.id, sentAt: context.now });
-    if (!isPaused(customer, context.now)) return { body: { data: await wireWithLinks(context, customer) } };
-    return await save(context, { ...customer, pausedAt: null, pausedUntil: null, updatedAt: context.timestamp });
+    await sendWaiting(context, customer);
+    return { body: { data: await wireWithLinks(context, customer) } };
   },
 
   'customers.assignCsm': async (context, { body }) => ({ body: { data: await assignCsm(context, body.assignments) } }),
 };
+
+/** Ends a pause whose day has come; false where there is none, as after somebody else has ended it. */
+export async function endPause(context: CallContext, customerId: string): Promise<boolean> {
+  const customer = await getCustomer(context, customerId);
+  if (customer.pausedAt === null || isPaused(customer, context.now)) return false;
+  await resume(context, customer);
+  return true;
+}
+
+async function resume(context: CallContext, customer: Customer) {
+  await sendWaiting(context, customer);
+  return await save(context, { ...customer, pausedAt: null, pausedUntil: null, updatedAt: context.timestamp });
+}
+
+async function sendWaiting({ tx, orgId, now }: CallContext, { id }: Customer): Promise<void> {
+  await sendWaitingInvoices(tx, orgId, { customerId: id, sentAt: now });
+}
 
 /** Whether invoices to the customer wait. A pause with an end is over at 00:00 UTC of that date, whether or not a job ran. */
 export function isPaused(customer: Customer, now: Temporal.Instant): boolean {

@@ -7,6 +7,7 @@ import type { BillingTerms } from '../calculation/invoice-draft.ts';
 import { sha256 } from '../digest.ts';
 import { limits } from '../limits.ts';
 import type { Contract } from '../store/records/contracts.ts';
+import { scheduleDrafts } from '../store/records/due-work.ts';
 import { findTakenNumbers, insertInvoices, lastPeriodIndexOf } from '../store/records/invoices.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import { billingTermsOf } from './contract-terms.ts';
@@ -18,19 +19,24 @@ const rollingPeriods = 2;
 
 /**
  * Drafts the periods that a contract lacks by now, and gives them: all of a fixed term, up to `limits.draftPeriods` from the
- * current one on; of a rolling contract those that have begun, and the next.
+ * current one on; of a rolling contract those that have begun, and the next. Notes when there will be more to draft.
  */
 export async function topUpDrafts(context: CallContext, contract: Contract): Promise<readonly Invoice[]> {
   const { tx, orgId } = context;
   const terms = billingTermsOf(contract);
   const from = (await lastPeriodIndexOf(tx, orgId, contract.id)) + 1;
-  const periods = missingPeriods(terms, from, dateOf(context.now));
+  const current = Math.max(0, invoicePeriodIndexContaining(terms, dateOf(context.now)));
+  const until = current + periodsAhead(terms);
+  const periods = missingPeriods(terms, from, until);
   if (periods.length === 0) return [];
   const drafts = await numbered(
     context,
     periods.map((period) => draftOf(context, contract, { terms, period })),
   );
   await insertInvoices(tx, orgId, drafts);
+  const isComplete = invoicePeriodAt(terms, until) === undefined;
+  const dueOn = isComplete ? undefined : invoicePeriodAt(terms, current + 1)?.start;
+  await scheduleDrafts(tx, orgId, { contractId: contract.id, dueOn });
   await tellOfInvoices(
     context,
     'invoice.created',
@@ -49,9 +55,12 @@ export function invoiceDatesOf(
   return { invoiceDate, dueDate: invoiceDate.add({ days: contract.netTermsDays }) };
 }
 
-function missingPeriods(terms: BillingTerms, from: number, today: Temporal.PlainDate): BillingPeriod[] {
-  const current = Math.max(0, invoicePeriodIndexContaining(terms, today));
-  const until = current + (terms.endDate === undefined ? rollingPeriods : limits.draftPeriods);
+/** How many periods are drafted from the current one on. */
+function periodsAhead(terms: BillingTerms): number {
+  return terms.endDate === undefined ? rollingPeriods : limits.draftPeriods;
+}
+
+function missingPeriods(terms: BillingTerms, from: number, until: number): BillingPeriod[] {
   const periods: BillingPeriod[] = [];
   for (let index = from; index < until; index += 1) {
     const period = invoicePeriodAt(terms, index);

@@ -35,6 +35,7 @@ export function createEngine(dependencies: EngineDependencies): Engine {
     }),
     authenticate: async (key) => await (await import('./keys.ts')).authenticate(dependencies, key),
     owner: async (organization) => await (await import('./keys.ts')).findOwner(dependencies, organization),
+    billDue: async (signal) => await (await import('./clock.ts')).billDue(parts, signal),
     ping: async () => {
       await store.read(async () => await Promise.resolve());
     },

@@ -8,6 +8,7 @@ import type { ParsedInput } from '../operations/parse.ts';
 import type { Transaction } from '../store/database.ts';
 import type { EventStore } from '../store/event-store.ts';
 import type { Organization } from '../store/records/organizations.ts';
+import type { EngineParts } from './engine.ts';
 import type { SqlReadings } from './usage-sql.ts';
 
 /** One call: its transaction, its caller, its one instant. */
@@ -51,4 +52,15 @@ export type Handler<O extends Operation> = (context: CallContext, input: ParsedI
 /** The handlers of a room: one for each of its declarations, or it does not compile. */
 export type HandlersOf<Declarations extends readonly Operation[]> = {
   readonly [O in Declarations[number] as O['name']]: Handler<O>;
+};
+
+/** An operation on the whole database, which begins its own transactions, one after another. */
+export type Undertaking<O extends Operation> = (
+  dependencies: EngineParts,
+  caller: Caller,
+  input: ParsedInput<O>,
+) => Promise<Result<O>>;
+
+export type UndertakingsOf<Declarations extends readonly Operation[]> = {
+  readonly [O in Declarations[number] as O['name']]: Undertaking<O>;
 };

@@ -18,12 +18,22 @@ import { wireTimestamp } from './wire.ts';
 
 const numberDigits = 6;
 
+/** An invoice as it was finalized, with the number that it had as a draft. */
+export type FinalizedInvoice = Pick<
+  Invoice,
+  'id' | 'contractId' | 'customerId' | 'invoiceDate' | 'number' | 'totalCents'
+> & { readonly draftNumber: string };
+
 /**
  * Finalizes a draft: credits are settled, the legal number is taken, lines are frozen, and the invoice is sent unless the
  * customer is paused or it is kept back. Throws ConflictError before its day, and while an earlier draft of the contract is
  * open: credits go to periods in their order.
  */
-export async function finalizeInvoice(context: CallContext, contract: Contract, invoice: Invoice): Promise<void> {
+export async function finalizeInvoice(
+  context: CallContext,
+  contract: Contract,
+  invoice: Invoice,
+): Promise<FinalizedInvoice> {
   refuseEarly(context, invoice);
   await refuseOutOfOrder(context, invoice);
   const { tx, orgId } = context;
@@ -46,6 +56,8 @@ export async function finalizeInvoice(context: CallContext, contract: Contract, 
   });
   await tellOfInvoices(context, 'invoice.updated', [invoice.id]);
   await closeWallet(context, contract);
+  const { id, contractId, customerId, invoiceDate } = invoice;
+  return { id, contractId, customerId, invoiceDate, number, draftNumber: invoice.number, totalCents: draft.totalCents };
 }
 
 /** Whether sending waits for the customer's resumption. */

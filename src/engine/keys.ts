@@ -16,6 +16,7 @@ import type { Scope } from '../operations/operation.ts';
 import type { Transaction } from '../store/database.ts';
 import { findApiKey, findApiKeyByDigest, insertApiKey, listApiKeys, updateApiKey } from '../store/records/api-keys.ts';
 import type { ApiKey } from '../store/records/api-keys.ts';
+import { findClock } from '../store/records/clock.ts';
 import {
   findOrganization,
   insertOrganization,
@@ -58,9 +59,12 @@ export async function findOwner(dependencies: EngineDependencies, organization?:
 export async function authenticate(dependencies: EngineDependencies, key: string): Promise<Caller> {
   if (!keyForm.test(key)) throw new UnauthorizedError('Invalid API key');
   const digest = digestOf(key);
-  const found = await dependencies.store.read(async (tx) => await findApiKeyByDigest(tx, digest));
+  const { found, simulated } = await dependencies.store.read(async (tx) => ({
+    found: await findApiKeyByDigest(tx, digest),
+    simulated: await findClock(tx),
+  }));
   if (found === undefined || !isSameDigest(found.digest, digest)) throw new UnauthorizedError('Invalid API key');
-  const timestamp = wireTimestamp(dependencies.now());
+  const timestamp = wireTimestamp(simulated ?? dependencies.now());
   if (found.revokedAt !== null) throw new UnauthorizedError('API key has been revoked');
   if (hasExpired(found, timestamp)) throw new UnauthorizedError('API key has expired');
   await noteUse(dependencies, found);
@@ -106,12 +110,14 @@ export const keyHandlers: HandlersOf<typeof keyOperations> = {
 
   'orgs.create': async (context, { body }) => {
     await checkNameIsFree(context, body.name);
-    const organization = {
+    await checkTimeIsReal(context, body.environment);
+    const organization: Organization = {
       id: context.newId(),
       name: body.name,
       keyPrefix: body.keyPrefix,
       salesTaxEnabled: body.salesTaxEnabled ?? false,
       paymentProcessor: body.paymentProcessor ?? null,
+      environment: body.environment ?? 'sandbox',
       lastCreatedAt: context.timestamp,
       createdAt: context.timestamp,
     };
@@ -131,10 +137,12 @@ export const keyHandlers: HandlersOf<typeof keyOperations> = {
       throw new InvalidInputError([{ path: '', message: 'at least one field is required' }]);
     }
     if (body.name !== undefined && body.name !== organization.name) await checkNameIsFree(context, body.name);
+    await checkTimeIsReal(context, body.environment);
     const changes = {
       name: body.name ?? organization.name,
       salesTaxEnabled: body.salesTaxEnabled ?? organization.salesTaxEnabled,
       paymentProcessor: body.paymentProcessor === undefined ? organization.paymentProcessor : body.paymentProcessor,
+      environment: body.environment ?? organization.environment,
     };
     await updateOrganization(context.tx, organization.id, changes);
     return { body: { data: wireOrganization({ ...organization, ...changes }) } };
@@ -152,6 +160,7 @@ async function addFirst(dependencies: EngineDependencies, tx: Transaction): Prom
     id: dependencies.newId(),
     salesTaxEnabled: false,
     paymentProcessor: null,
+    environment: 'sandbox',
     lastCreatedAt: timestamp,
     createdAt: timestamp,
   };
@@ -174,6 +183,17 @@ async function checkNameIsFree(context: CallContext, name: string): Promise<void
   if (organizations.some((organization) => organization.name === name)) {
     throw new ConflictError(`an organization is called "${name}" already`);
   }
+}
+
+/** Whoever bills in earnest lives in real time. */
+async function checkTimeIsReal(
+  { tx }: CallContext,
+  environment: Organization['environment'] | undefined,
+): Promise<void> {
+  if (environment !== 'production' || (await findClock(tx)) === undefined) return;
+  throw new ConflictError('the clock of this database is simulated, and in production time is real', {
+    hint: 'go back to real time with: tally clock reset',
+  });
 }
 
 function digestOf(key: string): string {
@@ -241,6 +261,6 @@ function wireKey(key: ApiKey) {
 }
 
 function wireOrganization(organization: Organization) {
-  const { id, name, keyPrefix, salesTaxEnabled, paymentProcessor, createdAt } = organization;
-  return { id, name, keyPrefix, salesTaxEnabled, paymentProcessor, createdAt };
+  const { id, name, keyPrefix, salesTaxEnabled, paymentProcessor, environment, createdAt } = organization;
+  return { id, name, keyPrefix, salesTaxEnabled, paymentProcessor, environment, createdAt };
 }

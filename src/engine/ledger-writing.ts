@@ -6,6 +6,7 @@ import { balancesAfter } from '../calculation/ledger.ts';
 import type { LedgerEntry } from '../calculation/ledger.ts';
 import { ledgerProblems } from '../calculation/ledger-check.ts';
 import type { Contract } from '../store/records/contracts.ts';
+import { scheduleExpiry } from '../store/records/due-work.ts';
 import { insertLedgerEntry } from '../store/records/ledger.ts';
 import type { NewLedgerEntry, StoredLedgerEntry } from '../store/records/ledger.ts';
 import type { CallContext } from './handler.ts';
@@ -54,6 +55,7 @@ export function createLedgerWriter(
         createdAt: context.now,
       };
       const stored = { ...entry, seq: await insertLedgerEntry(context.tx, context.orgId, entry) };
+      await noteExpiry(context, stored);
       entries.push(stored);
       written.push(stored);
       return stored;
@@ -65,6 +67,12 @@ export function createLedgerWriter(
       if (after !== undefined) await tellOfFall(context, contract, { before: before.at(-1), after });
     },
   };
+}
+
+async function noteExpiry({ tx, orgId }: CallContext, entry: StoredLedgerEntry): Promise<void> {
+  if (entry.type !== 'grant' || entry.expiresAt === undefined) return;
+  const { contractId, id: grantId, expiresAt } = entry;
+  await scheduleExpiry(tx, orgId, { contractId, grantId, expiresAt });
 }
 
 /** Lapses what a grant has left; nothing where it has nothing. */

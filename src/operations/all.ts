@@ -2,6 +2,7 @@
 
 import { budgetOperations } from './budgets.ts';
 import { catalogOperations } from './catalog.ts';
+import { clockOperations } from './clock.ts';
 import { contractOperations } from './contracts.ts';
 import { creditOperations } from './credits.ts';
 import { customerOperations } from './customers.ts';
@@ -24,6 +25,7 @@ const declarations: RoomDeclarations = {
   catalog: catalogOperations,
   keys: keyOperations,
   webhooks: webhookOperations,
+  clock: clockOperations,
 };
 
 /** Every operation, room by room. */

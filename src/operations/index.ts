@@ -20,6 +20,7 @@ const rooms = {
   catalog: async () => (await import('./catalog.ts')).catalogOperations,
   keys: async () => (await import('./keys.ts')).keyOperations,
   webhooks: async () => (await import('./webhooks.ts')).webhookOperations,
+  clock: async () => (await import('./clock.ts')).clockOperations,
 } as const;
 export type RoomName = keyof typeof rooms;
 export type RoomDeclarations = { readonly [R in RoomName]: Awaited<ReturnType<(typeof rooms)[R]>> };
@@ -44,6 +45,8 @@ const roomOfGroup: Readonly<Record<GroupOf<OperationName>, RoomName>> = {
   keys: 'keys',
   orgs: 'keys',
   webhooks: 'webhooks',
+  clock: 'clock',
+  bill: 'clock',
 };
 
 /** Prices among the operations, usage in what it does. */
@@ -101,6 +104,9 @@ export interface Caller {
   readonly isLocal: boolean;
 }
 
+/** What a bill run came to. */
+export type DueReport = Pick<ResponseBody<'bill.run'>['data'], 'finalizedCount' | 'failedCount' | 'failures'>;
+
 /** The service on a database, able to serve several callers. */
 export interface Engine {
   /** The service as one caller sees it. */
@@ -109,6 +115,11 @@ export interface Engine {
   authenticate(key: string): Promise<Caller>;
   /** The local owner acting for an organization, named by id or name; `default` is made when the database has none. */
   owner(organization?: string): Promise<Caller>;
+  /**
+   * Does what has fallen due in every organization, as `bill.run` does; nothing where time is simulated. Once the signal is
+   * aborted no further step is begun.
+   */
+  billDue(signal?: AbortSignal): Promise<DueReport>;
   /** Whether the database answers; throws UnavailableError. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -7,12 +7,16 @@ import { defineOperation, scopes } from './operation.ts';
 import type { View } from './operation.ts';
 import { providers } from './providers.ts';
 
+/** In production time is real: the clock of its database cannot be simulated. */
+const environments = ['sandbox', 'production'] as const;
+
 const organization = z.strictObject({
   id: uuid,
   name: z.string(),
   keyPrefix: z.string(),
   salesTaxEnabled: z.boolean(),
   paymentProcessor: z.string().nullable(),
+  environment: z.enum(environments),
   createdAt: timestamp,
 });
 
@@ -49,6 +53,7 @@ const organizationView: View = {
     { header: 'KEY PREFIX', path: 'keyPrefix' },
     { header: 'SALES TAX', path: 'salesTaxEnabled', format: 'boolean' },
     { header: 'PROCESSOR', path: 'paymentProcessor' },
+    { header: 'ENVIRONMENT', path: 'environment' },
   ],
 };
 
@@ -59,6 +64,10 @@ const settings = {
     .nullable()
     .optional()
     .describe('Payment processor that payment methods are kept at; null for none.'),
+  environment: z
+    .enum(environments)
+    .optional()
+    .describe('In production the clock of this database can no more be simulated; sandbox when not given.'),
 };
 const keyParams = z.strictObject({ keyId: pathId.describe('Key id.') });
 const exampleIds = { keyId: '01900000-0000-7000-8000-000000000009' };

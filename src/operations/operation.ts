@@ -42,6 +42,8 @@ export const commandGroups = {
   keys: 'API keys of the embedded service',
   orgs: 'Organizations of the embedded service',
   webhooks: 'Events sent to endpoints of your own',
+  clock: 'The time of a database, real or simulated',
+  bill: 'What falls due: invoices, expiries, ends',
 } as const;
 export type CommandGroup = keyof typeof commandGroups;
 
@@ -124,6 +126,10 @@ export interface Operation {
   readonly readOnly?: true;
   /** The answer shows a secret that is never shown again. */
   readonly secret?: true;
+  /** Body member that has everything done and nothing kept: what `--dry-run` sets. */
+  readonly rehearsal?: string;
+  /** Path of a list in the answer of what went wrong; a command whose answer has any ends with 10. */
+  readonly findings?: string;
 }
 
 /** Declares an operation; the compiler keeps its literal types. */

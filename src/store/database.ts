@@ -33,7 +33,14 @@ export interface OrganizationsTable {
   nextInvoiceNumber: Integer;
   /** The latest `createdAt` given out, so that stored time never goes backwards (reliability 4.4). */
   lastCreatedAt: string;
-  createdAt: Fixed<string>;
+  environment: ColumnType<'sandbox' | 'production', 'sandbox' | 'production' | undefined>;
+  createdAt: string;
+}
+
+/** At most one row: the instant at which a simulated clock stands. Without it the clock is the real one. */
+export interface ClockTable {
+  id: ColumnType<bigint, 1, never>;
+  now: string;
 }
 
 export interface ApiKeysTable {
@@ -208,6 +215,10 @@ export interface ContractsTable {
   effectiveEndDate: string | null;
   /** Rises with every change of the budgets; what If-Match compares. */
   budgetsVersion: Integer;
+  /** Calendar date on which drafts have to be made; null when there are all that will ever be. */
+  draftsDueOn: string | null;
+  /** When its end was told. */
+  terminatedAt: string | null;
   createdAt: Fixed<string>;
   updatedAt: string;
 }
@@ -317,6 +328,14 @@ export interface LedgerEntriesTable {
   hash: Seal<never>;
 }
 
+/** Grants whose expiry is still to be settled. */
+export interface GrantExpiriesTable {
+  orgId: Fixed<string>;
+  contractId: Fixed<string>;
+  grantId: Fixed<string>;
+  expiresAt: Fixed<string>;
+}
+
 export interface BudgetsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -389,6 +408,7 @@ export interface WebhookDeliveriesTable {
 /** The tables that records and rooms query. Events are not among them: they stand behind `EventStore`. */
 export interface Database {
   organizations: OrganizationsTable;
+  clock: ClockTable;
   apiKeys: ApiKeysTable;
   customers: CustomersTable;
   contacts: ContactsTable;
@@ -402,6 +422,7 @@ export interface Database {
   invoices: InvoicesTable;
   invoiceLines: InvoiceLinesTable;
   ledgerEntries: LedgerEntriesTable;
+  grantExpiries: GrantExpiriesTable;
   budgets: BudgetsTable;
   webhookEndpoints: WebhookEndpointsTable;
   webhookEvents: WebhookEventsTable;

@@ -31,6 +31,7 @@ describe('the local owner', () => {
         keyPrefix: 'tally',
         salesTaxEnabled: false,
         paymentProcessor: null,
+        environment: 'sandbox',
         createdAt: '2026-03-01T00:00:00.000Z',
       },
     ]);

@@ -64,6 +64,7 @@ export function createSampleEngine(
       return { organizationId: 'org-1', scopes, isLocal: false };
     },
     owner: async () => ({ organizationId: 'org-1', scopes: ['*'], isLocal: true }),
+    billDue: async () => await Promise.resolve({ finalizedCount: 0, failedCount: 0, failures: [] }),
     ping,
     close: async () => {},
   };

@@ -34,7 +34,7 @@ export interface CommandStage {
   readonly close: () => Promise<void>;
 }
 
-const ownerOnly = ['keys', 'orgs', 'webhooks'];
+const ownerOnly = ['keys', 'orgs', 'webhooks', 'clock', 'bill'];
 
 /** The same organization and key on either surface, so that ids and instants are the same on both. */
 export async function createStage(surface: Surface, options: { readonly start?: string } = {}): Promise<CommandStage> {

@@ -7,6 +7,7 @@ import { billing } from './0001-billing.ts';
 import { usageEvents } from './0002-events.ts';
 import { webhooks } from './0003-webhooks.ts';
 import { seals } from './0004-seals.ts';
+import { dueWork } from './0005-due-work.ts';
 import type { Migration } from './migration.ts';
 
-export const migrations: readonly Migration[] = [billing, usageEvents, webhooks, seals];
+export const migrations: readonly Migration[] = [billing, usageEvents, webhooks, seals, dueWork];

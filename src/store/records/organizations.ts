@@ -8,6 +8,7 @@ export interface Organization {
   readonly keyPrefix: string;
   readonly salesTaxEnabled: boolean;
   readonly paymentProcessor: string | null;
+  readonly environment: 'sandbox' | 'production';
   /** The latest `createdAt` that was given out in it. */
   readonly lastCreatedAt: string;
   readonly createdAt: string;
@@ -19,6 +20,7 @@ const columns = [
   'keyPrefix',
   'salesTaxEnabled',
   'paymentProcessor',
+  'environment',
   'lastCreatedAt',
   'createdAt',
 ] as const;
@@ -51,7 +53,9 @@ export async function insertOrganization(tx: Transaction, organization: Organiza
 export async function updateOrganization(
   tx: Transaction,
   id: string,
-  changes: Partial<Pick<Organization, 'name' | 'salesTaxEnabled' | 'paymentProcessor' | 'lastCreatedAt'>>,
+  changes: Partial<
+    Pick<Organization, 'name' | 'salesTaxEnabled' | 'paymentProcessor' | 'environment' | 'lastCreatedAt'>
+  >,
 ): Promise<void> {
   await tx.updateTable('organizations').set(changes).where('id', '=', id).execute();
 }
@@ -73,6 +77,7 @@ function toOrganization(row: {
   keyPrefix: string;
   salesTaxEnabled: bigint;
   paymentProcessor: string | null;
+  environment: 'sandbox' | 'production';
   lastCreatedAt: string;
   createdAt: string;
 }): Organization {

@@ -1,0 +1,189 @@
+/** The time of a database: real, or simulated and standing still until it is advanced (semantics 3, 7). */
+
+import { ConflictError, InvalidInputError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { DueReport, RoomDeclarations } from '../operations/index.ts';
+import type { Transaction } from '../store/database.ts';
+import { beginAt, findClock, hasNoRecords, removeClock, setClock } from '../store/records/clock.ts';
+import { findNextDue } from '../store/records/due-work.ts';
+import { listOrganizations } from '../store/records/organizations.ts';
+import type { Organization } from '../store/records/organizations.ts';
+import { createRunReport, runDue } from './bill-run.ts';
+import { dueBy, earliestDue } from './due-work.ts';
+import type { EngineParts } from './engine.ts';
+import type { UndertakingsOf } from './handler.ts';
+import { wireTimestamp } from './wire.ts';
+
+export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
+  'clock.show': async (parts) => ({ body: { data: await parts.store.read(async (tx) => await show(parts, tx)) } }),
+
+  'clock.advance': async (parts, _caller, { body }) => {
+    const target = await parts.store.write(async (tx) => {
+      const now = await beginSimulation(parts, tx);
+      return checkTarget(now, body.to === undefined ? added(now, body.by ?? 'P0D') : Temporal.Instant.from(body.to));
+    });
+    return { body: { data: await advanced(parts, target) } };
+  },
+
+  'clock.set': async (parts, _caller, { body }) => {
+    const to = Temporal.Instant.from(body.to);
+    await parts.store.write(async (tx) => {
+      if (await hasNoRecords(tx)) {
+        await refuseProduction(tx);
+        await beginAt(tx, to);
+        await setClock(tx, to);
+      } else checkTarget(await beginSimulation(parts, tx), to);
+    });
+    return { body: { data: await advanced(parts, to) } };
+  },
+
+  'clock.reset': async (parts) => {
+    const data = await parts.store.write(async (tx) => {
+      const simulated = await findClock(tx);
+      const real = parts.now();
+      if (simulated !== undefined && (await hasNoRecords(tx))) await beginAt(tx, real);
+      else if (simulated !== undefined && Temporal.Instant.compare(real, simulated) < 0) {
+        throw new ConflictError(`the clock stands at ${wireTimestamp(simulated)}, which is still to come`, {
+          hint: 'time never goes backwards: keep the simulation, or begin with another database',
+        });
+      }
+      await removeClock(tx);
+      return await show(parts, tx);
+    });
+    return { body: { data } };
+  },
+
+  'bill.run': async (parts, caller, { body }) => {
+    const { isRehearsal, organizationIds, until } = await parts.store.read(async (tx) => {
+      const now = await instantOf(parts, tx);
+      const asked = body.until === undefined ? now : Temporal.Instant.from(body.until);
+      if (Temporal.Instant.compare(asked, now) > 0) {
+        throw new InvalidInputError([{ path: 'until', message: `must not be after now, ${wireTimestamp(now)}` }]);
+      }
+      const all = await listOrganizations(tx);
+      return {
+        isRehearsal: body.rehearse === true,
+        organizationIds: body.allOrganizations === true ? all.map(({ id }) => id) : [caller.organizationId],
+        until: asked,
+      };
+    });
+    const report = createRunReport();
+    for (const orgId of organizationIds) await runDue(parts, orgId, { until, report, isRehearsal });
+    return { body: { data: { until: wireTimestamp(until), isRehearsal, ...report.body() } } };
+  },
+};
+
+/** What a server does by itself: everything that is due now. A simulated database waits for its clock to be advanced. */
+export async function billDue(parts: EngineParts, signal: AbortSignal | undefined): Promise<DueReport> {
+  const report = createRunReport();
+  const found = await parts.store.read(async (tx) => ({
+    isSimulated: (await findClock(tx)) !== undefined,
+    organizations: await listOrganizations(tx),
+  }));
+  if (found.isSimulated) return report.body();
+  const until = parts.now();
+  for (const { id } of found.organizations) await runDue(parts, id, { until, report, signal });
+  return report.body();
+}
+
+async function show(parts: EngineParts, tx: Transaction) {
+  const simulated = await findClock(tx);
+  const next = await nextDue(tx, await listOrganizations(tx), {
+    after: Temporal.Instant.fromEpochMilliseconds(0),
+    graceHours: simulated === undefined ? parts.finalizationGraceHours : 0,
+  });
+  return {
+    now: wireTimestamp(await instantOf(parts, tx)),
+    isSimulated: simulated !== undefined,
+    nextDueAt: next === undefined ? null : wireTimestamp(next),
+  };
+}
+
+/** The clock of the database, which is never behind anything that was recorded. */
+async function instantOf(parts: EngineParts, tx: Transaction): Promise<Temporal.Instant> {
+  const clock = (await findClock(tx)) ?? parts.now();
+  const recorded = (await listOrganizations(tx)).map(({ lastCreatedAt }) => Temporal.Instant.from(lastCreatedAt));
+  return [clock, ...recorded].reduce((one, other) => (Temporal.Instant.compare(one, other) < 0 ? other : one));
+}
+
+/** Where the simulated clock stands, which begins now if time was real. */
+async function beginSimulation(parts: EngineParts, tx: Transaction): Promise<Temporal.Instant> {
+  await refuseProduction(tx);
+  const now = await instantOf(parts, tx);
+  await setClock(tx, now);
+  return now;
+}
+
+async function refuseProduction(tx: Transaction): Promise<void> {
+  const inProduction = (await listOrganizations(tx)).find(({ environment }) => environment === 'production');
+  if (inProduction === undefined) return;
+  throw new ConflictError(`the organization "${inProduction.name}" is in production, where time is real`, {
+    hint: 'simulate on another database, such as a copy of this one',
+  });
+}
+
+function added(now: Temporal.Instant, by: string): Temporal.Instant {
+  return now.toZonedDateTimeISO('UTC').add(Temporal.Duration.from(by)).toInstant();
+}
+
+function checkTarget(now: Temporal.Instant, target: Temporal.Instant): Temporal.Instant {
+  if (Temporal.Instant.compare(target, now) < 0) {
+    throw new ConflictError(`the clock stands at ${wireTimestamp(now)}, and time never goes backwards`, {
+      hint: 'an earlier instant needs a database without records',
+    });
+  }
+  if (target.toZonedDateTimeISO('UTC').year > limits.lastYear) {
+    throw new InvalidInputError([{ path: 'by', message: `leads beyond the year ${limits.lastYear}` }]);
+  }
+  return target;
+}
+
+/** Lets time pass until `target`, from one instant with work to the next. */
+async function advanced(parts: EngineParts, target: Temporal.Instant) {
+  const report = createRunReport();
+  const { store } = parts;
+  let reached = await store.read(async (tx) => await standingAt(tx));
+  for (;;) {
+    // Before time goes on, also what another process was interrupted in.
+    for (const { id } of reached.organizations) await runDue(parts, id, { until: reached.now, report });
+    if (Temporal.Instant.compare(reached.now, target) >= 0) break;
+    reached = await store.write(async (tx) => await moveOn(tx, target));
+  }
+  return { now: wireTimestamp(reached.now), isSimulated: true, ...report.body() };
+}
+
+interface Standing {
+  readonly now: Temporal.Instant;
+  readonly organizations: readonly Organization[];
+}
+
+async function standingAt(tx: Transaction): Promise<Standing> {
+  const now = await findClock(tx);
+  if (now === undefined) throw new ConflictError('somebody has gone back to the real clock meanwhile');
+  return { now, organizations: await listOrganizations(tx) };
+}
+
+/** Sets the clock to the next instant at which something falls due, or to `target` where nothing does before it. */
+async function moveOn(tx: Transaction, target: Temporal.Instant): Promise<Standing> {
+  const standing = await standingAt(tx);
+  const next = await nextDue(tx, standing.organizations, { after: standing.now, graceHours: 0 });
+  const isBefore = next !== undefined && Temporal.Instant.compare(next, target) < 0;
+  const now = isBefore ? next : target;
+  if (Temporal.Instant.compare(now, standing.now) <= 0) return standing;
+  await setClock(tx, now);
+  return { ...standing, now };
+}
+
+async function nextDue(
+  tx: Transaction,
+  organizations: readonly Organization[],
+  { after, graceHours }: { readonly after: Temporal.Instant; readonly graceHours: number },
+): Promise<Temporal.Instant | undefined> {
+  let earliest: Temporal.Instant | undefined;
+  for (const { id } of organizations) {
+    const next = earliestDue(await findNextDue(tx, id, dueBy(after, graceHours)), graceHours);
+    if (next === undefined) continue;
+    if (earliest === undefined || Temporal.Instant.compare(next, earliest) < 0) earliest = next;
+  }
+  return earliest;
+}

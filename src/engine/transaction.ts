@@ -1,0 +1,63 @@
+/** How work of the engine gets its transaction, its one instant, and what SQL meters read. */
+
+import { NotFoundError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { Caller } from '../operations/index.ts';
+import type { Transaction } from '../store/database.ts';
+import { findClock } from '../store/records/clock.ts';
+import { findOrganization, updateOrganization } from '../store/records/organizations.ts';
+import type { EngineParts } from './engine.ts';
+import type { CallContext } from './handler.ts';
+import { type SqlReadings, withSqlReadings } from './usage-sql.ts';
+import { wireTimestamp } from './wire.ts';
+
+/**
+ * Does `work` in a transaction, and once more for each SQL meter that it has to read: only what the last run returns counts,
+ * and only its writes are kept.
+ */
+export async function inTransaction<T>(
+  dependencies: EngineParts,
+  { caller, access }: { readonly caller: Caller; readonly access: 'read' | 'write' },
+  work: (context: CallContext) => Promise<T>,
+): Promise<T> {
+  const { store, meterSql } = dependencies;
+  const deadlineMilliseconds = access === 'write' ? limits.meterSqlBillRunMilliseconds : limits.meterSqlMilliseconds;
+  return await withSqlReadings(
+    { meterSql, deadlineMilliseconds },
+    async (sqlReadings) =>
+      await store[access](async (tx) => await work(await createContext(dependencies, caller, { tx, sqlReadings }))),
+  );
+}
+
+/** Keeps the instant of a write, behind which the organization's time never goes back (reliability 4.4). */
+export async function keepTime(context: CallContext): Promise<void> {
+  if (context.timestamp <= context.organization.lastCreatedAt) return;
+  await updateOrganization(context.tx, context.orgId, { lastCreatedAt: context.timestamp });
+}
+
+async function createContext(
+  dependencies: EngineParts,
+  caller: Caller,
+  { tx, sqlReadings }: { readonly tx: Transaction; readonly sqlReadings: SqlReadings },
+): Promise<CallContext> {
+  const organization = await findOrganization(tx, caller.organizationId);
+  if (organization === undefined) throw new NotFoundError('this organization does not exist');
+  const simulated = await findClock(tx);
+  const clock = simulated ?? dependencies.now();
+  const last = Temporal.Instant.from(organization.lastCreatedAt);
+  const now = Temporal.Instant.compare(clock, last) < 0 ? last : clock;
+  return {
+    tx,
+    events: dependencies.store.events,
+    sqlReadings,
+    caller,
+    organization,
+    orgId: organization.id,
+    now,
+    timestamp: wireTimestamp(now),
+    newId: dependencies.newId,
+    randomBytes: dependencies.randomBytes,
+    // Nobody sends usage late to a clock that waits for them (semantics 7).
+    finalizationGraceHours: simulated === undefined ? dependencies.finalizationGraceHours : 0,
+  };
+}

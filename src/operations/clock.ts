@@ -1,0 +1,202 @@
+/**
+ * The time of a database and what falls due with it, never offered over the API (semantics 3, Platform). These operations
+ * are on the whole database: each instant with work is a transaction of its own.
+ */
+
+import * as z from 'zod';
+
+import { cents, date, dateOrTimestampInput, noParams, noQuery, one, timestamp, uuid } from './fields.ts';
+import { defineOperation } from './operation.ts';
+import type { View } from './operation.ts';
+
+const isoDuration =
+  /^P(?=\d|T)(?:\d{1,6}Y)?(?:\d{1,6}M)?(?:\d{1,6}W)?(?:\d{1,6}D)?(?:T(?=\d)(?:\d{1,6}H)?(?:\d{1,6}M)?(?:\d{1,6}S)?)?$/;
+const shortDuration = /^(\d{1,6})([hdwy])$/;
+
+/** Calendar time as ISO 8601 writes it (`P1M`), or whole hours, days, weeks or years (`30d`). Comes out as ISO 8601. */
+const durationInput = z
+  .string()
+  .max(60)
+  .transform((value) => value.replace(shortDuration, (_all, count: string, unit: string) => isoOf(count, unit)))
+  .refine((value) => isoDuration.test(value) && /[1-9]/.test(value), {
+    error: 'must be a duration above 0 such as P1M, P1Y2M, PT12H, 30d, 12h, 2w or 1y',
+  })
+  .meta({ type: 'string', format: 'duration' });
+
+function isoOf(count: string, unit: string): string {
+  return unit === 'h' ? `PT${count}H` : `P${count}${unit.toUpperCase()}`;
+}
+
+const clockFields = {
+  now: timestamp,
+  /** Whether time stands still until it is advanced. */
+  isSimulated: z.boolean(),
+};
+
+const finalized = z.strictObject({
+  organizationId: uuid,
+  id: uuid,
+  invoiceNumber: z.string(),
+  contractId: uuid,
+  customerId: uuid,
+  invoiceDate: date,
+  totalCents: cents,
+});
+
+const failure = z.strictObject({
+  organizationId: uuid,
+  contractId: uuid.optional(),
+  customerId: uuid.optional(),
+  message: z.string(),
+});
+
+const runFields = {
+  finalizedCount: z.int(),
+  /** Of the invoices finalized. */
+  totalCents: cents,
+  draftedCount: z.int(),
+  expiredGrantCount: z.int(),
+  resumedCustomerCount: z.int(),
+  endedContractCount: z.int(),
+  failedCount: z.int(),
+  /** Of the invoices finalized, the first thousand in the order of finalization. */
+  invoices: z.array(finalized),
+  /** What could not be done, and is tried again by the next run: the first thousand. */
+  failures: z.array(failure),
+};
+
+const runColumns = [
+  { header: 'FINALIZED', path: 'finalizedCount', format: 'number' },
+  { header: 'TOTAL', path: 'totalCents', format: 'money' },
+  { header: 'DRAFTED', path: 'draftedCount', format: 'number' },
+  { header: 'EXPIRED', path: 'expiredGrantCount', format: 'number' },
+  { header: 'RESUMED', path: 'resumedCustomerCount', format: 'number' },
+  { header: 'ENDED', path: 'endedContractCount', format: 'number' },
+  { header: 'FAILED', path: 'failedCount', format: 'number' },
+] as const;
+const clockColumns = [
+  { header: 'NOW', path: 'now', format: 'timestamp' },
+  { header: 'SIMULATED', path: 'isSimulated', format: 'boolean' },
+] as const;
+const nextDueColumn = { header: 'NEXT DUE', path: 'nextDueAt', format: 'timestamp' } as const;
+const clockView: View = { rows: 'data', columns: [...clockColumns, nextDueColumn] };
+const movedView: View = { rows: 'data', columns: [...clockColumns, ...runColumns] };
+const runView: View = {
+  rows: 'data',
+  columns: [{ header: 'UNTIL', path: 'until', format: 'timestamp' }, ...runColumns],
+};
+
+const shownClock = z.strictObject({
+  ...clockFields,
+  /** When something falls due next; null when nothing does. In the past for what waits for a bill run. */
+  nextDueAt: timestamp.nullable(),
+});
+const movedClock = z.strictObject({ ...clockFields, ...runFields });
+
+export const clockOperations = [
+  defineOperation({
+    name: 'clock.show',
+    summary: 'Show the time of this database, and when something falls due next',
+    scope: '*',
+    status: 200,
+    params: noParams,
+    query: noQuery,
+    body: undefined,
+    response: one(shownClock),
+    errors: [],
+    command: { group: 'clock', verb: 'show' },
+    view: clockView,
+    examples: [{ about: 'What time it is', input: {} }],
+    documented: false,
+    readOnly: true,
+  }),
+  defineOperation({
+    name: 'clock.advance',
+    summary: 'Let time pass; everything that falls due on the way is done, each at its instant',
+    description:
+      'The clock is simulated from then on. One step of a year gives the same books as 365 steps of a day. When interrupted, the clock stands at the instant that was reached: go on with --to.',
+    scope: '*',
+    status: 200,
+    params: noParams,
+    query: noQuery,
+    body: z
+      .strictObject({
+        by: durationInput.optional().describe('How long, in calendar time of UTC: P1M, 30d, 12h, 2w, 1y.'),
+        to: dateOrTimestampInput.optional().describe('Until when instead: a date (00:00 UTC of it) or a date-time.'),
+      })
+      .refine(({ by, to }) => (by === undefined) !== (to === undefined), 'give either by or to'),
+    response: one(movedClock),
+    errors: ['conflict', 'invalidInput'],
+    command: { group: 'clock', verb: 'advance' },
+    view: movedView,
+    examples: [
+      { about: 'A month passes', input: { body: { by: 'P1M' } } },
+      { about: 'To the end of the year', input: { body: { to: '2027-01-01' } } },
+    ],
+    documented: false,
+    findings: 'data.failures',
+  }),
+  defineOperation({
+    name: 'clock.set',
+    summary: 'Simulate the time of this database, from an instant on',
+    description:
+      'An empty database begins at any instant. With records in it time goes forward alone, and what falls due on the way is done, as by clock advance.',
+    scope: '*',
+    status: 200,
+    params: noParams,
+    query: noQuery,
+    body: z.strictObject({
+      to: dateOrTimestampInput.describe('The instant: a date (00:00 UTC of it) or a date-time.'),
+    }),
+    response: one(movedClock),
+    errors: ['conflict', 'invalidInput'],
+    command: { group: 'clock', verb: 'set' },
+    view: movedView,
+    examples: [{ about: 'Begin with the year', input: { body: { to: '2026-01-01' } } }],
+    documented: false,
+    findings: 'data.failures',
+  }),
+  defineOperation({
+    name: 'clock.reset',
+    summary: 'Go back to the real clock, once it has caught up',
+    scope: '*',
+    status: 200,
+    params: noParams,
+    query: noQuery,
+    body: undefined,
+    response: one(shownClock),
+    errors: ['conflict'],
+    command: { group: 'clock', verb: 'reset' },
+    view: clockView,
+    examples: [{ about: 'Real time again', input: {} }],
+    documented: false,
+    repeatable: 'always',
+  }),
+  defineOperation({
+    name: 'bill.run',
+    summary: 'Do what has fallen due: finalize invoices, expire grants, draft periods, end pauses and contracts',
+    description:
+      'Can be repeated and interrupted at any time: what was done stays done, the rest is done by the next run. With --dry-run everything is done and nothing kept.',
+    scope: '*',
+    status: 200,
+    params: noParams,
+    query: noQuery,
+    body: z.strictObject({
+      until: dateOrTimestampInput.optional().describe('Only what was due by then; now when not given.'),
+      allOrganizations: z.boolean().optional().describe('Of every organization of this database.'),
+      rehearse: z.boolean().optional().describe('Show what would be done, and keep nothing of it.'),
+    }),
+    response: one(z.strictObject({ until: timestamp, isRehearsal: z.boolean(), ...runFields })),
+    errors: ['invalidInput'],
+    command: { group: 'bill', verb: 'run' },
+    view: runView,
+    examples: [
+      { about: 'What is due now', input: { body: {} } },
+      { about: 'What was due by the end of March', input: { body: { until: '2026-04-01' } } },
+    ],
+    documented: false,
+    repeatable: 'always',
+    rehearsal: 'rehearse',
+    findings: 'data.failures',
+  }),
+] as const;

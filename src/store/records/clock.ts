@@ -1,0 +1,40 @@
+/** Where a simulated clock stands; a database without one goes by the real clock. */
+
+import type { Transaction } from '../database.ts';
+import { instantText } from './row-values.ts';
+
+/** The instant of the simulated clock; undefined where time is real. */
+export async function findClock(tx: Transaction): Promise<Temporal.Instant | undefined> {
+  const row = await tx.selectFrom('clock').select('now').executeTakeFirst();
+  return row === undefined ? undefined : Temporal.Instant.from(row.now);
+}
+
+export async function setClock(tx: Transaction, instant: Temporal.Instant): Promise<void> {
+  const now = instantText(instant);
+  await tx
+    .insertInto('clock')
+    .values({ id: 1, now })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ now }))
+    .execute();
+}
+
+export async function removeClock(tx: Transaction): Promise<void> {
+  await tx.deleteFrom('clock').execute();
+}
+
+/** Tables without which nothing else can be recorded that has a time. */
+const firstTables = ['customers', 'products', 'meters', 'plans', 'webhookEndpoints'] as const;
+
+/** Whether no organization has anything yet but its keys. */
+export async function hasNoRecords(tx: Transaction): Promise<boolean> {
+  for (const table of firstTables) {
+    if ((await tx.selectFrom(table).select('seq').limit(1).executeTakeFirst()) !== undefined) return false;
+  }
+  return true;
+}
+
+/** Lets every organization begin at an instant; for a database without records. */
+export async function beginAt(tx: Transaction, instant: Temporal.Instant): Promise<void> {
+  const at = instantText(instant);
+  await tx.updateTable('organizations').set({ createdAt: at, lastCreatedAt: at }).execute();
+}

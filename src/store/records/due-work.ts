@@ -1,0 +1,239 @@
+/**
+ * What falls due with time, found by index: drafts to be made and to be finalized, grants that expire, contracts and pauses
+ * that end. Calendar dates stand for 00:00 UTC.
+ */
+
+import { sql } from 'kysely';
+
+import type { Transaction } from '../database.ts';
+import { instantText, optionalDate, optionalInstant } from './row-values.ts';
+
+/** Written out, so that the index of drafts serves. */
+const drafted = sql.lit('Drafted' as const);
+/** As the index has it. */
+const endsOn = sql<string | null>`coalesce("effectiveEndDate", "endDate")`;
+
+export interface DueBy {
+  /** Inclusive, as all of these. */
+  readonly instant: Temporal.Instant;
+  /** The date of `instant`. */
+  readonly date: Temporal.PlainDate;
+  /** Drafts of this invoice date and before are finalized. */
+  readonly invoiceDate: Temporal.PlainDate;
+}
+
+/** Where a page begins: behind this `seq`. */
+export interface SeqPage {
+  readonly afterSeq: bigint;
+  readonly limit: number;
+}
+
+export interface DueSubject {
+  readonly id: string;
+  readonly seq: bigint;
+}
+
+/** Contracts with anything due, in the order in which they were made. */
+export async function listDueContracts(
+  tx: Transaction,
+  orgId: string,
+  { by, afterSeq, limit }: SeqPage & { readonly by: DueBy },
+): Promise<readonly DueSubject[]> {
+  return await tx
+    .selectFrom('contracts')
+    .select(['id', 'seq'])
+    .where('orgId', '=', orgId)
+    .where('seq', '>', afterSeq)
+    .where('id', 'in', () => dueContractIds(tx, orgId, by))
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+}
+
+function dueContractIds(tx: Transaction, orgId: string, { instant, date, invoiceDate }: DueBy) {
+  return tx
+    .selectFrom('contracts')
+    .select('id')
+    .where('orgId', '=', orgId)
+    .where('draftsDueOn', '<=', date.toString())
+    .union(
+      tx
+        .selectFrom('contracts')
+        .select('id')
+        .where('orgId', '=', orgId)
+        .where('terminatedAt', 'is', null)
+        .where(endsOn, '<=', date.toString()),
+    )
+    .union(
+      tx
+        .selectFrom('invoices')
+        .select('contractId as id')
+        .where('orgId', '=', orgId)
+        .where('status', '=', drafted)
+        .where('invoiceDate', '<=', invoiceDate.toString()),
+    )
+    .union(
+      tx
+        .selectFrom('grantExpiries')
+        .select('contractId as id')
+        .where('orgId', '=', orgId)
+        .where('expiresAt', '<=', instantText(instant)),
+    );
+}
+
+/** Customers whose pause is over, in the order in which they were made. */
+export async function listEndedPauses(
+  tx: Transaction,
+  orgId: string,
+  { date, afterSeq, limit }: SeqPage & Pick<DueBy, 'date'>,
+): Promise<readonly DueSubject[]> {
+  return await tx
+    .selectFrom('customers')
+    .select(['id', 'seq'])
+    .where('orgId', '=', orgId)
+    .where('seq', '>', afterSeq)
+    .where('pausedUntil', '<=', date.toString())
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+}
+
+/** What of a contract falls due next, of each kind; undefined where nothing of it does. */
+export interface ContractDue {
+  readonly draftsDueOn: Temporal.PlainDate | undefined;
+  /** Of the earliest draft. */
+  readonly invoiceDate: Temporal.PlainDate | undefined;
+  readonly expiresAt: Temporal.Instant | undefined;
+  /** Until the end has been told. */
+  readonly endsOn: Temporal.PlainDate | undefined;
+}
+
+export async function findContractDue(tx: Transaction, orgId: string, contractId: string): Promise<ContractDue> {
+  const contract = await tx
+    .selectFrom('contracts')
+    .select(['draftsDueOn', 'terminatedAt', endsOn.as('endsOn')])
+    .where('orgId', '=', orgId)
+    .where('id', '=', contractId)
+    .executeTakeFirst();
+  const draft = await tx
+    .selectFrom('invoices')
+    .select('invoiceDate')
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .where('status', '=', 'Drafted')
+    .orderBy('periodIndex')
+    .limit(1)
+    .executeTakeFirst();
+  const expiry = await tx
+    .selectFrom('grantExpiries')
+    .select((row) => row.fn.min('expiresAt').as('expiresAt'))
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .executeTakeFirst();
+  return {
+    draftsDueOn: optionalDate(contract?.draftsDueOn ?? null),
+    invoiceDate: optionalDate(draft?.invoiceDate ?? null),
+    expiresAt: optionalInstant(expiry?.expiresAt ?? null),
+    endsOn: contract?.terminatedAt === null ? optionalDate(contract.endsOn) : undefined,
+  };
+}
+
+/** The earliest of each kind in an organization, after an instant; dates as in `DueBy`. */
+export async function findNextDue(
+  tx: Transaction,
+  orgId: string,
+  after: DueBy,
+): Promise<ContractDue & { readonly pausedUntil: Temporal.PlainDate | undefined }> {
+  const date = after.date.toString();
+  const contracts = tx.selectFrom('contracts').where('orgId', '=', orgId);
+  const draftsDueOn = await contracts
+    .select((row) => row.fn.min('draftsDueOn').as('least'))
+    .where('draftsDueOn', '>', date)
+    .executeTakeFirst();
+  const ending = await contracts
+    .select(sql<string | null>`min(${endsOn})`.as('least'))
+    .where('terminatedAt', 'is', null)
+    .where(endsOn, '>', date)
+    .executeTakeFirst();
+  const draft = await tx
+    .selectFrom('invoices')
+    .select((row) => row.fn.min('invoiceDate').as('least'))
+    .where('orgId', '=', orgId)
+    .where('status', '=', drafted)
+    .where('invoiceDate', '>', after.invoiceDate.toString())
+    .executeTakeFirst();
+  const expiry = await tx
+    .selectFrom('grantExpiries')
+    .select((row) => row.fn.min('expiresAt').as('least'))
+    .where('orgId', '=', orgId)
+    .where('expiresAt', '>', instantText(after.instant))
+    .executeTakeFirst();
+  const pause = await tx
+    .selectFrom('customers')
+    .select((row) => row.fn.min('pausedUntil').as('least'))
+    .where('orgId', '=', orgId)
+    .where('pausedUntil', '>', date)
+    .executeTakeFirst();
+  return {
+    draftsDueOn: optionalDate(draftsDueOn?.least ?? null),
+    invoiceDate: optionalDate(draft?.least ?? null),
+    expiresAt: optionalInstant(expiry?.least ?? null),
+    endsOn: optionalDate(ending?.least ?? null),
+    pausedUntil: optionalDate(pause?.least ?? null),
+  };
+}
+
+/** Notes when the next drafts of a contract have to be made; undefined for never. */
+export async function scheduleDrafts(
+  tx: Transaction,
+  orgId: string,
+  { contractId, dueOn }: { readonly contractId: string; readonly dueOn: Temporal.PlainDate | undefined },
+): Promise<void> {
+  await tx
+    .updateTable('contracts')
+    .set({ draftsDueOn: dueOn?.toString() ?? null })
+    .where('orgId', '=', orgId)
+    .where('id', '=', contractId)
+    .execute();
+}
+
+/** Notes that the end of a contract was told. */
+export async function closeContract(
+  tx: Transaction,
+  orgId: string,
+  { id, terminatedAt }: { readonly id: string; readonly terminatedAt: Temporal.Instant },
+): Promise<void> {
+  await tx
+    .updateTable('contracts')
+    .set({ terminatedAt: instantText(terminatedAt) })
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Notes that a grant will expire. */
+export async function scheduleExpiry(
+  tx: Transaction,
+  orgId: string,
+  grant: { readonly contractId: string; readonly grantId: string; readonly expiresAt: Temporal.Instant },
+): Promise<void> {
+  await tx
+    .insertInto('grantExpiries')
+    .values({ ...grant, orgId, expiresAt: instantText(grant.expiresAt) })
+    .execute();
+}
+
+/** Takes away the expiries that have been settled, up to an instant; gives how many there were. */
+export async function closeExpiries(
+  tx: Transaction,
+  orgId: string,
+  { contractId, until }: { readonly contractId: string; readonly until: Temporal.Instant },
+): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('grantExpiries')
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .where('expiresAt', '<=', instantText(until))
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
