@@ -1,12 +1,19 @@
 /** What a meter would read for a customer or contract, and what it passes over and why. */
 
 import { decimalText } from '../calculation/money.ts';
-import { noEvents, type SkippedEvent } from '../calculation/usage-trace.ts';
+import { type GroupTrace, noEvents, type SkippedEvent, type UsageTrace } from '../calculation/usage-trace.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import type { ParsedInput } from '../operations/parse.ts';
 import type { Meter } from '../store/records/meters.ts';
-import { traceUsage, wireEventCounts, wireMeterFacts, wireTracedEvent } from './explain-usage.ts';
+import {
+  readQuery,
+  type TraceSubject,
+  traceUsage,
+  wireEventCounts,
+  wireMeterFacts,
+  wireTracedEvent,
+} from './explain-usage.ts';
 import type { CallContext } from './handler.ts';
 import { resolveSubject } from './usage-subject.ts';
 
@@ -21,7 +28,7 @@ export async function testMeter(
   const owner = await resolveSubject(context, input);
   const range = { start: Temporal.Instant.from(input.startDate), end: Temporal.Instant.from(input.endDate) };
   const trace = await traceUsage(context, meter, { owner, range });
-  const groups = trace.groups.length === 0 && meter.groupKeys.length === 0 ? [noEvents] : trace.groups;
+  const groups = await groupsOf(context, meter, { trace, subject: { owner, range } });
   return {
     data: {
       ...wireMeterFacts(meter),
@@ -41,6 +48,19 @@ export async function testMeter(
       skipped: trace.skipped.map(wireSkippedEvent),
     },
   };
+}
+
+/** A meter without group keys reads one quantity, also of nothing. */
+async function groupsOf(
+  context: CallContext,
+  meter: Meter,
+  { trace, subject }: { readonly trace: UsageTrace; readonly subject: TraceSubject },
+): Promise<readonly GroupTrace[]> {
+  if (meter.sql !== null) {
+    const quantity = await readQuery(context, { ...meter, sql: meter.sql }, subject);
+    return [{ ...(trace.groups[0] ?? noEvents), quantity }];
+  }
+  return trace.groups.length === 0 && meter.groupKeys.length === 0 ? [noEvents] : trace.groups;
 }
 
 /** Events of a customer that came after their period was finalized, on whatever contract. */

@@ -1,11 +1,14 @@
 /** The events behind what meters read, for explanations: the same events that metering reads, with their keys. */
 
+import { type Big, zero } from '../calculation/money.ts';
 import { type GroupTrace, type TracedEvent, createUsageTracer, type UsageTrace } from '../calculation/usage-trace.ts';
-import type { EventScan } from '../store/event-store.ts';
+import type { EventScan, ScannedEvent } from '../store/event-store.ts';
+import type { MeterSqlEvent } from '../store/meter-sql.ts';
 import { listContractsOfCustomer } from '../store/records/contracts.ts';
 import type { Meter } from '../store/records/meters.ts';
 import { coveragesOf, takenBefore } from './usage-attribution.ts';
 import type { MeteredContract, MeteringContext } from './usage-metering.ts';
+import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 import { wireTimestamp } from './wire.ts';
 
 export interface TraceRange {
@@ -20,24 +23,50 @@ export interface TraceOwner {
   readonly contract: MeteredContract | undefined;
 }
 
-/** The events of one meter in a range, but for those that came late, as metering leaves them out (semantics 8). */
-export async function traceUsage(
-  context: MeteringContext,
-  meter: Meter,
-  { owner, range }: { readonly owner: TraceOwner; readonly range: TraceRange },
-): Promise<UsageTrace> {
+/** The events of an owner in a range, which a meter is to read. */
+export interface TraceSubject {
+  readonly owner: TraceOwner;
+  readonly range: TraceRange;
+}
+
+/** What a meter reads and passes over; the quantity of a meter with a query is 0 here. */
+export async function traceUsage(context: MeteringContext, meter: Meter, subject: TraceSubject): Promise<UsageTrace> {
   const tracer = createUsageTracer(traceRules(meter));
+  await scanSubject(context, meter, subject, tracer.add);
+  return tracer.read();
+}
+
+/** The quantity of a meter with a query, which is run over the events that `traceUsage` tells of. */
+export async function readQuery(
+  context: MeteringContext,
+  meter: SqlMeter & Meter,
+  subject: TraceSubject,
+): Promise<Big> {
+  const events: MeterSqlEvent[] = [];
+  await scanSubject(context, meter, subject, ({ eventName, timestampEpochMs, propertiesJson }) => {
+    events.push({ eventName, timestampEpochMs, propertiesJson });
+  });
+  const [reading] = await readSqlMeter(context, meter, [{ keepsEvents: false, events }]);
+  return reading?.quantity ?? zero;
+}
+
+/** But for events that came late, as metering leaves them out (semantics 8). */
+async function scanSubject(
+  context: MeteringContext,
+  { id }: Meter,
+  { owner, range }: TraceSubject,
+  onEvent: (event: ScannedEvent) => void,
+): Promise<void> {
   const scan: EventScan = {
     orgId: context.orgId,
     customerId: owner.customerId,
-    contract: await contractFilter(context, meter.id, owner.contract),
+    contract: await contractFilter(context, id, owner.contract),
     fromEpochMs: range.start.epochMilliseconds,
     toEpochMs: range.end.epochMilliseconds,
     excludeLate: true,
     withKeys: true,
   };
-  await context.events.scan(context.tx, scan, tracer.add);
-  return tracer.read();
+  await context.events.scan(context.tx, scan, onEvent);
 }
 
 async function contractFilter(
@@ -63,7 +92,7 @@ export function wireMeterFacts(meter: Meter) {
     meterId: id,
     meterCode: code,
     aggregationType: sql === null ? aggregationType : ('SQL' as const),
-    ...(aggregationKey === null ? {} : { aggregationKey }),
+    ...(sql !== null || aggregationKey === null ? {} : { aggregationKey }),
   };
 }
 

@@ -98,10 +98,10 @@ test('groups and quantities are those that metering reads from the same events',
       (type, events) => {
         const rules = meter(type, { groupKeys: ['model'], eventTypeFilter: { include: [], exclude: ['other'] } });
         const fold = createUsageFold(rules, noDimensions);
-        for (const each of events) fold.add(each as TraceableEvent, 0);
+        for (const each of events) fold.add(each, 0);
         const figures = (groups: readonly { groupValues: unknown; quantity: { toFixed(): string }; count: number }[]) =>
           groups.map((group) => JSON.stringify([group.groupValues, group.quantity.toFixed(), group.count])).toSorted();
-        const trace = traced(rules, events as Partial<TraceableEvent>[]);
+        const trace = traced(rules, events);
         expect(figures(trace.groups)).toEqual(figures(fold.readings(0, 1)));
       },
     ),

@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import type { ResponseBody } from '../../src/operations/index.ts';
 import { finalize, grant, grantPaid, invoiceAt, settle, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
+import { expectSound } from '../support/explanation.ts';
+import type { Explained } from '../support/explanation.ts';
 import { refusalOf } from '../support/refusal.ts';
 import { createPrice } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
-
-type Explained = ResponseBody<'invoices.explain'>['data'];
 
 let world: World;
 beforeEach(async () => {
@@ -26,30 +25,10 @@ async function explainFirst(subscription: Subscription): Promise<Explained> {
   return await explain((await invoiceAt(world, subscription, 0)).id);
 }
 
-/** What must hold in every explanation: lines add up, credits are what grants paid, and frozen figures are today's. */
-function expectSound(explained: Explained): void {
-  const sum = (values: readonly unknown[]) => values.reduce<number>((total, each) => total + Number(each), 0);
-  expect(sum(explained.lines.map((line) => line.totalAmountCents))).toBe(Number(explained.totalCents));
-  for (const line of explained.lines) {
-    expect(Number(line.exactAmount) + Number(line.roundingAmount)).toBeCloseTo(Number(line.totalAmountCents) / 100, 9);
-    if (line.kind !== 'metered') continue;
-    expect(sum(line.grants.map((each) => each.appliedCents))).toBe(Number(line.creditCents));
-    expect(Number(line.creditCents) + Number(line.overageCents)).toBe(Number(line.totalAmountCents));
-  }
-  const metered = explained.lines.filter((line) => line.kind === 'metered');
-  for (const each of explained.grants) {
-    const own = metered.flatMap((line) => line.grants.filter((part) => part.grantId === each.grantId));
-    expect(sum(own.map((part) => part.appliedCents))).toBe(Number(each.appliedCents));
-    const credited = explained.lines.filter((line) => line.grantId === each.grantId);
-    expect(sum(credited.map((line) => line.totalAmountCents)) + Number(each.appliedCents)).toBe(0);
-  }
-  expect(explained.disagreements).toEqual([]);
-}
-
 /** Each grant on the first metered line, as `rank cents why`. */
 function payments(explained: Explained, index = 0): string[] {
   const line = explained.lines.filter(({ kind }) => kind === 'metered')[index];
-  return (line?.grants ?? []).map((each) => `${each.rank} ${String(each.appliedCents)} ${each.why}`);
+  return (line?.grants ?? []).map((each) => `${each.rank} ${Number(each.appliedCents)} ${each.why}`);
 }
 
 const rest = (explained: Explained) => ({ ...explained, basis: '', asOf: '', invoiceNumber: '', status: '' });
@@ -84,7 +63,7 @@ describe('a metered line is traced', () => {
       totalAmountCents: 33,
     });
     const sample = explained.lines[0]?.usage?.sample ?? [];
-    expect(sample.map((event) => `${event.idempotencyKey} ${String(event.value)}`)).toEqual([
+    expect(sample.map((event) => `${event.idempotencyKey} ${Number(event.value)}`)).toEqual([
       'day-3 3',
       'day-4 4',
       'day-5 5',

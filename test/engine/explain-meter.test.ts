@@ -96,6 +96,21 @@ describe('a meter tried out', () => {
     expect((await testMeter({ contractId: other.contractId })).groups[0]?.quantity).toBe(0);
   });
 
+  test('with a query reads what the query gives over the same events', async () => {
+    const { data } = await world.call('meters.create', {
+      body: {
+        code: 'BY_QUERY',
+        displayName: 'By query',
+        sql: "SELECT sum(properties['tokens']) * 2 AS value FROM events",
+      },
+    });
+    await use(world, acme, { tokens: 3, at: '2026-03-10T00:00:00Z', key: 'a' });
+    await use(world, acme, { tokens: 4, at: '2026-03-11T00:00:00Z', key: 'b' });
+    const read = await testMeter({ customerId: acme.customerId }, data.id);
+    expect(read).toMatchObject({ aggregationType: 'SQL', matchedCount: 2 });
+    expect(read.groups).toMatchObject([{ quantity: 14, eventCount: 2, firstAt: '2026-03-10T00:00:00.000Z' }]);
+  });
+
   test('leaves out events that came late, and counts them', async () => {
     await use(world, acme, { tokens: 1, at: '2026-03-10T00:00:00Z' });
     world.clock.set('2026-04-02T00:00:00Z');

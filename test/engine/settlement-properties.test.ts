@@ -3,105 +3,23 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { ConflictError, InvalidInputError } from '../../src/errors.ts';
 import { textOfNumber } from '../../src/exact-json.ts';
-import { balance, invoices, settle, subscribe, use } from '../support/billing-scenario.ts';
+import { balance, invoices, settle } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
-import { createWorld } from '../support/world.ts';
+import { play, storyOf } from '../support/story.ts';
 import type { World } from '../support/world.ts';
-
-type Step = (world: World, subscription: Subscription) => Promise<unknown>;
-
-const models = ['large', 'small'];
-const day = (count: number) =>
-  Temporal.Instant.from('2026-03-01T00:00:00Z')
-    .add({ hours: 24 * count })
-    .toString();
-
-const usage = fc
-  .record({
-    tokens: fc.integer({ min: 0, max: 900 }),
-    back: fc.integer({ min: 0, max: 40 }),
-    model: fc.constantFrom(...models),
-    key: fc.constantFrom('a', 'b', undefined),
-  })
-  .map(({ tokens, back, model, key }): Step => async (world, subscription) => {
-    const at = world.clock
-      .now()
-      .subtract({ hours: 24 * back })
-      .toString();
-    await use(world, subscription, { tokens, at, model, ...(key === undefined ? {} : { key }) });
-  });
-
-const grants = fc
-  .record({
-    amounts: fc.oneof(
-      fc.record({ amountCents: fc.integer({ min: 0, max: 2000 }) }),
-      fc.record({ creditRateCents: fc.integer({ min: 0, max: 7 }), creditAmount: fc.integer({ min: 1, max: 300 }) }),
-    ),
-    expiry: fc.integer({ min: 1, max: 120 }),
-    specifiers: fc.constantFrom({}, { properties: { model: 'large' } }),
-    isPaid: fc.boolean(),
-  })
-  .map(({ amounts, expiry, specifiers, isPaid }): Step => async (world, { contractId }) => {
-    const expiresAt = world.clock
-      .now()
-      .add({ hours: 24 * expiry })
-      .toString();
-    const name = isPaid ? 'credits.grantPaid' : 'credits.grant';
-    await world.call(name, { params: { contractId }, body: { ...amounts, expiresAt, specifiers } });
-  });
-
-/** Something that happens to the invoice of a place, whether or not its status allows it. */
-const actions = fc
-  .record({
-    name: fc.constantFrom('invoices.finalize', 'invoices.pay', 'invoices.cancel', 'invoices.refund'),
-    place: fc.integer({ min: 0, max: 4 }),
-  })
-  .map(({ name, place }): Step => async (world, subscription) => {
-    const invoice = (await invoices(world, subscription))[place];
-    const body = name === 'invoices.refund' ? { body: { restoreCredits: true } } : {};
-    if (invoice !== undefined) await world.call(name, { params: { invoiceId: invoice.id }, ...body });
-  });
-
-const passing = fc.integer({ min: 1, max: 20 }).map((days): Step => async (world) => {
-  world.clock.advance({ days });
-  await Promise.resolve();
-});
-
-const checking = fc.constant<Step>(expectSoundBooks);
-
-const story = fc.array(
-  fc.oneof(
-    { weight: 4, arbitrary: usage },
-    { weight: 2, arbitrary: grants },
-    { weight: 3, arbitrary: passing },
-    { weight: 2, arbitrary: actions },
-    { weight: 1, arbitrary: checking },
-  ),
-  { minLength: 5, maxLength: 24 },
-);
-
-const budgets = [{ eventPropertyKey: 'model', eventPropertyValue: 'large', maxCreditsCents: 700 }];
 
 test('settling writes what was shown before, once, and finalized invoices agree with the ledger', async () => {
   await fc.assert(
-    fc.asyncProperty(story, fc.boolean(), async (steps, hasBudget) => {
-      const world = await createWorld({ start: day(0) });
-      const creditSettings = { creditRateCents: 3, ...(hasBudget ? { budgets } : {}) };
-      const subscription = await subscribe(world, { contract: { endDate: '2026-08-01', creditSettings } });
-      for (const step of steps) await step(world, subscription).catch(refusalsAlone);
-      await expectSoundBooks(world, subscription);
-      expect(await settle(world, subscription)).toEqual([]);
-      await world.close();
+    fc.asyncProperty(storyOf(expectSoundBooks), fc.boolean(), async (steps, hasBudget) => {
+      await play(steps, hasBudget, async (world, subscription) => {
+        await expectSoundBooks(world, subscription);
+        expect(await settle(world, subscription)).toEqual([]);
+      });
     }),
     { numRuns: 60 },
   );
 }, 60_000);
-
-function refusalsAlone(error: unknown): void {
-  if (!(error instanceof ConflictError) && !(error instanceof InvalidInputError)) throw error;
-}
 
 async function expectSoundBooks(world: World, subscription: Subscription): Promise<void> {
   const shown = await invoices(world, subscription);

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Draw } from '../../src/calculation/burn-down.ts';
+import { explainLinePayments, type LinePaymentInput } from '../../src/calculation/line-payment.ts';
+import { at, atom, grant, million } from './fixtures.ts';
+
+function draw(grantId: string, cents: bigint, fields: Partial<Draw> = {}): Draw {
+  return {
+    invoiceId: 'invoice',
+    lineKey: 'line',
+    grantId,
+    appliedCents: cents,
+    amountCents: cents,
+    creditMicros: 0n,
+    ...fields,
+  };
+}
+
+function whys(input: Partial<LinePaymentInput>): string[] {
+  return explainLinePayments({
+    atoms: [atom(100n)],
+    grants: [],
+    draws: [],
+    earlierDraws: [],
+    budgets: [],
+    hasCreditRate: true,
+    ...input,
+  }).map((payment) => payment.why);
+}
+
+const [small, large] = [
+  grant({ grantId: 'small', originalCents: 40n }),
+  grant({ grantId: 'large', originalCents: 500n }),
+];
+const budget = { eventPropertyKey: 'model', eventPropertyValue: 'x' };
+
+describe('a grant that paid', () => {
+  test.each<[string, Partial<LinePaymentInput>, string[]]>([
+    ['all', { grants: [large], draws: [draw('large', 100n)] }, ['paid all of it']],
+    [
+      'what another left open',
+      { grants: [small, large], draws: [draw('small', 40n), draw('large', 60n)] },
+      ['paid until nothing was left of it', 'paid what was still open'],
+    ],
+    [
+      'with what earlier lines had left',
+      { grants: [small], draws: [draw('small', 10n)], earlierDraws: [draw('small', 30n, { lineKey: 'before' })] },
+      ['paid until nothing was left of it'],
+    ],
+    ['a part alone', { grants: [large], draws: [draw('large', 15n)] }, ['paid the part that credits may pay']],
+  ])('%s', (_case, input, expected) => {
+    expect(whys(input)).toEqual(expected);
+  });
+});
+
+describe('a grant that paid nothing', () => {
+  const early = grant({ grantId: 'early', expiresAt: at('2026-01-15') });
+  const free = grant({ grantId: 'free', originalCents: 0n, originalMicros: 5n * million });
+  test.each<[string, Partial<LinePaymentInput>, string]>([
+    ['of a line without cents', { atoms: [], grants: [large] }, 'there is nothing to pay'],
+    ['had expired', { grants: [early] }, 'expired before this usage ended'],
+    [
+      'is for other usage',
+      { grants: [grant({ grantId: 'other', specifiers: { eventNames: ['login'] } })] },
+      'limited to other usage',
+    ],
+    [
+      'is free, without a rate',
+      { grants: [free], hasCreditRate: false },
+      'free credits have no value here: the contract has no credit rate',
+    ],
+    ['was empty', { grants: [small], earlierDraws: [draw('small', 40n, { lineKey: 'before' })] }, 'had nothing left'],
+    [
+      'is free, and empty',
+      { grants: [free], earlierDraws: [draw('free', 9n, { amountCents: 0n, creditMicros: 5n * million })] },
+      'had nothing left',
+    ],
+    [
+      'met a cap',
+      { grants: [large], atoms: [atom(100n, { properties: { model: 'x' } })], budgets: [budget] },
+      'a budget caps the credits that this usage may take',
+    ],
+    [
+      'met no cap, since the budget is for other usage, but had lapsed',
+      { grants: [large], budgets: [budget] },
+      'had lapsed before this usage came in',
+    ],
+  ])('%s', (_case, input, expected) => {
+    expect(whys(input)).toEqual([expected]);
+  });
+
+  test('stands behind grants that paid all of it', () => {
+    const grants = [grant({ grantId: 'first' }), large];
+    expect(whys({ grants, draws: [draw('first', 100n)] })).toEqual([
+      'paid all of it',
+      'grants before it paid all of it',
+    ]);
+  });
+
+  test('may pay a part that grants before it have paid', () => {
+    const atoms = [atom(60n), atom(40n, { phaseEnd: at('2026-03-01') })];
+    const grants = [
+      grant({ grantId: 'first', originalCents: 60n }),
+      grant({ grantId: 'early', expiresAt: at('2026-02-01') }),
+    ];
+    expect(whys({ atoms, grants, draws: [draw('first', 60n)] })).toEqual([
+      'paid until nothing was left of it',
+      'grants before it paid all of it',
+    ]);
+  });
+});
