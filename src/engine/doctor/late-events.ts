@@ -10,7 +10,7 @@ import type { LateEvents } from './check.ts';
 
 const eventsAtOnce = 1000;
 
-/** Counts late events; only a full check reads each of them. */
+/** Counts late events; only a full check reads each of them, and tells those that are rightly so from the others. */
 export async function readLateEvents(
   context: Pick<CallContext, 'tx' | 'orgId' | 'events'>,
   isFull: boolean,
@@ -24,7 +24,7 @@ export async function readLateEvents(
     unjustified.push(...(await unjustifiedKeys(context, rows)));
     if (unjustified.length >= limits.findingsPerCheck) break;
   }
-  return { count: total, unjustified };
+  return { count: total - unjustified.length, unjustified };
 }
 
 async function unjustifiedKeys(

@@ -40,6 +40,11 @@ export function isBusy(error: unknown): boolean {
   return primary === code.busy || primary === code.locked;
 }
 
+/** A page of the file is not what it should be. */
+export function isCorrupt(error: unknown): boolean {
+  return primaryCodeOf(error) === code.corrupt;
+}
+
 /** After a failed read, write or sync the handle must not be trusted any more. */
 export function isInputOutputFailure(error: unknown): boolean {
   return primaryCodeOf(error) === code.inputOutput;

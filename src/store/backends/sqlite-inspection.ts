@@ -5,6 +5,7 @@ import { statSync } from 'node:fs';
 import { limits } from '../../limits.ts';
 import type { DanglingReference, Inspection, InspectionOptions, SchemaDifference } from '../inspection.ts';
 import { type SqliteConnection, openConnection, pragma } from './sqlite-connection.ts';
+import { isCorrupt } from './sqlite-errors.ts';
 import { prepareSchema } from './sqlite-schema.ts';
 
 /** Belongs into a transaction, so that pages, references and schema are of one state. */
@@ -12,23 +13,34 @@ export async function inspectDatabase(
   connection: SqliteConnection,
   { isFull }: InspectionOptions,
 ): Promise<Inspection> {
+  const damages = damagesOf(connection, isFull ? 'integrity_check' : 'quick_check');
+  // What a damaged file says of its rows is worth nothing, and asking may fail.
+  const isSound = damages.length === 0;
   return {
     location: connection.path,
     schemaVersion: Number(pragma(connection, 'user_version')),
     exposedFiles: exposedFiles(connection.path),
-    damages: damagesOf(connection, isFull ? 'integrity_check' : 'quick_check'),
-    danglingReferences: danglingReferences(connection),
-    schemaDifferences: await schemaDifferences(connection),
+    damages,
+    danglingReferences: isSound ? danglingReferences(connection) : [],
+    schemaDifferences: isSound ? await schemaDifferences(connection) : [],
   };
 }
 
-/** What SQLite finds wrong with the file, at most `limits.findingsPerCheck` sentences; empty for a sound one. */
+/**
+ * What SQLite finds wrong with the file: pages, indexes, UNIQUE and NOT NULL, but not CHECK, which it leaves out where it only
+ * reads. At most `limits.findingsPerCheck` sentences; empty for a sound one.
+ */
 export function damagesOf(
   connection: Pick<SqliteConnection, 'prepare'>,
   check: 'integrity_check' | 'quick_check',
 ): string[] {
-  const rows = connection.prepare(`PRAGMA ${check}(${limits.findingsPerCheck})`).all();
-  return rows.map((row) => String(row[check])).filter((sentence) => sentence !== 'ok');
+  try {
+    const rows = connection.prepare(`PRAGMA ${check}(${limits.findingsPerCheck})`).all();
+    return rows.map((row) => String(row[check])).filter((sentence) => sentence !== 'ok');
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    return [(error as Error).message];
+  }
 }
 
 function danglingReferences(connection: SqliteConnection): DanglingReference[] {

@@ -19,6 +19,7 @@ import {
 import type { SQLInputValue } from 'node:sqlite';
 
 import type { Database, Transaction } from '../database.ts';
+import type { Inspection, InspectionOptions } from '../inspection.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { type SqliteConnection, openConnection } from './sqlite-connection.ts';
 import { meaningOf } from './sqlite-errors.ts';
@@ -53,6 +54,17 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     }
   }
 
+  async function inspect(options: InspectionOptions): Promise<Inspection> {
+    let inspection: Inspection | undefined;
+    try {
+      return await transact('read only', async () => (inspection = await inspectDatabase(connection, options)));
+    } catch (error) {
+      // A transaction that met damage cannot even end; what it found is the answer.
+      if (inspection === undefined || inspection.damages.length === 0) throw error;
+      return inspection;
+    }
+  }
+
   let closing: Promise<void> | undefined;
 
   /** Queues behind what is running; what is asked for later finds the driver destroyed. */
@@ -70,7 +82,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     events: createSqliteEventStore(connection),
     read: (query) => transact('read only', query),
     write: (change) => transact('read write', change),
-    inspect: (options) => transact('read only', () => inspectDatabase(connection, options)),
+    inspect,
     close: () => (closing ??= close()),
   };
 }
