@@ -145,7 +145,7 @@ _tally_place() {
     'import') next='events' flags='' asks='' ;;
     'import events') next='' flags='--event-name --event-name-column --customer --customer-id --customer-column --contract-id --timestamp --time-zone --property --set --key-column --source --delimiter --batch-size --refused' asks='' ;;
     'demo') next='' flags='--events --seed' asks='' ;;
-    'serve') next='' flags='--port --host --rate-limit --allow-private-webhooks' asks='' ;;
+    'serve') next='' flags='--port --host --rate-limit --bill-every --allow-private-webhooks' asks='' ;;
     'api') next='' flags='--openapi --input' asks='' ;;
     'commands') next='' flags='' asks='' ;;
     'completion') next='' flags='' asks='' ;;

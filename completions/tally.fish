@@ -518,6 +518,7 @@ complete -c tally -n "__tally_at 'demo'" -l seed
 complete -c tally -n "__tally_at 'serve'" -l port
 complete -c tally -n "__tally_at 'serve'" -l host
 complete -c tally -n "__tally_at 'serve'" -l rate-limit
+complete -c tally -n "__tally_at 'serve'" -l bill-every
 complete -c tally -n "__tally_at 'serve'" -l allow-private-webhooks
 complete -c tally -n "__tally_at 'api'" -l openapi
 complete -c tally -n "__tally_at 'api'" -l input

@@ -72,8 +72,16 @@ function dependenciesFor(terminal: Terminal): Dependencies {
       });
       return { billing: client, close: () => client.close() };
     },
-    async serve({ engine, host, port, rateLimitPerMinute, isVerbose }) {
-      const { createServer } = await import('./server/server.ts');
+    async serve({ engine, host, port, rateLimitPerMinute, billEverySeconds, isVerbose }) {
+      const [{ createServer }, { createScheduler }] = await Promise.all([
+        import('./server/server.ts'),
+        import('./server/scheduler.ts'),
+      ]);
+      const tell = <T extends { readonly error?: unknown }>({ error, ...entry }: T): void => {
+        if (!isVerbose && error === undefined) return;
+        const cause = error === undefined ? {} : { error: error instanceof Error ? error.stack : error };
+        terminal.err(vouch(`${JSON.stringify({ at: now().toString(), ...entry, ...cause })}\n`));
+      };
       const server = createServer({
         engine,
         host,
@@ -82,14 +90,25 @@ function dependenciesFor(terminal: Terminal): Dependencies {
         version: packageFacts.version,
         now,
         newId,
-        log: ({ error, ...entry }) => {
-          if (!isVerbose && error === undefined) return;
-          const cause = error === undefined ? {} : { error: error instanceof Error ? error.stack : 'not an Error' };
-          terminal.err(vouch(`${JSON.stringify({ at: now().toString(), ...entry, ...cause })}\n`));
-        },
+        log: tell,
       });
       const { url } = await server.listen();
-      return { url, close: () => server.close() };
+      if (billEverySeconds === 0) return { url, close: () => server.close() };
+      const scheduler = createScheduler({
+        engine,
+        pauseMilliseconds: billEverySeconds * 1000,
+        onRun: (outcome) => {
+          if ('error' in outcome) tell({ billRun: 'failed', ...outcome });
+          else for (const { message, ...subject } of outcome.report.failures) tell({ ...subject, error: message });
+        },
+      });
+      scheduler.start();
+      return {
+        url,
+        close: async () => {
+          await Promise.all([server.close(), scheduler.close()]);
+        },
+      };
     },
     async openApiDocument() {
       const { openApiDocument } = await import('./server/openapi.ts');

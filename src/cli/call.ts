@@ -39,15 +39,17 @@ export async function callOperation(invocation: Invocation, session: Session): P
     invocation.inputPath === undefined ? undefined : wholeBody(await readText(invocation.inputPath), command.isBulk);
   const missing = missingFlags(command, invocation.given, whole !== undefined);
   const given = await completed(command, invocation.given, missing, session);
-  const input = await inputOf(command, given, { whole, readText });
+  const asked = await inputOf(command, given, { whole, readText });
+  const isRehearsal = flags.dryRun === true && command.rehearsalMember !== undefined;
+  const input = isRehearsal ? rehearsalOf(command, asked) : asked;
   const target = await session.target();
   const timeoutMilliseconds = timeoutOf(flags);
-  if (flags.dryRun === true) {
+  if (flags.dryRun === true && !isRehearsal) {
     const { printDryRun } = await import('./dry-run.ts');
     await printDryRun(command, input, { session, target });
     return;
   }
-  if (command.isWrite) await confirmWrite(session, target, effectOf(command, input));
+  if (command.isWrite && !isRehearsal) await confirmWrite(session, target, effectOf(command, input));
   const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds });
   try {
     const answer = await namingWhatIsMissing(given.positionals, async () =>
@@ -59,9 +61,32 @@ export async function callOperation(invocation: Invocation, session: Session): P
     const { stdout } = terminal;
     terminal.out(await render(answer.body, command.view, { choice: session.output, fields: command.fields, stdout }));
     note(command, answer, session);
+    if (isRehearsal) tell(session, say`dry run on ${target.environment}: all of it was done, and nothing kept`);
+    checkFindings(command, answer);
   } finally {
     await opened.close();
   }
+}
+
+/** The same, with nothing kept. */
+function rehearsalOf({ rehearsalMember = '' }: CommandSpec, input: CallInput): CallInput {
+  return { ...input, body: { ...(input.body as Record<string, unknown> | undefined), [rehearsalMember]: true } };
+}
+
+/** Work that could be done in part is told by the exit code; what was done has been printed. */
+function checkFindings({ findingsPath }: CommandSpec, { body }: Answer): void {
+  const findings = findingsPath === undefined ? undefined : valueAt(body, findingsPath);
+  if (!Array.isArray(findings) || findings.length === 0) return;
+  const [first] = findings as readonly unknown[];
+  throw new BillingError('checkFailed', `${findings.length} could not be done; the first: ${firstWords(first)}`, {
+    hint: 'see all of them with: -o json',
+  });
+}
+
+function firstWords(finding: unknown): string {
+  const subject = wireText(valueAt(finding, 'contractId')) || wireText(valueAt(finding, 'customerId'));
+  const message = wireText(valueAt(finding, 'message'));
+  return subject === '' ? message : `${subject}: ${message}`;
 }
 
 /** A service says that there is no such thing, and never repeats the id; the person who typed it is told which. */

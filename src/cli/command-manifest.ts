@@ -64,6 +64,8 @@ function commandSpec(operation: Operation): CommandSpec {
     isBulk: operation.bulk === true,
     isSecret: operation.secret === true,
     ...(typeof operation.repeatable === 'object' ? { idempotencyMember: operation.repeatable.whenGiven } : {}),
+    ...(operation.rehearsal === undefined ? {} : { rehearsalMember: operation.rehearsal }),
+    ...(operation.findings === undefined ? {} : { findingsPath: operation.findings }),
   };
   return {
     ...spec,

@@ -70,6 +70,10 @@ export interface CommandSpec {
   readonly isSecret: boolean;
   /** Body member that makes a repeated write safe. */
   readonly idempotencyMember?: string;
+  /** Body member that has everything done and nothing kept. */
+  readonly rehearsalMember?: string;
+  /** Path of a list in the answer of what went wrong. */
+  readonly findingsPath?: string;
 }
 
 export interface Manifest {

@@ -44,6 +44,8 @@ export interface ServeOptions {
   readonly port: number;
   /** Requests a minute and address; 0 lifts the limit. */
   readonly rateLimitPerMinute: number | undefined;
+  /** Between two bill runs; 0 for none at all. */
+  readonly billEverySeconds: number;
   /** Whether each answered request is told on standard error; failures of the service always are. */
   readonly isVerbose: boolean;
 }

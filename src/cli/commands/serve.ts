@@ -8,10 +8,14 @@ import { requireEmbedded } from '../target.ts';
 import type { CommandModule } from './index.ts';
 import { allowPrivateFlag } from './webhooks-deliver.ts';
 
+/** A week: a timer of the runtime counts no further than 24 days. */
+const longestPauseSeconds = 7 * 24 * 60 * 60;
+
 interface ServeFlags {
   readonly port: string;
   readonly host?: string;
   readonly rateLimit?: string;
+  readonly billEvery?: string;
   readonly allowPrivateWebhooks?: true;
 }
 
@@ -23,6 +27,10 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
     .option(
       '--rate-limit <number>',
       `requests a minute and address (${limits.requestsPerMinute} when not given, 0 lifts it)`,
+    )
+    .option(
+      '--bill-every <seconds>',
+      `seconds between bill runs (${limits.billEverySeconds} when not given, 0 for none at all)`,
     )
     .option(...allowPrivateFlag)
     .addHelpText(
@@ -43,6 +51,10 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
   const port = wholeNumber('--port', flags.port, 65_535);
   const rateLimitPerMinute =
     flags.rateLimit === undefined ? undefined : wholeNumber('--rate-limit', flags.rateLimit, Number.MAX_SAFE_INTEGER);
+  const billEverySeconds =
+    flags.billEvery === undefined
+      ? limits.billEverySeconds
+      : wholeNumber('--bill-every', flags.billEvery, longestPauseSeconds);
   const target = requireEmbedded(await session.target(), 'serve');
   const opened = await dependencies.openEngine(target);
   const { engine } = opened;
@@ -50,7 +62,14 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
     // The organization exists before the first request, so that a key can be made for it meanwhile.
     await engine.owner(target.organization);
     const isVerbose = session.flags.debug === true;
-    const server = await dependencies.serve({ engine, host: flags.host, port, rateLimitPerMinute, isVerbose });
+    const server = await dependencies.serve({
+      engine,
+      host: flags.host,
+      port,
+      rateLimitPerMinute,
+      billEverySeconds,
+      isVerbose,
+    });
     const sender = await opened.openWebhookSender({
       allowPrivate: flags.allowPrivateWebhooks === true,
       onFailure: (error) => terminal.err(say`webhooks: ${error instanceof Error ? error.message : 'not sent'}\n`),

@@ -1,0 +1,49 @@
+/** The bill run of a server: on a schedule, one at a time, and going on after a failure. */
+
+import type { DueReport, Engine } from '../operations/index.ts';
+
+export interface SchedulerOptions {
+  readonly engine: Pick<Engine, 'billDue'>;
+  /** From the end of one run to the beginning of the next. */
+  readonly pauseMilliseconds: number;
+  /** Told what each run came to, or what it failed with. */
+  readonly onRun: (outcome: RunOutcome) => void;
+}
+
+export type RunOutcome = { readonly report: DueReport } | { readonly error: unknown };
+
+export interface Scheduler {
+  /** Begins with a run at once. */
+  start(): void;
+  /** Begins no further step, and waits for the one under way. */
+  close(): Promise<void>;
+}
+
+/** A schedule that does nothing until it is started. */
+export function createScheduler({ engine, pauseMilliseconds, onRun }: SchedulerOptions): Scheduler {
+  const stopping = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let round: Promise<void> = Promise.resolve();
+
+  async function run(): Promise<void> {
+    try {
+      onRun({ report: await engine.billDue(stopping.signal) });
+    } catch (error) {
+      onRun({ error });
+    }
+    if (!stopping.signal.aborted) timer = setTimeout(begin, pauseMilliseconds);
+  }
+
+  function begin(): void {
+    round = run();
+  }
+
+  return {
+    start: begin,
+    async close() {
+      stopping.abort();
+      clearTimeout(timer);
+      await round;
+    },
+  };
+}
