@@ -41,12 +41,15 @@ export function reversalOf(
     appliedCents: -entry.appliedCents,
   };
   if (entry.type === 'grant') return isUntouched(grant) ? correction : { refusal: usedProblem(grant) };
+  // What usage took fits in again whatever was adjusted meanwhile.
+  if (entry.type === 'usage') return correction;
   return rangeProblem(grant, correction) ?? correction;
 }
 
 /**
  * The correction of a grant by an amount in cents or in credits, never both; for a grant with a rate the other follows from
- * its own ratio, half-up, and a grant that is emptied or filled up keeps no dust. Refused below 0 and above the original.
+ * its own ratio, half-up, and a grant that is emptied or filled up keeps no dust. Refused below 0 and above the original,
+ * counting what usage took as still there: it comes back when usage shrinks or an invoice is voided.
  */
 export function adjustmentOf(
   grant: GrantState,
@@ -79,36 +82,42 @@ function bothMeasures(
   }
   if (isInCents) {
     const { amountCents } = change;
-    const measure = { change: amountCents, remaining: grant.remainingCents, original: grant.originalCents };
-    const other = { remaining: grant.remainingMicros, original: grant.originalMicros };
-    return { amountCents, creditMicros: following(measure, other) };
+    return { amountCents, creditMicros: following(amountCents, centsOf(grant), creditsOf(grant)) };
   }
   const { creditMicros } = change;
-  const measure = { change: creditMicros, remaining: grant.remainingMicros, original: grant.originalMicros };
-  const other = { remaining: grant.remainingCents, original: grant.originalCents };
-  return { amountCents: following(measure, other), creditMicros };
+  return { amountCents: following(creditMicros, creditsOf(grant), centsOf(grant)), creditMicros };
 }
 
+/** A grant in cents, or in credits. */
 interface Measure {
-  readonly remaining: bigint;
   readonly original: bigint;
+  readonly remaining: bigint;
+  readonly adjusted: bigint;
 }
 
-function following(measure: Measure & { readonly change: bigint }, other: Measure): bigint {
-  const after = measure.remaining + measure.change;
-  if (after === 0n) return -other.remaining;
-  if (after === measure.original) return other.original - other.remaining;
-  const change = multiplyDivideHalfUp(measure.change, other.original, measure.original);
-  if (after < 0n || after > measure.original) return change;
+function centsOf(grant: GrantState): Measure {
+  return { original: grant.originalCents, remaining: grant.remainingCents, adjusted: grant.adjustedCents };
+}
+
+function creditsOf(grant: GrantState): Measure {
+  return { original: grant.originalMicros, remaining: grant.remainingMicros, adjusted: grant.adjustedMicros };
+}
+
+function following(change: bigint, own: Measure, other: Measure): bigint {
+  if (own.remaining + change === 0n) return -other.remaining;
+  if (own.adjusted + change === 0n) return -other.adjusted;
+  const share = multiplyDivideHalfUp(change, other.original, own.original);
+  if (own.remaining + change < 0n || own.adjusted + change > 0n) return share;
   // Rounding must neither empty one measure while the other has something left, nor overfill it.
-  return maximum(1n, minimum(other.original, other.remaining + change)) - other.remaining;
+  return maximum(1n - other.remaining, minimum(-other.adjusted, share));
 }
 
 function rangeProblem(grant: GrantState, correction: Correction): Refusal | undefined {
-  const cents = grant.remainingCents + correction.amountCents;
-  const micros = grant.remainingMicros + correction.creditMicros;
-  if (cents < 0n || micros < 0n) return { refusal: `grant ${grant.grantId} has less than that left` };
-  if (cents > grant.originalCents || micros > grant.originalMicros) {
+  const [cents, credits] = [centsOf(grant), creditsOf(grant)];
+  if (cents.remaining + correction.amountCents < 0n || credits.remaining + correction.creditMicros < 0n) {
+    return { refusal: `grant ${grant.grantId} has less than that left` };
+  }
+  if (cents.adjusted + correction.amountCents > 0n || credits.adjusted + correction.creditMicros > 0n) {
     return { refusal: `grant ${grant.grantId} would hold more than was granted` };
   }
   return undefined;

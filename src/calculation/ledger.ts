@@ -62,6 +62,9 @@ export interface GrantState {
   /** Sum of the grant's entries, whether or not it has expired. */
   readonly remainingCents: bigint;
   readonly remainingMicros: bigint;
+  /** Sum of adjustments that stand: never above 0, since all that usage took may come back (semantics 9). */
+  readonly adjustedCents: bigint;
+  readonly adjustedMicros: bigint;
   /** `remaining`, with what usage on open invoices has drawn put back: what a new drawing starts from. */
   readonly availableCents: bigint;
   readonly availableMicros: bigint;
@@ -192,6 +195,7 @@ function grantStateOf(grant: LedgerEntry, movements: readonly LedgerEntry[], opt
   const remainingCents = sum(movements.map((entry) => entry.amountCents));
   const remainingMicros = sum(movements.map((entry) => entry.creditMicros));
   const open = movements.filter((entry) => isOpenUsage(entry, options.openInvoiceIds));
+  const adjustments = standing(movements).filter((entry) => entry.type === 'adjustment');
   const hasLapsed = movements.some((entry) => entry.type === 'expiration');
   const isExpired = grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, options.at) <= 0;
   const hasRest = remainingCents !== 0n || remainingMicros !== 0n;
@@ -210,12 +214,20 @@ function grantStateOf(grant: LedgerEntry, movements: readonly LedgerEntry[], opt
     originalMicros: grant.creditMicros,
     remainingCents,
     remainingMicros,
+    adjustedCents: sum(adjustments.map((entry) => entry.amountCents)),
+    adjustedMicros: sum(adjustments.map((entry) => entry.creditMicros)),
     availableCents: remainingCents - sum(open.map((entry) => entry.amountCents)),
     availableMicros: remainingMicros - sum(open.map((entry) => entry.creditMicros)),
     status: statusOf({ isExpired, hasLapsed, hasRest }),
     isReversed: movements.some((entry) => entry.reversesEntryId === grant.id),
     isClosed: isExpired && !hasRest,
   };
+}
+
+/** Entries that no reversal has undone. */
+function standing(entries: readonly LedgerEntry[]): LedgerEntry[] {
+  const reversed = new Set(entries.map((entry) => entry.reversesEntryId));
+  return entries.filter((entry) => !reversed.has(entry.id));
 }
 
 function statusOf(grant: {

@@ -71,6 +71,8 @@ export function grant(fields: Partial<GrantState> & { readonly grantId: string }
     originalMicros,
     remainingCents: originalCents,
     remainingMicros: originalMicros,
+    adjustedCents: 0n,
+    adjustedMicros: 0n,
     availableCents: originalCents,
     availableMicros: originalMicros,
     status: 'active',

@@ -201,12 +201,19 @@ describe('an adjustment', () => {
   const rated = (fields = {}) =>
     grant({ grantId: 'g', originalCents: 1000n, originalMicros: 333_333_333n, creditRateCents: 3n, ...fields });
   const half = { remainingCents: 500n, remainingMicros: 166_666_667n };
+  const taken = { adjustedCents: -500n, adjustedMicros: -166_666_666n };
 
   test.each([
     ['cents take credits with them', rated(), { amountCents: -1n }, -1n, -333_333n],
     ['credits take cents with them', rated(), { creditMicros: -million }, -3n, -million],
     ['the last cent takes the last credit', rated(half), { amountCents: -500n }, -500n, -166_666_667n],
-    ['a grant that is filled up holds what it held', rated(half), { amountCents: 500n }, 500n, 166_666_666n],
+    [
+      'what was taken back is given back whole',
+      rated({ ...half, ...taken }),
+      { amountCents: 500n },
+      500n,
+      166_666_666n,
+    ],
     ['the last credit but a crumb leaves a cent', rated(), { creditMicros: -333_333_332n }, -999n, -333_333_332n],
     ['dollars only', grant({ grantId: 'g' }), { amountCents: -10n }, -10n, 0n],
     ['free credits', grant({ grantId: 'g', originalCents: 0n, originalMicros: 5n }), { creditMicros: -2n }, 0n, -2n],
@@ -217,6 +224,7 @@ describe('an adjustment', () => {
   test.each([
     ['below 0', rated(), { amountCents: -1001n }],
     ['above the original', rated(), { amountCents: 1n }],
+    ['above the original if usage gave back what it took', rated(half), { amountCents: 1n }],
     ['of dollars below 0', grant({ grantId: 'g' }), { amountCents: -1001n }],
     ['of dollars above the original', grant({ grantId: 'g' }), { amountCents: 1n }],
     ['by nothing', rated(), { amountCents: 0n }],

@@ -58,6 +58,18 @@ describe('an adjustment', () => {
     expect(await adjust(id, { amountCents: 1000 })).toBe('accepted');
   });
 
+  test('leaves room for what usage took, which comes back when usage shrinks', async () => {
+    const id = await grant(world, acme, { amountCents: 500 });
+    await use(world, acme, { tokens: 225, at: '2026-03-01T00:00:00Z', key: 'request' });
+    await settle(world, acme);
+    expect(await adjust(id, { amountCents: 100 })).toContain('409 grant');
+    expect(await adjust(id, { amountCents: -275 })).toBe('accepted');
+    expect(await adjust(id, { amountCents: 100 })).toBe('accepted');
+    await use(world, acme, { tokens: 0, at: '2026-03-01T00:00:00Z', key: 'request' });
+    await settle(world, acme);
+    expect((await balance(world, acme)).balance.balanceCents).toBe(325);
+  });
+
   test('is refused of a grant that has expired, after the rest was swept', async () => {
     const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-02T00:00:00Z' });
     world.clock.set('2026-03-02T00:00:00Z');
