@@ -83,16 +83,19 @@ const reasons: Readonly<Record<LedgerEntryType, (story: Story) => string>> = {
   expiration: expirationReason,
 };
 
-function usageReason({ entry, invoice, line, order }: Story): string {
+/** Usage of a draft is written as it stood; what changes it is written when credits are settled next. */
+function usageReason({ entry, entries, invoice, line, order }: Story): string {
   const number = invoice?.number ?? entry.invoiceId ?? '';
-  if (line === undefined) return `it paid usage on invoice ${number}, which bills nothing any more`;
-  const paid = line.grants.find((each) => each.grantId === entry.grantEntryId);
   const place = order.find((each) => each.grantId === entry.grantEntryId);
-  const why =
-    paid === undefined || place === undefined
-      ? ''
-      : `: number ${place.rank} in the order (${place.reason}), ${paid.why}`;
-  return `it pays "${line.description}" on invoice ${number}${why}`;
+  const paid = line?.grants.find((each) => each.grantId === entry.grantEntryId);
+  if (line === undefined) return `it paid usage on invoice ${number}, which bills nothing any more`;
+  const object = `"${line.description}" on invoice ${number}`;
+  if (place !== undefined && paid?.entryIds.includes(entry.id) === true) {
+    return `it pays ${object}: number ${place.rank} in the order (${place.reason}), ${paid.why}`;
+  }
+  const reversal = entries.find((each) => each.reversesEntryId === entry.id);
+  if (reversal !== undefined) return `it paid ${object} until ${timeOf(reversal.createdAt)}, when it was undone`;
+  return `it was written for ${object}, and the next settlement undoes it: ${paid?.why ?? 'less is owed by now'}`;
 }
 
 /** An invoice that has come to its end was changed last when it did, and gave its credits back in the same instant. */
@@ -106,7 +109,7 @@ function reversalReason({ entry, target, invoice }: Story): string {
     return `invoice ${invoice.number} was ${invoice.status.toLowerCase()}, so what it had taken went back`;
   }
   if (isOver && order > 0) return `the usage was undone by hand: ${entry.description}`;
-  return `less was owed on invoice ${invoice.number} than had been written: the rest is written anew`;
+  return `less of invoice ${invoice.number} was due from this grant than had been written; what still is due is written anew`;
 }
 
 function expirationReason({ grant, before }: Story): string {

@@ -66,7 +66,7 @@ const lineGrant = z.strictObject({
   entryIds: z.array(uuid),
 });
 
-export const explainedLine = z.strictObject({
+const explainedLine = z.strictObject({
   id: z.string(),
   kind: z.enum(['fixed', 'metered', 'prepaid', 'credit']),
   name: z.string(),
@@ -94,7 +94,7 @@ export const explainedLine = z.strictObject({
 });
 
 /** A grant in its place in the order of deduction. */
-export const rankedGrant = z.strictObject({
+const rankedGrant = z.strictObject({
   grantId: uuid,
   rank: z.int(),
   reason: z.string(),

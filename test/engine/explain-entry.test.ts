@@ -63,6 +63,23 @@ describe('a usage entry', () => {
     });
   });
 
+  test('of a draft that another grant pays by now says so, before and after it is undone', async () => {
+    await grantPaid(world, acme, { amountCents: 40 });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await useInMarch(40, 'call-1');
+    const [written] = await settle(world, acme);
+    const { invoiceNumber } = await invoiceAt(world, acme, 0);
+    await grant(world, acme, { amountCents: 40 });
+    expect((await explain(written?.id ?? '')).reason).toBe(
+      `it was written for "Inference" on invoice ${invoiceNumber}, and the next settlement undoes it: ` +
+        'grants before it paid all of it',
+    );
+    await settle(world, acme);
+    expect((await explain(written?.id ?? '')).reason).toBe(
+      `it paid "Inference" on invoice ${invoiceNumber} until 2026-03-20T00:00:00Z, when it was undone`,
+    );
+  });
+
   test('of an invoice that was cancelled as a draft says that it bills nothing any more', async () => {
     await grant(world, acme, { amountCents: 30 });
     world.clock.set('2026-03-20T00:00:00Z');
@@ -161,7 +178,7 @@ describe('a reversal', () => {
     await settle(world, acme);
     const { invoiceNumber } = await invoiceAt(world, acme, 0);
     expect((await newest('reversal')).reason).toBe(
-      `less was owed on invoice ${invoiceNumber} than had been written: the rest is written anew`,
+      `less of invoice ${invoiceNumber} was due from this grant than had been written; what still is due is written anew`,
     );
   });
 

@@ -32,6 +32,8 @@ async function expectExplained(world: World, subscription: Subscription): Promis
     expect(Number(data.grant.afterCents) - Number(data.grant.beforeCents)).toBe(Number(entry.amountCents));
     if (entry.type !== 'usage' || data.line === undefined) continue;
     const paid = data.line.grants.find((each) => each.grantId === entry.grantEntryId);
-    if (data.entry.reversedByEntryId === null) expect(paid?.entryIds).toContain(entry.id);
+    // What is written on a draft can have become less since; the next settlement says so in the ledger.
+    const isOutdated = data.reason.includes('the next settlement undoes it') && data.invoice?.status === 'Drafted';
+    if (data.entry.reversedByEntryId === null && !isOutdated) expect(paid?.entryIds).toContain(entry.id);
   }
 }
