@@ -10,7 +10,7 @@ import type { Subscription } from '../support/billing-scenario.ts';
 import { createCustomer, createMeter, createPlan, createPrice, send } from '../support/usage-scenario.ts';
 import type { SentEvent } from '../support/usage-scenario.ts';
 import { countedBytes, createClock } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import type { Clock, World } from '../support/world.ts';
 
 /** A book that is open, and what its steps need of it. */
 export interface Book {
@@ -42,7 +42,8 @@ export const samoanStart = '2011-11-30';
 
 export function stepsOf(start: string = springStart): readonly Step[] {
   return [
-    ...[listen(start), ...names.flatMap((name) => beginning(name, start))],
+    listen(start),
+    ...names.flatMap((name) => beginning(name, start)),
     ...rounds.flatMap((round) => roundOf(round, start)),
   ];
 }
@@ -51,24 +52,7 @@ export function stepsOf(start: string = springStart): readonly Step[] {
 export async function openBook(file: string, steps: readonly Step[] = stepsOf()): Promise<Book> {
   const clock = createClock(steps[0]?.at);
   const ids = idsByStep();
-  const store = await openStore(file);
-  const engine = createEngine({
-    store,
-    now: clock.now,
-    newId: ids.next,
-    randomBytes: countedBytes(),
-    finalizationGraceHours: 0,
-    checkWebhookUrl: async () => await Promise.resolve(undefined),
-  });
-  const billing = engine.as(await engine.owner());
-  const world: World = {
-    store,
-    engine,
-    billing,
-    clock,
-    call: async (name, input) => (await billing.call(name, input)).body,
-    close: async () => await engine.close(),
-  };
+  const world = await openWorld(file, { clock, newId: ids.next });
   return {
     world,
     perform: async (index) => {
@@ -78,6 +62,31 @@ export async function openBook(file: string, steps: readonly Step[] = stepsOf())
       ids.begin(index + 1);
       return await step.call(world);
     },
+  };
+}
+
+/** The service on a file, by a clock and ids of the caller's. */
+export async function openWorld(
+  file: string,
+  { clock, newId }: { readonly clock: Clock; readonly newId: () => string },
+): Promise<World> {
+  const store = await openStore(file);
+  const engine = createEngine({
+    store,
+    now: clock.now,
+    newId,
+    randomBytes: countedBytes(),
+    finalizationGraceHours: 0,
+    checkWebhookUrl: async () => await Promise.resolve(undefined),
+  });
+  const billing = engine.as(await engine.owner());
+  return {
+    store,
+    engine,
+    billing,
+    clock,
+    call: async (name, input) => (await billing.call(name, input)).body,
+    close: async () => await engine.close(),
   };
 }
 

@@ -65,3 +65,16 @@ export async function momentsOf(file: string, work: () => Promise<unknown>): Pro
   note('');
   return moments;
 }
+
+/**
+ * From here on rows come in the opposite order wherever a statement does not ask for one: what depends on an order that it
+ * did not ask for comes out otherwise (https://sqlite.org/pragma.html#pragma_reverse_unordered_selects).
+ */
+export function keepRowsReversed(): void {
+  const { exec } = DatabaseSync.prototype;
+  // The program gives its settings to a connection as one text, first of all.
+  DatabaseSync.prototype.exec = function reversed(sql: string): void {
+    exec.call(this, 'PRAGMA reverse_unordered_selects = ON');
+    exec.call(this, sql);
+  };
+}
