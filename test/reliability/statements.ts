@@ -71,8 +71,8 @@ export async function momentsOf(file: string, work: () => Promise<unknown>): Pro
  * did not ask for comes out otherwise (https://sqlite.org/pragma.html#pragma_reverse_unordered_selects).
  */
 export function keepRowsReversed(): void {
-  const { exec } = DatabaseSync.prototype;
   // The program gives its settings to a connection as one text, first of all.
+  const exec = Reflect.get(DatabaseSync.prototype, 'exec') as (this: DatabaseSync, sql: string) => void;
   DatabaseSync.prototype.exec = function reversed(sql: string): void {
     exec.call(this, 'PRAGMA reverse_unordered_selects = ON');
     exec.call(this, sql);

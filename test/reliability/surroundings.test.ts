@@ -19,10 +19,11 @@ async function printed(environment: Readonly<Record<string, string>>, ...words: 
 const plain = { TZ: 'UTC', LANG: 'C', LC_ALL: 'C' };
 let expected: string;
 beforeAll(async () => {
-  const { offsetMinutes, book } = await printed(plain);
-  expected = book;
-  expect(offsetMinutes).toBe('0');
-  expect(book.split('\n').length).toBeGreaterThan(600);
+  expected = (await printed(plain)).book;
+});
+
+test('a book that is printed has all its answers and rows', () => {
+  expect(expected.split('\n').length).toBeGreaterThan(600);
 });
 
 // The offset shows that the system knows the zone: it would be UTC otherwise, and the test would show nothing.

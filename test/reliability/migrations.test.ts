@@ -1,0 +1,173 @@
+/** Reliability 11: a database of every earlier version opens, comes to the same as a new one, and loses nothing. */
+
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { textOfNumber } from '../../src/exact-json.ts';
+import { schemaVersion } from '../../src/store/migrations/migration.ts';
+import { openStore } from '../../src/store/open.ts';
+import { openBook, readBook, stepsOf } from './book.ts';
+import { dump, placeImage, schemaOf, tablesOf, withDatabase } from './database-image.ts';
+import { migrateTo } from './migrate-to.ts';
+import { firstDifference } from './reference-book.ts';
+import { damageOf, problemsOf } from './soundness.ts';
+import { momentsOf } from './statements.ts';
+
+const fixtures = join(import.meta.dirname, '../fixtures/db');
+const older = Array.from({ length: schemaVersion - 1 }, (_value, index) => index + 1);
+
+let directory: string;
+let files = 0;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tallybook-migrations-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function newFile(): string {
+  files += 1;
+  return join(directory, `${files}.db`);
+}
+
+/** A copy of the database of a version. */
+function old(version: number): string {
+  const fixture = join(fixtures, `v${version}.sqlite.gz`);
+  if (!existsSync(fixture)) {
+    throw new Error(
+      `there is no database of schema ${version}: run node test/fixtures/db/make.ts, and commit ${fixture}`,
+    );
+  }
+  const file = newFile();
+  writeFileSync(file, gunzipSync(readFileSync(fixture)));
+  return file;
+}
+
+async function upgraded(file: string): Promise<string> {
+  const store = await openStore(file);
+  await store.close();
+  return file;
+}
+
+function versionOf(file: string): number {
+  return withDatabase(file, (database) => Number(database.prepare('PRAGMA user_version').get()?.['user_version']));
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The rows of every table, without what a later version added. */
+function rowsOf(file: string, like?: ReadonlyMap<string, readonly Row[]>): Map<string, Row[]> {
+  return withDatabase(file, (database) => {
+    const tables = like === undefined ? tablesOf(database) : [...like.keys()];
+    return new Map(
+      tables.map((table) => {
+        const known = Object.keys(like?.get(table)?.[0] ?? {});
+        const columns = known.length === 0 ? '*' : known.map((name) => `"${name}"`).join(', ');
+        const rows = database.prepare(`SELECT ${columns} FROM "${table}"`).all();
+        return [table, rows.map((row) => ({ ...row }))];
+      }),
+    );
+  });
+}
+
+describe.each(older)('a database of schema %i', (version) => {
+  test('is what it says, sound, and not empty', () => {
+    const file = old(version);
+    expect(versionOf(file)).toBe(version);
+    expect(damageOf(file)).toEqual([]);
+    expect(rowsOf(file).get('ledgerEntries')?.length).toBeGreaterThan(10);
+  });
+
+  test('is upgraded to the definitions of a new one', async () => {
+    const file = await upgraded(old(version));
+    expect(versionOf(file)).toBe(schemaVersion);
+    expect(schemaOf(file)).toEqual(schemaOf(await upgraded(newFile())));
+    expect(damageOf(file)).toEqual([]);
+  });
+
+  test('comes to the same in one go and version by version', async () => {
+    const direct = await upgraded(old(version));
+    const stepwise = old(version);
+    for (let next = version + 1; next <= schemaVersion; next += 1) {
+      migrateTo(stepwise, next);
+      expect(versionOf(stepwise)).toBe(next);
+    }
+    expect(firstDifference(dump(direct), dump(stepwise))).toBeUndefined();
+    expect(schemaOf(direct)).toEqual(schemaOf(stepwise));
+  });
+
+  test('keeps every row with every value', async () => {
+    const file = old(version);
+    const before = rowsOf(file);
+    await upgraded(file);
+    expect(rowsOf(file, before)).toEqual(before);
+  });
+
+  test('reads the same: invoices and ledgers as they were, whole and sealed, and the work goes on', async () => {
+    const file = old(version);
+    const rows = rowsOf(file);
+    const book = await openBook(file);
+    const { world } = book;
+    world.clock.set(stepsOf().at(-1)?.at ?? '');
+    expect(await problemsOf(world)).toEqual([]);
+    const answers = await readBook(world);
+    expect(answers.length).toBeGreaterThan(10);
+
+    const { data: invoices } = await world.call('invoices.list', { query: { limit: '100' } });
+    const final = rows.get('invoices')?.filter((row) => row['finalizedAt'] !== null) ?? [];
+    expect(final.length).toBeGreaterThan(3);
+    for (const { id, number, totalCents, status } of final) {
+      const read = invoices.find((invoice) => invoice.id === id);
+      expect([read?.invoiceNumber, textOfNumber(read?.totalCents ?? 0), read?.status]).toEqual([
+        number,
+        String(totalCents),
+        status,
+      ]);
+    }
+    for (const contractId of new Set(rows.get('ledgerEntries')?.map((row) => String(row['contractId'])))) {
+      const { entries } = (await world.call('credits.ledger', { params: { contractId } })).data;
+      const own = rows.get('ledgerEntries')?.filter((row) => row['contractId'] === contractId) ?? [];
+      expect(entries.toReversed().map((entry) => [entry.id, textOfNumber(entry.amountCents)])).toEqual(
+        own.map((row) => [row['id'], String(row['amountCents'])]),
+      );
+      await world.call('credits.settle', { params: { contractId } });
+    }
+    expect(await problemsOf(world)).toEqual([]);
+    await world.close();
+  });
+
+  test('that is killed between any two statements of the upgrade is upgraded by the next opening', async () => {
+    const direct = await upgraded(old(version));
+    const file = old(version);
+    const moments = await momentsOf(file, async () => await upgraded(file));
+    // One state ahead of each step, and one behind the last.
+    expect(moments.length).toBeGreaterThan(schemaVersion - version);
+    for (const { image } of moments) {
+      placeImage(file, image);
+      expect(firstDifference(dump(direct), dump(await upgraded(file)))).toBeUndefined();
+      expect(schemaOf(file)).toEqual(schemaOf(direct));
+    }
+  });
+});
+
+test('a new database that is killed between any two statements of its making is made by the next opening', async () => {
+  const expected = schemaOf(await upgraded(newFile()));
+  const file = newFile();
+  const moments = await momentsOf(file, async () => await upgraded(file));
+  expect(moments.length).toBeGreaterThan(schemaVersion);
+  for (const { image } of moments) {
+    placeImage(file, image);
+    expect(schemaOf(await upgraded(file))).toEqual(expected);
+    expect(versionOf(file)).toBe(schemaVersion);
+  }
+});
+
+test('a database of a later version is refused, and no byte of it changes', async () => {
+  const file = await upgraded(newFile());
+  withDatabase(file, (database) => database.exec(`PRAGMA user_version = ${schemaVersion + 1}`));
+  const before = readFileSync(file);
+  await expect(openStore(file)).rejects.toMatchObject({ kind: 'internal' });
+  expect(readFileSync(file).equals(before)).toBe(true);
+});
