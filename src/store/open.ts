@@ -18,7 +18,8 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
 
 const schemeOfUrl = /^([a-z][a-z0-9+.-]+):(.*)$/is;
 
-function pathOf(url: string): string {
+/** The path that a database URL names. */
+export function pathOf(url: string): string {
   if (url === '') throw usageError('the database URL is empty');
   const [, scheme, rest = ''] = schemeOfUrl.exec(url) ?? [];
   if (scheme === undefined) return url;

@@ -15,13 +15,17 @@ const current = BigInt(schemaVersion);
  * refused before anything is written to them.
  */
 export async function prepareSchema(connection: SqliteConnection): Promise<void> {
-  if (pragma(connection, 'application_id') !== applicationId && !isEmpty(connection)) {
-    throw foreignFileError(connection.path);
-  }
-  const version = pragma(connection, 'user_version');
-  if (version > current) throw newerVersionError(connection.path, version);
+  const version = isEmpty(connection) ? 0n : checkOwnSchema(connection, connection.path);
   if (!connection.isReadOnly) useLog(connection);
   if (version < current) await migrate(connection);
+}
+
+/** The version of a database of ours; throws for a file of another application and for one of a newer program. */
+export function checkOwnSchema(connection: Pick<SqliteConnection, 'prepare'>, path: string): bigint {
+  if (pragma(connection, 'application_id') !== applicationId) throw foreignFileError(path);
+  const version = pragma(connection, 'user_version');
+  if (version > current) throw newerVersionError(path, version);
+  return version;
 }
 
 /** Throws UnavailableError when another program has changed the schema since this one opened the database. */

@@ -1,0 +1,24 @@
+/** What stands beside a backup, so that a restored book is known to be the one that was backed up. */
+
+export interface BackupManifest {
+  /** Version of this form. */
+  readonly manifestVersion: 1;
+  readonly createdAt: string;
+  readonly schemaVersion: number;
+  readonly bytes: number;
+  /** Of the whole file, in hexadecimal. */
+  readonly sha256: string;
+  readonly organizations: readonly BackedUpOrganization[];
+}
+
+export interface BackedUpOrganization {
+  readonly id: string;
+  readonly name: string;
+  readonly customerCount: number;
+  readonly contractCount: number;
+  readonly invoiceCount: number;
+  readonly entryCount: number;
+  readonly eventCount: number;
+  /** One seal over all ledgers, as `tally doctor` shows it; empty in a database from before the seals. */
+  readonly ledgerHead: string;
+}

@@ -1,0 +1,183 @@
+/**
+ * Backups of a database while it is used, and the way back. A backup is one file with its manifest beside it. Neither way
+ * ever overwrites anything: a new file is made in a directory of its own and put in its place when it is whole.
+ */
+
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  createReadStream,
+  fsyncSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+import { BillingError, ConflictError, NotFoundError, UnavailableError } from '../errors.ts';
+import type { BackupManifest } from '../operations/backup-manifest.ts';
+import { pathOf } from './open.ts';
+
+/** The backup's own path with this behind it. */
+const manifestEnding = '.manifest.json';
+
+/**
+ * Writes the database at `from`, as it stands at one instant, to the file `to`, and its manifest beside it. Others may write
+ * to it meanwhile. Throws ConflictError where a file is in the way, and an internal error for a damaged database.
+ */
+export async function backUp({
+  from,
+  to,
+  createdAt,
+}: {
+  readonly from: string;
+  readonly to: string;
+  readonly createdAt: string;
+}): Promise<BackupManifest> {
+  const [source, target] = [existingFile(pathOf(from)), resolve(to)];
+  for (const path of [target, target + manifestEnding]) refuseExisting(path);
+  const { copyDatabase, readCopy } = await import('./backends/sqlite-backup.ts');
+  return await inPrivateDirectory(dirname(target), async (directory) => {
+    const copy = join(directory, basename(target));
+    writeFileSync(copy, '', { mode: 0o600 });
+    await copyDatabase(source, copy);
+    const { damages, ...facts } = readCopy(copy);
+    if (damages.length > 0) {
+      throw new BillingError('internal', `the database ${source} is damaged, and was not backed up: ${damages[0]}`, {
+        hint: 'see all that is wrong with: tally doctor --full; restore an earlier backup',
+      });
+    }
+    const manifest: BackupManifest = { manifestVersion: 1, createdAt, ...facts, ...(await contentOf(copy)) };
+    const written = copy + manifestEnding;
+    writeFileSync(written, `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600 });
+    // The manifest last: a backup without one is not taken for whole.
+    publish(copy, target);
+    publish(written, target + manifestEnding);
+    return manifest;
+  });
+}
+
+/**
+ * Puts the backup `from` in the place of the database `to`, where there must be none or an empty file. Throws ConflictError
+ * where there is one, NotFoundError without backup or manifest, and a failed check where they do not belong together.
+ */
+export async function restore({ from, to }: { readonly from: string; readonly to: string }): Promise<BackupManifest> {
+  const [source, target] = [existingFile(from), resolve(pathOf(to))];
+  const manifest = readManifest(source + manifestEnding);
+  for (const path of [target, `${target}-wal`]) refuseExisting(path, { allowsEmpty: true });
+  const { readCopy } = await import('./backends/sqlite-backup.ts');
+  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  return await inPrivateDirectory(dirname(target), async (directory) => {
+    const copy = join(directory, basename(target));
+    copyFileSync(source, copy);
+    chmodSync(copy, 0o600);
+    const content = await contentOf(copy);
+    if (content.bytes !== manifest.bytes || content.sha256 !== manifest.sha256) {
+      throw damagedBackup(source, 'it is not the file that its manifest describes');
+    }
+    const { damages, schemaVersion } = readCopy(copy);
+    if (damages.length > 0) throw damagedBackup(source, damages[0] ?? '');
+    if (schemaVersion !== manifest.schemaVersion)
+      throw damagedBackup(source, 'it has another schema than its manifest');
+    if (sizeOf(target) === 0) rmSync(target);
+    publish(copy, target);
+    return manifest;
+  });
+}
+
+function damagedBackup(path: string, reason: string): BillingError {
+  return new BillingError('checkFailed', `the backup ${path} is damaged: ${reason}; nothing was restored`, {
+    hint: 'use another backup, or copy this one again from where it was kept',
+  });
+}
+
+function readManifest(path: string): BackupManifest {
+  try {
+    const manifest = JSON.parse(readFileSync(existingFile(path), 'utf8')) as Partial<BackupManifest> | null;
+    const isComplete =
+      manifest?.manifestVersion === 1 &&
+      typeof manifest.bytes === 'number' &&
+      typeof manifest.sha256 === 'string' &&
+      typeof manifest.schemaVersion === 'number' &&
+      Array.isArray(manifest.organizations);
+    if (isComplete) return manifest as BackupManifest;
+  } catch (error) {
+    if (error instanceof BillingError) throw error;
+  }
+  throw new BillingError('checkFailed', `${path} is no manifest of a backup; nothing was restored`, {
+    hint: 'a backup is restored together with the manifest that was written with it',
+  });
+}
+
+function existingFile(path: string): string {
+  const absolute = resolve(path);
+  if (sizeOf(absolute) !== undefined) return absolute;
+  throw new NotFoundError(`there is no file ${absolute}`, { hint: 'check the path' });
+}
+
+function refuseExisting(path: string, { allowsEmpty = false } = {}): void {
+  const size = sizeOf(path);
+  if (size === undefined || (allowsEmpty && size === 0)) return;
+  throw new ConflictError(`${path} is there already, and is never overwritten`, {
+    hint: 'give another path, or move the file away',
+  });
+}
+
+/** Undefined where there is no file. */
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
+}
+
+async function contentOf(path: string): Promise<Pick<BackupManifest, 'bytes' | 'sha256'>> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array);
+  return { bytes: sizeOf(path) ?? 0, sha256: hash.digest('hex') };
+}
+
+/** Work on the same disk as its result, so that putting it in place is one step. */
+async function inPrivateDirectory<T>(parent: string, work: (directory: string) => Promise<T>): Promise<T> {
+  let directory: string;
+  try {
+    directory = mkdtempSync(join(parent, '.tally-'));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UnavailableError(`nothing can be written to ${parent} (${code})`, {
+      cause: error,
+      hint: 'check that the directory exists and is writable',
+    });
+  }
+  try {
+    return await work(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Onto the disk, and under its own name, which is taken first so that nobody else's file is replaced. */
+function publish(path: string, target: string): void {
+  sync(path, 'r+');
+  try {
+    closeSync(openSync(target, 'wx', 0o600));
+  } catch (error) {
+    refuseExisting(target);
+    throw error;
+  }
+  renameSync(path, target);
+  if (process.platform !== 'win32') sync(dirname(target), 'r');
+}
+
+function sync(path: string, flags: 'r' | 'r+'): void {
+  const file = openSync(path, flags);
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

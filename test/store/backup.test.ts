@@ -1,0 +1,261 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, describe, expect, test } from 'vitest';
+
+import type { BackupManifest } from '../../src/operations/backup-manifest.ts';
+import { backUp, restore } from '../../src/store/backup.ts';
+import { schemaVersion } from '../../src/store/migrations/migration.ts';
+import { insertLedgerEntry } from '../../src/store/records/ledger.ts';
+import { readLedgerHead } from '../../src/store/records/seals.ts';
+import { at } from './rows.ts';
+import {
+  addCustomer,
+  customers,
+  directory,
+  file,
+  open,
+  openFilled,
+  refusal,
+  useTestFile,
+  withSqlite,
+} from './test-file.ts';
+
+useTestFile();
+
+let copy: string;
+let restored: string;
+
+beforeEach(() => {
+  copy = join(directory, 'copy.db');
+  restored = join(directory, 'deep', 'restored.db');
+});
+
+const back = (to = copy): Promise<BackupManifest> => backUp({ from: file, to, createdAt: at });
+
+function readManifest(): BackupManifest {
+  return JSON.parse(readFileSync(`${copy}.manifest.json`, 'utf8')) as BackupManifest;
+}
+
+describe('a backup', () => {
+  test('says what it holds, and has the seal of every ledger', async () => {
+    const store = await openFilled();
+    await store.write((tx) =>
+      insertLedgerEntry(tx, 'org-a', {
+        id: 'g1',
+        contractId: 'contract',
+        type: 'grant',
+        amountCents: 100n,
+        creditMicros: 0n,
+        creditRateCents: 0n,
+        purchaseRateCents: 0n,
+        currency: 'USD',
+        description: 'Sorry',
+        sourceType: 'promotional',
+        isPromotional: true,
+        appliedCents: 0n,
+        balanceAfterCents: 100n,
+        creditBalanceAfterMicros: 0n,
+        createdAt: Temporal.Instant.from(at),
+      }),
+    );
+    const manifest = await back();
+    expect(manifest).toMatchObject({
+      manifestVersion: 1,
+      createdAt: at,
+      schemaVersion,
+      bytes: statSync(copy).size,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      organizations: [
+        {
+          id: 'org-a',
+          customerCount: 2,
+          contractCount: 1,
+          entryCount: 1,
+          invoiceCount: 0,
+          eventCount: 0,
+          ledgerHead: await store.read((tx) => readLedgerHead(tx, 'org-a')),
+        },
+        { id: 'org-b', customerCount: 1, entryCount: 0 },
+      ],
+    });
+    expect(readManifest()).toEqual(manifest);
+  });
+
+  test('is one file with its manifest, for the owner alone, and nothing else is left behind', async () => {
+    await openFilled();
+    await back();
+    const own = readdirSync(directory).filter((name) => !name.startsWith('billing.db'));
+    expect(own.toSorted()).toEqual(['copy.db', 'copy.db.manifest.json']);
+    if (process.platform === 'win32') return;
+    for (const name of own) expect((statSync(join(directory, name)).mode & 0o777).toString(8)).toBe('600');
+  });
+
+  test('has what is still in the log, which a copy of the file would lack', async () => {
+    const store = await openFilled();
+    const plain = join(directory, 'plain.db');
+    await addCustomer(store, 'new');
+    copyFileSync(file, plain);
+    await back();
+    expect(await customers(await open(copy))).toBe(4);
+    const database = new DatabaseSync(plain);
+    const tables = database.prepare(`SELECT count(*) AS total FROM sqlite_schema WHERE name = 'customers'`).get();
+    database.close();
+    expect(tables).toEqual({ total: 0 });
+  });
+
+  test('made while another process writes is of one instant, and has all that was acknowledged before', async () => {
+    await (await openFilled()).close();
+    const writer = join(import.meta.dirname, 'write-customers.ts');
+    const child = spawn(process.execPath, [writer, file, 'w', '400'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const acknowledged: string[] = [];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => acknowledged.push(...text.trim().split('\n')));
+    const ended = once(child, 'close');
+    await once(child.stdout, 'data');
+    for (let round = 0; round < 5; round += 1) {
+      const before = acknowledged.length;
+      copy = join(directory, `round-${round}.db`);
+      const manifest = await back(copy);
+      const store = await open(copy);
+      const { nextInvoiceNumber } = await store.read((tx) =>
+        tx.selectFrom('organizations').select('nextInvoiceNumber').where('id', '=', 'org-a').executeTakeFirstOrThrow(),
+      );
+      const written = (await customers(store)) - 3;
+      expect(written).toBe(Number(nextInvoiceNumber) - 1);
+      expect(written).toBeGreaterThanOrEqual(before);
+      expect(manifest.organizations[0]?.customerCount).toBe(written + 2);
+    }
+    await ended;
+  });
+
+  test.each([
+    ['backup', ''],
+    ['manifest', '.manifest.json'],
+  ])('never overwrites a %s', async (_, ending) => {
+    await openFilled();
+    writeFileSync(copy + ending, 'mine');
+    const error = await refusal(back());
+    expect(error.kind).toBe('conflict');
+    expect(readFileSync(copy + ending, 'utf8')).toBe('mine');
+    expect(existsSync(ending === '' ? `${copy}.manifest.json` : copy)).toBe(false);
+  });
+
+  test('of a database that is not there is refused', async () => {
+    expect((await refusal(back())).kind).toBe('notFound');
+  });
+
+  test('into a directory that is not there is refused', async () => {
+    await openFilled();
+    expect((await refusal(back(join(directory, 'none', 'copy.db')))).kind).toBe('unavailable');
+  });
+
+  test('of a damaged database is refused, and leaves nothing behind', async () => {
+    await (await openFilled()).close();
+    damagePage(file);
+    const error = await refusal(back());
+    expect(error.message).toContain('is damaged');
+    expect(readdirSync(directory).filter((name) => !name.startsWith('billing.db'))).toEqual([]);
+  });
+
+  test('of a file of another application is refused', async () => {
+    withSqlite((database) => database.exec('CREATE TABLE t (a); PRAGMA application_id = 7'));
+    expect((await refusal(back())).message).toContain('not a tallybook database');
+  });
+});
+
+describe('a restored database', () => {
+  beforeEach(async () => {
+    await (await openFilled()).close();
+    await back();
+  });
+
+  const again = (): Promise<BackupManifest> => restore({ from: copy, to: restored });
+
+  test('is the one that was backed up, byte for byte, in a directory made for it', async () => {
+    const manifest = await again();
+    expect(manifest).toEqual(readManifest());
+    expect(readFileSync(restored)).toEqual(readFileSync(copy));
+    expect(await customers(await open(restored))).toBe(3);
+  });
+
+  test.skipIf(process.platform === 'win32')('is for its owner alone, whatever became of the backup', async () => {
+    chmodSync(copy, 0o644);
+    await again();
+    expect((statSync(restored).mode & 0o777).toString(8)).toBe('600');
+  });
+
+  test('may stand where an empty file was', async () => {
+    restored = join(directory, 'empty.db');
+    writeFileSync(restored, '');
+    await again();
+    expect(await customers(await open(restored))).toBe(3);
+  });
+
+  test.each([
+    ['a database', ''],
+    ['the log of one', '-wal'],
+  ])('never replaces %s', async (_, ending) => {
+    restored = join(directory, 'other.db');
+    writeFileSync(restored + ending, 'mine');
+    const error = await refusal(again());
+    expect(error.kind).toBe('conflict');
+    expect(readFileSync(restored + ending, 'utf8')).toBe('mine');
+  });
+
+  const manifestPath = () => `${copy}.manifest.json`;
+  test.each<[string, string, () => void]>([
+    ['without its manifest', 'notFound', () => rmSync(manifestPath())],
+    ['with a manifest that is no JSON', 'checkFailed', () => writeFileSync(manifestPath(), '{')],
+    ['with a manifest of nothing', 'checkFailed', () => writeFileSync(manifestPath(), 'null')],
+    ['with the manifest of another', 'checkFailed', () => changeManifest({ sha256: '0'.repeat(64) })],
+    ['that says another schema', 'checkFailed', () => changeManifest({ schemaVersion: 1 })],
+    ['that is gone', 'notFound', () => rmSync(copy)],
+    ['with a damaged page', 'checkFailed', () => damagePage(copy)],
+    ['that is cut', 'checkFailed', () => truncateSync(copy, 8192)],
+    ['that is empty', 'checkFailed', () => truncateSync(copy, 0)],
+    ['with one byte changed', 'checkFailed', () => flipByte(copy, 20_000)],
+    ['with one byte more', 'checkFailed', () => writeFileSync(copy, Buffer.concat([readFileSync(copy), Buffer.of(0)]))],
+  ])('is not made from a backup %s', async (_, kind, injure) => {
+    injure();
+    expect((await refusal(again())).kind).toBe(kind);
+    expect(existsSync(restored)).toBe(false);
+  });
+
+  test('is not made from a damaged backup whose manifest was made to fit', async () => {
+    damagePage(copy);
+    const { createHash } = await import('node:crypto');
+    changeManifest({ sha256: createHash('sha256').update(readFileSync(copy)).digest('hex') });
+    const error = await refusal(again());
+    expect(error.kind).not.toBe('conflict');
+    expect(error.message).toContain('damaged');
+    expect(existsSync(restored)).toBe(false);
+  });
+});
+
+function changeManifest(changes: Partial<BackupManifest>): void {
+  writeFileSync(`${copy}.manifest.json`, JSON.stringify({ ...readManifest(), ...changes }));
+}
+
+function damagePage(path: string): void {
+  const bytes = readFileSync(path);
+  bytes.fill(0xff, 4096 * 10, 4096 * 11);
+  writeFileSync(path, bytes);
+}
+
+function flipByte(path: string, place: number): void {
+  const bytes = readFileSync(path);
+  bytes[place] = (bytes[place] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
