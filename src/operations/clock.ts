@@ -9,9 +9,10 @@ import { cents, date, dateOrTimestampInput, noParams, noQuery, one, timestamp, u
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
 
+/** Five digits each: no sum of these leaves the calendar. */
 const isoDuration =
-  /^P(?=\d|T)(?:\d{1,6}Y)?(?:\d{1,6}M)?(?:\d{1,6}W)?(?:\d{1,6}D)?(?:T(?=\d)(?:\d{1,6}H)?(?:\d{1,6}M)?(?:\d{1,6}S)?)?$/;
-const shortDuration = /^(\d{1,6})([hdwy])$/;
+  /^P(?=\d|T)(?:\d{1,5}Y)?(?:\d{1,5}M)?(?:\d{1,5}W)?(?:\d{1,5}D)?(?:T(?=\d)(?:\d{1,5}H)?(?:\d{1,5}M)?(?:\d{1,5}S)?)?$/;
+const shortDuration = /^(\d{1,5})([hdwy])$/;
 
 /** Calendar time as ISO 8601 writes it (`P1M`), or whole hours, days, weeks or years (`30d`). Comes out as ISO 8601. */
 const durationInput = z

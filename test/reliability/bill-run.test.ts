@@ -1,0 +1,91 @@
+/** Reliability 7 and 8: a bill run that is killed leaves whole steps, and two at once finalize each invoice once. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { outputOf, startChild } from './child.ts';
+import { placeImage, takeImage } from './database-image.ts';
+import { figuresOf, openDueBook, writeDueBook } from './due-book.ts';
+import { firstDifference } from './reference-book.ts';
+import { damageOf, problemsOf } from './soundness.ts';
+import { momentsOf } from './statements.ts';
+import { inTier } from './tiers.ts';
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tallybook-bill-run-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Does the run once more, from whatever the file holds; gives the figures that it then has. */
+async function finish(file: string, prefix: string): Promise<string[]> {
+  const world = await openDueBook(file, prefix);
+  expect(await problemsOf(world)).toEqual([]);
+  const { data } = await world.call('bill.run', { body: {} });
+  expect(data.failures).toEqual([]);
+  expect(await problemsOf(world)).toEqual([]);
+  await world.close();
+  return figuresOf(file);
+}
+
+test(
+  'a bill run that is killed between any two of its statements leaves whole steps, and the next run does the rest',
+  async () => {
+    const file = join(directory, 'statements.db');
+    await writeDueBook(file, 2);
+    const world = await openDueBook(file, 'aaaa');
+    const moments = await momentsOf(file, async () => await world.call('bill.run', { body: {} }));
+    await world.close();
+    const whole = figuresOf(file);
+    expect(whole.filter((line) => line.startsWith('INV-'))).toHaveLength(4);
+    // A step for each instant of a contract: an expiry, two finalizations, an end.
+    expect(moments.length).toBeGreaterThan(8);
+    for (const [index, { image }] of moments.entries()) {
+      placeImage(file, image);
+      const figures = await finish(file, (0xb000 + index).toString(16));
+      expect(firstDifference(figures.join('\n'), whole.join('\n'))).toBeUndefined();
+    }
+    expect(damageOf(file)).toEqual([]);
+  },
+  inTier(60_000, 60_000),
+);
+
+test('a bill run that is killed anywhere is finished by the next one', async () => {
+  const file = join(directory, 'killed.db');
+  await writeDueBook(file, 12);
+  const image = takeImage(file);
+  const whole = await finish(file, 'aaaa');
+  placeImage(file, image);
+  const child = startChild('bill-run-process.ts', [file, 'cccc']);
+  const reader = await openDueBook(file, 'dddd');
+  const finalized = async () =>
+    await reader.store.read(
+      async (tx) =>
+        (await tx.selectFrom('invoices').select('id').where('finalizedAt', 'is not', null).execute()).length,
+    );
+  while ((await finalized()) < 3) await new Promise((resolve) => setImmediate(resolve));
+  child.process.kill('SIGKILL');
+  await child.ended;
+  await reader.close();
+  const figures = await finish(file, 'bbbb');
+  expect(firstDifference(figures.join('\n'), whole.join('\n'))).toBeUndefined();
+  expect(damageOf(file)).toEqual([]);
+}, 30_000);
+
+test('two bill runs at once finalize each invoice once', async () => {
+  const file = join(directory, 'two.db');
+  await writeDueBook(file, 30);
+  const outputs = await Promise.all(
+    ['aaaa', 'bbbb'].map(async (prefix) => await outputOf(startChild('bill-run-process.ts', [file, prefix]))),
+  );
+  const counts = outputs.map((output) => output.trim().split(' ').map(Number));
+  expect(counts.reduce((sum, [finalized = 0]) => sum + finalized, 0)).toBe(60);
+  expect(counts.map(([, failed]) => failed)).toEqual([0, 0]);
+  const world = await openDueBook(file, 'cccc');
+  expect(await problemsOf(world)).toEqual([]);
+  expect((await world.call('bill.run', { body: {} })).data.finalizedCount).toBe(0);
+  await world.close();
+}, 60_000);

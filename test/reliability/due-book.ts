@@ -1,0 +1,68 @@
+/** A book in which much has fallen due and nothing is done: contracts by usage, with grants that have expired. */
+
+import { createEngine } from '../../src/engine/engine.ts';
+import { openStore } from '../../src/store/open.ts';
+import { grant, subscribe, use } from '../support/billing-scenario.ts';
+import { countedBytes, createClock, createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+import { withDatabase } from './database-image.ts';
+
+const dueAt = '2026-05-02T00:00:00Z';
+
+/** Makes the book in a new file and closes it: two periods of each contract are to be finalized. */
+export async function writeDueBook(file: string, contracts: number): Promise<void> {
+  const world = await createWorld({ database: file });
+  for (let index = 0; index < contracts; index += 1) {
+    const each = await subscribe(world, { name: `customer${index}`, contract: { endDate: '2026-05-01' } });
+    await grant(world, each, { amountCents: 100, expiresAt: '2026-03-20T00:00:00Z' });
+    await use(world, each, { tokens: 60 + index, at: '2026-03-01T00:00:00Z' });
+    await use(world, each, { tokens: 70 + index, at: '2026-03-01T00:30:00Z' });
+  }
+  await world.close();
+}
+
+/** Opens the book when all of that is due. Ids begin with `prefix`, four hexadecimal digits, so that two writers differ. */
+export async function openDueBook(file: string, prefix: string): Promise<World> {
+  const clock = createClock(dueAt);
+  const store = await openStore(file);
+  let count = 0;
+  const newId = (): string => {
+    count += 1;
+    return `01900000-${prefix}-7000-8000-${count.toString(16).padStart(12, '0')}`;
+  };
+  const engine = createEngine({
+    store,
+    now: clock.now,
+    newId,
+    randomBytes: countedBytes(),
+    finalizationGraceHours: 12,
+  });
+  const billing = engine.as(await engine.owner());
+  return {
+    store,
+    engine,
+    billing,
+    clock,
+    call: async (name, input) => (await billing.call(name, input)).body,
+    close: async () => await engine.close(),
+  };
+}
+
+/** Invoices, movements and marks of a book, without ids: the same however often its run was broken off. */
+export function figuresOf(file: string): string[] {
+  return withDatabase(file, (database) =>
+    [
+      `SELECT number, contractId, periodIndex, status, totalCents FROM invoices ORDER BY number`,
+      `SELECT contractId, type, amountCents, appliedCents, balanceAfterCents, lineKey FROM ledgerEntries
+       ORDER BY contractId, seq`,
+      `SELECT id, terminatedAt, draftsDueOn FROM contracts ORDER BY seq`,
+      `SELECT count(*) AS expiries FROM grantExpiries`,
+      `SELECT nextInvoiceNumber FROM organizations`,
+    ].flatMap((sql) =>
+      database
+        .prepare(sql)
+        .all()
+        .map((row) => Object.values(row).join(' ')),
+    ),
+  );
+}

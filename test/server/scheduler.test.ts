@@ -1,0 +1,82 @@
+import { expect, onTestFinished, test } from 'vitest';
+
+import type { DueReport } from '../../src/operations/index.ts';
+import { createScheduler } from '../../src/server/scheduler.ts';
+import type { RunOutcome } from '../../src/server/scheduler.ts';
+
+const nothing: DueReport = { finalizedCount: 0, failedCount: 0, failures: [] };
+
+interface Run {
+  readonly signal: AbortSignal | undefined;
+  readonly end: (outcome?: Error) => void;
+}
+
+/** An engine whose runs end when the test says so, and the schedule over it. */
+function schedule() {
+  const runs: Run[] = [];
+  const outcomes: RunOutcome[] = [];
+  const waiting: (() => void)[] = [];
+  const scheduler = createScheduler({
+    pauseMilliseconds: 1,
+    onRun: (outcome) => outcomes.push(outcome),
+    engine: {
+      billDue: async (signal) =>
+        await new Promise((resolve, reject) => {
+          runs.push({ signal, end: (error) => (error === undefined ? resolve(nothing) : reject(error)) });
+          for (const tell of waiting.splice(0)) tell();
+        }),
+    },
+  });
+  onTestFinished(async () => {
+    for (const { end } of runs) end();
+    await scheduler.close();
+  });
+  return {
+    scheduler,
+    runs,
+    outcomes,
+    nextRun: async () => await new Promise<void>((resolve) => waiting.push(resolve)),
+  };
+}
+
+test('the first run begins at once, and each other one when the one before has ended', async () => {
+  const { scheduler, runs, outcomes, nextRun } = schedule();
+  expect(runs).toHaveLength(0);
+  scheduler.start();
+  expect(runs).toHaveLength(1);
+  const second = nextRun();
+  runs[0]?.end();
+  await second;
+  expect(runs).toHaveLength(2);
+  expect(outcomes).toEqual([{ report: nothing }]);
+});
+
+test('a run that fails is told, and the next one comes', async () => {
+  const { scheduler, runs, outcomes, nextRun } = schedule();
+  scheduler.start();
+  const second = nextRun();
+  const error = new Error('locked');
+  runs[0]?.end(error);
+  await second;
+  expect(outcomes).toEqual([{ error }]);
+});
+
+test('closing tells the run to begin no further step, waits for it, and begins no other', async () => {
+  const { scheduler, runs, outcomes } = schedule();
+  scheduler.start();
+  let isClosed = false;
+  const closing = scheduler.close().then(() => (isClosed = true));
+  expect(runs[0]?.signal?.aborted).toBe(true);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isClosed).toBe(false);
+  runs[0]?.end();
+  await closing;
+  expect(outcomes).toEqual([{ report: nothing }]);
+  expect(runs).toHaveLength(1);
+});
+
+test('one that was never started closes at once', async () => {
+  const { scheduler, runs } = schedule();
+  await scheduler.close();
+  expect(runs).toHaveLength(0);
+});
