@@ -72,7 +72,7 @@ export async function momentsOf(file: string, work: () => Promise<unknown>): Pro
  */
 export function keepRowsReversed(): void {
   // The program gives its settings to a connection as one text, first of all.
-  const exec = Reflect.get(DatabaseSync.prototype, 'exec') as (this: DatabaseSync, sql: string) => void;
+  const exec: (this: DatabaseSync, sql: string) => void = Reflect.get(DatabaseSync.prototype, 'exec');
   DatabaseSync.prototype.exec = function reversed(sql: string): void {
     exec.call(this, 'PRAGMA reverse_unordered_selects = ON');
     exec.call(this, sql);

@@ -11,7 +11,7 @@ interface Printed {
 }
 
 async function printed(environment: Readonly<Record<string, string>>, ...words: readonly string[]): Promise<Printed> {
-  const output = await outputOf(startChild('print-book.ts', words, environment));
+  const output = await outputOf(startChild('print-book-process.ts', words, environment));
   const end = output.indexOf('\n');
   return { offsetMinutes: output.slice(0, end), book: output.slice(end + 1) };
 }

@@ -1,0 +1,170 @@
+/**
+ * A file, a port or a host that cannot be used, at the real program: the exit code of the command, the status over HTTP where
+ * it is served, and nothing lost. store/sqlite-file and store/sqlite-sharing have more of such files, cli/profiles of settings.
+ */
+
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { withDatabase } from './reliability/database-image.ts';
+import { runProgram, serveProgram } from './support/program.ts';
+import type { Outcome, ProgramOptions, Serving } from './support/program.ts';
+import { rowsOf, writeTwoTenants } from './support/two-tenants.ts';
+import type { TwoTenants } from './support/two-tenants.ts';
+
+let home: string;
+let file: string;
+let serving: Serving;
+let before: string;
+let names: TwoTenants;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'tallybook-bad-input-'));
+  file = join(home, 'billing.db');
+  names = await writeTwoTenants(file);
+  serving = await serveProgram(['--database', file], { home });
+  before = rowsOf(file);
+});
+afterAll(async () => {
+  await serving.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const createWords = [
+  'customers',
+  'create',
+  '--name',
+  'Initech',
+  '--contact',
+  'name=Ada,email=ada@i.example,roles=primary',
+];
+
+/** Asks a service for a list and for a change. */
+async function asked(url: string): Promise<{ read: number; write: number; retryAfter: string | null }> {
+  const headers = { authorization: `Bearer ${names.key}`, 'content-type': 'application/json' };
+  const contacts = [{ name: 'Ada', email: 'ada@i.example', roles: ['primary'] }];
+  const body = JSON.stringify({ name: 'Initech', contacts });
+  const read = await fetch(`${url}/v1/customers`, { headers });
+  const write = await fetch(`${url}/v1/customers`, { method: 'POST', headers, body });
+  return { read: read.status, write: write.status, retryAfter: write.headers.get('retry-after') };
+}
+
+describe('the surroundings are wrong, and nothing is lost', () => {
+  /** A copy of the book that nobody has open. */
+  function copy(name: string): string {
+    const folder = join(home, name);
+    mkdirSync(folder);
+    const path = join(folder, 'billing.db');
+    withDatabase(file, (database) => database.prepare('VACUUM INTO ?').run(path));
+    return path;
+  }
+
+  async function run(words: readonly string[], database: string, more: Partial<ProgramOptions> = {}): Promise<Outcome> {
+    return await runProgram(words, { home, environment: { TALLY_DATABASE: database }, ...more });
+  }
+
+  test.concurrent('a file that is no database: exit code 1 of the command and of serve', async () => {
+    const path = join(home, 'notes.txt');
+    writeFileSync(path, 'name,amount\nAcme,12\n'.repeat(100));
+    const bytes = readFileSync(path);
+    for (const words of [createWords, ['customers', 'list'], ['serve', '--port', '0']]) {
+      const outcome = await run(words, path);
+      expect(outcome).toMatchObject({ code: 1, stdout: '' });
+      expect(outcome.stderr).toContain(`${path} is not a tallybook database`);
+    }
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  test.concurrent('a database of a newer version: exit code 1', async () => {
+    const path = copy('newer');
+    withDatabase(path, (database) => database.exec('PRAGMA user_version = 1000'));
+    const bytes = readFileSync(path);
+    const outcome = await run(createWords, path);
+    expect(outcome).toMatchObject({ code: 1, stdout: '' });
+    expect(outcome.stderr).toContain('use a newer tallybook');
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  test.concurrent('a damaged database: exit code 1', async () => {
+    const path = copy('damaged');
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.fill(0xff, 4096));
+    const outcome = await run(createWords, path);
+    expect(outcome).toMatchObject({ code: 1, stdout: '' });
+    expect(outcome.stderr).toContain('is damaged');
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  test.concurrent('a directory in place of the file: exit code 9', async () => {
+    const outcome = await run(createWords, home);
+    expect(outcome).toMatchObject({ code: 9, stdout: '' });
+    expect(outcome.stderr).toContain(home);
+  });
+
+  test.concurrent('a read-only file: it is read, a change ends with exit code 9 and status 503', async () => {
+    const path = copy('read-only');
+    const rows = rowsOf(path);
+    chmodSync(path, 0o444);
+    const ordinary = { isOrdinary: true };
+    expect(await run(['customers', 'list', '-o', 'name'], path, ordinary)).toMatchObject({
+      code: 0,
+      stdout: `${names.customer}\n`,
+      stderr: '',
+    });
+    const outcome = await run(createWords, path, ordinary);
+    expect(outcome).toMatchObject({ code: 9, stdout: '' });
+    expect(outcome.stderr).toContain(`the database ${path} is read-only; nothing was changed`);
+    const service = await serveProgram(['--database', path], { home, ...ordinary });
+    expect(await asked(service.url)).toMatchObject({ read: 200, write: 503 });
+    await service.stop();
+    expect(rowsOf(path)).toBe(rows);
+  });
+
+  test.concurrent('a locked file: it is read, a change ends with exit code 9 and status 503 after the wait', async () => {
+    const path = copy('locked');
+    const service = await serveProgram(['--database', path], { home });
+    const rows = rowsOf(path);
+    await withLock(path, async () => {
+      const [outcome, answer] = await Promise.all([run(createWords, path), asked(service.url)]);
+      expect(outcome).toMatchObject({ code: 9, stdout: '' });
+      expect(outcome.stderr).toContain(`the database ${path} is locked by another process`);
+      expect(answer).toEqual({ read: 200, write: 503, retryAfter: '1' });
+    });
+    expect(rowsOf(path)).toBe(rows);
+    expect(await asked(service.url)).toMatchObject({ read: 200, write: 201 });
+    await service.stop();
+  });
+
+  test.concurrent('a port in use: exit code 9', async () => {
+    const outcome = await run(['serve', '--port', new URL(serving.url).port], file);
+    expect(outcome).toMatchObject({ code: 9, stdout: '' });
+    expect(outcome.stderr).toContain(new URL(serving.url).port);
+    expect(rowsOf(file)).toBe(before);
+  });
+
+  test.concurrent.each([
+    ['a reading', ['customers', 'list']],
+    ['a change', [...createWords, '--yes']],
+  ])('an unreachable host: exit code 9 of %s', async (_what, words) => {
+    // Port 1 has no service that this program could talk to.
+    const environment = { TALLY_BASE_URL: 'http://127.0.0.1:1', TALLY_API_KEY: names.key };
+    const outcome = await runProgram(words, { home, environment: { ...environment, TALLY_ENVIRONMENT: 'sandbox' } });
+    expect(outcome).toMatchObject({ code: 9, stdout: '' });
+    expect(outcome.stderr).toContain('127.0.0.1:1');
+    expect(outcome.stderr).not.toContain(names.key);
+  });
+});
+
+async function withLock(path: string, work: () => Promise<void>): Promise<void> {
+  const other = new DatabaseSync(path);
+  try {
+    other.exec('BEGIN IMMEDIATE');
+    await work();
+  } finally {
+    other.close();
+  }
+}
