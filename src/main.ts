@@ -5,6 +5,7 @@
 
 import packageFacts from '../package.json' with { type: 'json' };
 import { loadManifest } from './cli/manifest.ts';
+import { descriptorEnd } from './cli/output-end.ts';
 import { run } from './cli/program.ts';
 import { vouch } from './cli/safe-text.ts';
 import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from './cli/session.ts';
@@ -18,15 +19,14 @@ const interruptedExitCode = 130;
 
 /** Runs the command line of this process and sets its exit code. */
 export async function main(): Promise<void> {
-  const { stdout, stderr } = process;
   let opened: typeof process.stdin | undefined;
   const terminal = createTerminal({
     get stdin() {
       opened = process.stdin;
       return opened;
     },
-    stdout,
-    stderr,
+    stdout: descriptorEnd(1, () => process.stdout),
+    stderr: descriptorEnd(2, () => process.stderr),
     env,
   });
   process.on('SIGINT', stopAtOnce);

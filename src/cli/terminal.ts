@@ -3,6 +3,7 @@
 import { Readable, Writable } from 'node:stream';
 
 import { BadRequestError, BillingError } from '../errors.ts';
+import type { OutputEnd } from './output-end.ts';
 import { redact } from './redact.ts';
 import { vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
@@ -43,17 +44,15 @@ export interface Terminal {
 export interface Streams {
   /** Looked at only when it is needed: opening it costs a command that reads nothing. */
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stdout: OutputEnd;
+  readonly stderr: OutputEnd;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The terminal of a process. A reader that went away (`| head`) is no failure: what is left is dropped. */
+/** The terminal of a process. */
 export function createTerminal(streams: Streams): Terminal {
   const { stdout, stderr, env } = streams;
   const secrets = new Set<string>();
-  ignoreClosedPipe(stdout);
-  ignoreClosedPipe(stderr);
   return {
     stdin: {
       get isTerminal() {
@@ -62,13 +61,13 @@ export function createTerminal(streams: Streams): Terminal {
     },
     stdout: outputStream(stdout, env),
     stderr: outputStream(stderr, env),
-    out: (text) => void stdout.write(text),
-    err: (text) => void stderr.write(redact(text, secrets)),
+    out: (text) => stdout.write(text),
+    err: (text) => stderr.write(redact(text, secrets)),
     conceal: (secret) => void secrets.add(secret),
     openInput: () => streams.stdin,
-    openProgress: () => stderr,
+    openProgress: () => stderr.stream(),
     readInput: () => readAll(streams.stdin),
-    ask: (question) => askPerson(question, { input: streams.stdin, output: stderr }),
+    ask: (question) => askPerson(question, { input: streams.stdin, output: stderr.stream() }),
   };
 }
 
@@ -79,21 +78,18 @@ export function takesColor(isTerminal: boolean, env: Streams['env']): boolean {
   return env['TERM'] !== 'dumb' && isTerminal;
 }
 
-function outputStream(stream: Streams['stdout'], env: Streams['env']): OutputStream {
-  const isTerminal = stream.isTTY === true;
+function outputStream(end: OutputEnd, env: Streams['env']): OutputStream {
   return {
-    isTerminal,
-    hasColor: takesColor(isTerminal, env),
+    get isTerminal() {
+      return end.isTTY;
+    },
+    get hasColor() {
+      return takesColor(end.isTTY, env);
+    },
     get columns() {
-      return isTerminal ? (stream.columns ?? 80) : undefined;
+      return end.isTTY ? (end.columns ?? 80) : undefined;
     },
   };
-}
-
-function ignoreClosedPipe(stream: Writable): void {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
 }
 
 async function readAll(stdin: Readable): Promise<string> {

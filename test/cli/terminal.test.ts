@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 
 import { describe, expect, test } from 'vitest';
 
+import { streamEnd } from '../../src/cli/output-end.ts';
 import { safe, safeJson, say } from '../../src/cli/safe-text.ts';
 import { createTerminal, takesColor } from '../../src/cli/terminal.ts';
 
@@ -22,7 +23,12 @@ describe('colour', () => {
   test('is decided for each stream by itself', () => {
     const stdout = Object.assign(new PassThrough(), { isTTY: false });
     const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 70 });
-    const terminal = createTerminal({ stdin: new PassThrough(), stdout, stderr, env: {} });
+    const terminal = createTerminal({
+      stdin: new PassThrough(),
+      stdout: streamEnd(stdout),
+      stderr: streamEnd(stderr),
+      env: {},
+    });
     expect(terminal.stdout).toMatchObject({ isTerminal: false, hasColor: false, columns: undefined });
     expect(terminal.stderr).toMatchObject({ isTerminal: true, hasColor: true, columns: 70 });
   });
@@ -31,7 +37,8 @@ describe('colour', () => {
 describe('streams', () => {
   const open = (stdin = new PassThrough()) => {
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-    return { terminal: createTerminal({ stdin, stdout, stderr, env: {} }), stdout, stderr, stdin };
+    const terminal = createTerminal({ stdin, stdout: streamEnd(stdout), stderr: streamEnd(stderr), env: {} });
+    return { terminal, stdout, stderr, stdin };
   };
 
   test('a reader that went away is no failure', () => {

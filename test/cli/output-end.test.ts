@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+
+import { describe, expect, test } from 'vitest';
+
+import { descriptorEnd } from '../../src/cli/output-end.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'tally-output-'));
+
+function neverOpened(): never {
+  throw new Error('a stream was opened');
+}
+
+test('a file is written to in order, without a stream, and is no terminal', () => {
+  const path = join(directory, 'file');
+  const descriptor = openSync(path, 'w');
+  const end = descriptorEnd(descriptor, neverOpened);
+  end.write('é one\n');
+  end.write('two\n');
+  expect(end).toMatchObject({ isTTY: false, columns: undefined });
+  closeSync(descriptor);
+  expect(readFileSync(path, 'utf8')).toBe('é one\ntwo\n');
+});
+
+test('a device is asked by its stream whether it is a terminal, and written to by it', () => {
+  const descriptor = openSync(process.platform === 'win32' ? '\\\\.\\nul' : '/dev/null', 'w');
+  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 70 });
+  const end = descriptorEnd(descriptor, () => stream);
+  expect(end).toMatchObject({ isTTY: true, columns: 70 });
+  end.write('text\n');
+  expect(String(stream.read())).toBe('text\n');
+  closeSync(descriptor);
+});
+
+describe.runIf(process.platform !== 'win32')('a pipe', () => {
+  function openPipe(name: string) {
+    const path = join(directory, name);
+    execFileSync('mkfifo', [path]);
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return { reader, writer: openSync(path, constants.O_WRONLY | constants.O_NONBLOCK) };
+  }
+
+  test('that takes no more for now gets the rest by its stream, and later texts behind it', () => {
+    const { reader, writer } = openPipe('full');
+    const rest: Buffer[] = [];
+    const stream = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        rest.push(chunk);
+        done();
+      },
+    });
+    const end = descriptorEnd(writer, () => stream);
+    const text = Array.from({ length: 40_000 }, (_, index) => `line ${index}\n`).join('');
+    end.write(text);
+    end.write('last\n');
+    const bytes = Buffer.alloc(text.length);
+    const taken = readSync(reader, bytes);
+    expect(taken).toBeLessThan(text.length);
+    expect(bytes.toString('utf8', 0, taken) + String(Buffer.concat(rest))).toBe(`${text}last\n`);
+    closeSync(reader);
+    closeSync(writer);
+  });
+
+  test('whose reader went away is no failure', () => {
+    const { reader, writer } = openPipe('closed');
+    closeSync(reader);
+    expect(() => descriptorEnd(writer, neverOpened).write('text\n')).not.toThrow();
+    closeSync(writer);
+  });
+});
+
+test('any other failure to write is one', () => {
+  const path = join(directory, 'read-only');
+  closeSync(openSync(path, 'w'));
+  const descriptor = openSync(path, 'r');
+  expect(() => descriptorEnd(descriptor, neverOpened).write('text\n')).toThrow('EBADF');
+  closeSync(descriptor);
+});
