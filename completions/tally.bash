@@ -38,23 +38,23 @@ _tally() {
 
 _tally_place() {
   case $1 in
-    '') next='customers contracts credits budgets meters usage invoices pricing plans products keys orgs webhooks clock bill profile import demo serve api commands completion help' flags='--version --help' asks='' ;;
+    '') next='customers contracts credits budgets meters usage invoices pricing plans products keys orgs webhooks clock bill profile doctor backup restore import demo serve api commands completion help' flags='--version --help' asks='' ;;
     'customers') next='create get list update pause resume assign-csm' flags='' asks='' ;;
-    'customers create') next='' flags='--name --contact --legal-name --external-customer-id --payment-provider-id --provider --tag --billing-address --payment-method-id --payment-method-type --input --help' asks='--provider --payment-method-type' ;;
+    'customers create') next='' flags='--name --contact --legal-name --external-customer-id --payment-provider-id --provider --tag --billing-address --payment-method-id --payment-method-type --from --result --ignore --delimiter --concurrency --input --help' asks='--provider --payment-method-type' ;;
     'customers get') next='' flags='--help' asks='' ;;
     'customers list') next='' flags='--external-customer-id --limit --offset --all --help' asks='' ;;
     'customers update') next='' flags='--name --legal-name --tag --external-customer-id --payment-provider-id --provider --payment-method-id --payment-method-type --input --clear --help' asks='--provider --payment-method-type --clear' ;;
     'customers pause') next='' flags='--until --input --clear --help' asks='--clear' ;;
     'customers resume') next='' flags='--help' asks='' ;;
-    'customers assign-csm') next='' flags='--assignment --input --help' asks='' ;;
+    'customers assign-csm') next='' flags='--assignment --from --result --ignore --delimiter --concurrency --input --help' asks='' ;;
     'contracts') next='create get list update cancel' flags='' asks='' ;;
     'contracts create') next='' flags='--plan-id --customer-id --start-date --end-date --net-terms --override --credit-grant-cents --credit-settings --metadata --input --clear --help' asks='--clear' ;;
     'contracts get') next='' flags='--help' asks='' ;;
     'contracts list') next='' flags='--customer-id --external-customer-id --plan-id --is-active --limit --offset --all --help' asks='--is-active' ;;
     'contracts update') next='' flags='--metadata --input --clear --help' asks='--clear' ;;
     'contracts cancel') next='' flags='--cancel-at --input --help' asks='--cancel-at' ;;
-    'credits') next='grant ledger balance grant-paid adjust reverse settle explain' flags='' asks='' ;;
-    'credits grant') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --input --help' asks='' ;;
+    'credits') next='grant ledger balance grant-paid adjust reverse settle explain verify' flags='' asks='' ;;
+    'credits grant') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --resume --allow-zero --override-policy --from --result --ignore --delimiter --concurrency --source --input --help' asks='' ;;
     'credits ledger') next='' flags='--type --created-after --created-before --limit --offset --help' asks='--type' ;;
     'credits balance') next='' flags='--include --help' asks='--include' ;;
     'credits grant-paid') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --input --clear --help' asks='--clear' ;;
@@ -62,6 +62,7 @@ _tally_place() {
     'credits reverse') next='' flags='--description --input --help' asks='' ;;
     'credits settle') next='' flags='--help' asks='' ;;
     'credits explain') next='' flags='--help' asks='' ;;
+    'credits verify') next='' flags='--help' asks='' ;;
     'budgets') next='list usage add update remove' flags='' asks='' ;;
     'budgets list') next='' flags='--help' asks='' ;;
     'budgets usage') next='' flags='--help' asks='' ;;
@@ -142,6 +143,9 @@ _tally_place() {
     'profile show') next='' flags='' asks='' ;;
     'profile remove') next='' flags='' asks='' ;;
     'profile check') next='' flags='' asks='' ;;
+    'doctor') next='' flags='--full' asks='' ;;
+    'backup') next='' flags='' asks='' ;;
+    'restore') next='' flags='--to' asks='' ;;
     'import') next='events' flags='' asks='' ;;
     'import events') next='' flags='--event-name --event-name-column --customer --customer-id --customer-column --contract-id --timestamp --time-zone --property --set --key-column --source --delimiter --batch-size --refused' asks='' ;;
     'demo') next='' flags='--events --seed' asks='' ;;

@@ -50,6 +50,9 @@ complete -c tally -f -n "__tally_at ''" -a webhooks -d 'Events sent to endpoints
 complete -c tally -f -n "__tally_at ''" -a clock -d 'The time of a database, real or simulated'
 complete -c tally -f -n "__tally_at ''" -a bill -d 'What falls due: invoices, expiries, ends'
 complete -c tally -f -n "__tally_at ''" -a profile -d 'Named services and databases, and their keys'
+complete -c tally -f -n "__tally_at ''" -a doctor -d 'Hold a database to every rule'
+complete -c tally -f -n "__tally_at ''" -a backup -d 'Write a database to one file while it is used'
+complete -c tally -f -n "__tally_at ''" -a restore -d 'Make a database from a backup'
 complete -c tally -f -n "__tally_at ''" -a import -d 'Events from files, each row counted once'
 complete -c tally -f -n "__tally_at ''" -a demo -d 'The main job on a database of its own'
 complete -c tally -f -n "__tally_at ''" -a serve -d 'Serve a database over HTTP'
@@ -76,6 +79,11 @@ complete -c tally -n "__tally_at 'customers create'" -l tag
 complete -c tally -n "__tally_at 'customers create'" -l billing-address
 complete -c tally -n "__tally_at 'customers create'" -l payment-method-id
 complete -c tally -n "__tally_at 'customers create'" -l payment-method-type -x -a "(tally __complete payment-method-type customers create)"
+complete -c tally -n "__tally_at 'customers create'" -l from
+complete -c tally -n "__tally_at 'customers create'" -l result
+complete -c tally -n "__tally_at 'customers create'" -l ignore
+complete -c tally -n "__tally_at 'customers create'" -l delimiter
+complete -c tally -n "__tally_at 'customers create'" -l concurrency
 complete -c tally -n "__tally_at 'customers create'" -l input
 complete -c tally -n "__tally_at 'customers create'" -l help
 complete -c tally -n "__tally_at 'customers get'" -l help
@@ -101,6 +109,11 @@ complete -c tally -n "__tally_at 'customers pause'" -l clear -x -a "(tally __com
 complete -c tally -n "__tally_at 'customers pause'" -l help
 complete -c tally -n "__tally_at 'customers resume'" -l help
 complete -c tally -n "__tally_at 'customers assign-csm'" -l assignment
+complete -c tally -n "__tally_at 'customers assign-csm'" -l from
+complete -c tally -n "__tally_at 'customers assign-csm'" -l result
+complete -c tally -n "__tally_at 'customers assign-csm'" -l ignore
+complete -c tally -n "__tally_at 'customers assign-csm'" -l delimiter
+complete -c tally -n "__tally_at 'customers assign-csm'" -l concurrency
 complete -c tally -n "__tally_at 'customers assign-csm'" -l input
 complete -c tally -n "__tally_at 'customers assign-csm'" -l help
 complete -c tally -f -n "__tally_at 'contracts'" -a create -d 'Create a contract and its draft invoices'
@@ -144,6 +157,7 @@ complete -c tally -f -n "__tally_at 'credits'" -a adjust -d 'Correct the balance
 complete -c tally -f -n "__tally_at 'credits'" -a reverse -d 'Undo one ledger entry (embedded only)'
 complete -c tally -f -n "__tally_at 'credits'" -a settle -d 'Write the credit movements that usage owes up to now (embedded only)'
 complete -c tally -f -n "__tally_at 'credits'" -a explain -d 'Explain one ledger entry: what it did, to which grant, and why'
+complete -c tally -f -n "__tally_at 'credits'" -a verify -d 'Verify the books of a contract: every balance, invoice and seal, computed again'
 complete -c tally -n "__tally_at 'credits grant'" -l expires-at
 complete -c tally -n "__tally_at 'credits grant'" -l amount-cents
 complete -c tally -n "__tally_at 'credits grant'" -l credit-rate-cents
@@ -152,6 +166,15 @@ complete -c tally -n "__tally_at 'credits grant'" -l description
 complete -c tally -n "__tally_at 'credits grant'" -l external-id
 complete -c tally -n "__tally_at 'credits grant'" -l specifiers
 complete -c tally -n "__tally_at 'credits grant'" -l metadata
+complete -c tally -n "__tally_at 'credits grant'" -l resume
+complete -c tally -n "__tally_at 'credits grant'" -l allow-zero
+complete -c tally -n "__tally_at 'credits grant'" -l override-policy
+complete -c tally -n "__tally_at 'credits grant'" -l from
+complete -c tally -n "__tally_at 'credits grant'" -l result
+complete -c tally -n "__tally_at 'credits grant'" -l ignore
+complete -c tally -n "__tally_at 'credits grant'" -l delimiter
+complete -c tally -n "__tally_at 'credits grant'" -l concurrency
+complete -c tally -n "__tally_at 'credits grant'" -l source
 complete -c tally -n "__tally_at 'credits grant'" -l input
 complete -c tally -n "__tally_at 'credits grant'" -l help
 complete -c tally -n "__tally_at 'credits ledger'" -l type -x -a "(tally __complete type credits ledger)"
@@ -184,6 +207,7 @@ complete -c tally -n "__tally_at 'credits reverse'" -l input
 complete -c tally -n "__tally_at 'credits reverse'" -l help
 complete -c tally -n "__tally_at 'credits settle'" -l help
 complete -c tally -n "__tally_at 'credits explain'" -l help
+complete -c tally -n "__tally_at 'credits verify'" -l help
 complete -c tally -f -n "__tally_at 'budgets'" -a list -d 'List the budgets of a contract, without their consumption'
 complete -c tally -f -n "__tally_at 'budgets'" -a usage -d 'Show what each budget of a contract has consumed, metered now'
 complete -c tally -f -n "__tally_at 'budgets'" -a add -d 'Add a budget to a contract'
@@ -497,6 +521,8 @@ complete -c tally -n "__tally_at 'profile add'" -l environment
 complete -c tally -n "__tally_at 'profile add'" -l base-url
 complete -c tally -n "__tally_at 'profile add'" -l key-stdin
 complete -c tally -n "__tally_at 'profile add'" -l key-file
+complete -c tally -n "__tally_at 'doctor'" -l full
+complete -c tally -n "__tally_at 'restore'" -l to
 complete -c tally -f -n "__tally_at 'import'" -a events -d 'Events from a CSV file'
 complete -c tally -n "__tally_at 'import events'" -l event-name
 complete -c tally -n "__tally_at 'import events'" -l event-name-column

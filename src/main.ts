@@ -48,6 +48,8 @@ function dependenciesFor(terminal: Terminal): Dependencies {
     terminal,
     env,
     version: packageFacts.version,
+    newId,
+    operator,
     machine: { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() },
     directories,
     openEngine,
@@ -114,6 +116,10 @@ function dependenciesFor(terminal: Terminal): Dependencies {
       const { openApiDocument } = await import('./server/openapi.ts');
       const { allOperations } = await import('./operations/all.ts');
       return openApiDocument(allOperations, { version: packageFacts.version });
+    },
+    async openMaintenance() {
+      const { createMaintenance } = await import('./engine/maintenance.ts');
+      return createMaintenance({ now });
     },
     async checkAddress(baseUrl) {
       const { parseBaseUrl } = await import('./client/target.ts');
@@ -188,6 +194,16 @@ function randomBytes(count: number): Uint8Array {
 
 function newId(): string {
   return process.getBuiltinModule('node:crypto').randomUUIDv7();
+}
+
+/** Some machines do not know the name of the user who runs a process, a container for one. */
+function operator(): string {
+  const { userInfo } = process.getBuiltinModule('node:os');
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
 }
 
 function untilStopped(): Promise<void> {

@@ -73,19 +73,21 @@ function rehearsalOf({ rehearsalMember = '' }: CommandSpec, input: CallInput): C
   return { ...input, body: { ...(input.body as Record<string, unknown> | undefined), [rehearsalMember]: true } };
 }
 
-/** Work that could be done in part is told by the exit code; what was done has been printed. */
+/** Work that could be done in part, or a check that found something, is told by the exit code; the rest has been printed. */
 function checkFindings({ findingsPath }: CommandSpec, { body }: Answer): void {
-  const findings = findingsPath === undefined ? undefined : valueAt(body, findingsPath);
-  if (!Array.isArray(findings) || findings.length === 0) return;
-  const [first] = findings as readonly unknown[];
-  throw new BillingError('checkFailed', `${findings.length} could not be done; the first: ${firstWords(first)}`, {
+  const found = findingsPath === undefined ? undefined : valueAt(body, findingsPath);
+  const findings = Array.isArray(found) ? found.filter((each) => valueAt(each, 'severity') !== 'warning') : [];
+  if (findings.length === 0) return;
+  const isCheck = valueAt(findings[0], 'check') !== undefined;
+  const words = isCheck ? 'found to be wrong' : 'could not be done';
+  throw new BillingError('checkFailed', `${findings.length} ${words}; the first: ${firstWords(findings[0])}`, {
     hint: 'see all of them with: -o json',
   });
 }
 
 function firstWords(finding: unknown): string {
   const subject = wireText(valueAt(finding, 'contractId')) || wireText(valueAt(finding, 'customerId'));
-  const message = wireText(valueAt(finding, 'message'));
+  const message = wireText(valueAt(finding, 'message') ?? valueAt(finding, 'problem'));
   return subject === '' ? message : `${subject}: ${message}`;
 }
 

@@ -1,6 +1,7 @@
 /** What one run of `tally` works with: its terminal, its global flags, and the service, opened as late as possible. */
 
 import type { Billing, Engine } from '../operations/index.ts';
+import type { Maintenance } from '../operations/maintenance.ts';
 import type { OutputChoice } from './output.ts';
 import type { Machine } from './private-file.ts';
 import type { ProfileStore } from './profiles.ts';
@@ -61,6 +62,10 @@ export interface Dependencies {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly machine: Machine;
   readonly version: string;
+  /** An id that nothing else has. */
+  newId(): string;
+  /** Name of the user who runs the command, for the journal. */
+  operator(): string;
   /** Where profiles and the default database live. */
   directories(): Promise<{ readonly config: string; readonly data: string }>;
   openBilling(target: Target, options: { readonly timeoutMilliseconds: number | undefined }): Promise<OpenBilling>;
@@ -68,6 +73,7 @@ export interface Dependencies {
   openEngine(target: EmbeddedTarget, stage?: Stage): Promise<OpenEngine>;
   serve(options: ServeOptions): Promise<RunningServer>;
   openApiDocument(): Promise<unknown>;
+  openMaintenance(): Promise<Maintenance>;
   /** Throws a usage error for an address that a key must not be sent to. */
   checkAddress(baseUrl: string): Promise<void>;
   /** Resolves when the process is asked to stop. */

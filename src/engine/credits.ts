@@ -14,6 +14,7 @@ import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import { getContract } from './contract-lookup.ts';
 import { grantCredits } from './credits-grant.ts';
 import type { Granted, GrantKind } from './credits-grant.ts';
+import { examineContract } from './doctor/examination.ts';
 import { wireEntry, wireGrant } from './credits-wire.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { createLedgerWriter, currency, expireRest, ofGrant } from './ledger-writing.ts';
@@ -115,6 +116,23 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     if (grant !== undefined && hasExpired(grant, context.now)) await expireRest(writer, grantId);
     await writer.finish();
     return { body: { data: wireEntry(reversal) } };
+  },
+
+  'credits.verify': async (context, { params }) => {
+    const contract = await getContract(context, params.contractId);
+    const { books, findings } = await examineContract(context, contract.id);
+    return {
+      body: {
+        data: {
+          contractId: contract.id,
+          checkedAt: context.timestamp,
+          entryCount: books?.ledger.entries.length ?? 0,
+          invoiceCount: books?.invoices.length ?? 0,
+          ledgerHead: books?.ledger.head ?? '',
+          findings,
+        },
+      },
+    };
   },
 
   'credits.explain': async (context, { params }) => {

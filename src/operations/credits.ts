@@ -24,6 +24,8 @@ import {
 } from './fields.ts';
 import { explainedEntry } from './explanation.ts';
 import { ledgerEntry, ledgerEntryColumns, ledgerEntryTypes } from './ledger-entry.ts';
+import { verification } from './findings.ts';
+import { findingColumns } from './maintenance.ts';
 import { defineOperation } from './operation.ts';
 import { ruleIssue } from './parse.ts';
 
@@ -361,5 +363,24 @@ export const creditOperations = [
     },
     examples: [{ about: 'Where the credits went', input: { params: { entryId: exampleEntryId } } }],
     documented: false,
+  }),
+  defineOperation({
+    name: 'credits.verify',
+    summary: 'Verify the books of a contract: every balance, invoice and seal, computed again',
+    description:
+      'Balances come from entries, invoices from events and frozen prices. Ends with 10 when anything is wrong; what is only worth a look is a warning.',
+    route: { method: 'GET', path: '/v1/contracts/{contractId}/credits/verification' },
+    scope: 'contracts:read',
+    status: 200,
+    params: contractParams,
+    query: noQuery,
+    body: undefined,
+    response: one(verification),
+    errors: ['notFound'],
+    command: { group: 'credits', verb: 'verify', positional: ['contractId'] },
+    view: { rows: 'data.findings', columns: findingColumns },
+    examples: [{ about: 'All rules on one contract', input: { params: exampleIds } }],
+    documented: false,
+    findings: 'data.findings',
   }),
 ] as const;

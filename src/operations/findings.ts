@@ -3,7 +3,6 @@
 import * as z from 'zod';
 
 import { timestamp } from './fields.ts';
-import type { Column } from './operation.ts';
 
 export const finding = z.strictObject({
   /** Name of the check: `burn-order`. */
@@ -24,7 +23,7 @@ export const verification = z.strictObject({
   checkedAt: timestamp,
   entryCount: z.int(),
   invoiceCount: z.int(),
-  /** Seal of the newest ledger entry: the same as long as nothing is written; empty without entries. */
+  /** Seal of the newest ledger entry: the same as long as nothing is written; empty without entries, or unread ones. */
   ledgerHead: z.string(),
   findings: z.array(finding),
 });
@@ -51,10 +50,3 @@ export interface ExaminedOrganization {
   /** One seal over all ledgers, as a backup's manifest keeps it. */
   readonly ledgerHead: string;
 }
-
-export const findingColumns: readonly Column[] = [
-  { header: 'CHECK', path: 'check' },
-  { header: 'SEVERITY', path: 'severity' },
-  { header: 'PROBLEM', path: 'problem' },
-  { header: 'FIX', path: 'fix' },
-];

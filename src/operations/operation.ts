@@ -128,7 +128,7 @@ export interface Operation {
   readonly secret?: true;
   /** Body member that has everything done and nothing kept: what `--dry-run` sets. */
   readonly rehearsal?: string;
-  /** Path of a list in the answer of what went wrong; a command whose answer has any ends with 10. */
+  /** Path of a list in the answer of what went wrong; a command whose answer has any but warnings ends with 10. */
   readonly findings?: string;
 }
 

@@ -13,6 +13,7 @@ import type { TestTerminalOptions } from '../../src/cli/terminal.ts';
 import { allOperations } from '../../src/operations/all.ts';
 import type { Answer, Billing } from '../../src/operations/index.ts';
 import type { CallInput } from '../../src/operations/operation.ts';
+import { countedIds } from '../support/world.ts';
 
 export const manifest = commandManifest(allOperations);
 
@@ -51,6 +52,7 @@ export function createShell(options: ShellOptions = {}): Shell {
   const home = mkdtempSync(join(tmpdir(), 'tally-shell-'));
   const calls: Call[] = [];
   const targets: Target[] = [];
+  const newId = countedIds();
   const billing = {
     call: async (name: string, input: CallInput = {}) => {
       calls.push({ name, input });
@@ -67,6 +69,8 @@ export function createShell(options: ShellOptions = {}): Shell {
         terminal,
         env: options.env ?? {},
         version: '9.9.9',
+        newId,
+        operator: () => 'ada',
         machine: { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() },
         directories: () => Promise.resolve({ config: join(home, 'config'), data: join(home, 'data') }),
         openBilling: (target) => {
@@ -76,6 +80,7 @@ export function createShell(options: ShellOptions = {}): Shell {
         openEngine: () => Promise.reject(new Error('this shell has no engine')),
         serve: () => Promise.reject(new Error('this shell has no server')),
         openApiDocument: () => Promise.resolve({ openapi: '3.1.0' }),
+        openMaintenance: () => Promise.reject(new Error('this shell has no database')),
         checkAddress: () => Promise.resolve(),
         untilStopped: () => Promise.resolve(),
         ...options.dependencies,

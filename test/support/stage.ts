@@ -12,6 +12,7 @@ import { testTerminal } from '../../src/cli/terminal.ts';
 import type { TestTerminalOptions } from '../../src/cli/terminal.ts';
 import { createClient } from '../../src/client/client.ts';
 import { createEngine } from '../../src/engine/engine.ts';
+import { createMaintenance } from '../../src/engine/maintenance.ts';
 import { allOperations } from '../../src/operations/all.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
 import { createServer } from '../../src/server/server.ts';
@@ -42,6 +43,7 @@ export async function createStage(surface: Surface, options: { readonly start?: 
   const directory = mkdtempSync(join(tmpdir(), 'tallybook-test-'));
   const database = join(directory, 'stage.db');
   const [newId, randomBytes] = [countedIds(), countedBytes()];
+  const newCommandId = countedIds();
   const openEngine = async (
     target: Pick<EmbeddedTarget, 'database'>,
     stage: EngineStage = { now: clock.now, newId },
@@ -77,6 +79,8 @@ export async function createStage(surface: Surface, options: { readonly start?: 
     env: surface === 'embedded' || isLocal ? local : remote,
     machine: { platform: process.platform, userId: process.getuid?.(), now: () => clock.now().epochMilliseconds },
     version: '0.0.0',
+    newId: newCommandId,
+    operator: () => 'ada',
     directories: async () =>
       await Promise.resolve({ config: join(directory, 'config'), data: join(directory, 'data') }),
     openEngine,
@@ -97,6 +101,7 @@ export async function createStage(surface: Surface, options: { readonly start?: 
     },
     serve: async () => await Promise.reject(new Error('a stage is served already')),
     openApiDocument: async () => await Promise.resolve(openApiDocument(allOperations, { version: '0.0.0' })),
+    openMaintenance: async () => await Promise.resolve(createMaintenance({ now: clock.now })),
     checkAddress: async () => await Promise.resolve(),
     untilStopped: async () => await new Promise(() => undefined),
   });

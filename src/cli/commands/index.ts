@@ -33,6 +33,26 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     heading: 'Administration:',
     load: () => import('./profile.ts'),
   },
+  doctor: {
+    summary: 'Hold a database to every rule',
+    heading: 'Administration:',
+    load: () => import('./doctor.ts'),
+  },
+  backup: {
+    summary: 'Write a database to one file while it is used',
+    heading: 'Administration:',
+    load: () => import('./backup.ts'),
+  },
+  restore: {
+    summary: 'Make a database from a backup',
+    heading: 'Administration:',
+    load: () => import('./restore.ts'),
+  },
+  journal: {
+    summary: 'What was written from here, by whom and when',
+    heading: 'Administration:',
+    load: () => import('./journal.ts'),
+  },
   import: {
     summary: 'Events from files, each row counted once',
     heading: 'Tools:',

@@ -4,7 +4,7 @@ import type { BillingTerms } from '../../calculation/invoice-draft.ts';
 import type { Inspection } from '../../store/inspection.ts';
 import type { EventFault } from '../../store/event-store.ts';
 import type { Budget } from '../../store/records/budgets.ts';
-import type { CatalogIds, NumberedInvoice } from '../../store/records/census.ts';
+import type { NumberedInvoice } from '../../store/records/census.ts';
 import type { Contract } from '../../store/records/contracts.ts';
 import type { FrozenLine } from '../../store/records/invoices.ts';
 import type { SealedInvoice, SealedLedger } from '../../store/records/seals.ts';
@@ -41,7 +41,8 @@ export interface ContractBooks {
   readonly budgets: readonly Budget[];
   readonly budgetPositions: readonly number[];
   readonly disputed: readonly DisputedUsage[];
-  readonly catalog: CatalogIds;
+  /** Of what its prices and grants name, the ids that the organization does not have. */
+  readonly unknownIds: readonly string[];
   readonly now: Temporal.Instant;
 }
 
@@ -54,12 +55,12 @@ export interface DisputedUsage {
 export interface OrganizationFacts {
   readonly organizationId: string;
   readonly lastCreatedAt: Temporal.Instant;
-  /** The wall clock, which may be behind `lastCreatedAt`. */
+  /** What the clock says, real or simulated; it may be behind `lastCreatedAt`. */
   readonly clock: Temporal.Instant;
   readonly numbers: { readonly invoices: readonly NumberedInvoice[]; readonly next: number };
   readonly eventFaults: readonly EventFault[];
   readonly lateEvents: LateEvents;
-  /** Since when the longest waiting webhook delivery has been due. */
+  /** Since when the longest waiting webhook delivery has been due; unknown where time is simulated. */
   readonly oldestDueDelivery: Temporal.Instant | undefined;
 }
 

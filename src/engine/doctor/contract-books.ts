@@ -6,13 +6,14 @@ import { createEventMatcher } from '../../calculation/metering.ts';
 import { meteredQuantitiesOf } from '../../calculation/usage-atoms.ts';
 import type { EpochInterval } from '../../store/event-store.ts';
 import { listBudgetPositions, listBudgets } from '../../store/records/budgets.ts';
-import type { CatalogIds } from '../../store/records/census.ts';
+import { type CatalogIds, findCatalogIds } from '../../store/records/census.ts';
 import { listContractsOfCustomer } from '../../store/records/contracts.ts';
 import type { Contract } from '../../store/records/contracts.ts';
 import type { FrozenLine, Invoice } from '../../store/records/invoices.ts';
 import { findMeters } from '../../store/records/meters.ts';
 import { readSealedInvoices, readSealedLedger } from '../../store/records/seals.ts';
-import { billingTermsOf } from '../contract-terms.ts';
+import type { SealedLedger } from '../../store/records/seals.ts';
+import { billingTermsOf, itemsOf } from '../contract-terms.ts';
 import type { CallContext } from '../handler.ts';
 import { frozenLines } from '../invoices-wire.ts';
 import { coveragesOf, takenBefore } from '../usage-attribution.ts';
@@ -22,13 +23,15 @@ import type { ContractBooks, DisputedUsage } from './check.ts';
 
 export type BooksContext = MeteringContext & Pick<CallContext, 'now'>;
 
+/** Catalog ids that were found in the organization before: they never go away. */
+export type KnownIds = Set<string>;
+
+const catalogMembers = ['meterIds', 'pricingIds', 'productIds'] as const;
+
 /** Throws where something that is stored cannot be read or rated. */
-export async function readBooks(
-  context: BooksContext,
-  contract: Contract,
-  catalog: CatalogIds,
-): Promise<ContractBooks> {
+export async function readBooks(context: BooksContext, contract: Contract, known: KnownIds): Promise<ContractBooks> {
   const { tx, orgId, now } = context;
+  const ledger = await readSealedLedger(tx, orgId, contract.id);
   const invoices = await readSealedInvoices(tx, orgId, contract.id);
   const finalized = invoices.map(({ invoice }) => invoice).filter((invoice) => invoice.finalizedAt !== undefined);
   const terms = termsOf(contract);
@@ -40,13 +43,13 @@ export async function readBooks(
   return {
     contract,
     terms,
-    ledger: await readSealedLedger(tx, orgId, contract.id),
+    ledger,
     invoices,
     recomputed,
     budgets: await listBudgets(tx, orgId, contract.id),
     budgetPositions: await listBudgetPositions(tx, orgId, contract.id),
     disputed: await findDisputedUsage(context, contract),
-    catalog,
+    unknownIds: await findUnknownIds(context, { contract, ledger, known }),
     now,
   };
 }
@@ -55,6 +58,33 @@ function termsOf(contract: Contract): BillingTerms[] {
   const current = billingTermsOf(contract);
   if (contract.cancelledAt === undefined) return [current];
   return [current, billingTermsOf({ ...contract, effectiveEndDate: undefined })];
+}
+
+async function findUnknownIds(
+  { tx, orgId }: BooksContext,
+  { contract, ledger, known }: { readonly contract: Contract; readonly ledger: SealedLedger; readonly known: KnownIds },
+): Promise<string[]> {
+  const named: readonly { readonly [Member in keyof CatalogIds]?: readonly string[] | undefined }[] = [
+    ...itemsOf(contract).map(({ meterId, pricingId, productId }) => ({
+      meterIds: meterId === undefined ? [] : [meterId],
+      pricingIds: [pricingId],
+      productIds: [productId],
+    })),
+    ...ledger.entries.flatMap(({ specifiers }) => specifiers ?? []),
+  ];
+  const sought = (member: keyof CatalogIds) => [
+    ...new Set(named.flatMap((each) => each[member] ?? []).filter((id) => !known.has(`${member} ${id}`))),
+  ];
+  const ids = {
+    meterIds: sought('meterIds'),
+    pricingIds: sought('pricingIds'),
+    productIds: sought('productIds'),
+  };
+  const found = await findCatalogIds(tx, orgId, ids);
+  return catalogMembers.flatMap((member) => {
+    for (const id of found[member]) known.add(`${member} ${id}`);
+    return ids[member].filter((id) => !known.has(`${member} ${id}`));
+  });
 }
 
 /** The lines of these invoices without their credits, by id; all of them metered at once. */

@@ -53,24 +53,13 @@ export function budgetProblems({ contract, budgets, budgetPositions }: ContractB
 }
 
 /** Prices and grants name meters, prices and products of their own organization; invoices the contract's own customer. */
-export function tenancyProblems({ contract, catalog, ledger, invoices }: ContractBooks): Problem[] {
-  const items = itemsOf(contract).flatMap(({ meterId, pricingId, productId }) => [
-    ...unknown('meter', catalog.meterIds, meterId === undefined ? [] : [meterId]),
-    ...unknown('price', catalog.pricingIds, [pricingId]),
-    ...unknown('product', catalog.productIds, [productId]),
-  ]);
-  const specifiers = ledger.entries.flatMap(({ id, specifiers: { meterIds, pricingIds, productIds } = {} }) => {
-    const words = [
-      ...unknown('meter', catalog.meterIds, meterIds),
-      ...unknown('price', catalog.pricingIds, pricingIds),
-      ...unknown('product', catalog.productIds, productIds),
-    ];
-    return words.map((each) => ({ objectId: id, problem: `grant ${id} names ${each}` }));
-  });
+export function tenancyProblems({ contract, unknownIds, invoices }: ContractBooks): Problem[] {
   const strangers = invoices.filter(({ invoice }) => invoice.customerId !== contract.customerId);
   return [
-    ...items.map((each) => ({ objectId: contract.id, problem: `contract ${contract.id} names ${each}` })),
-    ...specifiers,
+    ...unknownIds.map((id) => ({
+      objectId: contract.id,
+      problem: `contract ${contract.id} or a grant of it names ${id}, which its organization does not have`,
+    })),
     ...strangers.map(({ invoice }) => ({
       objectId: invoice.id,
       problem: `invoice ${invoice.number} is for another customer than its contract`,
@@ -84,8 +73,4 @@ export function attributionProblems({ contract, disputed }: ContractBooks): Prob
     objectId: contract.id,
     problem: `${eventCount} events of meter ${meterId} are billed on an earlier contract than ${contract.id}, which prices them too`,
   }));
-}
-
-function unknown(what: string, known: ReadonlySet<string>, ids: readonly string[] = []): string[] {
-  return ids.filter((id) => !known.has(id)).map((id) => `the ${what} ${id}, which the organization does not have`);
 }

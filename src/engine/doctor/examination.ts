@@ -7,14 +7,8 @@ import { BillingError } from '../../errors.ts';
 import type { Examination, ExaminedOrganization } from '../../operations/findings.ts';
 import { createMeterSql } from '../../store/meter-sql.ts';
 import type { Transaction } from '../../store/database.ts';
-import {
-  listContractIds,
-  oldestDueDelivery,
-  readCatalogIds,
-  readCensus,
-  readLegalNumbers,
-} from '../../store/records/census.ts';
-import type { CatalogIds } from '../../store/records/census.ts';
+import { listContractIds, oldestDueDelivery, readCensus, readLegalNumbers } from '../../store/records/census.ts';
+import { findClock } from '../../store/records/clock.ts';
 import { findContract } from '../../store/records/contracts.ts';
 import { listOrganizations } from '../../store/records/organizations.ts';
 import type { Organization } from '../../store/records/organizations.ts';
@@ -26,7 +20,7 @@ import { wireTimestamp } from '../wire.ts';
 import type { OrganizationFacts } from './check.ts';
 import { contractChecks, databaseChecks, organizationChecks } from './checks.ts';
 import { readBooks } from './contract-books.ts';
-import type { BooksContext } from './contract-books.ts';
+import type { BooksContext, KnownIds } from './contract-books.ts';
 import { createFindings, unexpectedProblem } from './findings.ts';
 import type { Findings } from './findings.ts';
 import { readLateEvents } from './late-events.ts';
@@ -49,7 +43,7 @@ export async function examine(
 }
 
 async function examineWith(parts: ExaminationParts, isFull: boolean): Promise<Examination> {
-  const { store, now } = parts;
+  const { store } = parts;
   const findings = createFindings();
   const inspection = await store.inspect({ isFull });
   findings.run(databaseChecks, inspection, inspection.location);
@@ -62,7 +56,7 @@ async function examineWith(parts: ExaminationParts, isFull: boolean): Promise<Ex
   return {
     database: inspection.location,
     schemaVersion: inspection.schemaVersion,
-    checkedAt: wireTimestamp(now()),
+    checkedAt: wireTimestamp(parts.now()),
     isFull,
     organizations,
     findings: findings.list(),
@@ -73,8 +67,7 @@ async function examineWith(parts: ExaminationParts, isFull: boolean): Promise<Ex
 /** What breaks a rule in the books of one contract. */
 export async function examineContract(context: BooksContext, contractId: string) {
   const findings = createFindings();
-  const catalog = await readCatalogIds(context.tx, context.orgId);
-  const books = await checkContract(context, contractId, { findings, catalog });
+  const books = await checkContract(context, contractId, { findings, known: new Set() });
   return { books, findings: findings.list() };
 }
 
@@ -87,11 +80,11 @@ async function examineOrganization(
   const { id, name } = organization;
   const facts = await store.read((tx) => readFacts(parts, tx, { organization, isFull }));
   findings.run(organizationChecks, facts, id);
-  const catalog = await store.read((tx) => readCatalogIds(tx, id));
+  const known: KnownIds = new Set();
   let after = '';
   for (;;) {
     const ids = await store.read((tx) => listContractIds(tx, id, { after, limit: contractsAtOnce }));
-    for (const contractId of ids) await examineOne(parts, organization, { contractId, catalog, findings });
+    for (const contractId of ids) await examineOne(parts, organization, { contractId, known, findings });
     const last = ids.at(-1);
     if (last === undefined) break;
     after = last;
@@ -102,21 +95,22 @@ async function examineOrganization(
 
 interface OneContract {
   readonly contractId: string;
-  readonly catalog: CatalogIds;
+  readonly known: KnownIds;
   readonly findings: Findings;
 }
 
 async function examineOne(
   { store, meterSql, now }: ExaminationParts,
   organization: Organization,
-  { contractId, catalog, findings }: OneContract,
+  { contractId, known, findings }: OneContract,
 ): Promise<void> {
   const options = { meterSql, deadlineMilliseconds: limits.meterSqlBillRunMilliseconds };
   try {
     await withSqlReadings(options, async (sqlReadings) => {
       await store.read(async (tx) => {
-        const context = { tx, events: store.events, orgId: organization.id, sqlReadings, now: now() };
-        await checkContract(context, contractId, { findings, catalog });
+        const at = (await findClock(tx)) ?? now();
+        const context = { tx, events: store.events, orgId: organization.id, sqlReadings, now: at };
+        await checkContract(context, contractId, { findings, known });
       });
     });
   } catch (error) {
@@ -130,12 +124,12 @@ async function examineOne(
 async function checkContract(
   context: BooksContext,
   contractId: string,
-  { findings, catalog }: Omit<OneContract, 'contractId'>,
+  { findings, known }: Omit<OneContract, 'contractId'>,
 ) {
   try {
     const contract = await findContract(context.tx, context.orgId, contractId);
     if (contract === undefined) return undefined;
-    const books = await readBooks(context, contract, catalog);
+    const books = await readBooks(context, contract, known);
     findings.run(contractChecks, books, contractId);
     return books;
   } catch (error) {
@@ -150,11 +144,12 @@ async function readFacts(
   { organization, isFull }: { readonly organization: Organization; readonly isFull: boolean },
 ): Promise<OrganizationFacts> {
   const { id, lastCreatedAt } = organization;
-  const due = await oldestDueDelivery(tx, id);
+  const simulated = await findClock(tx);
+  const due = simulated === undefined ? await oldestDueDelivery(tx, id) : undefined;
   return {
     organizationId: id,
     lastCreatedAt: Temporal.Instant.from(lastCreatedAt),
-    clock: now(),
+    clock: simulated ?? now(),
     numbers: await readLegalNumbers(tx, id),
     eventFaults: isFull ? await store.events.listFaults(tx, id) : [],
     lateEvents: await readLateEvents({ tx, orgId: id, events: store.events }, isFull),

@@ -1,6 +1,7 @@
 /** What stands in a whole organization, for the checks that no single contract can answer. */
 
 import type { Transaction } from '../database.ts';
+import { padded } from './padded.ts';
 
 export interface Census {
   readonly contractCount: number;
@@ -14,11 +15,11 @@ export interface NumberedInvoice {
   readonly finalizedAt: string;
 }
 
-/** Every id that prices and grants may name. */
+/** Ids that prices and grants name. */
 export interface CatalogIds {
-  readonly meterIds: ReadonlySet<string>;
-  readonly pricingIds: ReadonlySet<string>;
-  readonly productIds: ReadonlySet<string>;
+  readonly meterIds: readonly string[];
+  readonly pricingIds: readonly string[];
+  readonly productIds: readonly string[];
 }
 
 export async function readCensus(tx: Transaction, orgId: string): Promise<Census> {
@@ -73,12 +74,18 @@ export async function readLegalNumbers(
   };
 }
 
-export async function readCatalogIds(tx: Transaction, orgId: string): Promise<CatalogIds> {
-  const idsOf = async (table: 'meters' | 'pricings' | 'products') => {
-    const rows = await tx.selectFrom(table).select('id').where('orgId', '=', orgId).orderBy('id').execute();
-    return new Set(rows.map((row) => row.id));
+/** Those of these ids that the organization has. */
+export async function findCatalogIds(tx: Transaction, orgId: string, ids: CatalogIds): Promise<CatalogIds> {
+  const known = async (table: 'meters' | 'pricings' | 'products', sought: readonly string[]) => {
+    if (sought.length === 0) return [];
+    const query = tx.selectFrom(table).select('id').where('orgId', '=', orgId).where('id', 'in', padded(sought));
+    return (await query.orderBy('id').execute()).map((row) => row.id);
   };
-  return { meterIds: await idsOf('meters'), pricingIds: await idsOf('pricings'), productIds: await idsOf('products') };
+  return {
+    meterIds: await known('meters', ids.meterIds),
+    pricingIds: await known('pricings', ids.pricingIds),
+    productIds: await known('products', ids.productIds),
+  };
 }
 
 /** Since when the longest waiting delivery of an organization has been due; undefined where none waits. */

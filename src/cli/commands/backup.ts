@@ -1,0 +1,34 @@
+/** `tally backup`: a database as one file, while others write to it. */
+
+import { printManifest, refuseOtherFields } from '../backup-answer.ts';
+import type { Session } from '../session.ts';
+import { requireEmbedded } from '../target.ts';
+import type { CommandModule } from './index.ts';
+
+export const declare: CommandModule['declare'] = (command, { runAction }) => {
+  command
+    .description(
+      'Writes the database as it stands at one instant to a new file, with FILE.manifest.json beside it. Others may write to the database meanwhile. A copy of the file alone lacks what is still in its log: use this command.',
+    )
+    .usage('<file> [flags]')
+    .argument('<file>', 'path of the backup, where there is nothing yet')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # The database in use
+  tally backup ./billing-backup.db
+  # Another one
+  tally backup ./billing-backup.db --database ./billing.db
+`,
+    )
+    .action(async (file: string) => await runAction(async (session) => await backUp(file, session)));
+};
+
+async function backUp(file: string, session: Session): Promise<void> {
+  refuseOtherFields(session);
+  const { database } = requireEmbedded(await session.target(), 'backup');
+  const maintenance = await session.dependencies.openMaintenance();
+  const data = await maintenance.backUp({ from: database, to: file });
+  await printManifest(data, session);
+}

@@ -1,0 +1,69 @@
+/** `tally doctor`: a whole database held to every rule. */
+
+import { BillingError } from '../../errors.ts';
+import type { Examination } from '../../operations/findings.ts';
+import { findingColumns } from '../../operations/maintenance.ts';
+import { checkFields, render } from '../output.ts';
+import { say } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import { requireEmbedded } from '../target.ts';
+import type { CommandModule } from './index.ts';
+
+const view = { rows: 'data.findings', columns: findingColumns } as const;
+const fields = ['check', 'severity', 'objectId', 'problem', 'fix'];
+
+export const declare: CommandModule['declare'] = (command, { runAction }) => {
+  command
+    .description(
+      'Checks the file, its schema, and the books of every organization: balances from entries, invoices from events and frozen prices, seals, numbers, periods. Changes nothing. Ends with 10 when anything is wrong; what is only worth a look is a warning.',
+    )
+    .usage('[flags]')
+    .option('--full', 'also every index, every version of every event, and every late event')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # Is everything right?
+  tally doctor
+  # Every finding with its object and what to do, for a program
+  tally doctor --full -o json
+`,
+    )
+    .action(
+      async (flags: { readonly full?: true }) =>
+        await runAction(async (session) => await doctor(flags.full === true, session)),
+    );
+};
+
+async function doctor(isFull: boolean, session: Session): Promise<void> {
+  const { dependencies, output, terminal } = session;
+  checkFields(output, fields, view);
+  const { database } = requireEmbedded(await session.target(), 'doctor');
+  const maintenance = await dependencies.openMaintenance();
+  const data = await maintenance.examine(database, { isFull });
+  const { stdout } = terminal;
+  // A table of nothing says less than the summary beside it.
+  if (output.format !== 'table' || data.findings.length > 0) {
+    terminal.out(await render({ data }, view, { choice: output, fields, stdout }));
+  }
+  if (session.flags.quiet !== true) tellSummary(data, session);
+  const errors = data.findings.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) return;
+  throw new BillingError('checkFailed', `${errors.length} found to be wrong; the first: ${errors[0]?.problem}`, {
+    hint: errors[0]?.fix ?? '',
+  });
+}
+
+function tellSummary(
+  { database, schemaVersion, organizations, findingCount, findings }: Examination,
+  session: Session,
+) {
+  const { terminal } = session;
+  for (const { name, contractCount, invoiceCount, entryCount, ledgerHead } of organizations) {
+    terminal.err(
+      say`${name}: ${contractCount} contracts, ${invoiceCount} invoices, ${entryCount} ledger entries, head ${ledgerHead}\n`,
+    );
+  }
+  const listed = findings.length === findingCount ? '' : `, ${findings.length} of them listed`;
+  terminal.err(say`${database}, schema ${schemaVersion}: ${findingCount} findings${listed}\n`);
+}

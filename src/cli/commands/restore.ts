@@ -1,0 +1,44 @@
+/** `tally restore`: a database from a backup, where there is none. */
+
+import { printManifest, refuseOtherFields } from '../backup-answer.ts';
+import { say } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import { requireEmbedded } from '../target.ts';
+import type { CommandModule } from './index.ts';
+
+interface RestoreFlags {
+  readonly to?: string;
+}
+
+export const declare: CommandModule['declare'] = (command, { runAction }) => {
+  command
+    .description(
+      'Makes a database from a backup and its manifest, which must belong together. Never overwrites: move a damaged database and its -wal file away first.',
+    )
+    .usage('<file> [flags]')
+    .argument('<file>', 'path of the backup')
+    .option('--to <database>', 'where the database shall stand (the one in use when not given)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # Beside the damaged one
+  tally restore ./billing-backup.db --to ./billing-restored.db
+`,
+    )
+    .action(
+      async (file: string, flags: RestoreFlags) =>
+        await runAction(async (session) => await restore(file, flags, session)),
+    );
+};
+
+async function restore(file: string, flags: RestoreFlags, session: Session): Promise<void> {
+  refuseOtherFields(session);
+  const { dependencies, terminal } = session;
+  const to = flags.to ?? requireEmbedded(await session.target(), 'restore').database;
+  const maintenance = await dependencies.openMaintenance();
+  const data = await maintenance.restore({ from: file, to });
+  await printManifest(data, session);
+  if (session.flags.quiet === true) return;
+  terminal.err(say`${to} is the database of ${data.createdAt}; look it over with: tally doctor --database ${to}\n`);
+}

@@ -1,0 +1,27 @@
+/** Examination, backup and restoration of databases that are named by URL; each loads what it needs. */
+
+import type { Maintenance } from '../operations/maintenance.ts';
+import { openStore } from '../store/open.ts';
+import { wireTimestamp } from './wire.ts';
+
+export function createMaintenance({ now }: { readonly now: () => Temporal.Instant }): Maintenance {
+  return {
+    async examine(database, options) {
+      const { examine } = await import('./doctor/examination.ts');
+      const store = await openStore(database, { readOnly: true });
+      try {
+        return await examine({ store, now }, options);
+      } finally {
+        await store.close();
+      }
+    },
+    async backUp(paths) {
+      const { backUp } = await import('../store/backup.ts');
+      return await backUp({ ...paths, createdAt: wireTimestamp(now()) });
+    },
+    async restore(paths) {
+      const { restore } = await import('../store/backup.ts');
+      return await restore(paths);
+    },
+  };
+}

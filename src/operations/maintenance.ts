@@ -1,0 +1,33 @@
+/** What is done to a database as a whole, by its owner: no part of the service, so no operation. */
+
+import type { BackupManifest } from './backup-manifest.ts';
+import type { Examination } from './findings.ts';
+import type { Column } from './operation.ts';
+
+export interface Maintenance {
+  /** Holds a database to every rule, and changes nothing. `isFull` also reads every index and event. */
+  examine(database: string, options: { readonly isFull: boolean }): Promise<Examination>;
+  /** Writes a database as it stands now to a new file, with its manifest beside it. */
+  backUp(paths: { readonly from: string; readonly to: string }): Promise<BackupManifest>;
+  /** Makes a database from a backup, where there is none. */
+  restore(paths: { readonly from: string; readonly to: string }): Promise<BackupManifest>;
+}
+
+/** What a table shows of findings. */
+export const findingColumns: readonly Column[] = [
+  { header: 'CHECK', path: 'check' },
+  { header: 'SEVERITY', path: 'severity' },
+  { header: 'PROBLEM', path: 'problem' },
+  { header: 'FIX', path: 'fix' },
+];
+
+/** What a table shows of a backup: a row for each organization. */
+export const backupColumns: readonly Column[] = [
+  { header: 'ORGANIZATION', path: 'name' },
+  { header: 'CUSTOMERS', path: 'customerCount', format: 'number' },
+  { header: 'CONTRACTS', path: 'contractCount', format: 'number' },
+  { header: 'INVOICES', path: 'invoiceCount', format: 'number' },
+  { header: 'ENTRIES', path: 'entryCount', format: 'number' },
+  { header: 'EVENTS', path: 'eventCount', format: 'number' },
+  { header: 'HEAD', path: 'ledgerHead' },
+];
