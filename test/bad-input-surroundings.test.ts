@@ -53,6 +53,10 @@ async function asked(url: string): Promise<{ read: number; write: number; retryA
   return { read: read.status, write: write.status, retryAfter: write.headers.get('retry-after') };
 }
 
+async function readAgain(url: string): Promise<void> {
+  await fetch(`${url}/v1/customers`, { headers: { authorization: `Bearer ${names.key}` } });
+}
+
 describe('the surroundings are wrong, and nothing is lost', () => {
   /** A copy of the book that nobody has open. */
   function copy(name: string): string {
@@ -129,7 +133,15 @@ describe('the surroundings are wrong, and nothing is lost', () => {
     const service = await serveProgram(['--database', path], { home });
     const rows = rowsOf(path);
     await withLock(path, async () => {
-      const [outcome, answer] = await Promise.all([run(createWords, path), asked(service.url)]);
+      const changing = asked(service.url);
+      // A reading that comes after a change that waits does not wait with it.
+      const order: string[] = [];
+      const [outcome, answer] = await Promise.all([
+        run(createWords, path),
+        changing.finally(() => order.push('changed')),
+        readAgain(service.url).finally(() => order.push('read')),
+      ]);
+      expect(order).toEqual(['read', 'changed']);
       expect(outcome).toMatchObject({ code: 9, stdout: '' });
       expect(outcome.stderr).toContain(`the database ${path} is locked by another process`);
       expect(answer).toEqual({ read: 200, write: 503, retryAfter: '1' });

@@ -211,7 +211,10 @@ async function noteUse(dependencies: EngineDependencies, key: ApiKey): Promise<v
   const recently = wireTimestamp(now.subtract({ seconds: limits.lastUsedResolutionSeconds }));
   if (store.isReadOnly || (key.lastUsedAt !== null && key.lastUsedAt > recently)) return;
   try {
-    await store.write(async (tx) => await updateApiKey(tx, key.orgId, key.id, { lastUsedAt: wireTimestamp(now) }));
+    // A reading must not wait for a writer only to note that it was made.
+    await store.write(async (tx) => await updateApiKey(tx, key.orgId, key.id, { lastUsedAt: wireTimestamp(now) }), {
+      busyTimeoutMilliseconds: 0,
+    });
   } catch (error) {
     if (!(error instanceof BillingError)) throw error;
   }

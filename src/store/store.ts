@@ -13,13 +13,19 @@ export interface Store {
   read<T>(query: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
    * Runs `change` as one transaction: committed when it resolves, rolled back when it throws. Waits for other writers,
-   * at most the busy timeout, then throws UnavailableError. Cannot be called inside another `read` or `write`.
+   * at most the busy timeout, then throws UnavailableError; readers go on meanwhile. Cannot be called inside another `read`
+   * or `write`.
    */
-  write<T>(change: (tx: Transaction) => Promise<T>): Promise<T>;
+  write<T>(change: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Looks over pages, references and schema, and changes nothing. Cannot be called inside `read` or `write`. */
   inspect(options: InspectionOptions): Promise<Inspection>;
   /** Waits for what is running, then closes. Nothing can be done with the store afterwards. */
   close(): Promise<void>;
+}
+
+export interface WriteOptions {
+  /** How long to wait for another writer, where it is not the store's busy timeout. */
+  readonly busyTimeoutMilliseconds?: number | undefined;
 }
 
 export interface StoreOptions {

@@ -59,6 +59,48 @@ describe('a database that others use', () => {
     expect(await customers(store)).toBe(4);
   });
 
+  test('is read by the same process while one of its writes waits for the other', async () => {
+    const store = await openFilled();
+    await withAnother(async (other) => {
+      other.exec('BEGIN IMMEDIATE');
+      const order: string[] = [];
+      const added = addCustomer(store, 'c').then(() => order.push('written'));
+      expect(await customers(store)).toBe(3);
+      order.push('read');
+      other.exec('COMMIT');
+      await added;
+      expect(order).toEqual(['read', 'written']);
+    });
+  });
+
+  test('is not waited for by a write that is told not to', async () => {
+    const store = await openFilled();
+    await withAnother(async (other) => {
+      other.exec('BEGIN IMMEDIATE');
+      const patient = addCustomer(store, 'c');
+      const hasty = store.write(async (tx) => await tx.selectFrom('customers').select('id').execute(), {
+        busyTimeoutMilliseconds: 0,
+      });
+      expect((await refusal(hasty)).message).toContain('waited 0 ms');
+      other.exec('COMMIT');
+      await patient;
+    });
+    expect(await customers(store)).toBe(4);
+  });
+
+  test('is closed only once a write that waits for the other has been made', async () => {
+    const store = await openFilled();
+    await withAnother(async (other) => {
+      other.exec('BEGIN IMMEDIATE');
+      const added = addCustomer(store, 'c');
+      const closed = store.close();
+      other.exec('COMMIT');
+      await added;
+      await closed;
+    });
+    expect(await customers(await open())).toBe(4);
+  });
+
   test('shows one state to a read from its first query to its last', async () => {
     const writer = await openFilled();
     const reader = await open();

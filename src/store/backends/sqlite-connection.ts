@@ -18,12 +18,16 @@ export interface SqliteConnection {
   readonly path: string;
   readonly isReadOnly: boolean;
   readonly isTransaction: boolean;
+  /** How long a transaction waits for another writer. */
+  readonly busyMilliseconds: number;
   /** A prepared statement, the same one for the same text while the connection lives. Integers are read as bigint. */
   prepare(sql: string): StatementSync;
   /** Runs statements that give nothing back. */
   execute(sql: string): void;
   /** Begins a transaction, waiting for the lock at most the busy timeout; gives the schema version that it sees. */
   begin(access: 'read' | 'write'): Promise<bigint>;
+  /** The same without the wait: a lock is the error that SQLite makes of it. */
+  tryBegin(access: 'read' | 'write'): Promise<bigint>;
   commit(): void;
   rollback(): void;
   /** Tells the connection what went wrong, so that it can replace a handle that must not be used again. */
@@ -93,10 +97,12 @@ export async function openConnection(location: string, options: StoreOptions): P
     execute(sql) {
       handle.database.exec(sql);
     },
-    async begin(access) {
+    busyMilliseconds,
+    begin: async (access) => await waitForLock(waiting, async () => await connection.tryBegin(access)),
+    async tryBegin(access) {
       await replaceIfNeeded();
       if (access === 'write' && handle.isReadOnly) throw readOnlyError(path);
-      return waitForLock(waiting, () => beginNow(connection, access));
+      return beginNow(connection, access);
     },
     commit() {
       connection.prepare('COMMIT').run();
@@ -140,20 +146,22 @@ export function pragma(connection: Pick<SqliteConnection, 'prepare'>, name: 'use
   return connection.prepare(`PRAGMA ${name}`).get()?.[name] as bigint;
 }
 
+export interface LockWait {
+  readonly path: string;
+  readonly busyMilliseconds: number;
+}
+
 /** Tries until it succeeds, fails for another reason than a lock, or the busy timeout has passed. */
-async function waitForLock<T>(
-  { path, busyMilliseconds }: { readonly path: string; readonly busyMilliseconds: number },
-  attempt: () => T,
-): Promise<T> {
+export async function waitForLock<T>({ path, busyMilliseconds }: LockWait, attempt: () => T | Promise<T>): Promise<T> {
   let timeout: AbortSignal | undefined;
   for (;;) {
     try {
-      return attempt();
+      return await attempt();
     } catch (error) {
       if (!isBusy(error)) throw error;
       // Set on the first refusal alone, which came after one slice.
       timeout ??= AbortSignal.timeout(Math.max(0, busyMilliseconds - sliceMilliseconds));
-      if (timeout.aborted) throw lockedError(path, busyMilliseconds, error);
+      if (timeout.aborted || busyMilliseconds <= sliceMilliseconds) throw lockedError(path, busyMilliseconds, error);
     }
     await sleep(pauseMilliseconds);
   }

@@ -1,6 +1,7 @@
 /**
  * The SQLite backend: a Kysely dialect over node:sqlite, and the store on top.
- * One connection, so one transaction at a time in a process: others queue in the order in which they came. Every write
+ * One connection, so one transaction at a time in a process: others queue in the order in which they came, and what waits
+ * for another process comes back to the end of the queue. Every write
  * begins IMMEDIATE, because a transaction that reads first and writes later fails at once when another has committed
  * in between.
  */
@@ -20,8 +21,8 @@ import type { SQLInputValue } from 'node:sqlite';
 
 import type { Database, Transaction } from '../database.ts';
 import type { Inspection, InspectionOptions } from '../inspection.ts';
-import type { Store, StoreOptions } from '../store.ts';
-import { type SqliteConnection, openConnection } from './sqlite-connection.ts';
+import type { Store, StoreOptions, WriteOptions } from '../store.ts';
+import { type SqliteConnection, openConnection, waitForLock } from './sqlite-connection.ts';
 import { meaningOf } from './sqlite-errors.ts';
 import { createSqliteEventStore } from './sqlite-events.ts';
 import { inspectDatabase } from './sqlite-inspection.ts';
@@ -40,17 +41,42 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   });
   const insideTransaction = new AsyncLocalStorage<true>();
 
+  /** What waits for another process, and what runs. */
+  const pending = new Set<Promise<unknown>>();
+
+  /**
+   * The wait for another process's lock is outside of the queue for the connection: readers and others go on meanwhile.
+   */
   async function transact<T>(
     accessMode: 'read only' | 'read write',
     work: (tx: Transaction) => Promise<T>,
+    { busyTimeoutMilliseconds = connection.busyMilliseconds }: WriteOptions = {},
   ): Promise<T> {
     // There is one connection: waiting here for the transaction that waits for us would never end.
     if (insideTransaction.getStore()) throw new Error('a transaction was begun inside another; pass its tx on instead');
+    const waiting = { path: connection.path, busyMilliseconds: busyTimeoutMilliseconds };
+    const result = waitForLock(waiting, async () => await attempt(accessMode, work));
+    pending.add(result);
     try {
-      const transaction = database.transaction().setAccessMode(accessMode);
-      return await transaction.execute((tx) => insideTransaction.run(true, () => work(tx)));
+      return await result;
     } catch (error) {
       throw failure(connection, error);
+    } finally {
+      pending.delete(result);
+    }
+  }
+
+  async function attempt<T>(accessMode: 'read only' | 'read write', work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const transaction = database.transaction().setAccessMode(accessMode);
+    let hasBegun = false;
+    try {
+      return await transaction.execute(async (tx) => {
+        hasBegun = true;
+        return await insideTransaction.run(true, async () => await work(tx));
+      });
+    } catch (error) {
+      // Once translated a lock is final: only what has not begun may be tried again without doing its work twice.
+      throw hasBegun ? failure(connection, error) : error;
     }
   }
 
@@ -70,6 +96,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   /** Queues behind what is running; what is asked for later finds the driver destroyed. */
   async function close(): Promise<void> {
     if (insideTransaction.getStore()) throw new Error('a store cannot be closed inside a transaction');
+    await Promise.allSettled(pending);
     await database.connection().execute(() => database.destroy());
     connection.close();
   }
@@ -81,7 +108,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     },
     events: createSqliteEventStore(connection),
     read: (query) => transact('read only', query),
-    write: (change) => transact('read write', change),
+    write: (change, writeOptions) => transact('read write', change, writeOptions),
     inspect,
     close: () => (closing ??= close()),
   };
@@ -110,7 +137,7 @@ function createDriver(connection: SqliteConnection): Driver {
     init: async () => {},
     acquireConnection: async () => databaseConnection,
     async beginTransaction(_, { accessMode }) {
-      const version = await connection.begin(accessMode === 'read only' ? 'read' : 'write');
+      const version = await connection.tryBegin(accessMode === 'read only' ? 'read' : 'write');
       try {
         refuseOtherSchema(connection.path, version);
       } catch (error) {
