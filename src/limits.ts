@@ -73,6 +73,8 @@ export const limits = {
   /** our choice: invoices and failures that the answer of a bill run lists, and contracts that it looks up at a time */
   billRunListed: 1_000,
   billRunPage: 500,
+  /** our choice: contracts of one transaction, which hold up other writers for a tenth of a second */
+  billRunBatch: 25,
   /** our choice: seconds between the bill runs of a server */
   billEverySeconds: 60,
   /** semantics 7: hours between an invoice's date and its finalization */

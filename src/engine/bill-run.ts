@@ -1,6 +1,6 @@
 /**
- * The run over everything that has fallen due. Each instant of a contract is a transaction, so that a run that is cut off
- * leaves whole steps; what is due is asked again inside of it, so that two runs at once do each step once.
+ * The run over everything that has fallen due. What is done for a contract is complete or absent, so that a run that is cut
+ * off can be done again; what is due is asked inside of each transaction, so that two runs at once do each thing once.
  */
 
 import { BillingError, UnavailableError } from '../errors.ts';
@@ -12,7 +12,7 @@ import { findClock } from '../store/records/clock.ts';
 import { listDueContracts, listEndedPauses } from '../store/records/due-work.ts';
 import type { DueSubject, SeqPage } from '../store/records/due-work.ts';
 import { endPause } from './customers.ts';
-import { dueBy, nothingDone, workOffInstant } from './due-work.ts';
+import { dueBy, nothingDone, workOff, workOffEarliest } from './due-work.ts';
 import type { WorkDone } from './due-work.ts';
 import type { EngineParts } from './engine.ts';
 import type { CallContext } from './handler.ts';
@@ -35,18 +35,20 @@ export interface RunOptions {
 export async function runDue(parts: EngineParts, orgId: string, options: RunOptions): Promise<void> {
   const run: Run = { ...options, parts, orgId, caller: { organizationId: orgId, scopes: ['*'], isLocal: true } };
   const { until } = options;
-  await eachSubject(
+  await eachBatch(
     run,
     async (tx, page) => await listEndedPauses(tx, orgId, { ...page, date: dueBy(until, 0).date }),
-    async ({ id }) => await resumeCustomer(run, id),
+    async (ids) => {
+      for (const id of ids) await resumeCustomer(run, id);
+    },
   );
-  await eachSubject(
+  await eachBatch(
     run,
     async (tx, page) => {
       const graceHours = (await findClock(tx)) === undefined ? parts.finalizationGraceHours : 0;
       return await listDueContracts(tx, orgId, { ...page, by: dueBy(until, graceHours) });
     },
-    async ({ id }) => await workOffContract(run, id),
+    async (ids) => await workOffBatch(run, ids),
   );
 }
 
@@ -104,23 +106,23 @@ interface Run extends RunOptions {
   readonly caller: Caller;
 }
 
-/** Calls `work` with everything that `list` gives, a page at a time. */
-async function eachSubject(
+/** Calls `work` with everything that `list` gives, some ids at a time. */
+async function eachBatch(
   { parts, signal }: Run,
   list: (tx: Transaction, page: SeqPage) => Promise<readonly DueSubject[]>,
-  work: (subject: DueSubject) => Promise<void>,
+  work: (ids: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  const limit = limits.billRunPage;
+  const { billRunPage, billRunBatch } = limits;
   let afterSeq = 0n;
   for (;;) {
-    const page = { afterSeq, limit };
+    const page = { afterSeq, limit: billRunPage };
     const subjects = await parts.store.read(async (tx) => await list(tx, page));
-    for (const subject of subjects) {
+    for (let first = 0; first < subjects.length; first += billRunBatch) {
       if (signal?.aborted === true) return;
-      await work(subject);
+      await work(subjects.slice(first, first + billRunBatch).map(({ id }) => id));
     }
     const last = subjects.at(-1);
-    if (last === undefined || subjects.length < limit) return;
+    if (last === undefined || subjects.length < billRunPage) return;
     afterSeq = last.seq;
   }
 }
@@ -129,25 +131,58 @@ async function resumeCustomer(run: Run, customerId: string): Promise<void> {
   await reported(run, { customerId }, async () => {
     await step(run, async (context) => {
       const isEnded = await endPause(context, customerId);
-      return { done: { ...nothingDone, resumedCustomerCount: isEnded ? 1 : 0 }, isMore: false };
+      return isEnded ? { ...nothingDone, resumedCustomerCount: 1 } : undefined;
     });
   });
 }
 
-async function workOffContract(run: Run, contractId: string): Promise<void> {
-  const { until, isRehearsal = false } = run;
-  await reported(run, { contractId }, async () => {
-    if (isRehearsal) {
-      await step(run, async (context) => await everyInstant(context, { contractId, until }));
-      return;
-    }
-    while (await step(run, async (context) => await workOffInstant(context, { contractId, until })));
-  });
+/** Several contracts in one transaction, which costs far less than one for each; where one fails, each for itself. */
+async function workOffBatch(run: Run, contractIds: readonly string[]): Promise<void> {
+  try {
+    await step(run, async (context) => await workOffAll(context, run, contractIds));
+  } catch (error) {
+    if (!(error instanceof BatchFailed)) throw error;
+    if (isOfDatabase(error.cause)) throw error.cause;
+    for (const contractId of contractIds) await workOffContract(run, contractId);
+  }
 }
 
-interface Step {
-  readonly done: WorkDone;
-  readonly isMore: boolean;
+/** Also for a meter that has to be read first: the others of the batch would be done anew for each reading. */
+class BatchFailed extends Error {}
+
+async function workOffAll(context: CallContext, { until }: Run, contractIds: readonly string[]): Promise<WorkDone> {
+  let sum = nothingDone;
+  for (const contractId of contractIds) {
+    try {
+      sum = added(sum, (await workOff(context, { contractId, until })) ?? nothingDone);
+    } catch (cause) {
+      throw new BatchFailed('a contract of a batch could not be done', { cause });
+    }
+  }
+  return sum;
+}
+
+function added(one: WorkDone, other: WorkDone): WorkDone {
+  return {
+    invoices: [...one.invoices, ...other.invoices],
+    draftedCount: one.draftedCount + other.draftedCount,
+    expiredGrantCount: one.expiredGrantCount + other.expiredGrantCount,
+    resumedCustomerCount: one.resumedCustomerCount + other.resumedCustomerCount,
+    endedContractCount: one.endedContractCount + other.endedContractCount,
+  };
+}
+
+/** Everything of a contract in one transaction; where that fails, as many instants of it as can be done. */
+async function workOffContract(run: Run, contractId: string): Promise<void> {
+  const due = { contractId, until: run.until };
+  await reported(run, { contractId }, async () => {
+    try {
+      await step(run, async (context) => await workOff(context, due));
+    } catch (error) {
+      if (run.isRehearsal === true || isOfDatabase(error)) throw error;
+      while (await step(run, async (context) => await workOffEarliest(context, due)));
+    }
+  });
 }
 
 /** Thrown where everything went well and nothing is to be kept. */
@@ -160,48 +195,24 @@ class Rehearsed extends Error {
   }
 }
 
-/** One transaction; whether another has to follow. */
-async function step(run: Run, work: (context: CallContext) => Promise<Step | undefined>): Promise<boolean> {
+/** One transaction; whether there was anything to do. */
+async function step(run: Run, work: (context: CallContext) => Promise<WorkDone | undefined>): Promise<boolean> {
   const { parts, caller, orgId, report, isRehearsal = false } = run;
   try {
-    const taken = await inTransaction(parts, { caller, access: 'write' }, async (context) => {
+    const done = await inTransaction(parts, { caller, access: 'write' }, async (context) => {
       const found = await work(context);
       if (found === undefined) return undefined;
       await keepTime(context);
-      if (isRehearsal) throw new Rehearsed(found.done);
+      if (isRehearsal) throw new Rehearsed(found);
       return found;
     });
-    if (taken === undefined) return false;
-    report.add(orgId, taken.done, false);
-    return taken.isMore;
+    if (done !== undefined) report.add(orgId, done, false);
+    return done !== undefined;
   } catch (error) {
     if (!(error instanceof Rehearsed)) throw error;
     report.add(orgId, error.done, true);
-    return false;
+    return true;
   }
-}
-
-/** The instants of a contract one after another in the one transaction. */
-async function everyInstant(
-  context: CallContext,
-  due: { readonly contractId: string; readonly until: Temporal.Instant },
-): Promise<Step | undefined> {
-  const steps: WorkDone[] = [];
-  let taken = await workOffInstant(context, due);
-  while (taken !== undefined) {
-    steps.push(taken.done);
-    taken = taken.isMore ? await workOffInstant(context, due) : undefined;
-  }
-  const sum = (name: 'draftedCount' | 'expiredGrantCount' | 'endedContractCount') =>
-    steps.reduce((total, done) => total + done[name], 0);
-  const done: WorkDone = {
-    ...nothingDone,
-    invoices: steps.flatMap((each) => each.invoices),
-    draftedCount: sum('draftedCount'),
-    expiredGrantCount: sum('expiredGrantCount'),
-    endedContractCount: sum('endedContractCount'),
-  };
-  return { done, isMore: false };
 }
 
 /** What fails with one customer or contract is told, and the others go on; what fails with the database ends the run. */
@@ -213,9 +224,14 @@ async function reported(
   try {
     await work();
   } catch (error) {
-    if (error instanceof UnavailableError && !(error.cause instanceof MeterSqlError)) throw error;
+    if (isOfDatabase(error)) throw error;
     report.fail({ organizationId: orgId, ...subject, message: messageOf(error) });
   }
+}
+
+/** Locked, full or gone, rather than a meter whose query gave no number. */
+function isOfDatabase(error: unknown): boolean {
+  return error instanceof UnavailableError && !(error.cause instanceof MeterSqlError);
 }
 
 function messageOf(error: unknown): string {

@@ -4,7 +4,7 @@ import { dateOf, startOfDay } from '../calculation/billing-period.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { closeExpiries, findContractDue, scheduleDrafts } from '../store/records/due-work.ts';
 import type { ContractDue, DueBy } from '../store/records/due-work.ts';
-import { listInvoicesOfContract } from '../store/records/invoices.ts';
+import { findEarliestDraft } from '../store/records/invoices.ts';
 import { getContract } from './contract-lookup.ts';
 import { endContract } from './contracts.ts';
 import { topUpDrafts } from './draft-periods.ts';
@@ -48,46 +48,60 @@ export function earliestDue(
     .at(0);
 }
 
-export interface InstantOfWork {
-  readonly done: WorkDone;
-  /** Whether there is more that is due by then, at a later instant. */
-  readonly isMore: boolean;
+export interface DueOfContract {
+  readonly contractId: string;
+  readonly until: Temporal.Instant;
 }
 
 /**
- * Does what of a contract falls due at the earliest instant up to `until`: missing drafts are made, due drafts finalized in
- * the order of their periods, grants that have expired swept, and the end is told. Undefined when nothing is due, as after
- * another process has done it.
+ * Does everything of a contract that is due: missing drafts are made, due drafts finalized in the order of their periods,
+ * grants that have expired swept, and the end is told. Undefined when nothing is due, as after another process has done it.
  */
-export async function workOffInstant(
+export async function workOff(
   context: CallContext,
-  { contractId, until }: { readonly contractId: string; readonly until: Temporal.Instant },
-): Promise<InstantOfWork | undefined> {
-  const { tx, orgId, finalizationGraceHours } = context;
-  const due = await findContractDue(tx, orgId, contractId);
-  const instant = earliestDue(due, finalizationGraceHours);
-  if (!isBy(instant, until)) return undefined;
+  { contractId, until }: DueOfContract,
+): Promise<WorkDone | undefined> {
+  const due = await findContractDue(context.tx, context.orgId, contractId);
+  if (!isBy(earliestDue(due, context.finalizationGraceHours), until)) return undefined;
+  return await doWork(context, { contractId, due, until });
+}
+
+/** The same of what falls due at the earliest instant alone, so that what fails later stands in the way of nothing else. */
+export async function workOffEarliest(
+  context: CallContext,
+  { contractId, until }: DueOfContract,
+): Promise<WorkDone | undefined> {
+  const due = await findContractDue(context.tx, context.orgId, contractId);
+  const instant = earliestDue(due, context.finalizationGraceHours);
+  return isBy(instant, until) ? await doWork(context, { contractId, due, until: instant }) : undefined;
+}
+
+async function doWork(
+  context: CallContext,
+  { contractId, due, until }: DueOfContract & { readonly due: ContractDue },
+): Promise<WorkDone> {
   const contract = await getContract(context, contractId);
-  const by = dueBy(instant, finalizationGraceHours);
+  const by = dueBy(until, context.finalizationGraceHours);
   const drafts = await topUpDrafts(context, contract);
-  const isRolled = due.draftsDueOn !== undefined && Temporal.PlainDate.compare(due.draftsDueOn, by.date) <= 0;
   // Where an end has come nearer, the date that was noted before brings no draft.
-  if (isRolled && drafts.length === 0) await scheduleDrafts(tx, orgId, { contractId, dueOn: undefined });
+  if (isOnDay(due.draftsDueOn, by) && drafts.length === 0) {
+    await scheduleDrafts(context.tx, context.orgId, { contractId, dueOn: undefined });
+  }
   const invoices = await finalizeDue(context, contract, by);
-  const expiredGrantCount = isBy(due.expiresAt, instant) ? await expireDue(context, contract, instant) : 0;
-  const isEnding = due.endsOn !== undefined && Temporal.PlainDate.compare(due.endsOn, by.date) <= 0;
+  const expiredGrantCount = isBy(due.expiresAt, until) ? await expireDue(context, contract, until) : 0;
+  const isEnding = isOnDay(due.endsOn, by);
   if (isEnding) await endContract(context, contract);
-  const next = earliestDue(await findContractDue(tx, orgId, contractId), finalizationGraceHours);
   return {
-    done: {
-      ...nothingDone,
-      invoices,
-      draftedCount: drafts.length,
-      expiredGrantCount,
-      endedContractCount: isEnding ? 1 : 0,
-    },
-    isMore: isBy(next, until),
+    ...nothingDone,
+    invoices,
+    draftedCount: drafts.length,
+    expiredGrantCount,
+    endedContractCount: isEnding ? 1 : 0,
   };
+}
+
+function isOnDay(date: Temporal.PlainDate | undefined, by: DueBy): boolean {
+  return date !== undefined && Temporal.PlainDate.compare(date, by.date) <= 0;
 }
 
 /** When an invoice of this date may be finalized. */
@@ -100,12 +114,12 @@ function isBy(instant: Temporal.Instant | undefined, until: Temporal.Instant): i
 }
 
 async function finalizeDue(context: CallContext, contract: Contract, by: DueBy): Promise<FinalizedInvoice[]> {
-  const drafts = (await listInvoicesOfContract(context.tx, context.orgId, contract.id)).filter(
-    ({ status, invoiceDate }) => status === 'Drafted' && Temporal.PlainDate.compare(invoiceDate, by.invoiceDate) <= 0,
-  );
   const finalized: FinalizedInvoice[] = [];
-  for (const draft of drafts) finalized.push(await finalizeInvoice(context, contract, draft));
-  return finalized;
+  for (;;) {
+    const draft = await findEarliestDraft(context.tx, context.orgId, contract.id);
+    if (draft === undefined || Temporal.PlainDate.compare(draft.invoiceDate, by.invoiceDate) > 0) return finalized;
+    finalized.push(await finalizeInvoice(context, contract, draft));
+  }
 }
 
 /** Usage before the expiry is settled, then the rest lapses; gives how many grants have come to their day. */

@@ -5,10 +5,10 @@ import type { InvoiceDraft } from '../calculation/invoice-draft.ts';
 import { ConflictError } from '../errors.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { findCustomer } from '../store/records/customers.ts';
-import { insertInvoiceLines, listInvoicesOfContract, updateInvoice } from '../store/records/invoices.ts';
+import { findEarliestDraft, insertInvoiceLines, updateInvoice } from '../store/records/invoices.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import { takeInvoiceNumber } from '../store/records/organizations.ts';
-import { findPlan } from '../store/records/plans.ts';
+import { findInvoiceSendMethod } from '../store/records/plans.ts';
 import { isPaused } from './customers.ts';
 import type { CallContext } from './handler.ts';
 import { frozenLines, tellOfInvoices } from './invoices-wire.ts';
@@ -85,9 +85,8 @@ function refuseEarly({ now, finalizationGraceHours }: CallContext, invoice: Invo
 }
 
 async function refuseOutOfOrder({ tx, orgId }: CallContext, invoice: Invoice): Promise<void> {
-  const invoices = await listInvoicesOfContract(tx, orgId, invoice.contractId);
-  const earlier = invoices.find(({ status, periodIndex }) => status === 'Drafted' && periodIndex < invoice.periodIndex);
-  if (earlier === undefined) return;
+  const earlier = await findEarliestDraft(tx, orgId, invoice.contractId);
+  if (earlier === undefined || earlier.periodIndex >= invoice.periodIndex) return;
   throw new ConflictError(`invoice ${invoice.number} waits for ${earlier.number}, an earlier draft of its contract`, {
     hint: `finalize or cancel ${earlier.id} first`,
   });
@@ -100,6 +99,5 @@ function isUncovered(contract: Contract, invoice: Invoice, { wallet, burnDown }:
 }
 
 async function isSentAutomatically({ tx, orgId }: CallContext, contract: Contract): Promise<boolean> {
-  const plan = await findPlan(tx, orgId, contract.planId);
-  return plan?.invoiceSendMethod !== 'manual';
+  return (await findInvoiceSendMethod(tx, orgId, contract.planId)) !== 'manual';
 }

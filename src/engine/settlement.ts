@@ -103,6 +103,7 @@ export async function returnCredits(
  * grants without an expiry, since all others lapse on their own day.
  */
 export async function closeWallet(context: CallContext, contract: Contract): Promise<void> {
+  if (billingTermsOf(contract).endDate === undefined) return;
   const { tx, orgId } = context;
   const writer = createLedgerWriter(context, contract, await listLedger(tx, orgId, contract.id));
   await lapseLeftovers(writer, contract, await listInvoicesOfContract(tx, orgId, contract.id));

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { limits } from '../../src/limits.ts';
 import { outputOf, startChild } from './child.ts';
 import { placeImage, takeImage } from './database-image.ts';
 import { figuresOf, openDueBook, writeDueBook } from './due-book.ts';
@@ -35,14 +36,15 @@ test(
   'a bill run that is killed between any two of its statements leaves whole steps, and the next run does the rest',
   async () => {
     const file = join(directory, 'statements.db');
-    await writeDueBook(file, 2);
+    const contracts = limits.billRunBatch + 1;
+    await writeDueBook(file, contracts);
     const world = await openDueBook(file, 'aaaa');
     const moments = await momentsOf(file, async () => await world.call('bill.run', { body: {} }));
     await world.close();
     const whole = figuresOf(file);
-    expect(whole.filter((line) => line.startsWith('INV-'))).toHaveLength(4);
-    // A step for each instant of a contract: an expiry, two finalizations, an end.
-    expect(moments.length).toBeGreaterThan(8);
+    expect(whole.filter((line) => line.startsWith('INV-'))).toHaveLength(2 * contracts);
+    // Before, between two transactions, and after; a transaction in memory leaves nothing in the files until it ends.
+    expect(moments.length).toBeGreaterThanOrEqual(3);
     for (const [index, { image }] of moments.entries()) {
       placeImage(file, image);
       const figures = await finish(file, (0xb000 + index).toString(16));
@@ -55,7 +57,7 @@ test(
 
 test('a bill run that is killed anywhere is finished by the next one', async () => {
   const file = join(directory, 'killed.db');
-  await writeDueBook(file, 12);
+  await writeDueBook(file, 60);
   const image = takeImage(file);
   const whole = await finish(file, 'aaaa');
   placeImage(file, image);
@@ -77,12 +79,12 @@ test('a bill run that is killed anywhere is finished by the next one', async () 
 
 test('two bill runs at once finalize each invoice once', async () => {
   const file = join(directory, 'two.db');
-  await writeDueBook(file, 30);
+  await writeDueBook(file, 60);
   const outputs = await Promise.all(
     ['aaaa', 'bbbb'].map(async (prefix) => await outputOf(startChild('bill-run-process.ts', [file, prefix]))),
   );
   const counts = outputs.map((output) => output.trim().split(' ').map(Number));
-  expect(counts.reduce((sum, [finalized = 0]) => sum + finalized, 0)).toBe(60);
+  expect(counts.reduce((sum, [finalized = 0]) => sum + finalized, 0)).toBe(120);
   expect(counts.map(([, failed]) => failed)).toEqual([0, 0]);
   const world = await openDueBook(file, 'cccc');
   expect(await problemsOf(world)).toEqual([]);

@@ -14,7 +14,7 @@ const grantExpiries = `CREATE TABLE "grantExpiries" (${[
   id('contractId'),
   id('grantId'),
   instant('expiresAt'),
-  'PRIMARY KEY ("orgId", "contractId", "grantId")',
+  'PRIMARY KEY ("orgId", "contractId", "expiresAt", "grantId")',
   'FOREIGN KEY ("orgId", "contractId", "grantId") REFERENCES "ledgerEntries" ("orgId", "contractId", "id")',
 ].join(', ')}) STRICT, WITHOUT ROWID`;
 
@@ -31,6 +31,11 @@ export const dueWork: Migration = {
     `CREATE INDEX "contracts_ending" ON "contracts" ("orgId", coalesce("effectiveEndDate", "endDate"))
      WHERE "terminatedAt" IS NULL`,
     'CREATE INDEX "customers_paused" ON "customers" ("orgId", "pausedUntil") WHERE "pausedUntil" IS NOT NULL',
+    // In the order in which they are asked for; else all contracts of the organization would be walked for it.
+    ...['contracts', 'invoices'].flatMap((table) => [
+      `DROP INDEX "${table}_customer"`,
+      `CREATE INDEX "${table}_customer" ON "${table}" ("orgId", "customerId", "createdAt")`,
+    ]),
     // Looked at once each: the look finds out when the next is due.
     'UPDATE "contracts" SET "draftsDueOn" = "startDate"',
     `INSERT INTO "grantExpiries" ("orgId", "contractId", "grantId", "expiresAt")

@@ -113,6 +113,24 @@ export async function listInvoicesOfContract(
   return rows.map(toInvoice);
 }
 
+/** The draft of a contract's earliest period that has one. */
+export async function findEarliestDraft(
+  tx: Transaction,
+  orgId: string,
+  contractId: string,
+): Promise<Invoice | undefined> {
+  const row = await tx
+    .selectFrom('invoices')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .where('status', '=', 'Drafted')
+    .orderBy('periodIndex')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toInvoice(row);
+}
+
 /** The index of the last period that a contract has an invoice for; -1 for none. */
 export async function lastPeriodIndexOf(tx: Transaction, orgId: string, contractId: string): Promise<number> {
   const { last } = await tx

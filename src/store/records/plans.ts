@@ -45,6 +45,17 @@ export async function findPlan(tx: Transaction, orgId: string, id: string): Prom
   return plan;
 }
 
+/** How invoices of a plan are sent; undefined for an id that the organization does not have. */
+export async function findInvoiceSendMethod(tx: Transaction, orgId: string, id: string): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom('plans')
+    .select('invoiceSendMethod')
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row?.invoiceSendMethod;
+}
+
 /** A page of unarchived plans, newest first. */
 export async function listPlans(tx: Transaction, orgId: string, { limit, offset }: Page): Promise<Rows<Plan>> {
   const query = tx.selectFrom('plans').where('orgId', '=', orgId).where('archivedAt', 'is', null);
