@@ -53,6 +53,7 @@ complete -c tally -f -n "__tally_at ''" -a profile -d 'Named services and databa
 complete -c tally -f -n "__tally_at ''" -a doctor -d 'Hold a database to every rule'
 complete -c tally -f -n "__tally_at ''" -a backup -d 'Write a database to one file while it is used'
 complete -c tally -f -n "__tally_at ''" -a restore -d 'Make a database from a backup'
+complete -c tally -f -n "__tally_at ''" -a journal -d 'What was written from here, by whom and when'
 complete -c tally -f -n "__tally_at ''" -a import -d 'Events from files, each row counted once'
 complete -c tally -f -n "__tally_at ''" -a demo -d 'The main job on a database of its own'
 complete -c tally -f -n "__tally_at ''" -a serve -d 'Serve a database over HTTP'
@@ -523,6 +524,20 @@ complete -c tally -n "__tally_at 'profile add'" -l key-stdin
 complete -c tally -n "__tally_at 'profile add'" -l key-file
 complete -c tally -n "__tally_at 'doctor'" -l full
 complete -c tally -n "__tally_at 'restore'" -l to
+complete -c tally -f -n "__tally_at 'journal'" -a list -d 'List what was written, newest first'
+complete -c tally -f -n "__tally_at 'journal'" -a verify -d 'Check that no line was changed or taken out'
+complete -c tally -f -n "__tally_at 'journal'" -a export -d 'Print the lines as they were written, oldest first'
+complete -c tally -n "__tally_at 'journal list'" -l since
+complete -c tally -n "__tally_at 'journal list'" -l until
+complete -c tally -n "__tally_at 'journal list'" -l operation
+complete -c tally -n "__tally_at 'journal list'" -l operator
+complete -c tally -n "__tally_at 'journal list'" -l limit
+complete -c tally -n "__tally_at 'journal list'" -l unfinished
+complete -c tally -n "__tally_at 'journal verify'" -l contains
+complete -c tally -n "__tally_at 'journal export'" -l since
+complete -c tally -n "__tally_at 'journal export'" -l until
+complete -c tally -n "__tally_at 'journal export'" -l operation
+complete -c tally -n "__tally_at 'journal export'" -l operator
 complete -c tally -f -n "__tally_at 'import'" -a events -d 'Events from a CSV file'
 complete -c tally -n "__tally_at 'import events'" -l event-name
 complete -c tally -n "__tally_at 'import events'" -l event-name-column

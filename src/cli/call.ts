@@ -1,20 +1,25 @@
 /** The action of every command that is an operation: flags to input, one call, the answer in the chosen format. */
 
-import { BillingError, ConflictError, NotFoundError } from '../errors.ts';
-import { isExactNumber, textOfNumber } from '../exact-json.ts';
+import { BillingError, NotFoundError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Answer, Billing, OperationName } from '../operations/index.ts';
 import type { CallInput } from '../operations/operation.ts';
 import { readTextFile } from './files.ts';
+import { grantOperation } from './grant-history.ts';
 import { inputOf, missingFlags, wholeBody } from './flags.ts';
 import type { Given } from './flags.ts';
 import type { CommandSpec } from './manifest.ts';
 import { timeoutOf } from './open-session.ts';
 import { checkFields, render } from './output.ts';
 import { completed, confirmWrite } from './prompts.ts';
+import { checkReplay } from './replay.ts';
 import { valueAt, wireText } from './rows.ts';
 import { say } from './safe-text.ts';
-import type { Session } from './session.ts';
+import type { OpenBilling, Session } from './session.ts';
+import type { Target } from './target.ts';
+
+/** Flags of a command that are no field of its operation, by name. */
+export type LocalValues = Readonly<Record<string, string | true>>;
 
 /** A command line, parsed as far as the parser goes. */
 export interface Invocation {
@@ -24,12 +29,15 @@ export interface Invocation {
   readonly inputPath: string | undefined;
   /** `--all`. */
   readonly isAll: boolean;
+  readonly local: LocalValues;
 }
 
 /** Calls the operation and prints its answer. Nothing is printed on standard output when it throws. */
 export async function callOperation(invocation: Invocation, session: Session): Promise<void> {
-  const { command } = invocation;
+  const { command, local } = invocation;
   const { flags, terminal } = session;
+  if (local['from'] !== undefined) return await (await import('./bulk/run.ts')).runBulk(invocation, session);
+  if (local['resume'] === true) return await (await import('./resume.ts')).resumeGrants(invocation, session);
   if (flags.dryRun === true && !command.isWrite) {
     throw new BillingError('usage', '--dry-run is for commands that change something; this one only reads');
   }
@@ -42,16 +50,18 @@ export async function callOperation(invocation: Invocation, session: Session): P
   const asked = await inputOf(command, given, { whole, readText });
   const isRehearsal = flags.dryRun === true && command.rehearsalMember !== undefined;
   const input = isRehearsal ? rehearsalOf(command, asked) : asked;
+  const isGrant = command.operation === grantOperation;
+  if (isGrant && local['allow-zero'] !== true) refuseZero(input);
   const target = await session.target();
-  const timeoutMilliseconds = timeoutOf(flags);
   if (flags.dryRun === true && !isRehearsal) {
     const { printDryRun } = await import('./dry-run.ts');
     await printDryRun(command, input, { session, target });
     return;
   }
   if (command.isWrite && !isRehearsal) await confirmWrite(session, target, effectOf(command, input));
-  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds });
+  const opened = await openFor(invocation, session, target);
   try {
+    const receipt = isGrant ? await beginReceipt(session, opened.billing, input) : undefined;
     const answer = await namingWhatIsMissing(given.positionals, async () =>
       invocation.isAll
         ? await everyPage(command, input, { billing: opened.billing, session })
@@ -61,11 +71,33 @@ export async function callOperation(invocation: Invocation, session: Session): P
     const { stdout } = terminal;
     terminal.out(await render(answer.body, command.view, { choice: session.output, fields: command.fields, stdout }));
     note(command, answer, session);
+    await receipt?.(answer);
     if (isRehearsal) tell(session, say`dry run on ${target.environment}: all of it was done, and nothing kept`);
     checkFindings(command, answer);
   } finally {
     await opened.close();
   }
+}
+
+async function openFor({ command, local }: Invocation, session: Session, target: Target): Promise<OpenBilling> {
+  const { flags, dependencies } = session;
+  if (!command.isWrite) return await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags) });
+  const { openForWriting } = await import('./open-billing.ts');
+  return await openForWriting(session, target, local);
+}
+
+async function beginReceipt(session: Session, billing: Billing, input: CallInput) {
+  const { beginReceipt: begin } = await import('./grant-receipt.ts');
+  return await begin(session, billing, input);
+}
+
+/** A grant of nothing is a slip of the finger more often than not (semantics 9, Grant validation). */
+function refuseZero({ body }: CallInput): void {
+  const { amountCents, creditAmount } = (body ?? {}) as Record<string, unknown>;
+  if (amountCents !== 0 || creditAmount !== undefined) return;
+  throw new BillingError('refused', 'this grants 0.00: nothing was sent', {
+    hint: 'give --allow-zero if that is meant',
+  });
 }
 
 /** The same, with nothing kept. */
@@ -139,36 +171,6 @@ async function everyPage(
     if (totals.size > 1) tell(session, say`the list changed while it was read`);
     const body = { data: [...rows.values()], hasMore: false, total: page.total };
     return { ...answer, body: body as unknown as Answer['body'] };
-  }
-}
-
-/** An entry that an earlier, different request made is no answer to this one (semantics 9). */
-function checkReplay(command: CommandSpec, input: CallInput, answer: Answer): void {
-  const member = command.idempotencyMember;
-  const body = (input.body ?? {}) as Record<string, unknown>;
-  if (member === undefined || body[member] === undefined) return;
-  const entry = valueAt(answer.body, 'data') ?? {};
-  const differing = answer.mismatches ?? Object.keys(body).filter((name) => differs(body[name], valueAt(entry, name)));
-  if (differing.length === 0) return;
-  throw new ConflictError(
-    `an entry with this ${member} exists and differs in ${differing.join(', ')}: nothing was created (entry ${wireText(valueAt(entry, 'id'))})`,
-    { hint: `use another ${member}, or look at the entry there is` },
-  );
-}
-
-/** Compares plain values alone: what was asked for as a structure comes back in a form of the service's own. */
-function differs(asked: unknown, found: unknown): boolean {
-  if (found === undefined || found === null || asked === undefined || asked === null) return false;
-  if (isExactNumber(asked) && isExactNumber(found)) return Number(textOfNumber(asked)) !== Number(textOfNumber(found));
-  if (typeof asked !== 'string' || typeof found !== 'string') return false;
-  return asked.normalize('NFC') !== found && instantOf(asked) !== instantOf(found);
-}
-
-function instantOf(text: string): string {
-  try {
-    return Temporal.Instant.from(text).round('millisecond').toString();
-  } catch {
-    return text;
   }
 }
 

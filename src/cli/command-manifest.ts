@@ -6,6 +6,8 @@ import { changesState, commandGroups } from '../operations/operation.ts';
 import type { Operation } from '../operations/operation.ts';
 import { exampleLine } from './example-line.ts';
 import { globalFlags, operationFlags } from './global-flags.ts';
+import type { GlobalFlag } from './global-flags.ts';
+import { localFlags } from './local-flags.ts';
 import type { CommandSpec, FlagSpec, Manifest, Shape } from './manifest.ts';
 
 /** JSON schema as zod writes it, as far as we read it. */
@@ -35,10 +37,11 @@ export function commandManifest(operations: readonly Operation[]): Manifest {
 function commandSpec(operation: Operation): CommandSpec {
   const query = flagsOf(schemaOf(operation.query, 'input'), 'query');
   const body = operation.body === undefined ? [] : flagsOf(schemaOf(operation.body, 'input'), 'body');
-  const flags = [...query, ...body].sort(
-    (one, other) => Number(other.isRequired ?? false) - Number(one.isRequired ?? false),
-  );
-  checkNames(operation.name, flags);
+  const local = localFlags[operation.name];
+  const flags = [...query, ...body]
+    .map((spec) => withAlias(spec, local?.aliases?.[spec.name]))
+    .sort((one, other) => Number(other.isRequired ?? false) - Number(one.isRequired ?? false));
+  checkNames(operation.name, flags, local?.flags ?? []);
   const params = schemaOf(operation.params, 'input').properties ?? {};
   const spec: Omit<CommandSpec, 'examples'> = {
     operation: operation.name,
@@ -64,6 +67,7 @@ function commandSpec(operation: Operation): CommandSpec {
     isBulk: operation.bulk === true,
     isSecret: operation.secret === true,
     ...(typeof operation.repeatable === 'object' ? { idempotencyMember: operation.repeatable.whenGiven } : {}),
+    ...(local === undefined ? {} : { localFlags: local.flags, localExamples: local.examples }),
     ...(operation.rehearsal === undefined ? {} : { rehearsalMember: operation.rehearsal }),
     ...(operation.findings === undefined ? {} : { findingsPath: operation.findings }),
   };
@@ -92,6 +96,10 @@ function flagsOf(object: Schema, place: 'query' | 'body'): FlagSpec[] {
       ...shape,
     };
   });
+}
+
+function withAlias(spec: FlagSpec, alias: string | undefined): FlagSpec {
+  return alias === undefined ? spec : { ...spec, alias, description: `${spec.description} Also --${alias}.` };
 }
 
 /** The schema without the choice of null. */
@@ -184,8 +192,8 @@ function rowFields(response: Schema, rows: string): string[] {
   return Object.keys((found.type === 'array' ? inner(found.items ?? {}) : found).properties ?? {});
 }
 
-function checkNames(operation: string, flags: readonly FlagSpec[]): void {
-  const taken = new Set<string>([...globalFlags, ...operationFlags].map(({ name }) => name));
+function checkNames(operation: string, flags: readonly FlagSpec[], local: readonly GlobalFlag[]): void {
+  const taken = new Set<string>([...globalFlags, ...operationFlags, ...local].map(({ name }) => name));
   for (const name of flags.flatMap(({ flag, alias }) => (alias === undefined ? [flag] : [flag, alias]))) {
     if (taken.has(name))
       throw new Error(`${operation}: the flag --${name} is taken; give the field another one by .meta({ flag })`);

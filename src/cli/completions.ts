@@ -95,7 +95,7 @@ function placeOf(command: CommandSpec): Place {
   return {
     words: `${command.group} ${command.verb}`,
     next: {},
-    flags: [...command.flags.map(({ flag }) => flag), ...own],
+    flags: [...command.flags.map(({ flag }) => flag), ...(command.localFlags ?? []).map(({ name }) => name), ...own],
     asks: [...known.map(({ flag }) => flag), ...(own.includes('clear') ? ['clear'] : [])],
   };
 }

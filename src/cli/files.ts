@@ -15,6 +15,17 @@ export async function readTextFile(path: string, terminal: Terminal): Promise<st
   }
 }
 
+/** The text of a file; undefined when there is none. */
+export async function readOptionalTextFile(path: string): Promise<string | undefined> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+  } catch (error) {
+    const failure = error as NodeJS.ErrnoException;
+    if (failure.code === 'ENOENT' || failure.code === 'ENOTDIR') return undefined;
+    throw new BillingError('usage', `cannot read ${path}: ${reason(failure)}`, { cause: error });
+  }
+}
+
 function reason(error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return 'there is no such file';
   if (error.code === 'EISDIR') return 'it is a directory';

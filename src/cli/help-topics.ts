@@ -26,7 +26,8 @@ const environment = `Environment variables:
   TALLY_API_KEY      key, without a file; goes with a profile or with TALLY_BASE_URL
   TALLY_ENVIRONMENT  production or sandbox, for TALLY_BASE_URL (production when not given, unless it is this machine)
   TALLY_CONFIG_DIR   directory of profiles and keys
-  TALLY_DATA_DIR     directory of the database that is used when nothing else is named
+  TALLY_DATA_DIR     directory of the journal, and of the database that is used when nothing else is named
+  TALLY_POLICY       policy file, instead of policy.yaml in the directory of profiles
   CI                 when set, nothing is ever asked
   NO_COLOR, FORCE_COLOR, TERM=dumb   colours
 
@@ -59,7 +60,33 @@ const output = `Output:
 Standard output is the answer, standard error the talk. When a command fails, standard output is empty.
 `;
 
-export const helpTopics = { 'exit-codes': exitCodes, environment, input, output } as const;
+const policy = `Policy file:
+  policy.yaml in the configuration directory, or the file that TALLY_POLICY names. It holds for promotional grants, from
+  credits grant, --from, --resume and api alike, and is checked on this machine before anything is sent.
+
+  environments: [production, sandbox]   # where the rules hold; everywhere when left out
+  grants:
+    per-grant: 500.00                   # USD, one grant
+    per-customer-and-month: 2000.00     # USD, all contracts of a customer in a month of UTC
+    per-operator-and-day: 5000.00       # USD, everything that you grant on a day of UTC
+    free-credits-per-grant: 1000        # credits without a rate
+    reason: required                    # --reason
+    ticket: 'SUP-[0-9]+'                # must stand in --reason or --external-id
+
+Sums are those of the journal of this machine: tally journal list. What is refused ends with exit code 11 and names the
+rule; --override-policy REASON goes past it, and the reason is journaled.
+`;
+
+const journal = `Journal:
+  Every write is a line of journal/journal.jsonl in the data directory: who, when, profile and environment, operation,
+  SHA-256 of the request, external id, outcome and id of the answer. What moves money is written before it is sent too.
+  Each line carries the hash of the one before it; tally journal verify checks them. No line is ever changed.
+
+  A grant without --external-id gets one, which is in the journal before the grant is sent. When the answer is lost, the
+  same command finishes that grant instead of making another, and tally credits grant --resume finishes all of them.
+`;
+
+export const helpTopics = { 'exit-codes': exitCodes, environment, input, output, policy, journal } as const;
 
 /** Whether `tally help WORD` is one of these rather than a command. */
 export function isTopic(word: string): word is keyof typeof helpTopics {

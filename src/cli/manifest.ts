@@ -4,6 +4,7 @@
  */
 
 import type { View } from '../operations/operation.ts';
+import type { GlobalFlag } from './global-flags.ts';
 
 /**
  * How the texts of a flag become a value. `any`: a number, true or false when it reads as one, else a text.
@@ -68,6 +69,9 @@ export interface CommandSpec {
   readonly isVersioned: boolean;
   readonly isBulk: boolean;
   readonly isSecret: boolean;
+  /** Flags that are about this machine and no field of the operation. */
+  readonly localFlags?: readonly GlobalFlag[];
+  readonly localExamples?: readonly ExampleLine[];
   /** Body member that makes a repeated write safe. */
   readonly idempotencyMember?: string;
   /** Body member that has everything done and nothing kept. */

@@ -41,7 +41,21 @@ export function readPrivateFile(path: string, machine: Machine): Members | undef
 }
 
 function readGuarded(path: string, machine: Machine): string | undefined {
-  const file = openFile(path);
+  const file = openPrivateFile(path, machine, constants.O_RDONLY);
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Opens a file that only its owner may read; undefined when there is none and `flags` do not make one. Throws a usage error
+ * for a link, another user's file, and one that is open to others.
+ */
+export function openPrivateFile(path: string, machine: Machine, flags: number): number | undefined {
+  const file = openFile(path, flags);
   if (file === undefined) return undefined;
   try {
     const facts = fstatSync(file);
@@ -51,20 +65,21 @@ function readGuarded(path: string, machine: Machine): string | undefined {
       checkMode(path, facts.mode, 0o600);
       checkMode(dirname(path), statSync(dirname(path)).mode, 0o700);
     }
-    return readFileSync(file, 'utf8');
-  } finally {
+    return file;
+  } catch (error) {
     closeSync(file);
+    throw error;
   }
 }
 
-function openFile(path: string): number | undefined {
+function openFile(path: string, flags: number): number | undefined {
   try {
-    return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    return openSync(path, flags | (constants.O_NOFOLLOW ?? 0), 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     if (code === 'ELOOP') throw refusal(`${path} is a symbolic link`, 'put the file itself there');
-    throw refusal(`${path} cannot be read: ${code}`);
+    throw refusal(`${path} cannot be ${flags === constants.O_RDONLY ? 'read' : 'written'}: ${code}`);
   }
 }
 
@@ -80,7 +95,7 @@ export async function changePrivateFile(
   change: (members: Members) => Members,
 ): Promise<void> {
   await makePrivateDirectory(dirname(path), machine);
-  const unlock = await lock(`${path}.lock`, machine);
+  const unlock = await lockFile(`${path}.lock`, machine);
   try {
     const members = change(readPrivateFile(path, machine) ?? {});
     if ((await lstat(path).catch(() => undefined))?.isSymbolicLink() === true)
@@ -100,16 +115,18 @@ export async function changePrivateFile(
 }
 
 /** A directory that only its owner may enter; an existing one keeps its mode, which reading then judges. */
-async function makePrivateDirectory(path: string, machine: Machine): Promise<void> {
+export async function makePrivateDirectory(path: string, machine: Machine): Promise<void> {
   const made = await mkdir(path, { recursive: true, mode: 0o700 });
   if (made !== undefined && machine.platform !== 'win32') await chmod(path, 0o700);
 }
 
 const lockPauseMilliseconds = 20;
-const lockAttempts = 150;
+/** Longer than it takes until a lock counts as abandoned. */
+const lockAttempts = 600;
 const abandonedAfterMilliseconds = 10_000;
 
-async function lock(path: string, machine: Machine): Promise<() => Promise<void>> {
+/** Holds a lock file that keeps other processes out, until the result is called. */
+export async function lockFile(path: string, machine: Machine): Promise<() => Promise<void>> {
   for (let attempt = 0; attempt < lockAttempts; attempt += 1) {
     try {
       const file = await open(path, 'wx', 0o600);

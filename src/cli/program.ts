@@ -183,6 +183,7 @@ function addVerbs(group: Command, commands: readonly CommandSpec[], runAction: R
     // Not required of the parser: an unknown flag is the better thing to hear of, and a person can still be asked.
     for (const { placeholder, description } of command.positionals) verb.argument(`[${placeholder}]`, description);
     for (const spec of command.flags) addFlag(verb, spec);
+    for (const flag of command.localFlags ?? []) verb.addOption(globalOption(flag));
     for (const flag of operationFlags) if (hasFlag(command, flag.name)) verb.addOption(globalOption(flag));
     verb.addHelpText('after', `${examplesText(command)}${globalFlagsNote}`);
     verb.action(async (...args: unknown[]) => {
@@ -224,14 +225,17 @@ function addFlag(verb: Command, spec: FlagSpec): void {
 }
 
 function collected(spec: FlagSpec, text: string, before: readonly string[] | undefined): readonly string[] {
-  if (before !== undefined && !repeatableKinds.has(spec.kind))
-    throw new BillingError('usage', `--${spec.flag} was given twice`);
+  if (before !== undefined && !repeatableKinds.has(spec.kind)) throw givenTwice(spec);
   if (spec.kind === 'boolean' && text !== 'true' && text !== 'false') {
     throw new BillingError('usage', `--${spec.flag} takes true or false, not "${text}"`, {
       hint: 'ids stand before the flags',
     });
   }
   return [...(before ?? []), text];
+}
+
+function givenTwice({ flag }: FlagSpec): BillingError {
+  return new BillingError('usage', `--${flag} was given twice`);
 }
 
 function invocationOf(command: CommandSpec, args: readonly unknown[]) {
@@ -244,6 +248,7 @@ function invocationOf(command: CommandSpec, args: readonly unknown[]) {
     const texts = [spec.flag, spec.alias ?? spec.flag]
       .filter((name, index, names) => names.indexOf(name) === index)
       .flatMap((name) => (options[new Option(`--${name}`).attributeName()] ?? []) as readonly string[]);
+    if (texts.length > 1 && !repeatableKinds.has(spec.kind)) throw givenTwice(spec);
     if (texts.length > 0) flags[spec.flag] = texts;
   }
   const cleared = options['clear'] as string | undefined;
@@ -257,12 +262,18 @@ function invocationOf(command: CommandSpec, args: readonly unknown[]) {
     },
     inputPath: options['input'] as string | undefined,
     isAll: options['all'] === true,
+    local: Object.fromEntries(
+      (command.localFlags ?? []).flatMap((flag) => {
+        const value = options[new Option(`--${flag.name}`).attributeName()] as string | true | undefined;
+        return value === undefined ? [] : [[flag.name, value]];
+      }),
+    ),
   };
 }
 
-function examplesText({ examples }: CommandSpec): string {
+function examplesText({ examples, localExamples = [] }: CommandSpec): string {
   if (examples.length === 0) return '';
-  return `\nExamples:\n${examples.map(({ about, line }) => `  # ${about}\n  ${line}\n`).join('')}`;
+  return `\nExamples:\n${[...examples, ...localExamples].map(({ about, line }) => `  # ${about}\n  ${line}\n`).join('')}`;
 }
 
 /** The parser's words as ours: what is wrong, and what was probably meant. */

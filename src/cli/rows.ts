@@ -41,7 +41,7 @@ export function wireText(value: unknown): string {
 const formats: Readonly<Record<ColumnFormat, (value: unknown, row: Row) => SafeText>> = {
   text: (value) => safe(wireText(value)),
   money: (value, row) =>
-    say`${dollars(wireText(value))} ${typeof row['currency'] === 'string' ? row['currency'] : 'USD'}`,
+    say`${amountText(wireText(value))} ${typeof row['currency'] === 'string' ? row['currency'] : 'USD'}`,
   usd: (value) => say`${wireText(value)} USD`,
   number: (value) => safe(wireText(value)),
   percent: (value) => say`${wireText(value)} %`,
@@ -77,7 +77,7 @@ function formatOf(path: string): ColumnFormat {
 }
 
 /** Cents as the amount that people say: 1250 is 12.50. */
-function dollars(cents: string): string {
+export function amountText(cents: string): string {
   const [, sign = '', digits = ''] = /^(-?)(\d+)$/.exec(cents) ?? [];
   if (digits === '') return cents;
   const padded = digits.padStart(3, '0');

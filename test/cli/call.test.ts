@@ -111,7 +111,7 @@ describe('--input', () => {
 
   test('numbers keep their digits', async () => {
     const shell = createShell();
-    await shell.run('credits grant k1 --input -', { input: '{"creditAmount":1.10}' });
+    await shell.run('credits grant-paid k1 --input -', { input: '{"creditAmount":1.10}' });
     expect(JSON.stringify(shell.calls[0]?.input.body)).toBe('{"creditAmount":1.10}');
   });
 });

@@ -5,6 +5,7 @@ import type { OperationName } from '../../operations/index.ts';
 import { readTextFile } from '../files.ts';
 import { wholeBody } from '../flags.ts';
 import type { CommandSpec, Manifest } from '../manifest.ts';
+import { openForWriting } from '../open-billing.ts';
 import { timeoutOf } from '../open-session.ts';
 import { jsonDocument } from '../output.ts';
 import { confirmWrite } from '../prompts.ts';
@@ -64,7 +65,9 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
     return;
   }
   if (command.isWrite) await confirmWrite(session, target, `${method} ${path}`);
-  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
+  const opened = command.isWrite
+    ? await openForWriting(session, target)
+    : await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
   try {
     const answer = await opened.billing.call(command.operation as OperationName, input);
     session.terminal.out(jsonDocument(answer.body));

@@ -2,7 +2,7 @@
 
 import { createReadStream, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { BillingError } from '../../errors.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
@@ -152,6 +152,8 @@ function onStage(
   return {
     ...dependencies,
     env: { TALLY_DATABASE: database },
+    // Neither the journal nor the policy of the person who looks on.
+    directories: () => Promise.resolve({ config: dirname(database), data: dirname(database) }),
     openBilling: async (target) => {
       if (target.kind !== 'embedded') throw new TypeError('the demo works on its own database');
       const opened = await dependencies.openEngine(target, { now: () => now, newId });

@@ -8,7 +8,7 @@ import type { View } from '../../operations/operation.ts';
 import { importEvents } from '../import/events.ts';
 import type { ImportReport } from '../import/events.ts';
 import type { Mapping, MappingOptions } from '../import/mapping.ts';
-import { timeoutOf } from '../open-session.ts';
+import { openForWriting } from '../open-billing.ts';
 import { render } from '../output.ts';
 import { confirmWrite } from '../prompts.ts';
 import { say } from '../safe-text.ts';
@@ -89,9 +89,7 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
   const target = await session.target();
   const isRehearsal = session.flags.dryRun === true;
   if (!isRehearsal) await confirmWrite(session, target, `Import events from ${file}`);
-  const opened = isRehearsal
-    ? undefined
-    : await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
+  const opened = isRehearsal ? undefined : await openForWriting(session, target);
   const stop = new AbortController();
   void session.dependencies.untilStopped().then(() => stop.abort());
   const progress = await createProgress(session, input.bytes);

@@ -1,0 +1,223 @@
+/** `tally journal`: what was written from here, by whom, when, and with which outcome. */
+
+import type { Command } from 'commander';
+
+import { BillingError } from '../../errors.ts';
+import type { View } from '../../operations/operation.ts';
+import { createJournalFile } from '../journal-file.ts';
+import { readLine, verifyLines } from '../journal-line.ts';
+import type { JournalLine } from '../journal-line.ts';
+import { journalPath } from '../journal.ts';
+import { checkFields, render } from '../output.ts';
+import { safeJson, say } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import type { CommandModule } from './index.ts';
+
+interface ListFlags {
+  readonly limit: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly operation?: string;
+  readonly operator?: string;
+  readonly unfinished?: true;
+}
+
+export const declare: CommandModule['declare'] = (command, { runAction }) => {
+  command.usage('<verb> [flags]');
+  filtered(command.command('list'))
+    .summary('List what was written, newest first')
+    .description(
+      'Lists the journal of this user: every write, and for what moves money its beginning too. State begun or unknown, with nothing after it: nobody knows yet whether it was done.',
+    )
+    .option('--limit <number>', 'lines at most', '100')
+    .option('--unfinished', 'only calls whose outcome is not known')
+    .usage('[flags]')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # The last writes
+  tally journal list
+  # Calls whose outcome is not known
+  tally journal list --unfinished
+`,
+    )
+    .action(async (flags: ListFlags) => await runAction(async (session) => await list(flags, session)));
+  command
+    .command('verify')
+    .summary('Check that no line was changed or taken out')
+    .description(
+      'Checks that every line is as it was written and follows the one before it. Prints the hash of the last line: note it elsewhere, and --contains says later whether the journal was cut.',
+    )
+    .option('--contains <hash>', 'hash that was noted before')
+    .usage('[flags]')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # Whether the journal is whole; exit code 10 when it is not
+  tally journal verify
+`,
+    )
+    .action(async (flags: VerifyFlags) => await runAction(async (session) => await verify(flags, session)));
+  filtered(command.command('export'))
+    .summary('Print the lines as they were written, oldest first')
+    .description('Prints the lines as they were written, one JSON object a line; another format with -o.')
+    .usage('[flags]')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # All of it, for an archive
+  tally journal export > journal.jsonl
+  # A month for a spreadsheet
+  tally journal export --since 2026-03-01 --until 2026-04-01 -o csv
+`,
+    )
+    .action(async (flags: ListFlags) => await runAction(async (session) => await print(flags, session)));
+};
+
+function filtered(command: Command): Command {
+  return command
+    .option('--since <date>', 'from this date or date-time, included')
+    .option('--until <date>', 'up to this date or date-time, excluded')
+    .option('--operation <name>', 'only this operation, such as credits.grant')
+    .option('--operator <name>', 'only what this user did');
+}
+
+const view: View = {
+  rows: 'data',
+  columns: [
+    { header: 'AT', path: 'at', format: 'timestamp' },
+    { header: 'OPERATOR', path: 'operator' },
+    { header: 'ENVIRONMENT', path: 'environment' },
+    { header: 'PROFILE', path: 'profile' },
+    { header: 'OPERATION', path: 'operation' },
+    { header: 'STATE', path: 'state' },
+    { header: 'AMOUNT', path: 'amountCents', format: 'money' },
+    { header: 'EXTERNAL ID', path: 'externalId' },
+    { header: 'ID', path: 'responseId' },
+    { header: 'ERROR', path: 'error' },
+  ],
+};
+
+const fields = (
+  'at call state operator environment profile target organization operation params requestHash externalId ' +
+  'isGeneratedId amountCents creditAmount body override responseId error previous hash'
+).split(' ');
+
+async function list(flags: ListFlags, session: Session): Promise<void> {
+  const { terminal, output } = session;
+  checkFields(output, fields, view);
+  if (!/^[1-9]\d{0,8}$/.test(flags.limit))
+    throw new BillingError('usage', `--limit takes a number, not ${flags.limit}`);
+  const texts = await readJournal(session);
+  const found = texts.map(readLine).filter((line) => line !== undefined);
+  if (found.length < texts.length) {
+    terminal.err(say`${texts.length - found.length} lines are damaged and not shown: see tally journal verify\n`);
+  }
+  const wanted = found.filter(filterOf(flags));
+  const shown = (flags.unfinished === true ? unfinished(wanted) : wanted).toReversed();
+  const data = shown.slice(0, Number(flags.limit));
+  terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+  if (data.length < shown.length && session.flags.quiet !== true) {
+    terminal.err(say`${data.length} of ${shown.length}: --limit shows more\n`);
+  }
+}
+
+/** Beginnings without an end, and ends that say that nobody knows; what was finished later is left out. */
+function unfinished(lines: readonly JournalLine[]): JournalLine[] {
+  const last = new Map<string, JournalLine>();
+  for (const line of lines) {
+    const key = line.externalId === undefined ? line.call : JSON.stringify([line.target, line.params, line.externalId]);
+    last.set(key, line);
+  }
+  return [...last.values()].filter(({ state }) => state === 'begun' || state === 'unknown');
+}
+
+function filterOf({ since, until, operation, operator }: ListFlags): (line: JournalLine) => boolean {
+  const [from, to] = [instantOf('--since', since), instantOf('--until', until)];
+  return (line) => {
+    const at = Temporal.Instant.from(line.at);
+    return (
+      (from === undefined || Temporal.Instant.compare(at, from) >= 0) &&
+      (to === undefined || Temporal.Instant.compare(at, to) < 0) &&
+      (operation === undefined || line.operation === operation) &&
+      (operator === undefined || line.operator === operator)
+    );
+  };
+}
+
+function instantOf(flag: string, text: string | undefined): Temporal.Instant | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return Temporal.Instant.from(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+  } catch (cause) {
+    throw new BillingError('usage', `${flag} takes a date such as 2026-03-01, not ${text}`, { cause });
+  }
+}
+
+interface VerifyFlags {
+  readonly contains?: string;
+}
+
+const verification: View = {
+  rows: 'data',
+  columns: [
+    { header: 'LINES', path: 'lines', format: 'number' },
+    { header: 'HEAD', path: 'head' },
+    { header: 'FINDINGS', path: 'findings.length', format: 'number' },
+  ],
+  parts: {
+    findings: [
+      { header: 'LINE', path: 'line', format: 'number' },
+      { header: 'PROBLEM', path: 'problem' },
+    ],
+  },
+};
+
+async function verify({ contains }: VerifyFlags, session: Session): Promise<void> {
+  const { terminal, output } = session;
+  const texts = await readJournal(session);
+  const data = verifyLines(texts);
+  const columns = verification.columns.map(({ path }) => path);
+  terminal.out(
+    await render({ data }, verification, { choice: output, fields: [...columns, 'findings'], stdout: terminal.stdout }),
+  );
+  if (contains !== undefined && !texts.some((text) => readLine(text)?.hash === contains)) {
+    throw new BillingError('checkFailed', `no line has the hash ${contains}: the journal was cut or replaced`);
+  }
+  const [first] = data.findings;
+  if (first === undefined) return;
+  throw new BillingError(
+    'checkFailed',
+    `${data.findings.length} lines are not as written; line ${first.line} ${first.problem}`,
+    {
+      hint: 'see all of them with: -o json',
+    },
+  );
+}
+
+async function print(flags: ListFlags, session: Session): Promise<void> {
+  const { terminal, output } = session;
+  const filter = filterOf(flags);
+  const texts = await readJournal(session);
+  if (session.flags.output === undefined && session.flags.json === undefined) {
+    const isWhole = Object.values(flags).every((value) => value === undefined);
+    const chosen = isWhole ? texts : texts.filter((text) => isWanted(readLine(text), filter));
+    terminal.out(safeJson(chosen.map((text) => `${text}\n`).join('')));
+    return;
+  }
+  checkFields(output, fields, view);
+  const data = texts.map(readLine).filter((line) => isWanted(line, filter));
+  terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+}
+
+function isWanted(line: JournalLine | undefined, filter: (line: JournalLine) => boolean): boolean {
+  return line !== undefined && filter(line);
+}
+
+async function readJournal({ dependencies }: Session): Promise<readonly string[]> {
+  const { data } = await dependencies.directories();
+  return createJournalFile(journalPath(data), dependencies.machine).read();
+}

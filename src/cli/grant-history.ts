@@ -1,0 +1,130 @@
+/** What the journal knows of grants: which ones are unfinished, and how much was granted where, by whom and when. */
+
+import type { CallState, JournalFacts } from './journal-line.ts';
+
+export const grantOperation = 'credits.grant';
+
+/** Where a call goes: two databases or two services share neither contracts nor caps. */
+export type Place = Pick<JournalFacts, 'environment' | 'target' | 'organization' | 'profile'>;
+
+/** One grant, however often it was sent. */
+export interface KnownGrant {
+  readonly place: Place;
+  readonly contractId: string;
+  readonly externalId: string;
+  readonly operator: string;
+  /** Of the first time that it was sent. */
+  readonly at: string;
+  readonly amountCents: bigint;
+  readonly requestHash: string;
+  readonly isGeneratedId: boolean;
+  readonly body: unknown;
+  readonly state: CallState;
+  /** How often it was sent. */
+  readonly tries: number;
+}
+
+export interface GrantHistory {
+  observe(line: JournalFacts): void;
+  /** Grants at a place of which it is not known whether they were made, the oldest first. */
+  unfinished(place: Place): readonly KnownGrant[];
+  find(place: Place, contractId: string, externalId: string): KnownGrant | undefined;
+  /** Cents that an operator granted at a place on a day of UTC, or may have granted. */
+  grantedBy(place: Place, operator: string, day: string): bigint;
+  /** Cents that a contract was granted from here in a month of UTC, or may have been. */
+  grantedTo(place: Place, contractId: string, month: string): bigint;
+  /** A copy, for grants that are only planned. */
+  fork(): GrantHistory;
+}
+
+export function createGrantHistory(
+  known: ReadonlyMap<string, KnownGrant> = new Map(),
+  counted: ReadonlyMap<string, bigint> = new Map(),
+): GrantHistory {
+  const grants = new Map(known);
+  const sums = new Map(counted);
+
+  function keep(key: string, grant: KnownGrant): void {
+    const before = grants.get(key);
+    if (before !== undefined && isGranted(before.state)) count(before, -before.amountCents);
+    if (isGranted(grant.state)) count(grant, grant.amountCents);
+    grants.set(key, grant);
+  }
+
+  function count({ place, operator, contractId, at }: KnownGrant, cents: bigint): void {
+    for (const key of [sumKey(place, operator, at.slice(0, 10)), sumKey(place, contractId, at.slice(0, 7))]) {
+      sums.set(key, (sums.get(key) ?? 0n) + cents);
+    }
+  }
+
+  return {
+    observe(line) {
+      const { contractId } = line.params ?? {};
+      if (line.operation !== grantOperation || contractId === undefined || line.externalId === undefined) return;
+      const key = keyOf(line, contractId, line.externalId);
+      const before = grants.get(key);
+      if (line.state === 'begun') keep(key, begunAgain(before ?? grantOf(line, contractId)));
+      else if (before !== undefined) keep(key, { ...before, state: stateAfter(before, line.state) });
+    },
+    unfinished: (place) =>
+      [...grants.values()].filter(({ state, place: at }) => isOpen(state) && isSamePlace(at, place)),
+    find: (place, contractId, externalId) => grants.get(keyOf(place, contractId, externalId)),
+    grantedBy: (place, operator, day) => sums.get(sumKey(place, operator, day)) ?? 0n,
+    grantedTo: (place, contractId, month) => sums.get(sumKey(place, contractId, month)) ?? 0n,
+    fork: () => createGrantHistory(grants, sums),
+  };
+}
+
+/** Caps are those of a service or database, whichever profile names it. */
+function sumKey({ environment, target }: Place, subject: string, span: string): string {
+  return JSON.stringify([environment, target, subject, span]);
+}
+
+/** Whether two calls go to the same accounts; two profiles of one service may have keys of two organizations. */
+function isSamePlace(one: Place, other: Place): boolean {
+  return (
+    one.environment === other.environment &&
+    one.target === other.target &&
+    one.organization === other.organization &&
+    one.profile === other.profile
+  );
+}
+
+function keyOf({ target, organization = '' }: Place, contractId: string, externalId: string): string {
+  return JSON.stringify([target, organization, contractId, externalId]);
+}
+
+function grantOf(line: JournalFacts, contractId: string): KnownGrant {
+  const { environment, target, organization, profile, operator, at, externalId = '', requestHash, body, state } = line;
+  return {
+    place: { environment, target, organization, profile },
+    contractId,
+    externalId,
+    operator,
+    at,
+    amountCents: BigInt(line.amountCents ?? 0),
+    requestHash,
+    isGeneratedId: line.isGeneratedId === true,
+    body,
+    state,
+    tries: 0,
+  };
+}
+
+function isGranted(state: CallState): boolean {
+  return state === 'done' || isOpen(state);
+}
+
+function isOpen(state: CallState): boolean {
+  return state === 'begun' || state === 'unknown';
+}
+
+/** Sending a grant again that was made changes nothing of it. */
+function begunAgain(grant: KnownGrant): KnownGrant {
+  return { ...grant, state: grant.state === 'done' ? 'done' : 'begun', tries: grant.tries + 1 };
+}
+
+/** A grant that was there already was made by an earlier try, or else by somebody whom this journal does not know. */
+function stateAfter({ state, tries }: KnownGrant, now: CallState): CallState {
+  return state === 'done' || (now === 'repeated' && tries > 1) ? 'done' : now;
+}

@@ -1,0 +1,60 @@
+/** What a grant request asks for, in the terms in which policy, plan and journal speak. */
+
+import { sha256 } from '../digest.ts';
+import type { CallInput } from '../operations/operation.ts';
+import type { creditOperations } from '../operations/credits.ts';
+import { loadOperation } from '../operations/index.ts';
+import { parseInput } from '../operations/parse.ts';
+import type { ParsedInput } from '../operations/parse.ts';
+import { canonicalJson } from './canonical-json.ts';
+
+export interface GrantRequest {
+  readonly contractId: string;
+  readonly amountCents: bigint;
+  /** Credits in millionths. */
+  readonly creditMicros: bigint;
+  readonly expiresAt: string;
+  readonly description: string | undefined;
+  readonly externalId: string | undefined;
+}
+
+type GrantOperation = Extract<(typeof creditOperations)[number], { readonly name: 'credits.grant' }>;
+
+/** Throws what the service would say of the request. */
+export async function readGrant(input: CallInput): Promise<GrantRequest> {
+  const { params, body }: ParsedInput<GrantOperation> = parseInput(await loadOperation('credits.grant'), input);
+  const creditMicros = microsOf(body.creditAmount ?? '0');
+  return {
+    contractId: params.contractId,
+    amountCents:
+      body.creditRateCents === undefined ? (body.amountCents ?? 0n) : worth(creditMicros, body.creditRateCents),
+    creditMicros,
+    expiresAt: body.expiresAt,
+    description: body.description,
+    externalId: body.externalId,
+  };
+}
+
+/** SHA-256 of a request: the same for the same operation, ids and body, whatever its external id. */
+export function requestHash(operation: string, { params, query, body, ifMatch }: CallInput): string {
+  const { externalId: _externalId, ...rest } = (body ?? {}) as Record<string, unknown>;
+  const request = { operation, params, query, ifMatch, body: body === undefined ? undefined : rest };
+  return sha256().update(canonicalJson(request)).digest('hex');
+}
+
+/** Millionths of a decimal text with at most six decimals. */
+export function microsOf(credits: string): bigint {
+  const [whole = '', fraction = ''] = credits.split('.');
+  return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0'));
+}
+
+/** The text of millionths without superfluous zeros: 1500000 is 1.5. */
+export function creditsOf(micros: bigint): string {
+  const fraction = (micros % 1_000_000n).toString().padStart(6, '0').replace(/0+$/, '');
+  return `${micros / 1_000_000n}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** Cents of credits at a rate, rounded half-up (semantics 9, Precision). */
+function worth(creditMicros: bigint, rateCents: number): bigint {
+  return (creditMicros * BigInt(rateCents) + 500_000n) / 1_000_000n;
+}

@@ -1,0 +1,77 @@
+/** What commands of operations understand beside the fields of their operation: done on this machine, never sent. */
+
+import { processorCustomerIdField } from '../operations/providers.ts';
+import type { GlobalFlag } from './global-flags.ts';
+import type { ExampleLine } from './manifest.ts';
+
+export interface LocalFlags {
+  readonly flags: readonly GlobalFlag[];
+  readonly examples: readonly ExampleLine[];
+  /** Other names of fields, by the name of the field. */
+  readonly aliases?: Readonly<Record<string, string>>;
+}
+
+const bulkFlags = [
+  {
+    name: 'from',
+    value: '<file>',
+    description: 'one for each row of this CSV file with a header, or - for standard input',
+  },
+  {
+    name: 'result',
+    value: '<file>',
+    description: 'with --from: write row, status, id and error of each row to this file',
+  },
+  { name: 'ignore', value: '<columns>', description: 'with --from: columns that mean nothing here' },
+  {
+    name: 'delimiter',
+    value: '<character>',
+    description: 'with --from: what separates columns (a comma when not given)',
+  },
+  { name: 'concurrency', value: '<number>', description: 'with --from: requests at a time (8 when not given)' },
+] as const satisfies readonly GlobalFlag[];
+
+const sourceFlag = {
+  name: 'source',
+  value: '<name>',
+  description: 'with --from: tells apart files whose equal rows are different grants',
+} as const satisfies GlobalFlag;
+
+/** By operation. */
+export const localFlags: Readonly<Record<string, LocalFlags>> = {
+  'credits.grant': {
+    flags: [
+      { name: 'resume', description: 'send the grants again whose outcome is not known, with the ids that they had' },
+      { name: 'allow-zero', description: 'let a grant of 0.00 pass' },
+      { name: 'override-policy', value: '<reason>', description: 'go past the policy file; journaled' },
+      ...bulkFlags,
+      sourceFlag,
+    ],
+    aliases: { description: 'reason' },
+    examples: [
+      { about: 'Finish what was interrupted', line: 'tally credits grant --resume' },
+      {
+        about: 'Every row of a file: columns contractId, amountCents and reason',
+        line: 'tally credits grant --from grants.csv --expires-at 2099-12-31T00:00:00Z --result granted.csv',
+      },
+    ],
+  },
+  'customers.create': {
+    flags: bulkFlags,
+    examples: [
+      {
+        about: 'Every row of a file: columns name, externalCustomerId, contact.name, contact.email, contact.roles',
+        line: 'tally customers create --from customers.csv --result created.csv',
+      },
+    ],
+  },
+  'customers.assignCsm': {
+    flags: bulkFlags,
+    examples: [
+      {
+        about: `Every row of a file, 100 in a request: columns ${processorCustomerIdField}, csm.email and csm.name`,
+        line: 'tally customers assign-csm --from managers.csv',
+      },
+    ],
+  },
+};

@@ -1,0 +1,53 @@
+/** Opens what a command works on; for a write with the operator journal and the policy around it. */
+
+import { BillingError } from '../errors.ts';
+import type { LocalValues } from './call.ts';
+import { readPolicy } from './policy.ts';
+import { createJournal, journalPath } from './journal.ts';
+import type { Journal } from './journal.ts';
+import { journaledBilling, placeOf } from './journaled-billing.ts';
+import type { JournalContext } from './journaled-billing.ts';
+import { timeoutOf } from './open-session.ts';
+import { say } from './safe-text.ts';
+import type { OpenBilling, Session } from './session.ts';
+import type { Target } from './target.ts';
+
+export interface OpenForWriting extends OpenBilling {
+  readonly context: JournalContext;
+}
+
+/** The journal of this user. */
+export async function openJournal({ dependencies }: Session, secrets: readonly string[] = []): Promise<Journal> {
+  return createJournal(journalPath((await dependencies.directories()).data), dependencies.machine, secrets);
+}
+
+/** Throws a usage error where the policy file is damaged, before anything is opened. */
+export async function openForWriting(
+  session: Session,
+  target: Target,
+  local: LocalValues = {},
+): Promise<OpenForWriting> {
+  const { dependencies, flags, terminal } = session;
+  const { config } = await dependencies.directories();
+  const context: JournalContext = {
+    journal: await openJournal(session, target.kind === 'remote' ? [target.key] : []),
+    place: placeOf(target),
+    operator: dependencies.operator(),
+    policy: await readPolicy(dependencies.env, config),
+    overrideReason: overrideReasonOf(local),
+    now: () => Temporal.Instant.fromEpochMilliseconds(dependencies.machine.now()),
+    newId: () => dependencies.newId(),
+    tell: (note) => {
+      if (flags.quiet !== true) terminal.err(say`${note}\n`);
+    },
+  };
+  const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags) });
+  return { billing: journaledBilling(opened.billing, context), close: async () => await opened.close(), context };
+}
+
+/** Throws a usage error for an empty one. */
+function overrideReasonOf({ 'override-policy': reason }: LocalValues): string | undefined {
+  if (reason === undefined) return undefined;
+  if (typeof reason === 'string' && reason.trim() !== '') return reason;
+  throw new BillingError('usage', '--override-policy takes the reason');
+}
