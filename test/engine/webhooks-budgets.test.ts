@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { createEngine } from '../../src/engine/engine.ts';
+import { openStore } from '../../src/store/open.ts';
+import { subscribe, use } from '../support/billing-scenario.ts';
+import type { Subscription } from '../support/billing-scenario.ts';
+import { listen, outboxOf } from '../support/outbox.ts';
+import { send } from '../support/usage-scenario.ts';
+import { countedBytes, createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
+});
+afterEach(async () => {
+  await world.close();
+});
+
+describe('budgets', () => {
+  const budgets = [{ eventPropertyKey: 'model', eventPropertyValue: 'large', maxCreditsCents: 100 }];
+  const contract = { creditSettings: { budgets } };
+  const at = '2026-03-01T00:00:00Z';
+
+  test('one that reaches its cap tells once, with what was consumed', async () => {
+    await listen(world, ['credit.budget.exhausted']);
+    const acme = await subscribe(world, { contract });
+    await use(world, acme, { tokens: 99, at, model: 'large' });
+    await use(world, acme, { tokens: 500, at, model: 'small' });
+    expect(await outboxOf(world)).toEqual([]);
+    await use(world, acme, { tokens: 1, at, model: 'large' });
+    await use(world, acme, { tokens: 50, at, model: 'large' });
+    await world.call('budgets.usage', { params: { contractId: acme.contractId } });
+    const { data } = await world.call('budgets.list', { params: { contractId: acme.contractId } });
+    expect(await outboxOf(world)).toEqual([
+      {
+        type: 'credit.budget.exhausted',
+        timestamp: '2026-03-01T00:00:00.000Z',
+        data: {
+          contractId: acme.contractId,
+          customerId: acme.customerId,
+          budget: data.budgets[0],
+          consumedUnits: 0,
+          consumedCents: 100,
+        },
+      },
+    ]);
+  });
+
+  test('another cap arms it again, and the next evaluation tells again', async () => {
+    await listen(world, ['credit.budget.exhausted']);
+    const acme = await subscribe(world, { contract });
+    const params = { contractId: acme.contractId, index: '0' };
+    await use(world, acme, { tokens: 120, at, model: 'large' });
+    await world.call('budgets.update', { params, body: { label: 'big', maxCreditsCents: 100 } });
+    await use(world, acme, { tokens: 1, at, model: 'large' });
+    expect(await outboxOf(world)).toHaveLength(1);
+    await world.call('budgets.update', { params, body: { maxCreditsCents: 110 } });
+    await world.call('budgets.usage', { params: { contractId: acme.contractId } });
+    await world.call('budgets.usage', { params: { contractId: acme.contractId } });
+    expect((await outboxOf(world)).map(({ data }) => data['consumedCents'])).toEqual([120, 121]);
+  });
+
+  describe('over four connections to one database', () => {
+    let directory: string;
+    let first: World;
+    let acme: Subscription;
+    let callers: World['call'][];
+
+    beforeEach(async () => {
+      directory = mkdtempSync(join(tmpdir(), 'tally-webhooks-'));
+      const database = join(directory, 'shared.db');
+      first = await createWorld({ start: at, database });
+      await listen(first, ['credit.budget.exhausted']);
+      acme = await subscribe(first, { contract });
+      const engines = await Promise.all(Array.from({ length: 4 }, async () => await connect(database)));
+      callers = engines.flatMap(({ call }) => [call, call, call, call]);
+      return async () => {
+        await Promise.all(engines.map(async ({ close }) => await close()));
+        await first.close();
+        rmSync(directory, { recursive: true });
+      };
+    });
+
+    async function connect(database: string): Promise<Pick<World, 'call' | 'close'>> {
+      const engine = createEngine({
+        store: await openStore(database),
+        now: first.clock.now,
+        newId: () => crypto.randomUUID(),
+        randomBytes: countedBytes(),
+        finalizationGraceHours: 0,
+      });
+      const billing = engine.as(await engine.owner());
+      return {
+        call: async (name, input) => (await billing.call(name, input)).body,
+        close: async () => await engine.close(),
+      };
+    }
+
+    async function everyone(work: (call: World['call']) => Promise<unknown>): Promise<void> {
+      await Promise.all(callers.map(work));
+    }
+
+    async function setCap(maxCreditsCents: number): Promise<void> {
+      const params = { contractId: acme.contractId, index: '0' };
+      await first.call('budgets.update', { params, body: { maxCreditsCents } });
+    }
+
+    test('sixteen ingesters that cross one cap tell once an arming', async () => {
+      const flood = async () =>
+        await everyone(async (call) => await send({ ...first, call }, ...eventsOfIngester(acme, at)));
+      await flood();
+      expect(await outboxOf(first)).toHaveLength(1);
+      await setCap(500);
+      await flood();
+      expect((await outboxOf(first)).map(({ data }) => data['consumedCents'])).toEqual([100, 500]);
+    });
+
+    test('sixteen readers that find one cap reached tell once', async () => {
+      await send(first, ...eventsOfIngester(acme, at));
+      await setCap(15);
+      await everyone(async (call) => await call('budgets.usage', { params: { contractId: acme.contractId } }));
+      expect((await outboxOf(first)).map(({ data }) => data['consumedCents'])).toEqual([20]);
+    });
+  });
+});
+
+/** Twenty cents of the budget's dimension, in two events. */
+function eventsOfIngester({ customerId, contractId }: Subscription, timestamp: string) {
+  const event = { customerId, contractId, timestamp, properties: { tokens: 10, model: 'large' } };
+  return [event, event];
+}
