@@ -1,0 +1,357 @@
+/** What keeps a grant from being made twice, from being a slip, and from going past the policy. */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { BillingError } from '../../src/errors.ts';
+import type { ErrorKind } from '../../src/errors.ts';
+import type { Answer } from '../../src/operations/index.ts';
+import { createStage } from '../support/stage.ts';
+import type { CommandStage } from '../support/stage.ts';
+import { createShell } from './shell.ts';
+
+const expiry = ['--expires-at', '2027-01-01T00:00:00Z'];
+const line = 'credits grant k1 --amount-cents 500 --expires-at 2099-01-01T00:00:00Z';
+
+/** A service that makes every grant once for each external id, and may lose its answers. */
+function forgetfulService() {
+  const made = new Map<string, number>();
+  const failures: ErrorKind[] = [];
+  const shell = createShell({
+    reply: ({ name, input }) => {
+      if (name !== 'credits.grant') return {};
+      const failure = failures.shift();
+      const { externalId, ...asked } = input.body as { readonly externalId: string };
+      const isReplay = made.has(externalId);
+      if (failure !== 'rateLimited') made.set(externalId, (made.get(externalId) ?? 0) + (isReplay ? 0 : 1));
+      if (failure !== undefined) throw new BillingError(failure, 'no answer');
+      return { isReplay, mismatches: [], body: { data: { id: 'e1', ...asked } } as unknown as Answer['body'] };
+    },
+  });
+  return { shell, failures, made };
+}
+
+describe('a grant without an external id', () => {
+  test('gets one of its own each time that it is made', async () => {
+    const { shell, made } = forgetfulService();
+    for (let time = 0; time < 3; time += 1) expect((await shell.run(line)).code).toBe(0);
+    expect(made.size).toBe(3);
+  });
+
+  test.each<ErrorKind>(['network', 'internal', 'unavailable', 'interrupted'])(
+    'whose answer is lost (%s) is finished by the same command, and made once',
+    async (kind) => {
+      const { shell, failures, made } = forgetfulService();
+      failures.push(kind, kind);
+      expect((await shell.run(line)).stdout).toBe('');
+      await shell.run(line);
+      const { code, stderr } = await shell.run(line);
+      expect([code, made.size]).toEqual([0, 1]);
+      expect(stderr).toContain('this finishes the grant begun at');
+      expect(stderr).toContain('this entry was there already');
+      await shell.run(line);
+      expect(made.size).toBe(2);
+    },
+  );
+
+  test('that is another request is another grant', async () => {
+    const { shell, failures, made } = forgetfulService();
+    failures.push('network');
+    await shell.run(line);
+    await shell.run(line.replace('500', '501'));
+    await shell.run(line.replace('k1', 'k2'));
+    expect(made.size).toBe(3);
+  });
+
+  test('that was refused is not taken up again', async () => {
+    const { shell, failures } = forgetfulService();
+    failures.push('conflict');
+    await shell.run(line);
+    await shell.run(line);
+    const ids = shell.calls.map(({ input }) => (input.body as { externalId: string }).externalId);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  test('is not taken up in another place', async () => {
+    const { shell, failures, made } = forgetfulService();
+    failures.push('network');
+    await shell.run(`${line} --database a.db`);
+    await shell.run(`${line} --database b.db`);
+    await shell.run(`${line} --database a.db --org other`);
+    expect(made.size).toBe(3);
+    expect((await shell.run('credits grant --resume --database ./a.db --json status')).stdout).toContain('repeated');
+  });
+
+  test('that the service would refuse is not even begun', async () => {
+    const { shell } = forgetfulService();
+    expect(await shell.run(line.replace('500', '5.5'))).toMatchObject({ code: 8, stdout: '' });
+    expect(shell.calls).toEqual([]);
+    expect((await shell.run('journal list')).stdout).toBe('');
+  });
+});
+
+describe('--resume', () => {
+  test('sends every unfinished grant with the id that it had, and then there is none', async () => {
+    const { shell, failures, made } = forgetfulService();
+    failures.push('network', 'rateLimited');
+    await shell.run(`${line} --reason 'Sorry' --metadata a=1.10`);
+    await shell.run(`${line} --external-id ticket-1`);
+    await shell.run(`${line} --external-id ticket-2`);
+    const sent = shell.calls.map(({ input }) => input);
+    const { code, stdout } = await shell.run('credits grant --resume --columns contractId,externalId,status');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^k1\t[-0-9a-f]{36}\trepeated\nk1\tticket-1\tdone\n$/);
+    expect(JSON.stringify(shell.calls.slice(3).map(({ input }) => input))).toBe(JSON.stringify(sent.slice(0, 2)));
+    expect(made.size).toBe(3);
+    expect(await shell.run('credits grant --resume')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'no grant is unfinished\n',
+    });
+  });
+
+  test.each<[ErrorKind, boolean]>([
+    ['network', true],
+    ['notFound', true],
+    ['unauthorized', true],
+    ['invalidInput', false],
+  ])('that fails again with %s leaves it unfinished: %s', async (kind, isLeft) => {
+    const { shell, failures } = forgetfulService();
+    failures.push('network', kind);
+    await shell.run(line);
+    const { code, stdout } = await shell.run('credits grant --resume --columns status,error');
+    expect([code, stdout]).toEqual([10, 'failed\tno answer\n']);
+    expect((await shell.run('credits grant --resume --dry-run')).stdout === '').toBe(!isLeft);
+  });
+
+  test('--dry-run shows what would be sent', async () => {
+    const { shell, failures } = forgetfulService();
+    failures.push('network');
+    await shell.run(line);
+    const { stdout } = await shell.run('credits grant --resume --dry-run --columns contractId,amountCents,status');
+    expect([stdout, shell.calls.length]).toEqual(['k1\t500\tpending\n', 1]);
+  });
+
+  test('takes no fields', async () => {
+    expect((await createShell().run(`${line} --resume`)).stderr).toContain('--resume takes no contract');
+  });
+});
+
+describe('a slip', () => {
+  test('of nothing granted needs --allow-zero', async () => {
+    const { shell } = forgetfulService();
+    const zero = line.replace('500', '0');
+    expect(await shell.run(zero)).toMatchObject({ code: 11, stdout: '' });
+    expect(shell.calls).toEqual([]);
+    expect((await shell.run(`${zero} --allow-zero`)).code).toBe(0);
+  });
+
+  test('of a grant that never expires is no command line', async () => {
+    expect((await createShell().run('credits grant k1 --amount-cents 5')).stderr).toContain('missing --expires-at');
+  });
+
+  test('of a reason given twice is refused', async () => {
+    expect((await createShell().run(`${line} --reason a --description b`)).stderr).toContain('was given twice');
+  });
+});
+
+test('--reason is kept as the description', async () => {
+  const { shell } = forgetfulService();
+  await shell.run(`${line} --reason 'Apology for the outage'`);
+  expect(shell.calls[0]?.input.body).toMatchObject({ description: 'Apology for the outage' });
+});
+
+describe.each(['embedded', 'http'] as const)('on a real service, %s', (surface) => {
+  let stage: CommandStage;
+  let contract: string;
+  beforeEach(async () => {
+    stage = await createStage(surface);
+    contract = await subscribe('acme');
+  });
+  afterEach(async () => await stage.close());
+
+  const made = async (...words: string[]) => {
+    const { stdout, stderr, exitCode } = await stage.tally([...words, '-o', 'name']);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    return stdout.trim();
+  };
+
+  const createCustomer = async (name: string) => {
+    const contact = 'name=Ada,email=ada@example.com,roles=primary';
+    return await made('customers', 'create', '--name', name, '--contact', contact);
+  };
+
+  async function subscribe(name: string, of?: string): Promise<string> {
+    const customer = of ?? (await createCustomer(name));
+    const price = ['--model', 'FLAT', '--unit-amount', '1', '--price-interval', 'MONTH'];
+    const pricing = await made('pricing', 'create', '--product-name', name, '--name', 'Fee', ...price);
+    const plan = await made('plans', 'create', '--name', name, '--item', `pricingId=${pricing}`);
+    const terms = ['--customer-id', customer, '--plan-id', plan, '--start-date', '2026-03-01'];
+    return await made('contracts', 'create', ...terms);
+  }
+
+  const grant = async (...words: string[]) => await stage.tally(['credits', 'grant', contract, ...expiry, ...words]);
+  const policy = (text: string) => {
+    mkdirSync(join(stage.directory, 'config'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(stage.directory, 'config', 'policy.yaml'), text);
+  };
+
+  test('a person sees the wallet before and after, and which grants burn first; the answer is alone on standard output', async () => {
+    await stage.tally(['credits', 'grant', contract, '--expires-at', '2027-06-01T00:00:00Z', '--amount-cents', '1000']);
+    const words = [
+      'credits',
+      'grant',
+      contract,
+      ...expiry,
+      '--amount-cents',
+      '2550',
+      '--reason',
+      'Outage',
+      '-o',
+      'json',
+    ];
+    const { stdout, stderr } = await stage.tally(words, { isTerminal: true });
+    expect(JSON.parse(stdout)).toMatchObject({ data: { amountCents: 2550, description: 'Outage' } });
+    expect(stderr.replaceAll(/[0-9a-f-]{36}/g, 'ID')).toBe(
+      [
+        'wallet before  10.00 USD',
+        'wallet after   35.50 USD',
+        'burns first    ID  25.50 USD  expires 2027-01-01T00:00:00Z  Outage',
+        '       then    ID  10.00 USD  expires 2027-06-01T00:00:00Z  Promotional credit grant',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('a script sees nothing of it', async () => {
+    expect(await grant('--amount-cents', '1')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await grant('--amount-cents', '1', '-o', 'table', '--quiet')).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  test('free credits that nothing values come with a warning', async () => {
+    const free = ['--credit-amount', '100', '--credit-rate-cents', '0'];
+    expect((await grant(...free)).stderr).toContain('free credits pay for nothing unless');
+    await grant('--credit-amount', '1', '--credit-rate-cents', '10');
+    expect(await grant(...free)).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  describe('the policy file', () => {
+    test('caps one grant', async () => {
+      policy('grants:\n  per-grant: 10.00\n');
+      expect(await grant('--amount-cents', '1000')).toMatchObject({ exitCode: 0 });
+      const refused = await grant('--amount-cents', '1001');
+      expect(refused).toMatchObject({ exitCode: 11, stdout: '' });
+      expect(refused.stderr).toContain('per-grant: 10.01 USD is more than 10.00 USD');
+      expect((await grant('--credit-amount', '100.1', '--credit-rate-cents', '10')).exitCode).toBe(11);
+      expect((await grant('--credit-amount', '100.04', '--credit-rate-cents', '10')).exitCode).toBe(0);
+    });
+
+    test('caps a customer and month over all of its contracts', async () => {
+      policy('grants:\n  per-customer-and-month: 10.00\n');
+      const other = await subscribe('globex');
+      const { stdout } = await stage.tally(['contracts', 'get', contract, '--json', 'customerId']);
+      const second = await subscribe('second', (JSON.parse(stdout) as { customerId: string }).customerId);
+      await grant('--amount-cents', '500');
+      await stage.tally(['credits', 'grant', second, ...expiry, '--amount-cents', '100']);
+      expect((await grant('--amount-cents', '401')).stderr).toContain(
+        'per-customer-and-month: 6.00 USD were granted to this customer in 2026-03, and 4.01 USD more exceed 10.00 USD',
+      );
+      expect((await grant('--amount-cents', '400')).exitCode).toBe(0);
+      const there = ['credits', 'grant', other, ...expiry, '--amount-cents', '1000'];
+      expect((await stage.tally(there)).exitCode).toBe(0);
+      stage.clock.set('2026-04-01T00:00:00Z');
+      expect((await grant('--amount-cents', '1000')).exitCode).toBe(0);
+    });
+
+    test('caps an operator and day, and counts one grant once however often it is sent', async () => {
+      policy('grants:\n  per-operator-and-day: 10.00\n');
+      const words = ['--amount-cents', '900', '--external-id', 't1'];
+      for (let time = 0; time < 3; time += 1) expect((await grant(...words)).exitCode).toBe(0);
+      expect((await grant('--amount-cents', '101')).stderr).toContain(
+        'per-operator-and-day: 9.00 USD were granted by ada',
+      );
+      stage.clock.advance({ hours: 24 });
+      expect((await grant('--amount-cents', '101')).exitCode).toBe(0);
+    });
+
+    test('asks for a reason and a ticket', async () => {
+      policy("grants:\n  reason: required\n  ticket: 'SUP-[0-9]+'\n");
+      expect((await grant('--amount-cents', '1')).stderr).toMatch(/reason: .*; ticket: /);
+      expect((await grant('--amount-cents', '1', '--reason', 'x')).stderr).toContain('(ticket: ');
+      expect((await grant('--amount-cents', '1', '--reason', 'see SUP-1')).exitCode).toBe(0);
+      expect((await grant('--amount-cents', '1', '--reason', 'x', '--external-id', 'SUP-2')).exitCode).toBe(0);
+    });
+
+    test('caps free credits', async () => {
+      policy('grants:\n  free-credits-per-grant: 10.5\n');
+      const free = (credits: string) => grant('--credit-amount', credits, '--credit-rate-cents', '0', '--quiet');
+      expect((await free('10.5')).exitCode).toBe(0);
+      expect((await free('10.500001')).stderr).toContain(
+        'free-credits-per-grant: 10.500001 credits are more than 10.5',
+      );
+    });
+
+    test('is gone past with a reason, which is journaled', async () => {
+      policy('grants:\n  per-grant: 1.00\n');
+      const big = ['--amount-cents', '500'];
+      expect((await grant(...big, '--override-policy', ' ')).exitCode).toBe(2);
+      expect((await grant(...big, '--override-policy', 'CFO agreed')).exitCode).toBe(0);
+      const { stdout } = await stage.tally(['journal', 'list', '--operation', 'credits.grant', '-o', 'json']);
+      expect(JSON.parse(stdout).data.at(-1)).toMatchObject({
+        override: { reason: 'CFO agreed', rules: ['per-grant'] },
+      });
+    });
+
+    test('holds for a request sent by method and path too', async () => {
+      policy('grants:\n  per-grant: 1.00\n');
+      const input = JSON.stringify({ amountCents: 500, expiresAt: '2027-01-01T00:00:00Z' });
+      const path = `/v1/contracts/${contract}/credits/promotional/grant`;
+      expect((await stage.tally(['api', 'POST', path, '--input', '-'], { input })).exitCode).toBe(11);
+    });
+
+    test('holds only where it says', async () => {
+      policy('environments: [production]\ngrants:\n  per-grant: 1.00\n');
+      expect((await grant('--amount-cents', '500')).exitCode).toBe(0);
+    });
+  });
+});
+
+describe('a policy file that is wrong stops every write, and says where', () => {
+  test.each([
+    ['grants:\n  per-grand: 1.00\n', 'grants.per-grand is no rule; there are per-grant,'],
+    ['grants:\n  per-grant: a lot\n', 'grants.per-grant must be an amount such as 500.00'],
+    ['grants:\n  per-grant: 5.005\n', 'grants.per-grant must be an amount'],
+    ['grants:\n  reason: maybe\n', 'grants.reason must be required or optional'],
+    ["grants:\n  ticket: '('\n", 'grants.ticket is no pattern'],
+    ['grants:\n  free-credits-per-grant: -1\n', 'grants.free-credits-per-grant must be a number of credits'],
+    ['environments: production\n', 'environments must be a list'],
+    ['rules: 1\n', 'rules is no rule'],
+    ['- a\n', 'the file must be names with values'],
+    ['a: [\n', 'is no YAML'],
+  ])('%j', async (text, words) => {
+    const shell = createShell();
+    const path = join(shell.home, 'config', 'policy.yaml');
+    mkdirSync(join(shell.home, 'config'), { mode: 0o700 });
+    writeFileSync(path, text);
+    const { code, stderr } = await shell.run(line);
+    expect([code, shell.calls]).toEqual([2, []]);
+    expect(stderr).toContain(`${path}: ${words}`);
+  });
+
+  test('TALLY_POLICY names another, which must be there', async () => {
+    const shell = createShell({ env: { TALLY_POLICY: '/nowhere/policy.yaml' } });
+    expect((await shell.run(line)).stderr).toContain(
+      'TALLY_POLICY names /nowhere/policy.yaml, and there is no such file',
+    );
+    expect((await shell.run('customers list')).code).toBe(0);
+  });
+
+  test('an empty one has no rules', async () => {
+    const shell = createShell();
+    mkdirSync(join(shell.home, 'config'), { mode: 0o700 });
+    writeFileSync(join(shell.home, 'config', 'policy.yaml'), '# nothing yet\n');
+    expect((await shell.run(line)).code).toBe(0);
+  });
+});
