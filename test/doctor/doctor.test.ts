@@ -9,6 +9,9 @@ import type { CheckName } from '../../src/engine/doctor/checks.ts';
 import { examine } from '../../src/engine/doctor/examination.ts';
 import type { Examination } from '../../src/operations/findings.ts';
 import { openStore } from '../../src/store/open.ts';
+import { finalize, invoiceAt, subscribe, use } from '../support/billing-scenario.ts';
+import { createContract, createCustomer } from '../support/usage-scenario.ts';
+import { createWorld } from '../support/world.ts';
 import { damage } from './damage.ts';
 import type { Damage } from './damage.ts';
 import { makeSoundBook } from './sound-book.ts';
@@ -252,4 +255,43 @@ test('of many findings of one check a hundred are listed, and all are counted', 
   const { findings, findingCount } = await examined(file);
   expect(findings).toHaveLength(100);
   expect(findingCount).toBe(130);
+});
+
+test('the query of a meter is run again, outside of the database', async () => {
+  const file = join(directory, 'query.db');
+  const world = await createWorld({ start: '2026-03-20T00:00:00.000Z', database: file });
+  const meter = { sql: `SELECT sum(properties['tokens']) AS value FROM events` };
+  const acme = await subscribe(world, { contract: { startDate: '2026-03-01' }, meter });
+  await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z', key: 'a' });
+  world.clock.set('2026-04-01T00:00:00Z');
+  await finalize(world, (await invoiceAt(world, acme, 0)).id);
+  const verified = await world.call('credits.verify', { params: { contractId: acme.contractId } });
+  await world.close();
+  expect(verified.data.findings).toEqual([]);
+  expect((await examined(file)).findings).toEqual([]);
+  damage(file, ({ run }) => run(`UPDATE events SET propertiesJson = '{"tokens":301}'`));
+  expect((await examined(file)).findings).toMatchObject([{ check: 'invoice-lines' }]);
+});
+
+test('a cancellation, which cuts a longer period that was billed whole, leaves the invoices before it right', async () => {
+  const file = join(directory, 'cancelled.db');
+  const world = await createWorld({ start: '2026-03-02T00:00:00.000Z', database: file });
+  const customerId = await createCustomer(world, 'acme');
+  const price = async (name: string, priceInterval: string) => {
+    const body = { productName: name, name, model: 'FLAT', unitAmount: '120', priceInterval };
+    return (await world.call('pricing.create', { body })).data.id;
+  };
+  const pricingIds = [await price('Support', 'YEAR'), await price('Seats', 'MONTH')];
+  const contractId = await createContract(world, {
+    customerId,
+    pricingIds,
+    startDate: '2026-03-01',
+    endDate: undefined,
+  });
+  const { data } = await world.call('invoices.list', { query: { customerId } });
+  await finalize(world, data.at(-1)?.id ?? '');
+  world.clock.set('2026-04-10T00:00:00Z');
+  await world.call('contracts.cancel', { params: { contractId }, body: { cancelAt: 'end_of_period' } });
+  await world.close();
+  expect((await examined(file)).findings).toEqual([]);
 });
