@@ -24,6 +24,16 @@ export function billingTermsOf(contract: ContractTerms): BillingTerms {
   };
 }
 
+/** What a contract was billed by at an instant: an invoice of before a cancellation was made by the terms of before it. */
+export function billingTermsAt(
+  contract: ContractTerms & Pick<Contract, 'cancelledAt'>,
+  at: Temporal.Instant,
+): BillingTerms {
+  const { cancelledAt } = contract;
+  const isLater = cancelledAt !== undefined && Temporal.Instant.compare(at, cancelledAt) < 0;
+  return billingTermsOf(isLater ? { ...contract, effectiveEndDate: undefined } : contract);
+}
+
 /** The instant at which service stops, exclusive; undefined for a rolling contract. */
 export function serviceEndOf(contract: Pick<Contract, 'endDate' | 'effectiveEndDate'>): Temporal.Instant | undefined {
   const endDate = contract.effectiveEndDate ?? contract.endDate;

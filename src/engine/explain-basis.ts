@@ -22,7 +22,7 @@ import { type Budget, listBudgets } from '../store/records/budgets.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { type FrozenLine, type Invoice, listInvoiceLines, listInvoicesOfContract } from '../store/records/invoices.ts';
 import { listLedger, type StoredLedgerEntry } from '../store/records/ledger.ts';
-import { billingTermsOf } from './contract-terms.ts';
+import { billingTermsAt } from './contract-terms.ts';
 import { getContract } from './contract-lookup.ts';
 import type { CallContext } from './handler.ts';
 import { frozenLines } from './invoices-wire.ts';
@@ -152,7 +152,7 @@ async function rateUsageOf(
   { contract, budgets, invoice }: Subject,
   { grants, until }: { readonly grants: readonly GrantState[]; readonly until: Temporal.Instant },
 ) {
-  const terms = billingTermsOf(contract);
+  const terms = billingTermsAt(contract, until);
   const period = invoicePeriodAt(terms, invoice.periodIndex);
   if (period === undefined) return { windows: [], rated: new Map<string, RatedLine>(), atoms: [], lines: [] };
   const windows = usageWindowsOf(terms, period).filter(({ start }) => Temporal.Instant.compare(start, until) <= 0);
