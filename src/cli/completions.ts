@@ -77,7 +77,11 @@ async function placesOf(manifest: Manifest): Promise<Place[]> {
 /** A local command with its flags and verbs, declared for nothing but to be read. */
 async function declared(name: string, { load }: Pick<LocalCommand, 'load'>, manifest: Manifest): Promise<Command> {
   const command = new Command(name);
-  (await load()).declare(command, { manifest, runAction: () => Promise.resolve(), runLine: () => Promise.resolve(0) });
+  (await load()).declare(command, {
+    loadManifest: () => Promise.resolve(manifest),
+    runAction: () => Promise.resolve(),
+    runLine: () => Promise.resolve(0),
+  });
   return command;
 }
 

@@ -85,6 +85,9 @@ export interface Manifest {
   readonly commands: readonly CommandSpec[];
 }
 
+/** Gives the commands of the operations, when one is on the command line. */
+export type LoadManifest = () => Promise<Manifest>;
+
 /** The manifest as it was generated; loaded when a command needs it, since the root's help and the version do not. */
 export async function loadManifest(): Promise<Manifest> {
   const { default: written } = await import('./manifest.json', { with: { type: 'json' } });

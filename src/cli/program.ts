@@ -11,7 +11,7 @@ import type { Declaring, Run } from './commands/index.ts';
 import { tellFailure } from './failure.ts';
 import { flagForm, globalFlags, operationFlags } from './global-flags.ts';
 import type { GlobalFlag } from './global-flags.ts';
-import type { CommandSpec, FlagSpec, Manifest } from './manifest.ts';
+import type { CommandSpec, FlagSpec, LoadManifest } from './manifest.ts';
 import { vouch } from './safe-text.ts';
 import type { Dependencies, GlobalFlags, Session } from './session.ts';
 import type { Target } from './target.ts';
@@ -22,15 +22,10 @@ interface Progress {
   target?: Target;
 }
 
-/** Gives the commands of the operations, when one is on the command line. */
-export type LoadManifest = () => Promise<Manifest>;
-
 /** Runs one command line, without the program's name; returns the exit code. Never throws. */
 export async function run(argv: readonly string[], dependencies: Dependencies, load: LoadManifest): Promise<number> {
   const { terminal } = dependencies;
   const progress: Progress = {};
-  const isCommand = (word: string | undefined) =>
-    word !== undefined && (Object.hasOwn(commandGroups, word) || Object.hasOwn(localCommands, word));
   const argvToParse = normalized(argv, isCommand);
   const words = commandWords(argvToParse);
   let helpText = '';
@@ -59,6 +54,10 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
       environment: progress.target?.environment,
     });
   }
+}
+
+function isCommand(word: string | undefined): boolean {
+  return word !== undefined && (Object.hasOwn(commandGroups, word) || Object.hasOwn(localCommands, word));
 }
 
 async function startSession(dependencies: Dependencies, flags: GlobalFlags, progress: Progress): Promise<Session> {
@@ -127,7 +126,7 @@ function globalOption(flag: GlobalFlag): Option {
   return flag.choices === undefined ? option : option.choices([...flag.choices]);
 }
 
-/** Every group with its summary, and the verbs of the one that is named. */
+/** Every group with its summary, or the named one alone, with its verbs: each command costs time to set up. */
 async function addCommands(
   program: Command,
   options: { readonly named: string | undefined; readonly load: LoadManifest; readonly runAction: Run },
@@ -136,7 +135,9 @@ async function addCommands(
   const runLine: Declaring['runLine'] = async (argv, dependencies) => await run(argv, dependencies, load);
   const add = (name: string, summary: string, heading: string) =>
     program.command(name).summary(summary).description(`${summary}.`).helpGroup(heading).helpCommand(false);
+  const isAlone = isCommand(named) && named !== 'help';
   for (const [name, summary] of Object.entries(commandGroups)) {
+    if (isAlone && name !== named) continue;
     const heading = administrationGroups.has(name) ? 'Administration:' : 'Billing:';
     const group = add(name, summary, heading).usage('<verb> [id] [flags]');
     if (name !== named) continue;
@@ -148,15 +149,15 @@ async function addCommands(
     );
     for (const [verb, local] of Object.entries(localVerbs[name] ?? {})) {
       const command = group.command(verb).summary(local.summary).description(`${local.summary}.`);
-      (await local.load()).declare(command, { runAction, manifest: await load(), runLine });
+      (await local.load()).declare(command, { runAction, loadManifest: load, runLine });
       command.addHelpText('after', globalFlagsNote);
     }
   }
   for (const [name, local] of Object.entries(localCommands)) {
-    if (local.isHidden === true && name !== named) continue;
+    if ((isAlone || local.isHidden === true) && name !== named) continue;
     const command = add(name, local.summary, local.heading);
     if (name !== named) continue;
-    (await local.load()).declare(command, { runAction, manifest: await load(), runLine });
+    (await local.load()).declare(command, { runAction, loadManifest: load, runLine });
     for (const each of [command, ...command.commands]) each.addHelpText('after', globalFlagsNote);
   }
 }
@@ -172,27 +173,35 @@ const administrationGroups: ReadonlySet<string> = new Set([
 
 const globalFlagsNote = '\nGlobal flags (-o, --profile, --database, --dry-run and more): tally --help\n';
 
+/** What the group's help tells of each verb; the rest when the parser comes to the verb. */
 function addVerbs(group: Command, commands: readonly CommandSpec[], runAction: Run): void {
   for (const command of commands) {
     const ids = command.positionals.map(({ placeholder }) => `<${placeholder}>`);
-    const verb = group
+    group
       .command(command.verb)
       .summary(command.summary)
-      .description([`${command.summary}.`, command.description].filter(Boolean).join(' '))
       .usage([...ids, '[flags]'].join(' '));
-    // Not required of the parser: an unknown flag is the better thing to hear of, and a person can still be asked.
-    for (const { placeholder, description } of command.positionals) verb.argument(`[${placeholder}]`, description);
-    for (const spec of command.flags) addFlag(verb, spec);
-    for (const flag of command.localFlags ?? []) verb.addOption(globalOption(flag));
-    for (const flag of operationFlags) if (hasFlag(command, flag.name)) verb.addOption(globalOption(flag));
-    verb.addHelpText('after', `${examplesText(command)}${globalFlagsNote}`);
-    verb.action(async (...args: unknown[]) => {
-      await runAction(async (session) => {
-        const { callOperation } = await import('./call.ts');
-        await callOperation(invocationOf(command, args), session);
-      }, command);
-    });
   }
+  group.hook('preSubcommand', (_group, verb) => {
+    const command = commands.find((each) => each.verb === verb.name());
+    if (command !== undefined) completeVerb(verb, command, runAction);
+  });
+}
+
+function completeVerb(verb: Command, command: CommandSpec, runAction: Run): void {
+  verb.description([`${command.summary}.`, command.description].filter(Boolean).join(' '));
+  // Not required of the parser: an unknown flag is the better thing to hear of, and a person can still be asked.
+  for (const { placeholder, description } of command.positionals) verb.argument(`[${placeholder}]`, description);
+  for (const spec of command.flags) addFlag(verb, spec);
+  for (const flag of command.localFlags ?? []) verb.addOption(globalOption(flag));
+  for (const flag of operationFlags) if (hasFlag(command, flag.name)) verb.addOption(globalOption(flag));
+  verb.addHelpText('after', `${examplesText(command)}${globalFlagsNote}`);
+  verb.action(async (...args: unknown[]) => {
+    await runAction(async (session) => {
+      const { callOperation } = await import('./call.ts');
+      await callOperation(invocationOf(command, args), session);
+    }, command);
+  });
 }
 
 function hasFlag(command: CommandSpec, name: (typeof operationFlags)[number]['name']): boolean {

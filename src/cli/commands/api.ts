@@ -17,7 +17,7 @@ interface ApiFlags {
   readonly input?: string;
 }
 
-export const declare: CommandModule['declare'] = (command, { runAction, manifest }) => {
+export const declare: CommandModule['declare'] = (command, { runAction, loadManifest }) => {
   command
     .usage('<method> <path> [--input <file>] | --openapi')
     .argument('[method]', 'GET, POST, PUT, PATCH or DELETE')
@@ -37,7 +37,7 @@ Examples:
     .action(async (method: string | undefined, path: string | undefined, flags: ApiFlags) => {
       await runAction(async (session) => {
         if (flags.openapi === true) session.terminal.out(jsonDocument(await session.dependencies.openApiDocument()));
-        else await send({ method, path, inputPath: flags.input }, manifest, session);
+        else await send({ method, path, inputPath: flags.input }, await loadManifest(), session);
       });
     });
 };

@@ -12,10 +12,11 @@ const view = {
   ],
 } as const;
 
-export const declare: CommandModule['declare'] = (command, { runAction, manifest }) => {
+export const declare: CommandModule['declare'] = (command, { runAction, loadManifest }) => {
   command.usage('[-o json]').action(
     async () =>
       await runAction(async ({ terminal, output }) => {
+        const manifest = await loadManifest();
         if (output.format === 'json' && output.jsonFields === undefined) return terminal.out(jsonDocument(manifest));
         const data = manifest.commands.map(({ group, verb, positionals, summary, scope }) => ({
           command: ['tally', group, verb, ...positionals.map(({ placeholder }) => `<${placeholder}>`)].join(' '),

@@ -2,19 +2,19 @@
 
 import { globalFlags } from '../global-flags.ts';
 import type { GlobalFlag } from '../global-flags.ts';
-import type { Manifest } from '../manifest.ts';
+import type { LoadManifest } from '../manifest.ts';
 import { safe, vouch } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import type { CommandModule } from './index.ts';
 
-export const declare: CommandModule['declare'] = (command, { runAction, manifest }) => {
+export const declare: CommandModule['declare'] = (command, { runAction, loadManifest }) => {
   command
     .argument('<flag>', 'name of the flag without dashes')
     .argument('[group]')
     .argument('[verb]')
     .action(async (flag: string, group?: string, verb?: string) => {
       await runAction(async (session) => {
-        const candidates = await candidatesFor(flag, `${group} ${verb}`, { manifest, session });
+        const candidates = await candidatesFor(flag, `${group} ${verb}`, { loadManifest, session });
         // What a shell could run or what would be two candidates is left out (security 4, SEC-24).
         const plain = candidates.filter((candidate) => /^[\w .:*@+-]+$/.test(candidate));
         session.terminal.out(vouch(plain.map((candidate) => `${safe(candidate)}\n`).join('')));
@@ -25,10 +25,11 @@ export const declare: CommandModule['declare'] = (command, { runAction, manifest
 async function candidatesFor(
   flag: string,
   command: string,
-  { manifest, session }: { readonly manifest: Manifest; readonly session: Session },
+  { loadManifest, session }: { readonly loadManifest: LoadManifest; readonly session: Session },
 ): Promise<readonly string[]> {
   if (flag === 'profile') return Object.keys((await session.profiles()).list());
-  const found = manifest.commands.find((each) => `${each.group} ${each.verb}` === command);
+  const { commands } = await loadManifest();
+  const found = commands.find((each) => `${each.group} ${each.verb}` === command);
   if (flag === 'clear') return (found?.flags ?? []).filter((spec) => spec.isNullable === true).map((spec) => spec.flag);
   const spec = found?.flags.find((each) => each.flag === flag || each.alias === flag);
   if (spec?.kind === 'boolean') return ['true', 'false'];

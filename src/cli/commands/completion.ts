@@ -6,7 +6,7 @@ import type { Shell } from '../completions.ts';
 import { vouch } from '../safe-text.ts';
 import type { CommandModule } from './index.ts';
 
-export const declare: CommandModule['declare'] = (command, { runAction, manifest }) => {
+export const declare: CommandModule['declare'] = (command, { runAction, loadManifest }) => {
   command
     .usage('<shell>')
     .argument('[shell]', shells.join(', '))
@@ -26,7 +26,7 @@ Examples:
           if (shell === undefined || !shells.includes(shell as Shell)) {
             throw new BillingError('usage', `completion takes one of ${shells.join(', ')}`);
           }
-          terminal.out(vouch(await completionScript(shell as Shell, manifest)));
+          terminal.out(vouch(await completionScript(shell as Shell, await loadManifest())));
         }),
     );
 };

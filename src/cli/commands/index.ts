@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 
-import type { CommandSpec, Manifest } from '../manifest.ts';
+import type { CommandSpec, LoadManifest } from '../manifest.ts';
 import type { Dependencies, Session } from '../session.ts';
 
 /** Runs an action with a session made from the global flags. */
@@ -10,7 +10,7 @@ export type Run = (action: (session: Session) => Promise<void>, command?: Comman
 
 export interface Declaring {
   readonly runAction: Run;
-  readonly manifest: Manifest;
+  readonly loadManifest: LoadManifest;
   /** Runs a whole command line of its own; returns its exit code. */
   readonly runLine: (argv: readonly string[], dependencies: Dependencies) => Promise<number>;
 }
