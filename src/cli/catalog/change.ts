@@ -1,0 +1,74 @@
+/** A line of the plan: what happens to one thing, and why. */
+
+import { differences } from './comparison.ts';
+import type { Difference } from './comparison.ts';
+import type { Live } from './live.ts';
+import type { Settled } from './matching.ts';
+
+export const kinds = ['product', 'meter', 'rate card', 'price', 'plan'] as const;
+export type Kind = (typeof kinds)[number];
+export const actions = ['create', 'replace', 'archive'] as const;
+export type Action = (typeof actions)[number];
+
+export interface Change {
+  readonly action: Action;
+  readonly kind: Kind;
+  readonly name: string;
+  /** Why, where it is not the differences alone. */
+  readonly reason?: string;
+  readonly differences: readonly Difference[];
+}
+
+export interface Naming<D, L> {
+  readonly labelOf: (definition: D) => string;
+  /** Why something that says the same cannot stay. */
+  readonly reasonOf?: (row: L) => string | undefined;
+}
+
+/** The changes of one kind, in the order of the file. */
+export function changesOf<D extends object, L extends Live<D>>(
+  kind: Kind,
+  { matches, pruned }: Settled<D, L>,
+  { labelOf, reasonOf = () => undefined }: Naming<D, L>,
+): Change[] {
+  const archived = (row: L, reason: string): Change => ({
+    action: 'archive',
+    kind,
+    name: labelOf(row.definition),
+    reason,
+    differences: [],
+  });
+  return [
+    ...matches.flatMap(({ definition, kept, superseded }): Change[] => {
+      const others = superseded
+        .slice(kept === undefined ? 1 : 0)
+        .map((row) => archived(row, 'another one has its name'));
+      const [replaced] = superseded;
+      const name = labelOf(definition);
+      if (kept !== undefined) return others;
+      if (replaced === undefined) return [{ action: 'create', kind, name, differences: [] }];
+      const reason = reasonOf(replaced);
+      return [
+        {
+          action: 'replace',
+          kind,
+          name,
+          ...(reason === undefined ? {} : { reason }),
+          differences: differences(replaced.definition, definition),
+        },
+        ...others,
+      ];
+    }),
+    ...pruned.map((row) => archived(row, 'not in the file')),
+  ];
+}
+
+/** By action, kind and name, so that a plan reads the same however things were found. */
+export function inOrder(changes: readonly Change[]): Change[] {
+  const rank = ({ action, kind, name }: Change) =>
+    `${actions.indexOf(action)} ${kinds.indexOf(kind)} ${JSON.stringify(name)}`;
+  return changes
+    .map((change) => ({ change, key: rank(change) }))
+    .toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+    .map(({ change }) => change);
+}

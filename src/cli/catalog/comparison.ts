@@ -1,0 +1,69 @@
+/** When two definitions say the same: decimals as numbers, what has no order without it, absent as empty. */
+
+import { Big } from 'big.js';
+
+const decimalFields: ReadonlySet<string> = new Set([
+  'unitAmount',
+  'flatAmount',
+  'fallbackUnitAmount',
+  'maxQty',
+  'defaultQuantity',
+]);
+const unorderedFields: ReadonlySet<string> = new Set(['include', 'exclude', 'groupKeys', 'propertyFilters']);
+
+export function saySame(one: object, other: object): boolean {
+  return keyOf(one) === keyOf(other);
+}
+
+/** A text that is the same for definitions that say the same. */
+export function keyOf(definition: object): string {
+  return JSON.stringify(comparable(definition));
+}
+
+export interface Difference {
+  /** `unitAmount`, `metadata.invoiceSendMethod`. */
+  readonly field: string;
+  /** As it is written; null for nothing. */
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** The fields in which two definitions of one thing differ, in the order of their names. */
+export function differences(from: object, to: object, within = ''): Difference[] {
+  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])].toSorted();
+  return names.flatMap((name): Difference[] => {
+    const [before, after] = [valueOf(from, name), valueOf(to, name)];
+    if (JSON.stringify(comparable(before, name)) === JSON.stringify(comparable(after, name))) return [];
+    const field = `${within}${name}`;
+    if (isObject(before) && isObject(after)) return differences(before, after, `${field}.`);
+    return [{ field, from: before ?? null, to: after ?? null }];
+  });
+}
+
+function comparable(value: unknown, field = ''): unknown {
+  if (typeof value === 'string') return decimalFields.has(field) ? new Big(value).toFixed() : value;
+  if (Array.isArray(value)) {
+    const elements = value.map((each) => comparable(each, field));
+    if (elements.length === 0) return undefined;
+    return unorderedFields.has(field) ? elements.map((each) => JSON.stringify(each)).toSorted() : elements;
+  }
+  return isObject(value) ? comparableObject(value, field) : value;
+}
+
+function comparableObject(value: object, field: string): unknown {
+  // Dimensions are named by people, who may call one of them `include`.
+  const nameOf = (name: string) => (field === 'dimensions' ? '' : name);
+  const members = Object.entries(value)
+    .map(([name, each]) => [name, comparable(each, nameOf(name))] as const)
+    .filter(([, each]) => each !== undefined)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return members.length === 0 ? undefined : members;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function valueOf(object: object, name: string): unknown {
+  return Object.hasOwn(object, name) ? (object as Readonly<Record<string, unknown>>)[name] : undefined;
+}

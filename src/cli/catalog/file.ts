@@ -1,0 +1,146 @@
+/** A catalog file, read and checked as far as it can be without a service. Every problem is told with its line. */
+
+import type * as z from 'zod';
+
+import { InvalidInputError } from '../../errors.ts';
+import type { InputIssue } from '../../errors.ts';
+import { operations } from '../../operations/all.ts';
+import { issuesOf } from '../../operations/parse.ts';
+import { meterBody, priceBody } from './bodies.ts';
+import { planKey, priceKey } from './definitions.ts';
+import type { Catalog, Section } from './definitions.ts';
+import { catalogFile, fieldNames } from './file-schema.ts';
+import type { ParsedFile } from './file-schema.ts';
+import { definitionOf } from './from-file.ts';
+import { nearest } from './nearest.ts';
+import { readYaml } from './yaml-source.ts';
+
+export interface CatalogFile {
+  readonly catalog: Catalog;
+  /** Sections that stand in the file, if only as an empty list. */
+  readonly sections: ReadonlySet<Section>;
+  /** An issue of the part at a path, with the file's name and line. */
+  issueAt(path: readonly PropertyKey[], message: string): InputIssue;
+}
+
+export const sections = ['products', 'meters', 'rateCards', 'pricing', 'plans'] as const satisfies readonly Section[];
+
+/** Throws InvalidInputError with every problem: `catalog.yaml:12: pricing[0].unitAmount: must be…`. */
+export function readCatalogFile(text: string, fileName: string): CatalogFile {
+  const source = readYaml(text);
+  if ('message' in source)
+    throw new InvalidInputError([{ path: `${fileName}:${source.line}`, message: source.message }]);
+  const { value, lineOf } = source;
+  if (value === null || value === undefined) {
+    throw new InvalidInputError([{ path: fileName, message: 'the file is empty' }], {
+      hint: 'see what one looks like with: tally catalog export',
+    });
+  }
+  const issueAt = (path: readonly PropertyKey[], message: string): InputIssue => {
+    const place = pathText(path);
+    return { path: `${fileName}:${lineOf(path)}`, message: place === '' ? message : `${place}: ${message}` };
+  };
+  const parsed = catalogFile.safeParse(value);
+  if (!parsed.success) throw new InvalidInputError(parsed.error.issues.flatMap((issue) => told(issue, value, issueAt)));
+  const catalog = fullForm(parsed.data);
+  const issues = [...ruleIssues(catalog), ...repetitions(catalog)].map(([path, words]) => issueAt(path, words));
+  if (issues.length > 0) throw new InvalidInputError(issues);
+  return { catalog, sections: new Set(sections.filter((section) => parsed.data[section] !== undefined)), issueAt };
+}
+
+function fullForm(file: ParsedFile): Catalog {
+  return {
+    products: (file.products ?? []).map(definitionOf.products),
+    meters: (file.meters ?? []).map(definitionOf.meters),
+    rateCards: (file.rateCards ?? []).map(definitionOf.rateCards),
+    pricing: (file.pricing ?? []).map(definitionOf.pricing),
+    plans: (file.plans ?? []).map(definitionOf.plans),
+  };
+}
+
+type Place = readonly [path: readonly PropertyKey[], words: string];
+
+function told(issue: z.core.$ZodIssue, value: unknown, issueAt: CatalogFile['issueAt']): InputIssue[] {
+  if (issue.code === 'unrecognized_keys') {
+    const known = isSection(issue.path[0]) ? fieldNames(issue.path[0]) : sections;
+    return issue.keys.map((key) => issueAt([...issue.path, key], unknownKey(nearest(key, known))));
+  }
+  return issuesOf([issue], value, '').map(({ message }) => issueAt(issue.path, quotable(message)));
+}
+
+function unknownKey(meant: string | undefined): string {
+  return meant === undefined ? 'unknown field' : `unknown field; did you mean ${meant}?`;
+}
+
+/** YAML takes 2026, true and null for what they look like. */
+function quotable(message: string): string {
+  return message === 'must be a text' ? 'must be a text; quotes make one of anything' : message;
+}
+
+function isSection(name: PropertyKey | undefined): name is Section {
+  return (sections as readonly PropertyKey[]).includes(name ?? '');
+}
+
+/** What the service would say of each entry, were it sent now; ids stand for names that are looked up later. */
+function ruleIssues({ meters, pricing }: Catalog): Place[] {
+  const fieldOf: Readonly<Record<string, string>> = { productId: 'product', meterId: 'meter' };
+  const check = (section: Section, index: number, schema: z.ZodType, body: object): Place[] =>
+    (schema.safeParse(body).error?.issues ?? []).flatMap((issue) =>
+      issuesOf([issue], body, '').map(({ message }): Place => {
+        const [first = '', ...rest] = issue.path;
+        return [[section, index, fieldOf[String(first)] ?? first, ...rest], message];
+      }),
+    );
+  return [
+    ...meters.flatMap((meter, index) => check('meters', index, operations['meters.create'].body, meterBody(meter))),
+    ...pricing.flatMap((price, index) => {
+      const ids = { productId: price.product, meterId: price.meter };
+      return check('pricing', index, operations['pricing.create'].body, priceBody(price, ids));
+    }),
+  ];
+}
+
+/** Names are all that tells things apart. */
+function repetitions({ products, meters, rateCards, pricing, plans }: Catalog): Place[] {
+  return [
+    ...repeated(
+      'products',
+      products.map(({ name }) => name),
+    ),
+    ...repeated(
+      'meters',
+      meters.map(({ code }) => code),
+    ),
+    ...repeated(
+      'rateCards',
+      rateCards.map(({ meter }) => meter),
+    ),
+    ...repeated('pricing', pricing.map(priceKey)),
+    ...repeated('plans', plans.map(planKey)),
+    ...plans.flatMap(({ items }, index) =>
+      repeated(
+        'plans',
+        items.map(({ product, price: name }) => priceKey({ product, name })),
+        [index, 'items'],
+      ),
+    ),
+  ];
+}
+
+function repeated(section: Section, keys: readonly string[], within: readonly PropertyKey[] = []): Place[] {
+  const first = new Map<string, number>();
+  return keys.flatMap((key, index): Place[] => {
+    const earlier = first.get(key);
+    if (earlier === undefined) first.set(key, index);
+    return earlier === undefined
+      ? []
+      : [[[section, ...within, index], `is the same as ${pathText([section, ...within, earlier])}`]];
+  });
+}
+
+/** `pricing[0].unitAmount`. */
+function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((name, index) => (typeof name === 'number' ? `[${name}]` : index === 0 ? String(name) : `.${String(name)}`))
+    .join('');
+}

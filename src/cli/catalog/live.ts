@@ -1,0 +1,214 @@
+/** The catalog that a service has, read through its lists: definitions by name, with the ids that they stand for. */
+
+import { BillingError, ConflictError } from '../../errors.ts';
+import { textOfNumber } from '../../exact-json.ts';
+import { limits } from '../../limits.ts';
+import type { Billing, ResponseBody } from '../../operations/index.ts';
+import { planKey, planLabel, priceKey, priceLabel } from './definitions.ts';
+import type {
+  Catalog,
+  MeterDefinition,
+  PlanDefinition,
+  PriceDefinition,
+  ProductDefinition,
+  RateCardDefinition,
+} from './definitions.ts';
+
+export interface Live<D> {
+  readonly id: string;
+  readonly definition: D;
+}
+
+export interface LivePrice extends Live<PriceDefinition> {
+  readonly productId: string;
+  readonly meterId: string | undefined;
+}
+
+export interface LivePlan extends Live<PlanDefinition> {
+  readonly pricingIds: readonly string[];
+}
+
+/** Unarchived things alone, newest first. */
+export interface LiveCatalog {
+  readonly products: readonly Live<ProductDefinition>[];
+  readonly meters: readonly Live<MeterDefinition>[];
+  /** Those that price something; by the id of the meter. */
+  readonly rateCards: readonly Live<RateCardDefinition>[];
+  readonly pricing: readonly LivePrice[];
+  readonly plans: readonly LivePlan[];
+}
+
+type ListName = 'products.list' | 'meters.list' | 'pricing.list' | 'plans.list';
+type RowOf<N extends ListName> = ResponseBody<N>['data'][number];
+
+/** Throws ConflictError for a price on a meter that is archived, which a file cannot name. */
+export async function readCatalog(billing: Billing): Promise<LiveCatalog> {
+  const products = await everyRow(billing, 'products.list');
+  const meters = await everyRow(billing, 'meters.list');
+  const pricing = await everyRow(billing, 'pricing.list');
+  const plans = await everyRow(billing, 'plans.list');
+  const rateCards: Live<RateCardDefinition>[] = [];
+  for (const { id, code } of meters) {
+    const definition = await rateCardOf(billing, id, code);
+    if (definition !== undefined) rateCards.push({ id, definition });
+  }
+  const codeOf = new Map(meters.map(({ id, code }) => [id, code]));
+  return {
+    products: products.map(({ id, name, description }) => ({ id, definition: { name, description } })),
+    meters: meters.map((row) => ({ id: row.id, definition: meterOf(row) })),
+    rateCards,
+    pricing: pricing.map((row) => ({
+      id: row.id,
+      productId: row.productId,
+      meterId: row.meterId,
+      definition: priceOf(row, codeOf),
+    })),
+    plans: plans.map((row) => ({
+      id: row.id,
+      pricingIds: row.items.map(({ pricingId }) => pricingId),
+      definition: planOf(row),
+    })),
+  };
+}
+
+/** Every page; a row that moved between pages while they were read is kept once. */
+async function everyRow<N extends ListName>(billing: Billing, name: N): Promise<RowOf<N>[]> {
+  const rows = new Map<string, RowOf<N>>();
+  for (let offset = 0; ;) {
+    const query = { limit: String(limits.pageSize), offset: String(offset) };
+    const { body } = await billing.call(name, { query });
+    const { data, hasMore } = body as { readonly data: readonly RowOf<N>[]; readonly hasMore: boolean };
+    for (const row of data) rows.set(row.id, row);
+    offset += data.length;
+    if (!hasMore || data.length === 0) return [...rows.values()];
+  }
+}
+
+/** Undefined for one without prices, and where a service has no rate cards at all. */
+async function rateCardOf(billing: Billing, meterId: string, meter: string): Promise<RateCardDefinition | undefined> {
+  try {
+    const { data } = (await billing.call('meters.rateCard', { params: { meterId } })).body;
+    if (data.rates.length === 0 && data.fallbackUnitAmount === null) return undefined;
+    return { meter, rates: data.rates, fallbackUnitAmount: data.fallbackUnitAmount ?? undefined };
+  } catch (error) {
+    if (error instanceof BillingError && error.kind === 'notOffered') return undefined;
+    throw error;
+  }
+}
+
+function meterOf(row: RowOf<'meters.list'>): MeterDefinition {
+  const { code, displayName, description, sql } = row;
+  if (sql !== undefined) return { code, displayName, description, sql };
+  const { aggregationType, aggregationKey, eventTypeFilter, propertyFilters, groupKeys } = row;
+  return {
+    code,
+    displayName,
+    description,
+    aggregationType,
+    aggregationKey,
+    eventTypeFilter,
+    propertyFilters,
+    groupKeys,
+  };
+}
+
+function priceOf(row: RowOf<'pricing.list'>, codeOf: ReadonlyMap<string, string>): PriceDefinition {
+  const { productName: product, name, description, model, billingMode, tiering, meterId, pricingTiers } = row;
+  const { unitAmount, flatAmount, priceInterval, priceIntervalCount } = row;
+  const meter = meterId === undefined ? undefined : codeOf.get(meterId);
+  if (meterId !== undefined && meter === undefined) {
+    throw new ConflictError(`the price ${priceLabel({ product, name })} (${row.id}) is on a meter that is archived`, {
+      hint: `take it out of use with: tally pricing archive ${row.id}`,
+    });
+  }
+  return {
+    product,
+    name,
+    description,
+    model,
+    billingMode,
+    tiering,
+    unitAmount,
+    flatAmount,
+    priceInterval,
+    priceIntervalCount,
+    meter,
+    pricingTiers: pricingTiers?.map((tier) => ({
+      maxQty: tier.maxQty === '' ? undefined : tier.maxQty,
+      unitAmount: tier.unitAmount,
+      flatAmount: tier.flatAmount,
+    })),
+  };
+}
+
+function planOf(row: RowOf<'plans.list'>): PlanDefinition {
+  const { name, externalId, description, netTerms, metadata, items } = row;
+  const { defaultAutoPayEnabled, invoiceSendMethod, defaultCreditSettings, defaultCreditGrantCents } = metadata;
+  return {
+    name,
+    externalId,
+    description,
+    netTerms,
+    metadata: {
+      defaultAutoPayEnabled,
+      invoiceSendMethod,
+      defaultCreditSettings,
+      defaultCreditGrantCents:
+        defaultCreditGrantCents === undefined ? undefined : Number(textOfNumber(defaultCreditGrantCents)),
+    },
+    items: items.map(({ productName, pricingName, defaultQuantity }) => ({
+      product: productName,
+      price: pricingName,
+      defaultQuantity,
+    })),
+  };
+}
+
+/** What a file would say of it, sorted by name. Throws ConflictError where one name stands for two things. */
+export function catalogOf(live: LiveCatalog): Catalog {
+  checkNames(
+    'prices',
+    live.pricing,
+    ({ definition }) => priceKey(definition),
+    ({ definition }) => priceLabel(definition),
+  );
+  checkNames(
+    'plans',
+    live.plans,
+    ({ definition }) => planKey(definition),
+    ({ definition }) => planLabel(definition),
+  );
+  return {
+    products: sorted(live.products, ({ name }) => [name]),
+    meters: sorted(live.meters, ({ code }) => [code]),
+    rateCards: sorted(live.rateCards, ({ meter }) => [meter]),
+    pricing: sorted(live.pricing, ({ product, name }) => [product, name]),
+    plans: sorted(live.plans, ({ name, externalId = '' }) => [name, externalId]),
+  };
+}
+
+function checkNames<L extends Live<object>>(
+  noun: string,
+  rows: readonly L[],
+  keyOf: (row: L) => string,
+  labelOf: (row: L) => string,
+): void {
+  for (const [, same] of Map.groupBy(rows, keyOf)) {
+    const [first, second] = same;
+    if (first === undefined || second === undefined) continue;
+    throw new ConflictError(`${same.length} ${noun} are called ${labelOf(first)}: ${idsOf(same)}`, {
+      hint: `a file tells things apart by name: take all but one out of use with: tally ${noun === 'plans' ? noun : 'pricing'} archive ID`,
+    });
+  }
+}
+
+function idsOf(rows: readonly { readonly id: string }[]): string {
+  return rows.map(({ id }) => id).join(', ');
+}
+
+function sorted<D>(rows: readonly Live<D>[], keyOf: (definition: D) => readonly string[]): D[] {
+  return rows
+    .map(({ definition }) => ({ definition, key: JSON.stringify(keyOf(definition)) }))
+    .toSorted((one, other) => (one.key < other.key ? -1 : 1))
+    .map(({ definition }) => definition);
+}

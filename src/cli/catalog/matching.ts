@@ -1,0 +1,113 @@
+/** Which things of a service an entry stands for, which of them stays, and which are in its way. */
+
+import { saySame } from './comparison.ts';
+import { planKey, planLabel } from './definitions.ts';
+import type { PlanDefinition } from './definitions.ts';
+import type { Live } from './live.ts';
+
+export interface Match<D, L> {
+  readonly definition: D;
+  /** What says the same already and stays. */
+  readonly kept: L | undefined;
+  /** What goes by the same name and must go, newest first. */
+  readonly superseded: readonly L[];
+}
+
+export interface Matching<D, L> {
+  readonly matches: readonly Match<D, L>[];
+  /** What no entry stands for. */
+  readonly unlisted: readonly L[];
+}
+
+export interface Settled<D, L> {
+  readonly matches: readonly Match<D, L>[];
+  /** What no entry stands for, and goes. */
+  readonly pruned: readonly L[];
+  /** What no entry stands for, and is left alone. */
+  readonly left: readonly L[];
+}
+
+export function settled<D, L>({ matches, unlisted }: Matching<D, L>, isPruned: boolean): Settled<D, L> {
+  return { matches, pruned: isPruned ? unlisted : [], left: isPruned ? [] : unlisted };
+}
+
+/** What goes to make room for a successor. */
+export function supersededOf<L>({ matches }: Pick<Settled<unknown, L>, 'matches'>): L[] {
+  return matches.flatMap(({ superseded }) => superseded);
+}
+
+/** All that goes. */
+export function goneOf<L>(each: Settled<unknown, L>): L[] {
+  return [...supersededOf(each), ...each.pruned];
+}
+
+/** All that stays. */
+export function stayingOf<L>({ matches, left }: Settled<unknown, L>): L[] {
+  return [...matches.flatMap(({ kept }) => (kept === undefined ? [] : [kept])), ...left];
+}
+
+interface MatchOptions<D, L> {
+  readonly keyOf: (definition: D) => string;
+  /** False for what refers to something that goes. */
+  readonly isSound: (row: L) => boolean;
+}
+
+/**
+ * Matches by key. Of several things of one name, which a replacement that was cut short leaves behind, the newest that says
+ * the same stays.
+ */
+export function matchByKey<D extends object, L extends Live<D>>(
+  definitions: readonly D[],
+  live: readonly L[],
+  { keyOf, isSound }: MatchOptions<D, L>,
+): Matching<D, L> {
+  const rowsOf = Map.groupBy(live, ({ definition }) => keyOf(definition));
+  const listed = new Set(definitions.map(keyOf));
+  return {
+    matches: definitions.map((definition) => matchOf(definition, rowsOf.get(keyOf(definition)) ?? [], isSound)),
+    unlisted: live.filter(({ definition }) => !listed.has(keyOf(definition))),
+  };
+}
+
+export function matchOf<D extends object, L extends Live<D>>(
+  definition: D,
+  rows: readonly L[],
+  isSound: (row: L) => boolean,
+): Match<D, L> {
+  const kept = rows.find((row) => isSound(row) && saySame(row.definition, definition));
+  return { definition, kept, superseded: rows.filter((row) => row !== kept) };
+}
+
+export interface PlanMatching<L> extends Matching<PlanDefinition, L> {
+  /** Entries for which there are two plans, by their index. */
+  readonly issues: readonly { readonly index: number; readonly message: string }[];
+}
+
+/**
+ * Matches plans by identity; an entry that no plan has the identity of takes the plan of its name, so that an externalId can
+ * be added or dropped.
+ */
+export function matchPlans<L extends Live<PlanDefinition>>(
+  definitions: readonly PlanDefinition[],
+  live: readonly L[],
+  isSound: (row: L) => boolean,
+): PlanMatching<L> {
+  const exact = matchByKey(definitions, live, { keyOf: planKey, isSound });
+  const taken = new Set<L>();
+  const issues: { index: number; message: string }[] = [];
+  const matches = exact.matches.map((match, index) => {
+    if (match.kept !== undefined || match.superseded.length > 0) return match;
+    const { name, externalId } = match.definition;
+    const rows = exact.unlisted.filter(
+      ({ definition }) => definition.name === name && (definition.externalId === undefined || externalId === undefined),
+    );
+    const identities = new Set(rows.map(({ definition }) => planLabel(definition)));
+    if (identities.size > 1) {
+      issues.push({ index, message: `could be ${[...identities].join(' or ')}: say which by externalId` });
+    }
+    const free = rows.filter((row) => !taken.has(row));
+    for (const row of free) taken.add(row);
+    return matchOf(match.definition, free, isSound);
+  });
+  return { matches, unlisted: exact.unlisted.filter((row) => !taken.has(row)), issues };
+}

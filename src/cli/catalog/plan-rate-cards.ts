@@ -1,0 +1,65 @@
+/** Rate cards are the one part of a catalog that changes in place: a whole one takes the place of another. */
+
+import type { Change } from './change.ts';
+import { differences, saySame } from './comparison.ts';
+import type { MeterDefinition, RateCardDefinition } from './definitions.ts';
+import type { Live } from './live.ts';
+import { stayingOf, supersededOf } from './matching.ts';
+import type { Settled } from './matching.ts';
+
+export interface RateCardPlan {
+  readonly changes: readonly Change[];
+  readonly unchanged: number;
+  /** Rate cards to be set, an empty one where there shall be none. */
+  readonly set: readonly RateCardDefinition[];
+  /** What is in the way, outside the file. */
+  readonly obstacles: readonly string[];
+}
+
+export function planRateCards(
+  definitions: readonly RateCardDefinition[],
+  live: readonly Live<RateCardDefinition>[],
+  options: { readonly meters: Settled<MeterDefinition, Live<MeterDefinition>>; readonly isPruned: boolean },
+): RateCardPlan {
+  const staying = new Set(stayingOf(options.meters).map(({ id }) => id));
+  const replaced = new Set(supersededOf(options.meters).map(({ id }) => id));
+  const cardOf = new Map(live.map((card) => [card.definition.meter, card]));
+  const isListed = (meter: string) => definitions.some((definition) => definition.meter === meter);
+  const unlisted = live.filter(({ definition }) => !isListed(definition.meter));
+
+  const differing = definitions.filter((definition) => {
+    const card = cardOf.get(definition.meter);
+    const current = card !== undefined && staying.has(card.id) ? card.definition : emptyCard(definition.meter);
+    return !saySame(current, definition);
+  });
+  const cleared = options.isPruned ? unlisted.filter(({ id }) => staying.has(id)) : [];
+  const lost = options.isPruned ? [] : unlisted.filter(({ id }) => replaced.has(id));
+  return {
+    changes: [
+      ...differing.map((definition) => changeOf(definition, cardOf.get(definition.meter))),
+      ...cleared.map(({ definition }): Change => ({
+        action: 'archive',
+        kind: 'rate card',
+        name: definition.meter,
+        reason: 'not in the file',
+        differences: [],
+      })),
+    ],
+    unchanged: definitions.length - differing.length,
+    set: [...differing, ...cleared.map(({ definition }) => emptyCard(definition.meter))],
+    obstacles: lost.map(({ definition }) => `the rate card of meter ${definition.meter}, replaced, is not in the file`),
+  };
+}
+
+function emptyCard(meter: string): RateCardDefinition {
+  return { meter, rates: [] };
+}
+
+function changeOf(definition: RateCardDefinition, card: Live<RateCardDefinition> | undefined): Change {
+  const named = { kind: 'rate card', name: definition.meter } as const;
+  if (card === undefined) return { action: 'create', ...named, differences: [] };
+  const found = differences(card.definition, definition);
+  return found.length === 0
+    ? { action: 'replace', ...named, reason: `the meter ${definition.meter} is replaced`, differences: [] }
+    : { action: 'replace', ...named, differences: found };
+}

@@ -1,0 +1,61 @@
+/** A plan as people read it: what is made, what is replaced, what goes, each with why. */
+
+import { Chalk } from 'chalk';
+
+import { wireText } from '../rows.ts';
+import { safe, say, vouch } from '../safe-text.ts';
+import type { SafeText } from '../safe-text.ts';
+import type { OutputStream } from '../terminal.ts';
+import { actions, kinds } from './change.ts';
+import type { Action, Change } from './change.ts';
+import type { CatalogPlan } from './plan.ts';
+
+const heads = {
+  create: { sign: '+', color: 'green' },
+  replace: { sign: '~', color: 'yellow' },
+  archive: { sign: '-', color: 'red' },
+} as const satisfies Record<Action, object>;
+
+const kindWidth = Math.max(...kinds.map((kind) => kind.length));
+
+/** Lines for a person, ending in a line end. */
+export function planText(plan: CatalogPlan, stream: OutputStream): SafeText {
+  const chalk = new Chalk({ level: stream.hasColor ? 1 : 0 });
+  const groups = actions.flatMap((action) => {
+    const changes = plan.changes.filter((change) => change.action === action);
+    const { sign, color } = heads[action];
+    return changes.length === 0 ? [] : [chalk[color](`${sign} ${action}`), ...changes.flatMap(linesOf)];
+  });
+  const rest = [
+    `= ${plan.unchanged} unchanged`,
+    ...(plan.unlisted === 0 ? [] : [`  ${plan.unlisted} not in the file, left alone (--prune archives)`]),
+    ...(plan.changes.some(({ action }) => action !== 'create') ? [frozenWords] : []),
+  ];
+  return vouch([...groups, ...rest].map((line) => `${line}\n`).join(''));
+}
+
+const frozenWords =
+  'Contracts keep the prices, rates and meters that they were made with; new contracts get the new ones.';
+
+function linesOf(change: Change): SafeText[] {
+  const why = [
+    ...(change.reason === undefined ? [] : [safe(change.reason)]),
+    ...change.differences.map(({ field, from, to }) => say`${field}: ${valueText(from)} -> ${valueText(to)}`),
+  ];
+  const indent = ' '.repeat(kindWidth + 6);
+  return [say`    ${change.kind.padEnd(kindWidth)}  ${change.name}`, ...why.map((line) => vouch(`${indent}${line}`))];
+}
+
+function valueText(value: unknown): string {
+  return value === null ? '(none)' : wireText(value);
+}
+
+/** A plan as data; `why` says in one line what a table has no room for. */
+export function planData({ changes, unchanged, unlisted }: CatalogPlan) {
+  return { changes: changes.map((change) => ({ ...change, why: whyOf(change) })), unchanged, unlisted };
+}
+
+function whyOf({ reason, differences }: Change): string {
+  const words = differences.map(({ field, from, to }) => `${field}: ${valueText(from)} -> ${valueText(to)}`);
+  return [...(reason === undefined ? [] : [reason]), ...words].join('; ');
+}

@@ -1,0 +1,54 @@
+/** Names in a file that must stand for something: in the file, or among what the service has and keeps. */
+
+import type { InputIssue } from '../../errors.ts';
+import { priceKey } from './definitions.ts';
+import type { MeterDefinition, PriceDefinition, ProductDefinition } from './definitions.ts';
+import type { CatalogFile } from './file.ts';
+
+/** What can be referred to, by name. */
+export interface Names {
+  readonly products: readonly ProductDefinition[];
+  readonly meters: readonly MeterDefinition[];
+  /** Entries of the file, and what is left alone; a name that stands for two things stands here twice. */
+  readonly pricing: readonly PriceDefinition[];
+}
+
+const nowhere = 'neither in the file nor in the service';
+
+export function referenceIssues({ catalog, issueAt }: CatalogFile, names: Names): InputIssue[] {
+  const products = new Set(names.products.map(({ name }) => name));
+  const meters = new Map(names.meters.map((meter) => [meter.code, meter]));
+  const prices = Map.groupBy(names.pricing, priceKey);
+  return [
+    ...catalog.rateCards.flatMap(({ meter: code, rates }, index): InputIssue[] => {
+      const meter = meters.get(code);
+      const path = ['rateCards', index];
+      if (meter === undefined) return [issueAt([...path, 'meter'], `names no meter, ${nowhere}`)];
+      const keys = meter.groupKeys ?? [];
+      return rates.flatMap(({ dimensions }, rate) =>
+        Object.keys(dimensions)
+          .filter((name) => !keys.includes(name))
+          .map((name) =>
+            issueAt(
+              [...path, 'rates', rate, 'dimensions', name],
+              `is no group key of meter ${code}; it has ${keys.join(', ') || 'none'}`,
+            ),
+          ),
+      );
+    }),
+    ...catalog.pricing.flatMap(({ product, meter }, index) => [
+      ...(products.has(product) ? [] : [issueAt(['pricing', index, 'product'], `names no product, ${nowhere}`)]),
+      ...(meter === undefined || meters.has(meter)
+        ? []
+        : [issueAt(['pricing', index, 'meter'], `names no meter, ${nowhere}`)]),
+    ]),
+    ...catalog.plans.flatMap(({ items }, index) =>
+      items.flatMap(({ product, price: name }, item): InputIssue[] => {
+        const found = prices.get(priceKey({ product, name })) ?? [];
+        if (found.length === 1) return [];
+        const words = found.length === 0 ? `names no price of ${product}, ${nowhere}` : 'is the name of several prices';
+        return [issueAt(['plans', index, 'items', item, 'price'], words)];
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,159 @@
+/** The verbs of `tally catalog`. */
+
+import { writeFile } from 'node:fs/promises';
+
+import { BillingError } from '../../errors.ts';
+import type { Billing } from '../../operations/index.ts';
+import type { View } from '../../operations/operation.ts';
+import type { ChangeFlags, ExportFlags } from '../commands/catalog.ts';
+import { readTextFile } from '../files.ts';
+import { timeoutOf } from '../open-session.ts';
+import { checkFields, jsonDocument, render } from '../output.ts';
+import { confirmWrite, mayAsk } from '../prompts.ts';
+import { safeLines, say, vouch } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import type { Target } from '../target.ts';
+import { readCatalogFile } from './file.ts';
+import type { CatalogFile } from './file.ts';
+import { catalogJsonSchema } from './file-schema.ts';
+import { catalogOf, readCatalog } from './live.ts';
+import { planCatalog } from './plan.ts';
+import type { CatalogPlan } from './plan.ts';
+import { planData, planText } from './plan-text.ts';
+import { takeSteps } from './steps.ts';
+import { fileForm, writeCatalog } from './writing.ts';
+
+export async function exportCatalog({ file, force }: ExportFlags, session: Session): Promise<void> {
+  const { terminal, output, flags } = session;
+  const isJson = output.format === 'json';
+  if ((flags.output !== undefined && !isJson && output.format !== 'yaml') || output.jsonFields !== undefined) {
+    throw new BillingError('usage', 'a catalog is printed as YAML or JSON', { hint: 'give -o yaml or -o json' });
+  }
+  const catalog = catalogOf(await reading(session, await session.target(), readCatalog));
+  const text = isJson ? jsonDocument(fileForm(catalog)) : vouch(await writeCatalog(catalog));
+  if (file === undefined) return terminal.out(terminal.stdout.isTerminal ? safeLines(text) : text);
+  if (flags.dryRun !== true) await writeNew(file, text, force === true);
+  tell(session, flags.dryRun === true ? say`dry run: ${file} was not written` : say`wrote ${file}`);
+}
+
+/** Never replaces what may be somebody's work; a file that says the same already is left as it is. */
+async function writeNew(path: string, text: string, isForced: boolean): Promise<void> {
+  const { readFile } = await import('node:fs/promises');
+  const before = await readFile(path, 'utf8').catch(() => undefined);
+  if (before === text) return;
+  if (before !== undefined && !isForced) {
+    throw new BillingError('refused', `${path} is there already and says something else: nothing was written`, {
+      hint: 'see what differs with: tally catalog diff, or give --force to replace it',
+    });
+  }
+  try {
+    await writeFile(path, text);
+  } catch (cause) {
+    throw new BillingError('usage', `cannot write ${path}: ${(cause as NodeJS.ErrnoException).code ?? 'failed'}`, {
+      cause,
+    });
+  }
+}
+
+export async function diffCatalog(path: string, flags: ChangeFlags, session: Session): Promise<void> {
+  checkFields(session.output, fields, view);
+  const file = await fileAt(path, session);
+  const plan = await reading(session, await session.target(), async (billing) => await planned(file, flags, billing));
+  await show(plan, session);
+  const { length } = plan.changes;
+  if (flags.exitCode !== true || length === 0) return;
+  throw new BillingError('checkFailed', `the catalog differs from ${path}: ${counted(length, 'change')}`, {
+    hint: `make it what the file says with: tally catalog apply ${path}`,
+  });
+}
+
+export async function applyCatalog(path: string, flags: ChangeFlags, session: Session): Promise<void> {
+  checkFields(session.output, fields, view);
+  const file = await fileAt(path, session);
+  const target = await session.target();
+  await reading(session, target, async (billing) => {
+    const plan = await planned(file, flags, billing);
+    if (session.flags.dryRun === true) {
+      await show(plan, session);
+      return tell(session, say`dry run on ${target.environment}: nothing was changed`);
+    }
+    if (plan.changes.length > 0) {
+      await confirmPlan(plan, session, target);
+      await takeSteps(plan.steps, plan.known, billing);
+    }
+    if (session.output.format !== 'table' || session.output.columns !== undefined) return await show(plan, session);
+    session.terminal.out(say`${doneWords(plan)}\n`);
+  });
+}
+
+export async function printSchema({ terminal }: Session): Promise<void> {
+  terminal.out(vouch(catalogJsonSchema()));
+  return await Promise.resolve();
+}
+
+async function fileAt(path: string, { terminal }: Session): Promise<CatalogFile> {
+  return readCatalogFile(await readTextFile(path, terminal), path === '-' ? 'standard input' : path);
+}
+
+async function planned(file: CatalogFile, { prune }: ChangeFlags, billing: Billing): Promise<CatalogPlan> {
+  return planCatalog(file, await readCatalog(billing), { prune: prune === true });
+}
+
+async function reading<T>(session: Session, target: Target, read: (billing: Billing) => Promise<T>): Promise<T> {
+  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
+  try {
+    return await read(opened.billing);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** The plan is seen before the yes: a catalog is the prices of everybody who comes next. */
+async function confirmPlan(plan: CatalogPlan, session: Session, target: Target): Promise<void> {
+  const { terminal, flags } = session;
+  if (flags.quiet !== true || flags.yes !== true) terminal.err(planText(plan, terminal.stderr));
+  const effect = `Make ${counted(plan.changes.length, 'change')} to the catalog`;
+  if (target.kind === 'remote' && target.environment === 'production') {
+    return await confirmWrite(session, target, effect);
+  }
+  if (flags.yes === true) return;
+  if (!mayAsk(session)) {
+    throw new BillingError('refused', 'changes to the catalog need confirmation: nothing was changed', {
+      hint: 'in a script give --yes',
+    });
+  }
+  const reply = await terminal.ask({ kind: 'confirm', message: say`${effect} on ${target.environment}?` });
+  if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was changed');
+}
+
+const view: View = {
+  rows: 'data.changes',
+  columns: [
+    { header: 'ACTION', path: 'action' },
+    { header: 'KIND', path: 'kind' },
+    { header: 'NAME', path: 'name' },
+    { header: 'WHY', path: 'why' },
+  ],
+};
+const nameView: View = { rows: 'data.changes', columns: [{ header: 'NAME', path: 'name' }] };
+const fields = ['action', 'kind', 'name', 'reason', 'why', 'differences'];
+
+async function show(plan: CatalogPlan, { terminal, output }: Session): Promise<void> {
+  const { stdout } = terminal;
+  if (output.format === 'table' && output.columns === undefined) return terminal.out(planText(plan, stdout));
+  const shown = output.format === 'name' ? nameView : view;
+  terminal.out(await render({ data: planData(plan) }, shown, { choice: output, fields, stdout }));
+}
+
+function doneWords({ changes, unchanged }: CatalogPlan): string {
+  const count = (action: string) => changes.filter((change) => change.action === action).length;
+  return `${count('create')} created, ${count('replace')} replaced, ${count('archive')} archived, ${unchanged} unchanged`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function tell({ terminal, flags }: Session, sentence: ReturnType<typeof say>): void {
+  if (flags.quiet !== true) terminal.err(say`${sentence}\n`);
+}

@@ -1,0 +1,122 @@
+/**
+ * The calls that a plan comes to, in an order in which each is allowed, and their making. New prices and plans come before
+ * the old ones go; a product or meter that is replaced must go before its successor comes, since names and codes are unique,
+ * and with it, first, all that hangs on it.
+ */
+
+import { BillingError } from '../../errors.ts';
+import type { Billing } from '../../operations/index.ts';
+import { meterBody, planBody, priceBody, productBody, rateCardBody } from './bodies.ts';
+import { planLabel, priceKey, priceLabel } from './definitions.ts';
+import type { Catalog } from './definitions.ts';
+
+export interface Archived {
+  readonly operation: 'products.archive' | 'meters.archive' | 'pricing.archive' | 'plans.archive';
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface Steps {
+  /** What must go before its successor comes: plans, prices, meters, products. */
+  readonly first: readonly Archived[];
+  readonly create: Catalog;
+  /** What goes when its successor stands: plans, prices, meters, products. */
+  readonly last: readonly Archived[];
+}
+
+/** Ids of what stays, by name, code and key. */
+export interface Known {
+  readonly products: ReadonlyMap<string, string>;
+  readonly meters: ReadonlyMap<string, string>;
+  readonly pricing: ReadonlyMap<string, string>;
+}
+
+export function countSteps({ first, create, last }: Steps): number {
+  return first.length + last.length + Object.values(create).reduce((sum, list) => sum + list.length, 0);
+}
+
+/** Makes the calls. A failure names the step, and says how many are done: planning again goes on from there. */
+export async function takeSteps(steps: Steps, known: Known, billing: Billing): Promise<void> {
+  const total = countSteps(steps);
+  let done = 0;
+  const step = async <T>(words: string, call: () => Promise<T>): Promise<T> => {
+    try {
+      const result = await call();
+      done += 1;
+      return result;
+    } catch (error) {
+      if (!(error instanceof BillingError)) throw error;
+      throw new BillingError(error.kind, `${words}: ${error.message}`, {
+        cause: error,
+        hint: `${done} of ${total} steps are done; once this is settled, the same command goes on from there`,
+        ...(error.requestId === undefined ? {} : { requestId: error.requestId }),
+      });
+    }
+  };
+  const archive = async ({ operation, id, name }: Archived) =>
+    await step(
+      `cannot archive ${name}`,
+      async () => await billing.call(operation, { params: paramsOf(operation, id) }),
+    );
+
+  for (const each of steps.first) await archive(each);
+  await createAll(steps.create, known, { billing, step });
+  for (const each of steps.last) await archive(each);
+}
+
+function paramsOf(operation: Archived['operation'], id: string): Record<string, string> {
+  const names = {
+    'products.archive': 'productId',
+    'meters.archive': 'meterId',
+    'pricing.archive': 'pricingId',
+    'plans.archive': 'planId',
+  } as const;
+  return { [names[operation]]: id };
+}
+
+interface Making {
+  readonly billing: Billing;
+  readonly step: <T>(words: string, call: () => Promise<T>) => Promise<T>;
+}
+
+async function createAll(create: Catalog, known: Known, { billing, step }: Making): Promise<void> {
+  const products = new Map(known.products);
+  const meters = new Map(known.meters);
+  const pricing = new Map(known.pricing);
+  const made = async (
+    operation: 'products.create' | 'meters.create' | 'pricing.create' | 'plans.create',
+    name: string,
+    body: object,
+  ) => (await step(`cannot create ${name}`, async () => await billing.call(operation, { body }))).body.data.id;
+
+  for (const product of create.products) {
+    products.set(product.name, await made('products.create', `product ${product.name}`, productBody(product)));
+  }
+  for (const meter of create.meters) {
+    meters.set(meter.code, await made('meters.create', `meter ${meter.code}`, meterBody(meter)));
+  }
+  for (const card of create.rateCards) {
+    const params = { meterId: get(meters, card.meter) };
+    await step(
+      `cannot set the rate card of ${card.meter}`,
+      async () => await billing.call('meters.setRateCard', { params, body: rateCardBody(card) }),
+    );
+  }
+  for (const price of create.pricing) {
+    const ids = {
+      productId: get(products, price.product),
+      meterId: price.meter === undefined ? undefined : get(meters, price.meter),
+    };
+    pricing.set(priceKey(price), await made('pricing.create', `price ${priceLabel(price)}`, priceBody(price, ids)));
+  }
+  for (const plan of create.plans) {
+    const ids = plan.items.map(({ product, price: name }) => get(pricing, priceKey({ product, name })));
+    await made('plans.create', `plan ${planLabel(plan)}`, planBody(plan, ids));
+  }
+}
+
+function get(ids: ReadonlyMap<string, string>, name: string): string {
+  const id = ids.get(name);
+  if (id === undefined) throw new TypeError(`the plan of changes knows no ${name}`);
+  return id;
+}
