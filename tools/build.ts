@@ -86,10 +86,10 @@ const { output } = await bundle.write({
       { name: 'command', test: /src[\\/]cli[\\/](open-session|call)\.ts$|[\\/]env-paths[\\/]/, priority: 3 },
       {
         name: 'service',
-        test: /src[\\/](engine[\\/](engine|call|keys)|store[\\/](open|backends[\\/]sqlite)|operations[\\/]fields)\.ts$/,
+        test: /src[\\/](engine[\\/](engine|call|keys)|store[\\/](open|backends[\\/]sqlite)|operations[\\/](fields|providers))\.ts$/,
         priority: 2,
       },
-      { name: 'shared', test: /src[\\/](operations|engine|calculation|store)[\\/]/, minShareCount: 6, priority: 1 },
+      { name: 'shared', test: /src[\\/](engine|calculation|store)[\\/]/, minShareCount: 6, priority: 1 },
     ],
   },
   // Not minified: the stack of an unexpected failure stays readable, and the compile cache makes start-up equally fast.
