@@ -117,7 +117,8 @@ function splitPairs(text: string): string[] {
   return text.split(/,(?=\s*[A-Za-z][\w-]*=)/);
 }
 
-function member(spec: FlagSpec, pair: string): [string, unknown] {
+/** The member that `name=value` stands for, by the fields that the flag has. Throws a usage error for what is no pair. */
+export function member(spec: FlagSpec, pair: string): [string, unknown] {
   const [, name = '', text = ''] = pairForm.exec(pair) ?? [];
   if (name === '') {
     throw new BillingError('usage', `--${spec.flag} takes name=value, not ${JSON.stringify(pair)}`, {
@@ -180,7 +181,8 @@ function choiceOf(shape: Shape, text: string): string {
   return shape.choices?.find((choice) => folded(choice) === folded(text)) ?? text;
 }
 
-function folded(text: string): string {
+/** The form in which names are compared: without case, dashes and spaces. */
+export function folded(text: string): string {
   return text.toLowerCase().replaceAll(/[-_\s]/g, '');
 }
 

@@ -45,6 +45,8 @@ export interface JournalContext {
   readonly policy: Policy | undefined;
   /** Why the policy does not hold for this command. */
   readonly overrideReason: string | undefined;
+  /** Ids of all contracts of the customer of a contract; looked up when not given. */
+  readonly contractsOf?: ((contractId: string) => Promise<readonly string[]>) | undefined;
   readonly now: () => Temporal.Instant;
   readonly newId: () => string;
   readonly tell: (note: SafeText) => void;
@@ -64,7 +66,7 @@ function databaseName(url: string): string {
 }
 
 export function journaledBilling(billing: Billing, context: JournalContext): Billing {
-  const contractsOf = createContractLookup(billing);
+  const contractsOf = context.contractsOf ?? createContractLookup(billing);
   return {
     async call(name, input = {}) {
       const operation: Operation = await loadOperation(name);
@@ -185,7 +187,7 @@ function beginGrant(input: CallInput, { request, facts, history, contractIds, co
 }
 
 /** Exit 11, naming each rule. */
-export function refusedByPolicy(policy: Policy, broken: readonly Violation[]): BillingError {
+function refusedByPolicy(policy: Policy, broken: readonly Violation[]): BillingError {
   const words = broken.map(({ rule, message }) => `${rule}: ${message}`).join('; ');
   return new BillingError('refused', `the policy forbids it (${words}): nothing was sent`, {
     hint: `the rules are in ${policy.path}; --override-policy REASON goes past them, and is journaled`,

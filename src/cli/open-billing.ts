@@ -1,6 +1,7 @@
 /** Opens what a command works on; for a write with the operator journal and the policy around it. */
 
 import { BillingError } from '../errors.ts';
+import type { Billing } from '../operations/index.ts';
 import type { LocalValues } from './call.ts';
 import { readPolicy } from './policy.ts';
 import { createJournal, journalPath } from './journal.ts';
@@ -13,6 +14,8 @@ import type { OpenBilling, Session } from './session.ts';
 import type { Target } from './target.ts';
 
 export interface OpenForWriting extends OpenBilling {
+  /** The service without journal and policy, to read from. */
+  readonly plain: Billing;
   readonly context: JournalContext;
 }
 
@@ -42,7 +45,12 @@ export async function openForWriting(
     },
   };
   const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags) });
-  return { billing: journaledBilling(opened.billing, context), close: async () => await opened.close(), context };
+  return {
+    billing: journaledBilling(opened.billing, context),
+    plain: opened.billing,
+    close: async () => await opened.close(),
+    context,
+  };
 }
 
 /** Throws a usage error for an empty one. */

@@ -57,7 +57,7 @@ export async function readPolicy(
 }
 
 /** Every scalar is read as text, so that 500.00 stays five hundred dollars to the cent. */
-export async function parsePolicy(text: string, path: string): Promise<Policy> {
+async function parsePolicy(text: string, path: string): Promise<Policy> {
   const { parse } = await import('yaml');
   let read: unknown;
   try {

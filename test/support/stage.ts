@@ -31,14 +31,25 @@ export interface CommandResult {
 export interface CommandStage {
   readonly clock: Clock;
   readonly directory: string;
-  readonly tally: (argv: readonly string[], terminal?: TestTerminalOptions) => Promise<CommandResult>;
+  readonly tally: (
+    argv: readonly string[],
+    terminal?: TestTerminalOptions,
+    instead?: Partial<Dependencies>,
+  ) => Promise<CommandResult>;
   readonly close: () => Promise<void>;
 }
 
 const ownerOnly = ['keys', 'orgs', 'webhooks', 'clock', 'bill'];
 
 /** The same organization and key on either surface, so that ids and instants are the same on both. */
-export async function createStage(surface: Surface, options: { readonly start?: string } = {}): Promise<CommandStage> {
+export async function createStage(
+  surface: Surface,
+  options: {
+    readonly start?: string;
+    /** Stands between command line and service; gives its own address. */
+    readonly proxy?: (url: string) => Promise<string>;
+  } = {},
+): Promise<CommandStage> {
   const clock = createClock(options.start);
   const directory = mkdtempSync(join(tmpdir(), 'tallybook-test-'));
   const database = join(directory, 'stage.db');
@@ -67,7 +78,8 @@ export async function createStage(surface: Surface, options: { readonly start?: 
     newId: countedIds(),
     log: () => undefined,
   });
-  const { url } = await server.listen();
+  const { url: serverUrl } = await server.listen();
+  const url = options.proxy === undefined ? serverUrl : await options.proxy(serverUrl);
   const remote = { TALLY_BASE_URL: url, TALLY_API_KEY: key, TALLY_ENVIRONMENT: 'sandbox' };
   const local = { TALLY_DATABASE: database };
 
@@ -109,9 +121,9 @@ export async function createStage(surface: Surface, options: { readonly start?: 
   return {
     clock,
     directory,
-    tally: async (argv, terminalOptions = {}) => {
+    tally: async (argv, terminalOptions = {}, instead = {}) => {
       const dependencies = dependenciesFor(terminalOptions, ownerOnly.includes(argv[0] ?? ''));
-      const exitCode = await run(argv, dependencies, loadManifest);
+      const exitCode = await run(argv, { ...dependencies, ...instead }, loadManifest);
       return { ...dependencies.terminal.written, exitCode };
     },
     close: async () => {

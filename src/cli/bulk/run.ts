@@ -1,9 +1,190 @@
-/** Work from a file: one request for each row. */
+/**
+ * Work from a file, one request for each row: every row is checked first, the totals are shown and confirmed, then the rows
+ * are sent. Repeating the command does what is left: rows that were done are found to be done.
+ */
 
-import { BillingError } from '../../errors.ts';
-import type { Invocation } from '../call.ts';
+import { BillingError, InvalidInputError } from '../../errors.ts';
+import type { View } from '../../operations/operation.ts';
+import type { Invocation, LocalValues } from '../call.ts';
+import { delimiterOf, readCsv } from '../csv-file.ts';
+import { openForWriting } from '../open-billing.ts';
+import type { OpenForWriting } from '../open-billing.ts';
+import { render } from '../output.ts';
+import { createProgress } from '../progress.ts';
+import { confirmWrite, mayAsk } from '../prompts.ts';
+import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
+import type { Target } from '../target.ts';
+import { applyUnits } from './apply.ts';
+import type { Applied, RowOutcome } from './apply.ts';
+import { kindOf } from './kind.ts';
+import type { Plan, Summary } from './kind.ts';
+import { checkResultFile, writeResultFile } from './result-file.ts';
+import { readRows } from './rows.ts';
+import type { Problem } from './rows.ts';
 
-export async function runBulk(_invocation: Invocation, _session: Session): Promise<void> {
-  return await Promise.reject(new BillingError('notOffered', '--from is not there yet'));
+const shownProblems = 10;
+const shownTotals = 20;
+const defaultConcurrency = 8;
+
+export async function runBulk(invocation: Invocation, session: Session): Promise<void> {
+  const { local, inputPath } = invocation;
+  if (inputPath !== undefined || local['resume'] !== undefined) {
+    throw new BillingError('usage', '--from goes neither with --input nor with --resume');
+  }
+  const concurrency = concurrencyOf(textOf(local, 'concurrency') ?? String(defaultConcurrency));
+  const resultPath = textOf(local, 'result');
+  if (resultPath !== undefined) checkResultFile(resultPath);
+  const target = await session.target();
+  const opened = await openForWriting(session, target, local);
+  try {
+    const plan = await planOf(invocation, session, opened);
+    refuse(plan, session, opened);
+    if (session.flags.dryRun === true) return await printRehearsal(plan, session);
+    await showTotals(plan.summary, session);
+    await confirm(session, target, plan.summary.words);
+    const applied = await apply(plan, session, { opened, concurrency });
+    if (resultPath !== undefined) await writeResultFile(resultPath, applied.outcomes, session.terminal.stdout);
+    await report(applied, session, resultPath);
+  } finally {
+    await opened.close();
+  }
+}
+
+async function planOf({ command, given, local }: Invocation, session: Session, opened: OpenForWriting): Promise<Plan> {
+  const kind = await kindOf(command.operation);
+  const delimiter = delimiterOf(textOf(local, 'delimiter') ?? ',');
+  const file = await readCsv(textOf(local, 'from') ?? '', delimiter, session.terminal);
+  const ignored = textOf(local, 'ignore')?.split(',') ?? [];
+  const { rows, problems } = await readRows(file, kind.rowCommand(command), { given, ignored });
+  const allowZero = local['allow-zero'] === true;
+  const plan = await kind.plan(rows, { command, opened, source: textOf(local, 'source') ?? '', allowZero });
+  return { ...plan, problems: [...problems, ...plan.problems].toSorted((one, other) => one.line - other.line) };
+}
+
+/** Nothing is sent while one row cannot be: the file is mended and the command repeated. */
+function refuse({ problems, refusals }: Plan, session: Session, { context }: OpenForWriting): void {
+  if (problems.length > 0) {
+    tellProblems(problems, session);
+    throw new InvalidInputError([{ path: '', message: `${problems.length} rows cannot be sent: nothing was sent` }]);
+  }
+  if (refusals.length === 0) return;
+  tellProblems(refusals, session);
+  throw new BillingError('refused', `the policy forbids ${refusals.length} rows: nothing was sent`, {
+    hint: `the rules are in ${context.policy?.path ?? 'the policy file'}; --override-policy REASON goes past them, and is journaled`,
+  });
+}
+
+function tellProblems(problems: readonly Problem[], { terminal }: Session): void {
+  for (const { line, message } of problems.slice(0, shownProblems)) terminal.err(say`line ${line}: ${message}\n`);
+  if (problems.length > shownProblems) terminal.err(say`and ${problems.length - shownProblems} more rows\n`);
+}
+
+async function printRehearsal({ summary }: Plan, session: Session): Promise<void> {
+  const { terminal, output } = session;
+  const data = { plan: summary.words, totals: summary.rows };
+  const view = summary.rows.length === 0 ? { rows: '', columns: [{ header: 'PLAN', path: 'plan' }] } : summary.view;
+  terminal.out(await render(data, view, { choice: output, fields: [], stdout: terminal.stdout }));
+  if (session.flags.quiet !== true) terminal.err(say`dry run: ${summary.words}; nothing was sent\n`);
+}
+
+async function showTotals({ words, rows, view }: Summary, { terminal, flags }: Session): Promise<void> {
+  if (flags.quiet === true) return;
+  if (rows.length > 0) {
+    const shown = { totals: rows.slice(0, shownTotals) };
+    const stdout = terminal.stderr;
+    terminal.err(await render(shown, view, { choice: { format: 'table' }, fields: [], stdout }));
+    if (rows.length > shownTotals) terminal.err(say`and ${rows.length - shownTotals} more\n`);
+  }
+  terminal.err(say`${words}\n`);
+}
+
+/** Asked for everywhere: a file is easily another than one thinks. */
+async function confirm(session: Session, target: Target, words: string): Promise<void> {
+  if (target.kind === 'remote' && target.environment === 'production')
+    return await confirmWrite(session, target, words);
+  if (session.flags.yes === true) return;
+  if (!mayAsk(session)) {
+    throw new BillingError('refused', `${words}: not confirmed, nothing was sent`, { hint: 'in a script give --yes' });
+  }
+  const reply = await session.terminal.ask({ kind: 'confirm', message: say`Go on with ${words}?` });
+  if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was sent');
+}
+
+async function apply(
+  plan: Plan,
+  session: Session,
+  { opened, concurrency }: { readonly opened: OpenForWriting; readonly concurrency: number },
+): Promise<Applied> {
+  const units = plan.unitsFor(plan.billing ?? opened.billing);
+  const stop = new AbortController();
+  void session.dependencies.untilStopped().then(() => stop.abort());
+  const progress = await createProgress(
+    session,
+    units.reduce((sum, { lines }) => sum + lines.length, 0),
+  );
+  try {
+    const onDone = (rows: number) => progress.update({ rows, done: rows });
+    return await applyUnits(units, { concurrency, signal: stop.signal, onDone });
+  } finally {
+    progress.stop();
+  }
+}
+
+const view: View = {
+  rows: 'data',
+  columns: [
+    { header: 'ROWS', path: 'rows', format: 'number' },
+    { header: 'DONE', path: 'done', format: 'number' },
+    { header: 'REPEATED', path: 'repeated', format: 'number' },
+    { header: 'FAILED', path: 'failed', format: 'number' },
+    { header: 'UNKNOWN', path: 'unknown', format: 'number' },
+    { header: 'PENDING', path: 'pending', format: 'number' },
+  ],
+};
+
+async function report(
+  { outcomes, stoppedBy }: Applied,
+  session: Session,
+  resultPath: string | undefined,
+): Promise<void> {
+  const { terminal, output } = session;
+  const count = (status: RowOutcome['status']) => outcomes.filter((row) => row.status === status).length;
+  const bad = outcomes.filter(({ status }) => status === 'failed' || status === 'unknown');
+  const counts = {
+    rows: outcomes.length,
+    done: count('done'),
+    repeated: count('repeated'),
+    failed: count('failed'),
+    unknown: count('unknown'),
+    pending: count('pending'),
+  };
+  const failures = bad.map(({ line, status, error }) => ({ row: line, status, error }));
+  const data = failures.length === 0 ? counts : { ...counts, failures };
+  tellProblems(
+    bad.map(({ line, error }) => ({ line, message: error })),
+    session,
+  );
+  const fields = [...Object.keys(counts), 'failures'];
+  terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+  const again = 'repeat the command to go on: no row is done twice';
+  if (stoppedBy !== undefined) {
+    const words = `${stoppedBy.message} (${counts.pending} of ${counts.rows} rows were not sent)`;
+    throw new BillingError(stoppedBy.kind, words, { cause: stoppedBy, hint: again });
+  }
+  if (bad.length === 0) return;
+  throw new BillingError('checkFailed', `${bad.length} of ${counts.rows} rows failed; the others are done`, {
+    hint: resultPath === undefined ? again : `${resultPath} has the errors; ${again}`,
+  });
+}
+
+function concurrencyOf(text: string): number {
+  const value = Number(text);
+  if (/^\d{1,2}$/.test(text) && value >= 1 && value <= 64) return value;
+  throw new BillingError('usage', `--concurrency takes 1 to 64, not ${text}`);
+}
+
+function textOf(local: LocalValues, name: string): string | undefined {
+  const value = local[name];
+  return typeof value === 'string' ? value : undefined;
 }

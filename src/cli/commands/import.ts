@@ -5,11 +5,13 @@ import type { Readable } from 'node:stream';
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
+import { delimiterOf } from '../csv-file.ts';
 import { importEvents } from '../import/events.ts';
 import type { ImportReport } from '../import/events.ts';
 import type { Mapping, MappingOptions } from '../import/mapping.ts';
 import { openForWriting } from '../open-billing.ts';
 import { render } from '../output.ts';
+import { createProgress } from '../progress.ts';
 import { confirmWrite } from '../prompts.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
@@ -101,7 +103,7 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
       mapping: mappingOf(flags),
       billing: opened?.billing,
       onStart: (mapping) => tellPlan(session, mapping, flags),
-      onProgress: progress.update,
+      onProgress: ({ rows, bytes }) => progress.update({ rows, done: bytes }),
       signal: stop.signal,
     });
     progress.stop();
@@ -146,14 +148,6 @@ function batchSizeOf(text: string): number {
   throw new BillingError('usage', `--batch-size takes 1 to 10000, not ${text}`);
 }
 
-function delimiterOf(text: string): string {
-  const delimiter = text === String.raw`\t` || text === 'tab' ? '\t' : text;
-  if (delimiter.length === 1 && delimiter !== '"' && delimiter !== '\n') return delimiter;
-  throw new BillingError('usage', `--delimiter takes one character, not "${text}"`, {
-    hint: String.raw`such as ; or \t`,
-  });
-}
-
 function tellPlan(session: Session, mapping: Mapping, flags: ImportFlags): void {
   if (session.flags.quiet === true) return;
   const properties = Object.entries(mapping.properties).map(([name, column]) =>
@@ -162,33 +156,6 @@ function tellPlan(session: Session, mapping: Mapping, flags: ImportFlags): void 
   session.terminal.err(
     say`times from ${mapping.timestampColumn}, read as ${flags.timeZone} where they carry no offset; properties: ${properties.join(', ')}\n`,
   );
-}
-
-interface Progress {
-  readonly update: (progress: { readonly rows: number; readonly bytes: number }) => void;
-  readonly stop: () => void;
-}
-
-/** A bar for a person, on standard error; nothing for a program. */
-async function createProgress(session: Session, total: number | undefined): Promise<Progress> {
-  if (!session.terminal.stderr.isTerminal || session.flags.quiet === true || total === undefined || total === 0) {
-    return { update: () => undefined, stop: () => undefined };
-  }
-  const { SingleBar, Presets } = await import('cli-progress');
-  const format = '{bar} {percentage}% | {rows} rows, {rate} rows/s | {eta_formatted} left';
-  const bar = new SingleBar(
-    { format, hideCursor: true, stream: session.terminal.openProgress() },
-    Presets.shades_classic,
-  );
-  const started = performance.now();
-  bar.start(total, 0, { rows: 0, rate: 0 });
-  return {
-    update: ({ rows, bytes }) => {
-      const seconds = (performance.now() - started) / 1000;
-      bar.update(Math.min(bytes, total), { rows, rate: Math.round(rows / Math.max(seconds, 0.001)) });
-    },
-    stop: () => bar.stop(),
-  };
 }
 
 const view: View = {

@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 
 import { BadRequestError, BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
+import { lineBreaks } from '../csv-file.ts';
 import { createMapping } from './mapping.ts';
 import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
 
@@ -89,11 +90,6 @@ export async function importEvents(options: ImportOptions): Promise<ImportReport
     throw new BadRequestError('the file is empty: a header line with the names of the columns comes first');
   await flush();
   return { rows, accepted, refused: sorted(refused), isComplete: true, lastLine };
-}
-
-/** A quoted cell may hold line breaks; a row is reported by the line on which it begins. */
-function lineBreaks(record: readonly string[]): number {
-  return record.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0);
 }
 
 interface ParsedRecord {

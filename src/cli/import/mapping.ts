@@ -1,9 +1,9 @@
 /** From a row of a table to an event: which column is what, and which row cannot be one. */
 
-import { sha256 } from '../../digest.ts';
 import { BillingError } from '../../errors.ts';
 import { exactNumber, isNumberText } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
+import { createRowIdentity } from '../row-identity.ts';
 
 export interface MappingOptions {
   /** Name of every event, or the column that has it. */
@@ -58,7 +58,8 @@ export function createMapping(header: readonly string[], options: MappingOptions
   const properties = propertiesOf(columns, options.properties, used);
   const constants = constantsOf(options.constants ?? [], properties);
   const toTimestamp = createTimestampReader(options.timeZone);
-  const identify = createIdentity(options);
+  const identify = createRowIdentity();
+  const { source = '' } = options;
 
   const toEvent = (row: readonly string[]): MappedRow => {
     if (row.length !== header.length)
@@ -76,7 +77,7 @@ export function createMapping(header: readonly string[], options: MappingOptions
         eventName: name,
         [customer.field]: owner,
         ...(options.contractId === undefined ? {} : { contractId: options.contractId }),
-        idempotencyKey: identity ?? identify(row, name, owner),
+        idempotencyKey: identity ?? identify(JSON.stringify([source, name, owner, ...row])),
         timestamp: at,
         properties: { ...constants, ...readProperties(row, properties) },
       },
@@ -238,21 +239,6 @@ function checkTimeZone(timeZone: string): void {
       hint: 'such as UTC or Europe/Berlin',
     });
   }
-}
-
-/**
- * The same row of the same file always has the same key, wherever it stands, so that an import can be repeated, and a file
- * that has grown be imported again. Rows that are alike are counted, so that each of them is an event.
- */
-function createIdentity(options: MappingOptions): (row: readonly string[], eventName: string, owner: string) => string {
-  const seen = new Map<string, number>();
-  return (row, eventName, owner) => {
-    const content = JSON.stringify([options.source ?? '', eventName, owner, ...row]);
-    const digest = sha256().update(content).digest('base64url').slice(0, 27);
-    const count = (seen.get(digest) ?? 0) + 1;
-    seen.set(digest, count);
-    return count === 1 ? `row:${digest}` : `row:${digest}:${count}`;
-  };
 }
 
 function usage(message: string, hint?: string): BillingError {

@@ -1,0 +1,72 @@
+/** The customers of many contracts, by few requests. */
+
+import { NotFoundError, BillingError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import type { Billing, ResponseBody } from '../../operations/index.ts';
+import { createContractLookup } from '../journaled-billing.ts';
+
+/** Up to here one request for each contract is cheaper than the list of all. */
+const askedOneByOne = 20;
+const namedCustomers = 20;
+
+type Contract = ResponseBody<'contracts.list'>['data'][number];
+
+export interface Contracts {
+  customerOf(contractId: string): string | undefined;
+  /** Ids of all contracts of the same customer. */
+  siblingsOf(contractId: string): Promise<readonly string[]>;
+  /** Names of the first of the customers; those that cannot be read have none. */
+  namesOf(billing: Billing, customerIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
+
+export async function loadContracts(billing: Billing, contractIds: readonly string[]): Promise<Contracts> {
+  const wanted = [...new Set(contractIds)];
+  const isFew = wanted.length <= askedOneByOne;
+  const found = isFew ? await eachOf(billing, wanted) : await allOf(billing);
+  const customers = new Map(found.map(({ id, customerId }) => [id, customerId]));
+  const lookUp = createContractLookup(billing);
+  const byCustomer = Map.groupBy(found, ({ customerId }) => customerId);
+  return {
+    customerOf: (contractId) => customers.get(contractId),
+    async siblingsOf(contractId) {
+      if (isFew) return await lookUp(contractId);
+      return (byCustomer.get(customers.get(contractId) ?? '') ?? []).map(({ id }) => id);
+    },
+    namesOf,
+  };
+}
+
+async function eachOf(billing: Billing, ids: readonly string[]): Promise<Contract[]> {
+  const found: Contract[] = [];
+  for (const contractId of ids) {
+    try {
+      found.push((await billing.call('contracts.get', { params: { contractId } })).body.data);
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+    }
+  }
+  return found;
+}
+
+async function allOf(billing: Billing): Promise<Contract[]> {
+  const found: Contract[] = [];
+  for (;;) {
+    const query = { limit: String(limits.pageSize), offset: String(found.length) };
+    const { body } = await billing.call('contracts.list', { query });
+    found.push(...body.data);
+    if (!body.hasMore || body.data.length === 0) return found;
+  }
+}
+
+async function namesOf(billing: Billing, customerIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  for (const customerId of customerIds.slice(0, namedCustomers)) {
+    try {
+      names.set(customerId, (await billing.call('customers.get', { params: { customerId } })).body.data.name);
+    } catch (error) {
+      if (!(error instanceof BillingError)) throw error;
+      return names;
+    }
+  }
+  return names;
+}

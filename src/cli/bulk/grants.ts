@@ -1,0 +1,181 @@
+/** Grants from a file: one external id a row, made of its content, so that no row is ever granted twice. */
+
+import { BillingError } from '../../errors.ts';
+import type { Billing } from '../../operations/index.ts';
+import type { View } from '../../operations/operation.ts';
+import { canonicalJson } from '../canonical-json.ts';
+import { grantOperation } from '../grant-history.ts';
+import { creditsOf, readGrant } from '../grant-request.ts';
+import type { GrantRequest } from '../grant-request.ts';
+import { journaledBilling } from '../journaled-billing.ts';
+import type { JournalContext } from '../journaled-billing.ts';
+import { violations } from '../policy.ts';
+import type { Policy } from '../policy.ts';
+import { differingMembers } from '../replay.ts';
+import { createRowIdentity } from '../row-identity.ts';
+import { amountText, valueAt, wireText } from '../rows.ts';
+import type { RowOutcome, Unit } from './apply.ts';
+import { loadContracts } from './contracts.ts';
+import type { Contracts } from './contracts.ts';
+import type { BulkKind, BulkOptions, Plan, Summary } from './kind.ts';
+import type { BulkRow, Problem } from './rows.ts';
+
+interface GrantRow extends BulkRow {
+  readonly grant: GrantRequest;
+}
+
+export const grants: BulkKind = {
+  rowCommand: (command) => command,
+  async plan(rows, options) {
+    const { rows: read, problems } = await readGrants(rows, options);
+    const contracts = await loadContracts(
+      options.opened.plain,
+      read.map(({ grant }) => grant.contractId),
+    );
+    const unknown = read
+      .filter(({ grant }) => contracts.customerOf(grant.contractId) === undefined)
+      .map(({ line, grant }) => ({ line, message: `contractId: there is no contract ${grant.contractId}` }));
+    const { context, plain } = options.opened;
+    const known = { ...context, contractsOf: async (id: string) => await contracts.siblingsOf(id) };
+    return {
+      problems: [...problems, ...unknown],
+      refusals: unknown.length === 0 ? await refusals(read, known) : [],
+      summary: await summaryOf(
+        read.filter(({ grant }) => contracts.customerOf(grant.contractId) !== undefined),
+        contracts,
+        plain,
+      ),
+      unitsFor: (billing) => read.map((row) => unitOf(row, billing)),
+      billing: journaledBilling(plain, known),
+    } satisfies Plan;
+  },
+};
+
+async function readGrants(
+  rows: readonly BulkRow[],
+  { source, allowZero }: BulkOptions,
+): Promise<{ readonly rows: readonly GrantRow[]; readonly problems: readonly Problem[] }> {
+  const identify = createRowIdentity();
+  const read: GrantRow[] = [];
+  const problems: Problem[] = [];
+  const lines = new Map<string, number>();
+  for (const { line, input } of rows) {
+    try {
+      const grant = await readGrant(input);
+      const isZero = grant.amountCents === 0n && grant.creditMicros === 0n;
+      if (isZero && !allowZero) throw new BillingError('refused', 'amountCents: is 0; --allow-zero lets it pass');
+      const { params = {}, body } = input;
+      const externalId = grant.externalId ?? identify(canonicalJson([source, params, body]));
+      const key = JSON.stringify([grant.contractId, externalId]);
+      const twin = lines.get(key);
+      if (twin !== undefined) throw new BillingError('conflict', `externalId: the same as in line ${twin}`);
+      lines.set(key, line);
+      const sent = { params, body: { ...(body as Record<string, unknown>), externalId } };
+      read.push({ line, input: sent, grant: { ...grant, externalId } });
+    } catch (error) {
+      if (!(error instanceof BillingError)) throw error;
+      problems.push({ line, message: error.message });
+    }
+  }
+  return { rows: read, problems };
+}
+
+/** What the policy says of the rows, each judged as if those before it were granted. */
+async function refusals(
+  rows: readonly GrantRow[],
+  context: JournalContext & { readonly contractsOf: (contractId: string) => Promise<readonly string[]> },
+): Promise<Problem[]> {
+  const { policy, overrideReason, journal, place, operator, now } = context;
+  if (policy === undefined || overrideReason !== undefined) return [];
+  const history = (await journal.history()).fork();
+  const found: Problem[] = [];
+  for (const { line, grant } of rows) {
+    const contractIds = needsContracts(policy) ? await context.contractsOf(grant.contractId) : [];
+    const broken = violations(policy, grant, { history, place, operator, now: now(), contractIds });
+    if (broken.length > 0) {
+      found.push({ line, message: broken.map(({ rule, message }) => `${rule}: ${message}`).join('; ') });
+      continue;
+    }
+    history.observe({
+      ...place,
+      at: now().toString(),
+      call: '',
+      state: 'begun',
+      operator,
+      operation: grantOperation,
+      params: { contractId: grant.contractId },
+      requestHash: '',
+      externalId: grant.externalId,
+      amountCents: String(grant.amountCents),
+    });
+  }
+  return found;
+}
+
+function needsContracts(policy: Policy): boolean {
+  return policy.perCustomerAndMonthCents !== undefined;
+}
+
+function unitOf({ line, input }: GrantRow, billing: Billing): Unit {
+  return {
+    lines: [line],
+    async send(): Promise<readonly RowOutcome[]> {
+      const answer = await billing.call(grantOperation, input);
+      const id = wireText(valueAt(answer.body, 'data.id'));
+      const differing = differingMembers(input, answer);
+      if (differing.length > 0) {
+        const error = `an entry with this externalId exists and differs in ${differing.join(', ')}`;
+        return [{ line, status: 'failed', id, error }];
+      }
+      return [{ line, status: answer.isReplay === true ? 'repeated' : 'done', id, error: '' }];
+    },
+  };
+}
+
+const view: View = {
+  rows: 'totals',
+  columns: [
+    { header: 'CUSTOMER', path: 'name' },
+    { header: 'ID', path: 'customerId' },
+    { header: 'GRANTS', path: 'grants', format: 'number' },
+    { header: 'AMOUNT', path: 'amountCents', format: 'money' },
+    { header: 'CURRENCY', path: 'currency' },
+    { header: 'FREE CREDITS', path: 'freeCredits', format: 'number' },
+  ],
+};
+
+/** The service knows no other (semantics 5). */
+const currency = 'USD';
+
+async function summaryOf(rows: readonly GrantRow[], contracts: Contracts, billing: Billing): Promise<Summary> {
+  const totals = new Map<string, { grants: number; cents: bigint; freeMicros: bigint }>();
+  for (const { grant } of rows) {
+    const customerId = contracts.customerOf(grant.contractId) ?? '';
+    const total = totals.get(customerId) ?? { grants: 0, cents: 0n, freeMicros: 0n };
+    total.grants += 1;
+    total.cents += grant.amountCents;
+    if (grant.amountCents === 0n) total.freeMicros += grant.creditMicros;
+    totals.set(customerId, total);
+  }
+  const largest = [...totals].toSorted(([, one], [, other]) => Number(other.cents - one.cents));
+  const names = await contracts.namesOf(
+    billing,
+    largest.map(([customerId]) => customerId),
+  );
+  const sum = (of: (total: { cents: bigint; freeMicros: bigint }) => bigint) =>
+    [...totals.values()].reduce((all, total) => all + of(total), 0n);
+  const free = sum(({ freeMicros }) => freeMicros);
+  const amounts = `${amountText(String(sum(({ cents }) => cents)))} ${currency}`;
+  return {
+    words: `${rows.length} grants: ${amounts}${free === 0n ? '' : ` and ${creditsOf(free)} free credits`} to ${totals.size} customers`,
+    rows: largest.map(([customerId, { grants: count, cents, freeMicros }]) => ({
+      customerId,
+      name: names.get(customerId) ?? '',
+      grants: count,
+      amountCents: Number(cents),
+      currency,
+      freeCredits: creditsOf(freeMicros),
+    })),
+    view,
+  };
+}

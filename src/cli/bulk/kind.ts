@@ -1,0 +1,47 @@
+/** What differs between the commands that take `--from`. */
+
+import type { Billing } from '../../operations/index.ts';
+import type { View } from '../../operations/operation.ts';
+import type { CommandSpec } from '../manifest.ts';
+import type { OpenForWriting } from '../open-billing.ts';
+import type { Unit } from './apply.ts';
+import type { BulkRow, Problem } from './rows.ts';
+
+export interface BulkOptions {
+  readonly command: CommandSpec;
+  readonly opened: OpenForWriting;
+  /** `--source`. */
+  readonly source: string;
+  readonly allowZero: boolean;
+}
+
+/** What is shown before anything is sent. */
+export interface Summary {
+  /** `2000 grants: 100.00 USD to 3 customers`. */
+  readonly words: string;
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly view: View;
+}
+
+export interface Plan {
+  readonly problems: readonly Problem[];
+  /** What the policy forbids. */
+  readonly refusals: readonly Problem[];
+  readonly summary: Summary;
+  readonly unitsFor: (billing: Billing) => readonly Unit[];
+  /** The service that the rows are sent to, where it is to know more than it would find out by itself. */
+  readonly billing?: Billing;
+}
+
+export interface BulkKind {
+  /** The command whose fields are the columns of the file. */
+  readonly rowCommand: (command: CommandSpec) => CommandSpec;
+  readonly plan: (rows: readonly BulkRow[], options: BulkOptions) => Promise<Plan>;
+}
+
+/** By operation. */
+export async function kindOf(operation: string): Promise<BulkKind> {
+  if (operation === 'credits.grant') return (await import('./grants.ts')).grants;
+  if (operation === 'customers.create') return (await import('./customers.ts')).customers;
+  return (await import('./managers.ts')).managers;
+}

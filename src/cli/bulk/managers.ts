@@ -1,0 +1,70 @@
+/** Customer success managers from a file, as many assignments in a request as it takes. */
+
+import { BillingError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import { loadOperation } from '../../operations/index.ts';
+import type { Billing } from '../../operations/index.ts';
+import { parseInput } from '../../operations/parse.ts';
+import type { CommandSpec, FlagSpec } from '../manifest.ts';
+import type { RowOutcome, Unit } from './apply.ts';
+import type { BulkKind } from './kind.ts';
+import type { BulkRow, Problem } from './rows.ts';
+
+export const managers: BulkKind = {
+  rowCommand: assignmentCommand,
+  async plan(rows) {
+    return {
+      problems: await problemsOf(rows),
+      refusals: [],
+      summary: { words: `${rows.length} assignments`, rows: [], view: { rows: 'totals', columns: [] } },
+      unitsFor: (billing) => unitsOf(rows, billing),
+    };
+  },
+};
+
+/** A command whose body is one assignment. */
+function assignmentCommand(command: CommandSpec): CommandSpec {
+  const list = command.flags.find(({ kind }) => kind === 'objects');
+  const flags = Object.entries(list?.fields ?? {}).map(([name, shape]): FlagSpec => ({
+    ...shape,
+    flag: name,
+    in: 'body',
+    name,
+    placeholder: 'text',
+    description: '',
+  }));
+  return { ...command, flags };
+}
+
+async function problemsOf(rows: readonly BulkRow[]): Promise<Problem[]> {
+  const operation = await loadOperation('customers.assignCsm');
+  const problems: Problem[] = [];
+  for (const { line, input } of rows) {
+    try {
+      parseInput(operation, { body: { assignments: [input.body] } });
+    } catch (error) {
+      if (!(error instanceof BillingError)) throw error;
+      problems.push({ line, message: error.message.replaceAll('assignments[0].', '') });
+    }
+  }
+  return problems;
+}
+
+function unitsOf(rows: readonly BulkRow[], billing: Billing): Unit[] {
+  const units: Unit[] = [];
+  for (let start = 0; start < rows.length; start += limits.assignmentsPerRequest) {
+    const part = rows.slice(start, start + limits.assignmentsPerRequest);
+    units.push({ lines: part.map(({ line }) => line), send: async () => await assign(part, billing) });
+  }
+  return units;
+}
+
+async function assign(rows: readonly BulkRow[], billing: Billing): Promise<readonly RowOutcome[]> {
+  const assignments = rows.map(({ input }) => input.body);
+  const { body } = await billing.call('customers.assignCsm', { body: { assignments } });
+  return rows.map(({ line }, index): RowOutcome => {
+    const result = body.data.results[index];
+    if (result?.status === 'updated') return { line, status: 'done', id: result.customerId ?? '', error: '' };
+    return { line, status: 'failed', id: '', error: 'no customer has this id at the payment processor' };
+  });
+}

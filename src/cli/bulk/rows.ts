@@ -1,0 +1,131 @@
+/** From the rows of a file to requests: a column is a field by the name of its flag, and a cell what the flag would take. */
+
+import { BillingError } from '../../errors.ts';
+import type { CallInput } from '../../operations/operation.ts';
+import type { CsvFile, CsvRow } from '../csv-file.ts';
+import { folded, inputOf, member } from '../flags.ts';
+import type { Given } from '../flags.ts';
+import type { CommandSpec, FlagSpec } from '../manifest.ts';
+
+export interface BulkRow {
+  /** Line of the file on which the row begins. */
+  readonly line: number;
+  readonly input: CallInput;
+}
+
+/** A row that must not be sent. */
+export interface Problem {
+  readonly line: number;
+  readonly message: string;
+}
+
+/** What a column means. */
+type Column =
+  | { readonly kind: 'ignored' }
+  | { readonly kind: 'positional'; readonly index: number }
+  | { readonly kind: 'flag'; readonly spec: FlagSpec }
+  | { readonly kind: 'member'; readonly spec: FlagSpec; readonly name: string };
+
+export interface ReadRows {
+  readonly rows: readonly BulkRow[];
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Flags on the command line hold for every row that has no cell for them. Throws a usage error for a column that is no
+ * field: a misspelt one would be left out of every request.
+ */
+export async function readRows(
+  file: CsvFile,
+  command: CommandSpec,
+  { given, ignored }: { readonly given: Given; readonly ignored: readonly string[] },
+): Promise<ReadRows> {
+  const columns = columnsOf(file.header, command, ignored);
+  const rows: BulkRow[] = [];
+  const problems: Problem[] = [];
+  for (const row of file.rows) {
+    try {
+      rows.push({ line: row.line, input: await readRow(row, { columns, command, given }) });
+    } catch (error) {
+      if (!(error instanceof BillingError)) throw error;
+      problems.push({ line: row.line, message: error.message });
+    }
+  }
+  return { rows, problems };
+}
+
+function columnsOf(header: readonly string[], command: CommandSpec, ignored: readonly string[]): Column[] {
+  const skipped = new Set(ignored.map(folded));
+  const taken = new Set<string>();
+  return header.map((name) => {
+    if (skipped.has(folded(name))) return { kind: 'ignored' };
+    const column = columnOf(name, command);
+    if (column === undefined) {
+      throw new BillingError('usage', `the column "${name}" is no field of ${command.group} ${command.verb}`, {
+        hint: `there are ${knownColumns(command).join(', ')}; --ignore leaves columns out`,
+      });
+    }
+    const meaning = JSON.stringify(column);
+    if (taken.has(meaning)) throw new BillingError('usage', `two columns mean the same: "${name}"`);
+    taken.add(meaning);
+    return column;
+  });
+}
+
+function columnOf(name: string, { positionals, flags }: CommandSpec): Column | undefined {
+  const wanted = folded(name);
+  const index = positionals.findIndex((each) => folded(each.name) === wanted);
+  if (index !== -1) return { kind: 'positional', index };
+  const isNamed = (spec: FlagSpec, word: string) =>
+    [spec.flag, spec.name, spec.alias ?? spec.flag].some((each) => folded(each) === word);
+  const spec = flags.find((each) => each.in === 'body' && isNamed(each, wanted));
+  if (spec !== undefined) return { kind: 'flag', spec };
+  const [outer = '', ...inner] = name.split('.');
+  const parent = flags.find((each) => each.in === 'body' && isNamed(each, folded(outer)));
+  const known = Object.keys(parent?.fields ?? {}).find((each) => folded(each) === folded(inner.join('.')));
+  return parent === undefined || known === undefined ? undefined : { kind: 'member', spec: parent, name: known };
+}
+
+function knownColumns({ positionals, flags }: CommandSpec): string[] {
+  return [
+    ...positionals.map(({ name }) => name),
+    ...flags
+      .filter((spec) => spec.in === 'body')
+      .flatMap(({ name, flag, fields = {} }) => {
+        const members = Object.keys(fields);
+        return members.length === 0 ? [name] : members.map((inner) => `${flag}.${inner}`);
+      }),
+  ];
+}
+
+async function readRow(
+  { cells }: CsvRow,
+  {
+    columns,
+    command,
+    given,
+  }: { readonly columns: readonly Column[]; readonly command: CommandSpec; readonly given: Given },
+): Promise<CallInput> {
+  if (cells.length !== columns.length) {
+    throw new BillingError('usage', `has ${cells.length} columns where the header has ${columns.length}`);
+  }
+  const positionals = command.positionals.map((_, index) => given.positionals[index] ?? '');
+  const flags: Record<string, readonly string[]> = { ...given.flags };
+  const members = new Map<FlagSpec, [string, unknown][]>();
+  for (const [index, column] of columns.entries()) {
+    const text = cells[index]?.trim() ?? '';
+    if (text === '' || column.kind === 'ignored') continue;
+    if (column.kind === 'positional') positionals[column.index] = text;
+    else if (column.kind === 'flag') flags[column.spec.flag] = [text];
+    else members.set(column.spec, [...(members.get(column.spec) ?? []), member(column.spec, `${column.name}=${text}`)]);
+  }
+  for (const [spec, values] of members) flags[spec.flag] = [JSON.stringify(Object.fromEntries(values))];
+  const missing = command.positionals.find((_, index) => positionals[index] === '');
+  if (missing !== undefined) throw new BillingError('usage', `${missing.name}: is required`);
+  return await inputOf(command, { ...given, positionals, flags }, { whole: undefined, readText: refuseFile });
+}
+
+/** A cell comes from somebody else, and must not name files of this machine. */
+async function refuseFile(path: string): Promise<string> {
+  return await Promise.reject(new BillingError('usage', `@${path}: a cell cannot name a file`));
+}
