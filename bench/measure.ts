@@ -20,7 +20,7 @@ export function interleaved(candidates: readonly Candidate[], rounds: number): M
   return new Map([...seen].map(([name, values]) => [name, median(values)]));
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   const upper = sorted[middle];

@@ -6,12 +6,13 @@ export interface Result {
   readonly name: string;
   /** Median of all rounds. */
   readonly measured: number;
-  readonly unit: 'ms' | 'rows/s';
+  readonly unit: 'ms' | 's' | 'rows/s' | 'contracts/s' | 'grants/s' | 'MiB';
   /** To the limit that was measured in the same rounds. */
   readonly ratio?: number;
   readonly ratioTo?: string;
   readonly highestRatio?: number;
   readonly lowest?: number;
+  readonly highest?: number;
 }
 
 /** `AMD EPYC 7763, 2 cores, linux x64, Node 26.10.0, 2026-11-21`. */
@@ -33,9 +34,10 @@ export function markdownTable(results: readonly Result[], machine: string, round
 }
 
 /** Whether the goal was met; undefined where there is none. */
-function isMet({ measured, ratio: reached, highestRatio, lowest }: Result): boolean | undefined {
+function isMet({ measured, ratio: reached, highestRatio, lowest, highest }: Result): boolean | undefined {
   if (highestRatio !== undefined) return reached !== undefined && reached <= highestRatio;
   if (lowest !== undefined) return measured >= lowest;
+  if (highest !== undefined) return measured <= highest;
   return undefined;
 }
 
@@ -44,7 +46,8 @@ function code({ name }: Result): string {
 }
 
 function amount({ measured, unit }: Result): string {
-  return unit === 'ms' ? `${measured.toFixed(1)} ms` : `${Math.round(measured).toLocaleString('en-US')} rows/s`;
+  const figure = ['ms', 's'].includes(unit) ? measured.toFixed(1) : Math.round(measured).toLocaleString('en-US');
+  return `${figure} ${unit}`;
 }
 
 function ratio({ ratio: reached, ratioTo }: Result): string {
@@ -54,9 +57,11 @@ function ratio({ ratio: reached, ratioTo }: Result): string {
 function goal(result: Result): string {
   const met = isMet(result);
   if (met === undefined) return '';
-  const wanted =
-    result.highestRatio === undefined
-      ? `at least ${result.lowest?.toLocaleString('en-US')} rows/s`
-      : `at most ${result.highestRatio}`;
-  return met ? `${wanted}: met` : `${wanted}: missed`;
+  return `${wantedOf(result)}: ${met ? 'met' : 'missed'}`;
+}
+
+function wantedOf({ unit, highestRatio, lowest, highest }: Result): string {
+  if (highestRatio !== undefined) return `at most ${highestRatio}`;
+  const bound = (lowest ?? highest)?.toLocaleString('en-US');
+  return `${lowest === undefined ? 'at most' : 'at least'} ${bound} ${unit}`;
 }

@@ -10,9 +10,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { replaceBlock } from '../tools/marked-block.ts';
+import { measureBillRun } from './bill-run.ts';
 import { measureImport } from './event-import.ts';
 import { installPackage } from './installed-package.ts';
 import { machineLine, markdownTable } from './report.ts';
+import type { Result } from './report.ts';
 import { measureStartUp } from './start-up.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -30,13 +32,14 @@ if (values['write-readme'] && (rounds < 9 || values.only !== undefined)) {
   throw new Error('README takes only the whole table, of at least 9 rounds');
 }
 
-const parts = { 'start-up': measureStartUp, import: measureImport };
+const parts = { 'start-up': measureStartUp, import: measureImport, 'bill-run': measureBillRun };
 const chosen = Object.entries(parts).filter(([name]) => values.only === undefined || values.only === name);
 if (chosen.length === 0) throw new Error(`--only must be one of: ${Object.keys(parts).join(', ')}`);
 
 const installed = installPackage();
 try {
-  const results = chosen.flatMap(([, measurePart]) => measurePart(installed, rounds));
+  const results: Result[] = [];
+  for (const [, measurePart] of chosen) results.push(...(await measurePart(installed, rounds)));
   const machine = machineLine(new Date());
   const table = markdownTable(results, machine, rounds);
   process.stdout.write(`${table}\n`);

@@ -73,14 +73,17 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
   },
 };
 
-/** What a server does by itself: everything that is due now. A simulated database waits for its clock to be advanced. */
+/**
+ * What a server does by itself: everything that is due now. A simulated database waits for its clock to be advanced, and one
+ * that is read-only for a server that may write.
+ */
 export async function billDue(parts: EngineParts, signal: AbortSignal | undefined): Promise<DueReport> {
   const report = createRunReport();
   const found = await parts.store.read(async (tx) => ({
     isSimulated: (await findClock(tx)) !== undefined,
     organizations: await listOrganizations(tx),
   }));
-  if (found.isSimulated) return report.body();
+  if (found.isSimulated || parts.store.isReadOnly) return report.body();
   const until = parts.now();
   for (const { id } of found.organizations) await runDue(parts, id, { until, report, signal });
   return report.body();

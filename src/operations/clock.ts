@@ -81,11 +81,25 @@ const clockColumns = [
 ] as const;
 const nextDueColumn = { header: 'NEXT DUE', path: 'nextDueAt', format: 'timestamp' } as const;
 const clockView: View = { rows: 'data', columns: [...clockColumns, nextDueColumn] };
-const movedView: View = { rows: 'data', columns: [...clockColumns, ...runColumns] };
-const runView: View = {
+const invoiceColumns = [
+  { header: 'ID', path: 'id' },
+  { header: 'NUMBER', path: 'invoiceNumber' },
+  { header: 'CONTRACT', path: 'contractId' },
+  { header: 'DATE', path: 'invoiceDate', format: 'date' },
+  { header: 'TOTAL', path: 'totalCents', format: 'money' },
+] as const;
+const failureColumns = [
+  { header: 'CONTRACT', path: 'contractId' },
+  { header: 'CUSTOMER', path: 'customerId' },
+  { header: 'WHY', path: 'message' },
+] as const;
+const movedView: View = {
   rows: 'data',
-  columns: [{ header: 'UNTIL', path: 'until', format: 'timestamp' }, ...runColumns],
+  columns: [...clockColumns, ...runColumns],
+  parts: { invoices: invoiceColumns, failures: failureColumns },
 };
+/** On a terminal the counts stand above the list. */
+const runView: View = { rows: 'data.invoices', columns: invoiceColumns, parts: { failures: failureColumns } };
 
 const shownClock = z.strictObject({
   ...clockFields,

@@ -1,0 +1,72 @@
+/** A bill run over 10,000 contracts with a million events, and the memory that it takes; grants on the way there. */
+
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { writeBillingBook } from './billing-book.ts';
+import type { InstalledPackage } from './installed-package.ts';
+import { median, runCommand } from './measure.ts';
+import type { Result } from './report.ts';
+
+const size = { contracts: 10_000, events: 1_000_000 };
+const longestSeconds = 60;
+const mostMebibytes = 1024;
+/** One takes half a minute and more, so a few say enough. */
+const mostRounds = 3;
+const copyName = 'billed.db';
+
+export async function measureBillRun(installed: InstalledPackage, rounds: number): Promise<Result[]> {
+  const folder = join(installed.folder, 'bill-run');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  const book = join(folder, 'book.db');
+  const grantsPerSecond = await writeBillingBook(book, size);
+  const runs = Array.from({ length: Math.min(rounds, mostRounds) }, () => billOnce(installed, { folder, book }));
+  const what = `${size.contracts.toLocaleString('en-US')} contracts, ${size.events.toLocaleString('en-US')} events`;
+  return [
+    { name: 'grants, each durable for itself', measured: grantsPerSecond, unit: 'grants/s' },
+    {
+      name: `tally bill run, ${what}`,
+      measured: median(runs.map((run) => size.contracts / run.seconds)),
+      unit: 'contracts/s',
+      lowest: Math.ceil(size.contracts / longestSeconds),
+    },
+    {
+      name: 'its peak memory',
+      measured: median(runs.map((run) => run.mebibytes)),
+      unit: 'MiB',
+      highest: mostMebibytes,
+    },
+    { name: 'tally doctor --full, on that book', measured: examined(installed, folder), unit: 's' },
+  ];
+}
+
+/** Seconds that the checks of the book take that was billed last. */
+function examined(installed: InstalledPackage, folder: string): number {
+  return installed.run('--database', join(folder, copyName), 'doctor', '--full').milliseconds / 1000;
+}
+
+/** Bills a copy of the book with the installed program. */
+function billOnce(
+  installed: InstalledPackage,
+  { folder, book }: { readonly folder: string; readonly book: string },
+): { readonly seconds: number; readonly mebibytes: number } {
+  const [copy, memory] = [join(folder, copyName), join(folder, 'memory')];
+  for (const part of ['-wal', '-shm']) rmSync(`${copy}${part}`, { force: true });
+  copyFileSync(book, copy);
+  const command = installed.command('--database', copy, 'bill', 'run', '-o', 'json');
+  const { milliseconds, stdout } = runCommand({
+    ...command,
+    environment: { ...command.environment, NODE_OPTIONS: `--import ${noteMemory(memory)}` },
+  });
+  const { finalizedCount } = JSON.parse(stdout).data;
+  if (finalizedCount !== size.contracts) throw new Error(`${finalizedCount} of ${size.contracts} were finalized`);
+  return { seconds: milliseconds / 1000, mebibytes: Number(readFileSync(memory, 'utf8')) / 1024 };
+}
+
+/** A module that writes the highest resident size of its process, in KiB, when it ends. */
+function noteMemory(file: string): string {
+  const source = `import { writeFileSync } from 'node:fs';
+    process.on('exit', () => writeFileSync(${JSON.stringify(file)}, String(process.resourceUsage().maxRSS)));`;
+  return `data:text/javascript,${encodeURIComponent(source)}`;
+}

@@ -1,0 +1,86 @@
+/** A book whose bill run is due: contracts by usage of the same month, each with a grant, and events of all of them. */
+
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
+
+import { createEngine } from '../src/engine/engine.ts';
+import type { OperationName } from '../src/operations/index.ts';
+import type { CallInput } from '../src/operations/operation.ts';
+import { openStore } from '../src/store/open.ts';
+
+export interface BookSize {
+  readonly contracts: number;
+  readonly events: number;
+}
+
+const month = { startDate: '2026-03-01', endDate: '2026-04-01' };
+const monthStart = Temporal.Instant.from('2026-03-01T00:00:00Z').epochMilliseconds;
+const monthMilliseconds = 31 * 24 * 60 * 60 * 1000;
+const batchSize = 10_000;
+
+/** Writes the book to a new file; gives how many grants a second were made durable on the way. */
+export async function writeBillingBook(file: string, { contracts, events }: BookSize): Promise<number> {
+  const store = await openStore(file);
+  const engine = createEngine({
+    store,
+    now: () => Temporal.Instant.from('2026-04-01T00:00:00Z'),
+    newId: randomUUIDv7,
+    randomBytes,
+    finalizationGraceHours: 12,
+  });
+  const billing = engine.as(await engine.owner());
+  const create = async (name: OperationName, input: CallInput): Promise<string> => {
+    const { body } = await billing.call(name, input);
+    return (body as { readonly data: { readonly id: string } }).data.id;
+  };
+  const planId = await createPlan(create);
+  const subscribed: { readonly customerId: string; readonly contractId: string }[] = [];
+  for (let i = 0; i < contracts; i += 1) {
+    const contacts = [{ name: 'Ada', email: 'ada@example.com', roles: ['primary'] }];
+    const customerId = await create('customers.create', { body: { name: `Customer ${i}`, contacts } });
+    const contractId = await create('contracts.create', { body: { planId, customerId, ...month } });
+    subscribed.push({ customerId, contractId });
+  }
+  const start = performance.now();
+  for (const { contractId } of subscribed) {
+    const body = { amountCents: 500, expiresAt: '2100-01-01T00:00:00Z' };
+    await create('credits.grant', { params: { contractId }, body });
+  }
+  const grantSeconds = (performance.now() - start) / 1000;
+  for (let first = 0; first < events; first += batchSize) {
+    const batch = Array.from({ length: Math.min(batchSize, events - first) }, (_, place) => {
+      const i = first + place;
+      return {
+        eventName: 'request',
+        customerId: subscribed[(i * 7919) % contracts]?.customerId,
+        idempotencyKey: `event-${i}`,
+        timestamp: timestampOf(i, events),
+        properties: { tokens: (i * 104_729) % 900, model: ['small', 'medium', 'large'][i % 3] },
+      };
+    });
+    await billing.call('usage.ingestBatch', { body: { events: batch } });
+  }
+  await engine.close();
+  return contracts / grantSeconds;
+}
+
+function timestampOf(i: number, events: number): string {
+  const epochMilliseconds = monthStart + Math.floor((i * monthMilliseconds) / events);
+  return Temporal.Instant.fromEpochMilliseconds(epochMilliseconds).toString({ fractionalSecondDigits: 3 });
+}
+
+/** Usage by model, and a fee. */
+async function createPlan(create: (name: OperationName, input: CallInput) => Promise<string>): Promise<string> {
+  const meterId = await create('meters.create', {
+    body: { code: 'TOKENS', displayName: 'Tokens', aggregationKey: 'tokens', groupKeys: ['model'] },
+  });
+  const monthly = { priceInterval: 'MONTH' };
+  const usage = await create('pricing.create', {
+    body: { productName: 'Inference', name: 'Tokens', model: 'USAGE', meterId, unitAmount: '0.0015', ...monthly },
+  });
+  const fee = await create('pricing.create', {
+    body: { productName: 'Platform', name: 'Fee', model: 'FLAT', unitAmount: '20', ...monthly },
+  });
+  return await create('plans.create', {
+    body: { name: 'Team', items: [{ pricingId: usage }, { pricingId: fee }] },
+  });
+}
