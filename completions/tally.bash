@@ -38,7 +38,7 @@ _tally() {
 
 _tally_place() {
   case $1 in
-    '') next='customers contracts credits budgets meters usage invoices pricing plans products keys orgs webhooks clock bill profile doctor backup restore journal import demo serve api commands completion help' flags='--version --help' asks='' ;;
+    '') next='customers contracts credits budgets meters usage invoices pricing plans products keys orgs webhooks clock bill profile doctor backup restore journal import catalog demo serve api commands completion help' flags='--version --help' asks='' ;;
     'customers') next='create get list update pause resume assign-csm' flags='' asks='' ;;
     'customers create') next='' flags='--name --contact --legal-name --external-customer-id --payment-provider-id --provider --tag --billing-address --payment-method-id --payment-method-type --from --result --ignore --delimiter --concurrency --input --help' asks='--provider --payment-method-type' ;;
     'customers get') next='' flags='--help' asks='' ;;
@@ -151,7 +151,12 @@ _tally_place() {
     'journal verify') next='' flags='--contains' asks='' ;;
     'journal export') next='' flags='--since --until --operation --operator' asks='' ;;
     'import') next='events' flags='' asks='' ;;
-    'import events') next='' flags='--event-name --event-name-column --customer --customer-id --customer-column --contract-id --timestamp --time-zone --property --set --key-column --source --delimiter --batch-size --refused' asks='' ;;
+    'import events') next='' flags='--event-name --event-name-column --customer --customer-id --customer-column --contract-id --timestamp --time-zone --property --set --key-column --source --format --delimiter --batch-size --refused' asks='' ;;
+    'catalog') next='export diff apply schema' flags='' asks='' ;;
+    'catalog export') next='' flags='--file --force' asks='' ;;
+    'catalog diff') next='' flags='--prune --exit-code' asks='' ;;
+    'catalog apply') next='' flags='--prune' asks='' ;;
+    'catalog schema') next='' flags='' asks='' ;;
     'demo') next='' flags='--events --seed' asks='' ;;
     'serve') next='' flags='--port --host --rate-limit --bill-every --allow-private-webhooks' asks='' ;;
     'api') next='' flags='--openapi --input' asks='' ;;

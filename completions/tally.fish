@@ -55,6 +55,7 @@ complete -c tally -f -n "__tally_at ''" -a backup -d 'Write a database to one fi
 complete -c tally -f -n "__tally_at ''" -a restore -d 'Make a database from a backup'
 complete -c tally -f -n "__tally_at ''" -a journal -d 'What was written from here, by whom and when'
 complete -c tally -f -n "__tally_at ''" -a import -d 'Events from files, each row counted once'
+complete -c tally -f -n "__tally_at ''" -a catalog -d 'Products, prices, meters and plans as one file'
 complete -c tally -f -n "__tally_at ''" -a demo -d 'The main job on a database of its own'
 complete -c tally -f -n "__tally_at ''" -a serve -d 'Serve a database over HTTP'
 complete -c tally -f -n "__tally_at ''" -a api -d 'Send any request, or print the OpenAPI document'
@@ -538,7 +539,7 @@ complete -c tally -n "__tally_at 'journal export'" -l since
 complete -c tally -n "__tally_at 'journal export'" -l until
 complete -c tally -n "__tally_at 'journal export'" -l operation
 complete -c tally -n "__tally_at 'journal export'" -l operator
-complete -c tally -f -n "__tally_at 'import'" -a events -d 'Events from a CSV file'
+complete -c tally -f -n "__tally_at 'import'" -a events -d 'Events from CSV, JSON lines or CloudEvents'
 complete -c tally -n "__tally_at 'import events'" -l event-name
 complete -c tally -n "__tally_at 'import events'" -l event-name-column
 complete -c tally -n "__tally_at 'import events'" -l customer
@@ -551,9 +552,19 @@ complete -c tally -n "__tally_at 'import events'" -l property
 complete -c tally -n "__tally_at 'import events'" -l set
 complete -c tally -n "__tally_at 'import events'" -l key-column
 complete -c tally -n "__tally_at 'import events'" -l source
+complete -c tally -n "__tally_at 'import events'" -l format
 complete -c tally -n "__tally_at 'import events'" -l delimiter
 complete -c tally -n "__tally_at 'import events'" -l batch-size
 complete -c tally -n "__tally_at 'import events'" -l refused
+complete -c tally -f -n "__tally_at 'catalog'" -a export -d 'Print the catalog as a file'
+complete -c tally -f -n "__tally_at 'catalog'" -a diff -d 'Show what a file would change'
+complete -c tally -f -n "__tally_at 'catalog'" -a apply -d 'Make the catalog what a file says'
+complete -c tally -f -n "__tally_at 'catalog'" -a schema -d 'Print the JSON Schema of the file'
+complete -c tally -n "__tally_at 'catalog export'" -l file
+complete -c tally -n "__tally_at 'catalog export'" -l force
+complete -c tally -n "__tally_at 'catalog diff'" -l prune
+complete -c tally -n "__tally_at 'catalog diff'" -l exit-code
+complete -c tally -n "__tally_at 'catalog apply'" -l prune
 complete -c tally -n "__tally_at 'demo'" -l events
 complete -c tally -n "__tally_at 'demo'" -l seed
 complete -c tally -n "__tally_at 'serve'" -l port

@@ -32,6 +32,8 @@ export const limits = {
   /** semantics 1 */
   eventsPerBatch: 10_000,
   estimateEvents: 500,
+  /** our choice: a JSON document of events is held in memory as a whole */
+  importDocumentCharacters: 128 * 1024 * 1024,
   eventFutureSeconds: 60 * 60,
   /** our choice: events shown as a sample of those behind a quantity */
   sampledEvents: 5,

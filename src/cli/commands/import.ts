@@ -1,4 +1,4 @@
-/** `tally import events`: a CSV file into events, with progress and a report of the rows that were refused. */
+/** `tally import events`: a file into events, with progress and a report of the rows that were refused. */
 
 import { createReadStream, statSync, writeFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -8,6 +8,7 @@ import type { View } from '../../operations/operation.ts';
 import { delimiterOf } from '../csv-file.ts';
 import { importEvents } from '../import/events.ts';
 import type { ImportReport } from '../import/events.ts';
+import { formatOf, importFormats } from '../import/input.ts';
 import type { Mapping, MappingOptions } from '../import/mapping.ts';
 import { openForWriting } from '../open-billing.ts';
 import { render } from '../output.ts';
@@ -30,6 +31,7 @@ interface ImportFlags {
   readonly set?: readonly string[];
   readonly keyColumn?: string;
   readonly source?: string;
+  readonly format?: string;
   readonly delimiter: string;
   readonly batchSize: string;
   readonly refused?: string;
@@ -43,9 +45,9 @@ const repeated = (value: string, before: readonly string[] = []) => [...before, 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command
     .command('events')
-    .summary('Events from a CSV file')
+    .summary('Events from CSV, JSON lines or CloudEvents')
     .description(
-      'Makes an event of every row of a CSV file with a header line. A row keeps its identity: importing a file again, or one that has grown, counts nothing twice.',
+      'Makes an event of every row of a CSV file with a header line, or of every record of JSON lines or a JSON array: events as the interface takes them, CloudEvents (type, subject as customer, time, data), or plain records, whose members count as columns. Packed by gzip or not. A row keeps its identity: importing a file again, or one that has grown, counts nothing twice.',
     )
     .usage('<file> [flags]')
     .argument('<file>', 'path of the file, or - for standard input')
@@ -65,7 +67,8 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
     .option('--set <name=value>', 'property with the same value on every event, repeatable', repeated)
     .option('--key-column <column>', 'column that identifies a row (its content when not given)')
     .option('--source <name>', 'tells apart files whose equal rows are different events')
-    .option('--delimiter <character>', 'what separates columns', ',')
+    .option('--format <format>', `${importFormats.join(', ')} (by the name or the first character when not given)`)
+    .option('--delimiter <character>', 'of CSV: what separates columns', ',')
     .option('--batch-size <number>', 'events sent at a time', String(defaultBatchSize))
     .option('--refused <path>', 'write refused rows to this CSV file, with line and reason')
     .addHelpText(
@@ -76,6 +79,8 @@ Examples:
   tally import events requests.csv --event-name llm.request --customer acme
   # Customers in a column, two properties, times of Berlin
   tally import events usage.csv --event-name api.call --customer-column account --property bytes=size --property region --time-zone Europe/Berlin
+  # CloudEvents, packed, from another program
+  zcat events.jsonl.gz | tally import events - --format cloudevents
   # What would be imported
   tally import events requests.csv --event-name llm.request --customer acme --dry-run
 `,
@@ -87,6 +92,7 @@ Examples:
 
 async function run(file: string, flags: ImportFlags, session: Session): Promise<void> {
   const batchSize = batchSizeOf(flags.batchSize);
+  const format = formatOf(file, flags.format);
   const input = inputOf(file, session);
   const target = await session.target();
   const isRehearsal = session.flags.dryRun === true;
@@ -98,6 +104,7 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
   try {
     const report = await importEvents({
       input: input.stream,
+      format,
       delimiter: delimiterOf(flags.delimiter),
       batchSize,
       mapping: mappingOf(flags),

@@ -1,5 +1,5 @@
 /**
- * Events from a table into a service, in batches that are accepted or refused as one. A refused row is taken out by its
+ * Events from a file into a service, in batches that are accepted or refused as one. A refused row is taken out by its
  * index and reported, and the rest of its batch goes on. Repeating an import changes nothing, since rows keep their keys.
  */
 
@@ -7,12 +7,14 @@ import type { Readable } from 'node:stream';
 
 import { BadRequestError, BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
-import { lineBreaks } from '../csv-file.ts';
-import { createMapping } from './mapping.ts';
+import { counted, sniffed, unpacked } from './input.ts';
+import type { ImportFormat } from './input.ts';
 import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
+import { readEvents } from './readers.ts';
+import type { ReadRow } from './readers.ts';
 
 export interface RefusedRow {
-  /** Line of the file on which the row begins, from 1. */
+  /** Line of the file on which the row begins, or number of the element of a JSON document; from 1. */
   readonly line: number;
   readonly reason: string;
 }
@@ -28,7 +30,10 @@ export interface ImportReport {
 }
 
 export interface ImportOptions {
+  /** Packed by gzip or not. */
   readonly input: Readable;
+  /** Told by the first character when not given. */
+  readonly format?: ImportFormat | undefined;
   readonly delimiter: string;
   readonly batchSize: number;
   readonly mapping: MappingOptions;
@@ -47,14 +52,9 @@ interface PendingRow {
 
 /** Throws what stops the whole import: no header, a missing column, a service that cannot be reached. */
 export async function importEvents(options: ImportOptions): Promise<ImportReport> {
-  const { parse } = await import('csv-parse');
-  const parser = options.input.pipe(
-    parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true, delimiter: options.delimiter }),
-  );
-  options.input.on('error', (error) => parser.destroy(error));
-  let mapping: Mapping | undefined;
   let rows = 0;
   let accepted = 0;
+  let bytes = 0;
   let lastLine = 0;
   let currentLine = 0;
   const refused: RefusedRow[] = [];
@@ -65,37 +65,32 @@ export async function importEvents(options: ImportOptions): Promise<ImportReport
     lastLine = currentLine;
   };
   try {
-    for await (const { record, info } of parser as AsyncIterable<ParsedRecord>) {
-      currentLine = info.lines;
-      if (mapping === undefined) {
-        mapping = createMapping(record, options.mapping);
-        options.onStart?.(mapping);
-        continue;
-      }
+    for await (const { line, lastLine: end, mapped } of await openRows(options, (read) => (bytes = read))) {
+      currentLine = end;
       rows += 1;
-      const line = info.lines - lineBreaks(record);
-      const mapped = mapping.toEvent(record);
       if ('event' in mapped) pending.push({ line, event: mapped.event });
       else refused.push({ line, reason: mapped.reason });
       if (pending.length < options.batchSize) continue;
       await flush();
-      options.onProgress?.({ rows, bytes: info.bytes });
+      options.onProgress?.({ rows, bytes });
       if (options.signal?.aborted === true)
         return { rows, accepted, refused: sorted(refused), isComplete: false, lastLine };
     }
   } catch (error) {
     throw explained(error, lastLine);
   }
-  if (mapping === undefined)
-    throw new BadRequestError('the file is empty: a header line with the names of the columns comes first');
   await flush();
   return { rows, accepted, refused: sorted(refused), isComplete: true, lastLine };
 }
 
-interface ParsedRecord {
-  readonly record: string[];
-  /** What was read up to the end of the record. */
-  readonly info: { readonly lines: number; readonly bytes: number };
+/** The rows of the input, unpacked, in the format that is given or that its first character tells. */
+async function openRows(
+  { input, format, delimiter, mapping, onStart }: ImportOptions,
+  onRead: (bytes: number) => void,
+): Promise<AsyncIterable<ReadRow>> {
+  const bytes = await unpacked(counted(input, onRead));
+  const found = format === undefined ? await sniffed(bytes) : { format, bytes };
+  return readEvents(found.format, found.bytes, { delimiter, mapping, onStart });
 }
 
 /** How many of the rows were accepted; the others are added to `refused`. */
@@ -172,8 +167,15 @@ function explained(error: unknown, lastLine: number): unknown {
       ...(error.hint === undefined ? {} : { hint: error.hint }),
     });
   }
-  if (error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_')) {
-    return new BadRequestError(`the file is no CSV: ${error.message}${done}`, { cause: error });
-  }
-  return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const words = Object.entries(damages).find(([prefix]) => code.startsWith(prefix))?.[1];
+  if (!(error instanceof Error) || words === undefined) return error;
+  return new BadRequestError(`${words}: ${error.message}${done}`, { cause: error });
 }
+
+/** What is wrong with a file, by the beginning of the code of the failure. */
+const damages: Readonly<Record<string, string>> = {
+  CSV_: 'the file is no CSV',
+  Z_: 'the file is damaged: it cannot be unpacked',
+  ERR_ENCODING_INVALID: 'the file is not UTF-8 text',
+};

@@ -32,10 +32,11 @@ export interface ImportedEvent {
   readonly eventName: string;
   readonly customerId?: string;
   readonly externalCustomerId?: string;
-  readonly contractId?: string;
-  readonly idempotencyKey: string;
+  readonly contractId?: unknown;
+  /** What a record says of itself is left for the service to judge. */
+  readonly idempotencyKey: unknown;
   readonly timestamp: string;
-  readonly properties: Readonly<Record<string, string | ExactNumber>>;
+  readonly properties: Readonly<Record<string, unknown>>;
 }
 
 export type MappedRow = { readonly event: ImportedEvent } | { readonly reason: string };
@@ -56,7 +57,10 @@ export function createMapping(header: readonly string[], options: MappingOptions
   const key = options.keyColumn === undefined ? undefined : columns.index(options.keyColumn, '--key-column');
   const used = new Set([timestamp, eventName.column, customer.column, key]);
   const properties = propertiesOf(columns, options.properties, used);
-  const constants = constantsOf(options.constants ?? [], properties);
+  const constants = constantsOf(
+    options.constants ?? [],
+    properties.map(({ name }) => name),
+  );
   const toTimestamp = createTimestampReader(options.timeZone);
   const identify = createRowIdentity();
   const { source = '' } = options;
@@ -162,24 +166,28 @@ function propertiesOf(
 ): PropertyColumn[] {
   if (given.length === 0) return columns.others(used).map((column) => ({ name: columns.name(column), column }));
   const properties = given.map((pair) => {
-    const [name = '', ...rest] = pair.split('=');
-    return { name, column: columns.index(rest.length === 0 ? name : rest.join('='), '--property') };
+    const [name, column] = splitProperty(pair);
+    return { name, column: columns.index(column, '--property') };
   });
   const twice = properties.find(({ name }, index) => properties.findIndex((each) => each.name === name) !== index);
   if (twice !== undefined) throw usage(`--property: "${twice.name}" is given twice`);
   return properties;
 }
 
-function constantsOf(
-  given: readonly string[],
-  properties: readonly PropertyColumn[],
-): Record<string, string | ExactNumber> {
+/** Name of a property, and of the column that it comes from. */
+export function splitProperty(pair: string): readonly [string, string] {
+  const [name = '', ...rest] = pair.split('=');
+  return [name, rest.length === 0 ? name : rest.join('=')];
+}
+
+/** The properties of `--set`. Throws a usage error where one is given twice, or is one of `names`. */
+export function constantsOf(given: readonly string[], names: readonly string[]): Record<string, string | ExactNumber> {
   const constants: Record<string, string | ExactNumber> = {};
   for (const pair of given) {
     const at = pair.indexOf('=');
     if (at < 1) throw usage(`--set takes name=value, not "${pair}"`);
     const name = pair.slice(0, at);
-    if (Object.hasOwn(constants, name) || properties.some((each) => each.name === name)) {
+    if (Object.hasOwn(constants, name) || names.includes(name)) {
       throw usage(`--set: "${name}" has a value already`);
     }
     constants[name] = cellValue(pair.slice(at + 1));
@@ -207,7 +215,7 @@ function readProperties(
 const timestampForm = /^(\d{4}-\d{2}-\d{2})[ Tt](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?$/;
 
 /** The RFC 3339 form of a cell; a time without an offset is one of the given zone. Undefined when it is no timestamp. */
-function createTimestampReader(timeZone: string): (cell: string) => string | undefined {
+export function createTimestampReader(timeZone: string): (cell: string) => string | undefined {
   const isUtc = timeZone.toUpperCase() === 'UTC';
   if (!isUtc) checkTimeZone(timeZone);
   return (cell) => {

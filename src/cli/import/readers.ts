@@ -1,0 +1,121 @@
+/** A reader for each format: from bytes to rows that are events, or say why they are none. */
+
+import { pipeline, Readable } from 'node:stream';
+
+import { BadRequestError, BillingError } from '../../errors.ts';
+import { parseExactJson } from '../../exact-json.ts';
+import { limits } from '../../limits.ts';
+import { lineBreaks } from '../csv-file.ts';
+import { sniffed } from './input.ts';
+import type { Bytes, ImportFormat } from './input.ts';
+import { createMapping } from './mapping.ts';
+import type { MappedRow, Mapping, MappingOptions } from './mapping.ts';
+import { createRecordMapping } from './record-mapping.ts';
+
+export interface ReadRow {
+  /** Line of the file on which the row begins; of a JSON document the number of the element. From 1. */
+  readonly line: number;
+  /** Line on which it ends. */
+  readonly lastLine: number;
+  readonly mapped: MappedRow;
+}
+
+export interface ReaderOptions {
+  readonly delimiter: string;
+  readonly mapping: MappingOptions;
+  readonly onStart: ((mapping: Mapping) => void) | undefined;
+}
+
+/** Throws what stops the whole import: no header, a missing column, a document that is no JSON. */
+export async function* readEvents(format: ImportFormat, bytes: Bytes, options: ReaderOptions): AsyncGenerator<ReadRow> {
+  if (format === 'csv') return yield* readTable(bytes, options);
+  const isCloudEvents = format === 'cloudevents';
+  const toEvent = createRecordMapping(options.mapping, { isCloudEvents });
+  // A batch of CloudEvents is an array; otherwise one stands on each line.
+  const found = isCloudEvents ? await sniffed(bytes) : { format, bytes };
+  yield* found.format === 'json' ? readDocument(found.bytes, toEvent) : readLines(found.bytes, toEvent);
+}
+
+interface ParsedRecord {
+  readonly record: string[];
+  /** What was read up to the end of the record. */
+  readonly info: { readonly lines: number };
+}
+
+async function* readTable(
+  bytes: Bytes,
+  { delimiter, mapping: options, onStart }: ReaderOptions,
+): AsyncGenerator<ReadRow> {
+  const { parse } = await import('csv-parse');
+  const parser = parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true, delimiter });
+  // A failure on the way shows itself to whoever reads the records.
+  pipeline(Readable.from(bytes, { objectMode: false }), parser, () => undefined);
+  let mapping: Mapping | undefined;
+  for await (const { record, info } of parser as AsyncIterable<ParsedRecord>) {
+    if (mapping === undefined) {
+      mapping = createMapping(record, options);
+      onStart?.(mapping);
+      continue;
+    }
+    yield { line: info.lines - lineBreaks(record), lastLine: info.lines, mapped: mapping.toEvent(record) };
+  }
+  if (mapping === undefined)
+    throw new BadRequestError('the file is empty: a header line with the names of the columns comes first');
+}
+
+type ToEvent = (record: unknown) => MappedRow;
+
+async function* readLines(bytes: Bytes, toEvent: ToEvent): AsyncGenerator<ReadRow> {
+  let line = 0;
+  for await (const text of linesOf(bytes)) {
+    line += 1;
+    if (text.trim() !== '') yield { line, lastLine: line, mapped: mapLine(text, toEvent) };
+  }
+}
+
+function mapLine(text: string, toEvent: ToEvent): MappedRow {
+  if (text.length > limits.bodyBytes) return { reason: `is longer than ${limits.bodyBytes} characters` };
+  try {
+    return toEvent(parseExactJson(text));
+  } catch (error) {
+    if (error instanceof BillingError && error.kind !== 'usage') return { reason: error.message };
+    throw error;
+  }
+}
+
+/** One array of events, or one event. Held as a whole, unlike lines. */
+async function* readDocument(bytes: Bytes, toEvent: ToEvent): AsyncGenerator<ReadRow> {
+  const parts: string[] = [];
+  let length = 0;
+  for await (const part of textOf(bytes)) {
+    parts.push(part);
+    length += part.length;
+    if (length > limits.importDocumentCharacters) {
+      throw new BadRequestError(`a JSON document can have ${limits.importDocumentCharacters} characters`, {
+        hint: 'write one event a line, and give --format jsonl',
+      });
+    }
+  }
+  const bounds = { depth: limits.jsonDepth, keys: limits.responseJsonKeys };
+  const value = parseExactJson(parts.join(''), bounds);
+  for (const [index, record] of (Array.isArray(value) ? (value as unknown[]) : [value]).entries()) {
+    yield { line: index + 1, lastLine: index + 1, mapped: toEvent(record) };
+  }
+}
+
+/** Lines end with a line feed; other characters that some call line ends may stand inside a text. */
+async function* linesOf(bytes: Bytes): AsyncGenerator<string> {
+  let rest = '';
+  for await (const part of textOf(bytes)) {
+    const lines = `${rest}${part}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+async function* textOf(bytes: Bytes): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
+  yield decoder.decode();
+}

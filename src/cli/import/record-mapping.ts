@@ -1,0 +1,142 @@
+/**
+ * From a JSON record to an event: one in the form of the interface, a CloudEvent (specification 1.0), or a plain record whose
+ * members are mapped like the columns of a table.
+ */
+
+import { sha256 } from '../../digest.ts';
+import { canonicalJson } from '../canonical-json.ts';
+import { createRowIdentity } from '../row-identity.ts';
+import { valueAt } from '../rows.ts';
+import { constantsOf, createTimestampReader, splitProperty } from './mapping.ts';
+import type { MappedRow, MappingOptions } from './mapping.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** A record taken apart, before the flags have their say. */
+interface Parts {
+  readonly eventName: unknown;
+  readonly timestamp: unknown;
+  readonly customerId?: unknown;
+  readonly externalCustomerId?: unknown;
+  readonly contractId?: unknown;
+  readonly idempotencyKey?: unknown;
+  /** What flags name, and what becomes the properties. */
+  readonly fields: Members;
+}
+
+/** Throws a usage error for flags that contradict each other. */
+export function createRecordMapping(
+  options: MappingOptions,
+  { isCloudEvents }: { readonly isCloudEvents: boolean },
+): (record: unknown) => MappedRow {
+  const toTimestamp = createTimestampReader(options.timeZone);
+  const identify = createRowIdentity();
+  const chosen = options.properties.map(splitProperty);
+  const constants = constantsOf(
+    options.constants ?? [],
+    chosen.map(([name]) => name),
+  );
+  const named = [options.timestampColumn, options.eventNameColumn, options.customerColumn, options.keyColumn];
+  const used = new Set(named.filter((name) => name !== undefined));
+
+  return (record) => {
+    if (!isMembers(record)) return { reason: 'is no JSON object' };
+    const isCloudEvent = record['specversion'] !== undefined;
+    if (isCloudEvents && !isCloudEvent) return { reason: 'is no CloudEvent: it has no specversion' };
+    const parts = isCloudEvent ? partsOfCloudEvent(record) : partsOf(record);
+    if ('reason' in parts) return parts;
+    const pick = (column: string | undefined, own: unknown) =>
+      column === undefined ? own : fieldAt(parts.fields, column);
+    const eventName = options.eventName ?? pick(options.eventNameColumn, parts.eventName);
+    if (typeof eventName !== 'string' || eventName === '') return { reason: 'has no event name' };
+    const given = pick(options.timestampColumn, parts.timestamp);
+    const timestamp = typeof given === 'string' ? toTimestamp(given) : undefined;
+    if (timestamp === undefined) {
+      return { reason: given === undefined ? 'has no timestamp' : `${JSON.stringify(given)} is no timestamp` };
+    }
+    const customer = customerOf(parts, options, pick);
+    if (customer === undefined) return { reason: 'has no customer' };
+    const key = pick(options.keyColumn, parts.idempotencyKey);
+    if (options.keyColumn !== undefined && (typeof key !== 'string' || key === '')) {
+      return { reason: `${options.keyColumn}: is no text` };
+    }
+    const contractId = options.contractId ?? parts.contractId;
+    const content = () =>
+      JSON.stringify([options.source ?? '', eventName, Object.values(customer), canonicalJson(record)]);
+    return {
+      event: {
+        eventName,
+        ...customer,
+        ...(contractId === undefined ? {} : { contractId }),
+        idempotencyKey: key ?? identify(content()),
+        timestamp,
+        properties: { ...constants, ...propertiesOf(parts.fields, { chosen, used }) },
+      },
+    };
+  };
+}
+
+/** An event of the interface is told by its properties; any other record is one of members that mean nothing yet. */
+function partsOf(record: Members): Parts {
+  const { eventName, timestamp, customerId, externalCustomerId, contractId, idempotencyKey, properties } = record;
+  const isEvent = typeof eventName === 'string' && (properties === undefined || isMembers(properties));
+  const isOfCustomer = customerId !== undefined || externalCustomerId !== undefined;
+  if (isEvent && (properties !== undefined || isOfCustomer)) {
+    const fields = properties ?? {};
+    return { eventName, timestamp, customerId, externalCustomerId, contractId, idempotencyKey, fields };
+  }
+  const found = Object.keys(record).find((name) => name.toLowerCase() === 'timestamp');
+  const { [found ?? '']: time, ...fields } = record;
+  return { eventName: undefined, timestamp: time, fields: found === undefined ? record : fields };
+}
+
+/** The subject is the customer, as usage meters that take CloudEvents have it; source and id together tell events apart. */
+function partsOfCloudEvent(record: Members): Parts | { readonly reason: string } {
+  const { specversion, id, source, type, subject, time, data } = record;
+  if (specversion !== '1.0') return { reason: `specversion: ${JSON.stringify(specversion)} is not "1.0"` };
+  for (const [name, value] of Object.entries({ id, source, type })) {
+    if (typeof value !== 'string' || value === '') return { reason: `${name}: is required of a CloudEvent` };
+  }
+  if (data !== undefined && !isMembers(data)) return { reason: 'data: must be a JSON object' };
+  if (record['data_base64'] !== undefined) return { reason: 'data_base64: must be data, a JSON object' };
+  const digest = sha256()
+    .update(JSON.stringify([source, id]))
+    .digest('base64url')
+    .slice(0, 27);
+  return {
+    eventName: type,
+    timestamp: time,
+    externalCustomerId: subject,
+    idempotencyKey: `ce:${digest}`,
+    fields: data ?? {},
+  };
+}
+
+function customerOf(
+  { customerId, externalCustomerId }: Parts,
+  options: MappingOptions,
+  pick: (column: string | undefined, own: unknown) => unknown,
+): { readonly customerId: string } | { readonly externalCustomerId: string } | undefined {
+  if (options.customerId !== undefined) return { customerId: options.customerId };
+  const external = options.customer ?? pick(options.customerColumn, externalCustomerId);
+  if (typeof external === 'string' && external !== '') return { externalCustomerId: external };
+  return typeof customerId === 'string' && customerId !== '' ? { customerId } : undefined;
+}
+
+/** A member of the name, or at the path, that a flag gives. */
+function fieldAt(fields: Members, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : valueAt(fields, name);
+}
+
+function propertiesOf(
+  fields: Members,
+  { chosen, used }: { readonly chosen: readonly (readonly [string, string])[]; readonly used: ReadonlySet<string> },
+): Record<string, unknown> {
+  if (chosen.length === 0) return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.has(name)));
+  const found = chosen.map(([name, column]) => [name, fieldAt(fields, column)] as const);
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined));
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
