@@ -52,7 +52,7 @@ const noNamespaces: Plugin = {
 const jsonAsText: Plugin = {
   name: 'json-as-text',
   transform: {
-    filter: { id: /manifest\.json$/ },
+    filter: { id: /[\\/]manifest[\\/]\w+\.json$/ },
     handler: (code) => ({
       code: `export default JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(code)))});`,
       moduleType: 'js',

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { commandManifest } from '../src/cli/command-manifest.ts';
 import { completionFiles, completionScript, shells } from '../src/cli/completions.ts';
+import type { CommandSpec } from '../src/cli/manifest.ts';
 import { allOperations } from '../src/operations/all.ts';
 import { replaceBlock } from './marked-block.ts';
 import { referenceMarkdown } from './reference.ts';
@@ -22,13 +23,20 @@ interface GeneratedFile {
 const manifest = commandManifest(allOperations);
 
 const generatedFiles: readonly GeneratedFile[] = [
-  { path: 'src/cli/manifest.json', write: () => `${JSON.stringify(manifest, undefined, 2)}\n` },
+  ...Object.keys(manifest.groups).map((group) => ({
+    path: `src/cli/manifest/${group}.json`,
+    write: () => `${JSON.stringify(commandsOf(group), undefined, 2)}\n`,
+  })),
   ...shells.map((shell) => ({
     path: `completions/${completionFiles[shell]}`,
     write: () => completionScript(shell, manifest),
   })),
   { path: 'README.md', write: (current) => replaceBlock(current, 'reference', referenceMarkdown()) },
 ];
+
+function commandsOf(group: string): readonly CommandSpec[] {
+  return manifest.commands.filter((command) => command.group === group);
+}
 
 export interface StaleFile {
   readonly path: string;

@@ -1,9 +1,10 @@
 /**
  * The commands of all operations as data, so that help and version load neither zod nor the declarations.
- * `manifest.json` is written by `npm run generate` from the declarations; a test fails when it is stale.
+ * A file for each group is written by `npm run generate` from the declarations; a test fails when one is stale.
  */
 
-import type { View } from '../operations/operation.ts';
+import { commandGroups } from '../operations/operation.ts';
+import type { CommandGroup, View } from '../operations/operation.ts';
 import type { GlobalFlag } from './global-flags.ts';
 
 /**
@@ -85,11 +86,30 @@ export interface Manifest {
   readonly commands: readonly CommandSpec[];
 }
 
-/** Gives the commands of the operations, when one is on the command line. */
-export type LoadManifest = () => Promise<Manifest>;
+/** Gives the commands of the operations, or of one group. */
+export type LoadManifest = (group?: string) => Promise<Manifest>;
+
+const written: Readonly<Record<CommandGroup, () => Promise<{ readonly default: unknown }>>> = {
+  customers: () => import('./manifest/customers.json', { with: { type: 'json' } }),
+  contracts: () => import('./manifest/contracts.json', { with: { type: 'json' } }),
+  credits: () => import('./manifest/credits.json', { with: { type: 'json' } }),
+  budgets: () => import('./manifest/budgets.json', { with: { type: 'json' } }),
+  meters: () => import('./manifest/meters.json', { with: { type: 'json' } }),
+  usage: () => import('./manifest/usage.json', { with: { type: 'json' } }),
+  invoices: () => import('./manifest/invoices.json', { with: { type: 'json' } }),
+  pricing: () => import('./manifest/pricing.json', { with: { type: 'json' } }),
+  plans: () => import('./manifest/plans.json', { with: { type: 'json' } }),
+  products: () => import('./manifest/products.json', { with: { type: 'json' } }),
+  keys: () => import('./manifest/keys.json', { with: { type: 'json' } }),
+  orgs: () => import('./manifest/orgs.json', { with: { type: 'json' } }),
+  webhooks: () => import('./manifest/webhooks.json', { with: { type: 'json' } }),
+  clock: () => import('./manifest/clock.json', { with: { type: 'json' } }),
+  bill: () => import('./manifest/bill.json', { with: { type: 'json' } }),
+};
 
 /** The manifest as it was generated; loaded when a command needs it, since the root's help and the version do not. */
-export async function loadManifest(): Promise<Manifest> {
-  const { default: written } = await import('./manifest.json', { with: { type: 'json' } });
-  return written as unknown as Manifest;
-}
+export const loadManifest: LoadManifest = async (group) => {
+  const wanted = Object.entries(written).filter(([name]) => group === undefined || name === group);
+  const modules = await Promise.all(wanted.map(async ([, load]) => await load()));
+  return { groups: commandGroups, commands: modules.flatMap(({ default: commands }) => commands as CommandSpec[]) };
+};

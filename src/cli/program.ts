@@ -141,7 +141,7 @@ async function addCommands(
     const heading = administrationGroups.has(name) ? 'Administration:' : 'Billing:';
     const group = add(name, summary, heading).usage('<verb> [id] [flags]');
     if (name !== named) continue;
-    const { commands } = await load();
+    const { commands } = await load(name);
     addVerbs(
       group,
       commands.filter((command) => command.group === name),

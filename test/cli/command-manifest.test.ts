@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
-
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
 import { commandManifest } from '../../src/cli/command-manifest.ts';
+import { loadManifest } from '../../src/cli/manifest.ts';
+import type { CommandSpec } from '../../src/cli/manifest.ts';
 import { allOperations } from '../../src/operations/all.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { createShell, manifest } from './shell.ts';
@@ -17,9 +17,13 @@ const examples = allOperations.flatMap((operation) => {
   }));
 });
 
-test('the committed manifest is the one that the declarations give', () => {
-  const committed = JSON.parse(readFileSync(new URL('../../src/cli/manifest.json', import.meta.url), 'utf8'));
-  expect(committed).toEqual(JSON.parse(JSON.stringify(manifest)));
+test('the committed manifest is the one that the declarations give, whole and by group', async () => {
+  const declared = JSON.parse(JSON.stringify(manifest));
+  expect(await loadManifest()).toEqual(declared);
+  for (const group of Object.keys(manifest.groups)) {
+    const commands = declared.commands.filter((command: CommandSpec) => command.group === group);
+    expect(await loadManifest(group)).toEqual({ ...declared, commands });
+  }
 });
 
 test('every operation has exactly one command', () => {
