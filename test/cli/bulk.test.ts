@@ -194,7 +194,7 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     const { exitCode, stdout, stderr } = await from(path, '--dry-run', '-o', 'json');
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
-      plan: '1 grants: 5.00 USD to 1 customers',
+      plan: '1 grant: 5.00 USD to 1 customer',
       totals: [{ amountCents: 500 }],
     });
     expect(stderr).toContain('nothing was sent');

@@ -48,8 +48,8 @@ export async function performScript(text: string, stage: CommandStage): Promise<
   const blocks: string[] = [];
   for (const step of parseScript(text)) {
     if (step.clock !== undefined) stage.clock.set(step.clock);
-    const words = step.words.map((word) => word.replaceAll(/\$(\w+)/g, (_all, name: string) => valueOf(kept, name)));
-    const result = await stage.tally(words, { input: step.input });
+    const filled = (text: string) => text.replaceAll(/\$(\w+)/g, (_all, name: string) => valueOf(kept, name));
+    const result = await stage.tally(step.words.map(filled), { input: filled(step.input) });
     if (step.keepAs !== undefined) kept.set(step.keepAs, result.stdout.trim());
     blocks.push(
       [

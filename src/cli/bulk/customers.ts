@@ -5,6 +5,7 @@ import type { Billing } from '../../operations/index.ts';
 import { loadOperation } from '../../operations/index.ts';
 import { parseInput } from '../../operations/parse.ts';
 import { valueAt } from '../rows.ts';
+import { counted } from '../views/blocks.ts';
 import type { RowOutcome, Unit } from './apply.ts';
 import type { BulkKind } from './kind.ts';
 import type { BulkRow, Problem } from './rows.ts';
@@ -15,7 +16,7 @@ export const customers: BulkKind = {
     return {
       problems: await problemsOf(rows),
       refusals: [],
-      summary: { words: `${rows.length} customers`, rows: [], view: { rows: 'totals', columns: [] } },
+      summary: { words: counted(rows.length, 'customer'), rows: [], view: { rows: 'totals', columns: [] } },
       unitsFor: (billing) => rows.map((row) => unitOf(row, billing)),
     };
   },

@@ -14,6 +14,7 @@ import type { Policy } from '../policy.ts';
 import { differingMembers } from '../replay.ts';
 import { createRowIdentity } from '../row-identity.ts';
 import { amountText, valueAt, wireText } from '../rows.ts';
+import { counted } from '../views/blocks.ts';
 import type { RowOutcome, Unit } from './apply.ts';
 import { loadContracts } from './contracts.ts';
 import type { Contracts } from './contracts.ts';
@@ -167,7 +168,7 @@ async function summaryOf(rows: readonly GrantRow[], contracts: Contracts, billin
   const free = sum(({ freeMicros }) => freeMicros);
   const amounts = `${amountText(String(sum(({ cents }) => cents)))} ${currency}`;
   return {
-    words: `${rows.length} grants: ${amounts}${free === 0n ? '' : ` and ${creditsOf(free)} free credits`} to ${totals.size} customers`,
+    words: `${counted(rows.length, 'grant')}: ${amounts}${free === 0n ? '' : ` and ${creditsOf(free)} free credits`} to ${counted(totals.size, 'customer')}`,
     rows: largest.map(([customerId, { grants: count, cents, freeMicros }]) => ({
       customerId,
       name: names.get(customerId) ?? '',

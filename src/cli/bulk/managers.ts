@@ -6,6 +6,7 @@ import { loadOperation } from '../../operations/index.ts';
 import type { Billing } from '../../operations/index.ts';
 import { parseInput } from '../../operations/parse.ts';
 import type { CommandSpec, FlagSpec } from '../manifest.ts';
+import { counted } from '../views/blocks.ts';
 import type { RowOutcome, Unit } from './apply.ts';
 import type { BulkKind } from './kind.ts';
 import type { BulkRow, Problem } from './rows.ts';
@@ -16,7 +17,7 @@ export const managers: BulkKind = {
     return {
       problems: await problemsOf(rows),
       refusals: [],
-      summary: { words: `${rows.length} assignments`, rows: [], view: { rows: 'totals', columns: [] } },
+      summary: { words: counted(rows.length, 'assignment'), rows: [], view: { rows: 'totals', columns: [] } },
       unitsFor: (billing) => unitsOf(rows, billing),
     };
   },
