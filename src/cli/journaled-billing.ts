@@ -115,7 +115,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
   /** What happened has happened: where the journal cannot take it any more, it is said and no more. */
   async function conclude(facts: JournalFacts, outcome: Pick<JournalFacts, 'state' | 'responseId' | 'error'>) {
     try {
-      await context.journal.record({ ...facts, at: context.now().toString(), ...outcome });
+      await context.journal.record({ ...facts, at: context.now().toString({ fractionalSecondDigits: 3 }), ...outcome });
     } catch (error) {
       const words = error instanceof Error ? error.message : String(error);
       context.tell(say`the outcome (${outcome.state}) is not in the journal: ${words}`);
@@ -136,7 +136,7 @@ function isRehearsal(operation: Operation, { body }: CallInput): boolean {
 function factsOf(operation: string, input: CallInput, { place, operator, now, newId }: JournalContext): JournalFacts {
   const externalId = valueAt(input.body, 'externalId');
   return {
-    at: now().toString(),
+    at: now().toString({ fractionalSecondDigits: 3 }),
     call: newId(),
     state: 'begun',
     operator,

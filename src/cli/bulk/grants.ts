@@ -99,7 +99,7 @@ async function refusals(
     }
     history.observe({
       ...place,
-      at: now().toString(),
+      at: now().toString({ fractionalSecondDigits: 3 }),
       call: '',
       state: 'begun',
       operator,
