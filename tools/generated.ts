@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { catalogJsonSchema } from '../src/cli/catalog/file-schema.ts';
 import { commandManifest } from '../src/cli/command-manifest.ts';
 import { completionFiles, completionScript, shells } from '../src/cli/completions.ts';
 import type { CommandSpec } from '../src/cli/manifest.ts';
@@ -31,6 +32,7 @@ const generatedFiles: readonly GeneratedFile[] = [
     path: `completions/${completionFiles[shell]}`,
     write: () => completionScript(shell, manifest),
   })),
+  { path: 'schemas/catalog.schema.json', write: catalogJsonSchema },
   { path: 'README.md', write: (current) => replaceBlock(current, 'reference', referenceMarkdown()) },
 ];
 

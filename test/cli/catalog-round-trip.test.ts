@@ -147,16 +147,13 @@ const catalog: fc.Arbitrary<Catalog> = fc
     }),
   )
   .chain((parts) =>
-    byKey(plan(parts.pricing), (each) => each.externalId ?? `name ${each.name}`, 3).map(
-      (plans) =>
-        ({
-          ...parts,
-          plans: plans.map((each) => ({
-            ...each,
-            items: each.items.map(({ item, defaultQuantity }) => ({ ...item, defaultQuantity })),
-          })),
-        }) as Catalog,
-    ),
+    byKey(plan(parts.pricing), (each) => each.externalId ?? `name ${each.name}`, 3).map((plans) => ({
+      ...parts,
+      plans: plans.map((each) => ({
+        ...each,
+        items: each.items.map(({ item, defaultQuantity }) => ({ ...item, defaultQuantity })),
+      })),
+    })),
   );
 
 function rateCard(each: { readonly code: string; readonly groupKeys?: readonly string[] }) {

@@ -3,13 +3,7 @@
  * members is left out. Files and services are both read into it, so that they can be compared.
  */
 
-import type {
-  BillingMode,
-  DepletionAction,
-  PriceInterval,
-  PricingModelName,
-  Tiering,
-} from '../../operations/catalog.ts';
+import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../../operations/catalog.ts';
 import type { AggregationType } from '../../operations/meters.ts';
 
 export interface ProductDefinition {
@@ -89,7 +83,7 @@ export interface PlanDefinition {
 export interface PlanDefaults {
   readonly defaultAutoPayEnabled: boolean;
   readonly invoiceSendMethod: string;
-  readonly defaultCreditSettings?: { readonly onDepletion: DepletionAction | string } | undefined;
+  readonly defaultCreditSettings?: { readonly onDepletion: string } | undefined;
   readonly defaultCreditGrantCents?: number | undefined;
 }
 

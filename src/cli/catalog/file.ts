@@ -20,10 +20,10 @@ export interface CatalogFile {
   /** Sections that stand in the file, if only as an empty list. */
   readonly sections: ReadonlySet<Section>;
   /** An issue of the part at a path, with the file's name and line. */
-  issueAt(path: readonly PropertyKey[], message: string): InputIssue;
+  readonly issueAt: (path: readonly PropertyKey[], message: string) => InputIssue;
 }
 
-export const sections = ['products', 'meters', 'rateCards', 'pricing', 'plans'] as const satisfies readonly Section[];
+const sections = ['products', 'meters', 'rateCards', 'pricing', 'plans'] as const satisfies readonly Section[];
 
 /** Throws InvalidInputError with every problem: `catalog.yaml:12: pricing[0].unitAmount: must be…`. */
 export function readCatalogFile(text: string, fileName: string): CatalogFile {
@@ -69,12 +69,12 @@ function told(issue: z.core.$ZodIssue, value: unknown, issueAt: CatalogFile['iss
 }
 
 function unknownKey(meant: string | undefined): string {
-  return meant === undefined ? 'unknown field' : `unknown field; did you mean ${meant}?`;
+  return meant === undefined ? 'unknown field' : `unknown field: did you mean ${meant}?`;
 }
 
 /** YAML takes 2026, true and null for what they look like. */
 function quotable(message: string): string {
-  return message === 'must be a text' ? 'must be a text; quotes make one of anything' : message;
+  return message === 'must be a text' ? 'must be a text (quotes make one of anything)' : message;
 }
 
 function isSection(name: PropertyKey | undefined): name is Section {

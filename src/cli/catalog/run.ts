@@ -1,6 +1,6 @@
 /** The verbs of `tally catalog`. */
 
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
@@ -38,7 +38,6 @@ export async function exportCatalog({ file, force }: ExportFlags, session: Sessi
 
 /** Never replaces what may be somebody's work; a file that says the same already is left as it is. */
 async function writeNew(path: string, text: string, isForced: boolean): Promise<void> {
-  const { readFile } = await import('node:fs/promises');
   const before = await readFile(path, 'utf8').catch(() => undefined);
   if (before === text) return;
   if (before !== undefined && !isForced) {
@@ -62,7 +61,7 @@ export async function diffCatalog(path: string, flags: ChangeFlags, session: Ses
   await show(plan, session);
   const { length } = plan.changes;
   if (flags.exitCode !== true || length === 0) return;
-  throw new BillingError('checkFailed', `the catalog differs from ${path}: ${counted(length, 'change')}`, {
+  throw new BillingError('checkFailed', `the catalog differs from ${nameOf(path)}: ${counted(length, 'change')}`, {
     hint: `make it what the file says with: tally catalog apply ${path}`,
   });
 }
@@ -92,7 +91,11 @@ export async function printSchema({ terminal }: Session): Promise<void> {
 }
 
 async function fileAt(path: string, { terminal }: Session): Promise<CatalogFile> {
-  return readCatalogFile(await readTextFile(path, terminal), path === '-' ? 'standard input' : path);
+  return readCatalogFile(await readTextFile(path, terminal), nameOf(path));
+}
+
+function nameOf(path: string): string {
+  return path === '-' ? 'standard input' : path;
 }
 
 async function planned(file: CatalogFile, { prune }: ChangeFlags, billing: Billing): Promise<CatalogPlan> {
@@ -111,11 +114,11 @@ async function reading<T>(session: Session, target: Target, read: (billing: Bill
 /** The plan is seen before the yes: a catalog is the prices of everybody who comes next. */
 async function confirmPlan(plan: CatalogPlan, session: Session, target: Target): Promise<void> {
   const { terminal, flags } = session;
-  if (flags.quiet !== true || flags.yes !== true) terminal.err(planText(plan, terminal.stderr));
+  const isProduction = target.kind === 'remote' && target.environment === 'production';
+  const isAsked = mayAsk(session) && (flags.yes !== true || (isProduction && flags.expectEnv !== 'production'));
+  if (isAsked || flags.quiet !== true) terminal.err(planText(plan, terminal.stderr));
   const effect = `Make ${counted(plan.changes.length, 'change')} to the catalog`;
-  if (target.kind === 'remote' && target.environment === 'production') {
-    return await confirmWrite(session, target, effect);
-  }
+  if (isProduction) return await confirmWrite(session, target, effect);
   if (flags.yes === true) return;
   if (!mayAsk(session)) {
     throw new BillingError('refused', 'changes to the catalog need confirmation: nothing was changed', {

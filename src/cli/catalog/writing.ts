@@ -3,7 +3,7 @@
 import type { Catalog, MeterDefinition, PlanDefinition, PriceDefinition, RateCardDefinition } from './definitions.ts';
 
 /** Name under which help has people keep the schema beside the file. */
-export const schemaFileName = 'catalog.schema.json';
+const schemaFileName = 'catalog.schema.json';
 
 const head = `# yaml-language-server: $schema=./${schemaFileName}\n`;
 

@@ -8,7 +8,7 @@ import { exactNumber, isNumberText } from '../../exact-json.ts';
 export interface YamlSource {
   readonly value: unknown;
   /** Line, from 1, of the part at a path; of the nearest part above it where it is missing. */
-  lineOf(path: readonly PropertyKey[]): number;
+  readonly lineOf: (path: readonly PropertyKey[]) => number;
 }
 
 export interface YamlProblem {
@@ -19,7 +19,7 @@ export interface YamlProblem {
 /** The data with the digits of its numbers, or the first problem. Custom tags and repeated keys are problems. */
 export function readYaml(text: string): YamlSource | YamlProblem {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const lineAt = (position: number) => lines.linePos(position).line;
   const [problem] = [...document.errors, ...document.warnings];
   if (problem !== undefined) return { line: lineAt(problem.pos[0]), message: wordsOf(problem) };
@@ -31,8 +31,9 @@ export function readYaml(text: string): YamlSource | YamlProblem {
   }
 }
 
-function wordsOf(problem: { readonly code: string; readonly message: string }): string {
-  return problem.code === 'DUPLICATE_KEY' ? 'this key stands here a second time' : problem.message;
+function wordsOf({ code, message }: { readonly code: string; readonly message: string }): string {
+  if (code === 'DUPLICATE_KEY') return 'this key stands here a second time';
+  return code === 'MULTIPLE_DOCS' ? 'a second document begins here, and a catalog is one' : message;
 }
 
 function keepDigits(document: Document.Parsed): void {

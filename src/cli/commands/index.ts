@@ -58,6 +58,11 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     heading: 'Tools:',
     load: () => import('./import.ts'),
   },
+  catalog: {
+    summary: 'Products, prices, meters and plans as one file',
+    heading: 'Tools:',
+    load: () => import('./catalog.ts'),
+  },
   demo: { summary: 'The main job on a database of its own', heading: 'Tools:', load: () => import('./demo.ts') },
   serve: { summary: 'Serve a database over HTTP', heading: 'Tools:', load: () => import('./serve.ts') },
   api: {

@@ -1,0 +1,50 @@
+/** Plans that the file does not list are made anew as they are, where a price in them is replaced. */
+
+import { saySame } from './comparison.ts';
+import { planKey, planLabel, priceKey } from './definitions.ts';
+import type { PlanDefinition } from './definitions.ts';
+import type { LivePlan } from './live.ts';
+import { matchOf } from './matching.ts';
+import type { Match, Matching, Settled } from './matching.ts';
+import { contains } from './sections.ts';
+
+export interface Surroundings {
+  /** Prices that go, and those among them that go before their successors come. */
+  readonly prices: ReadonlySet<string>;
+  readonly early: ReadonlySet<string>;
+  /** Keys of the prices that there will be; one that stands for two prices twice. */
+  readonly names: readonly string[];
+}
+
+/** The plans of the file and those. `obstacles` names plans that cannot be made anew. */
+export function withPlansOutside(
+  { matches, unlisted }: Matching<PlanDefinition, LivePlan>,
+  { prices, early, names }: Surroundings,
+): Settled<PlanDefinition, LivePlan> & { readonly obstacles: readonly string[] } {
+  const isStale = contains(prices);
+  const countOf = new Map([...Map.groupBy(names, (key) => key)].map(([key, same]) => [key, same.length]));
+  const outside: Match<PlanDefinition, LivePlan>[] = [];
+  const obstacles: string[] = [];
+  for (const group of Map.groupBy(unlisted.filter(isStale), ({ definition }) => planKey(definition)).values()) {
+    const [newest] = group;
+    if (newest === undefined) continue;
+    const { definition } = newest;
+    const isResolved = definition.items.every(
+      ({ product, price: name }) => countOf.get(priceKey({ product, name })) === 1,
+    );
+    if (!isResolved || group.some((row) => contains(early)(row) || !saySame(row.definition, definition))) {
+      obstacles.push(`the plan ${planLabel(definition)} contains a price that goes, and is not in the file`);
+    }
+    const rows = unlisted.filter(
+      (row) => planKey(row.definition) === planKey(definition) && (isStale(row) || saySame(row.definition, definition)),
+    );
+    outside.push(matchOf(definition, rows, (row) => !isStale(row)));
+  }
+  const touched = new Set(outside.flatMap(({ kept, superseded }) => [kept, ...superseded]));
+  return {
+    matches: [...matches, ...outside],
+    pruned: [],
+    left: unlisted.filter((row) => !touched.has(row)),
+    obstacles,
+  };
+}

@@ -1,0 +1,26 @@
+/** The four kinds of things with ids, each settled: what stays, what goes, what is left alone. */
+
+import type { MeterDefinition, PlanDefinition, PriceDefinition, ProductDefinition } from './definitions.ts';
+import type { Live, LivePlan, LivePrice } from './live.ts';
+import type { Settled } from './matching.ts';
+
+export interface Sections {
+  readonly products: Settled<ProductDefinition, Live<ProductDefinition>>;
+  readonly meters: Settled<MeterDefinition, Live<MeterDefinition>>;
+  readonly pricing: Settled<PriceDefinition, LivePrice>;
+  readonly plans: Settled<PlanDefinition, LivePlan>;
+}
+
+export function idsOf(rows: readonly { readonly id: string }[]): Set<string> {
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Whether a price is of one of these products or on one of these meters. */
+export function hangsOn(bases: ReadonlySet<string>): (row: LivePrice) => boolean {
+  return ({ productId, meterId }) => bases.has(productId) || (meterId !== undefined && bases.has(meterId));
+}
+
+/** Whether a plan contains one of these prices. */
+export function contains(prices: ReadonlySet<string>): (row: LivePlan) => boolean {
+  return ({ pricingIds }) => pricingIds.some((id) => prices.has(id));
+}
