@@ -1,25 +1,21 @@
 /** Work from a file: all rows checked before one is sent, none done twice, none lost. */
 
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { BillingError } from '../../src/errors.ts';
 import { createStage } from '../support/stage.ts';
 import type { CommandStage, Surface } from '../support/stage.ts';
 import { startFlakyProxy } from '../support/flaky-proxy.ts';
 import type { FlakyProxy } from '../support/flaky-proxy.ts';
-import { createShell } from './shell.ts';
 
 let stage: CommandStage;
 let proxy: FlakyProxy | undefined;
-let isStaged = false;
 afterEach(async () => {
   await proxy?.close();
   proxy = undefined;
-  if (isStaged) await stage.close();
-  isStaged = false;
+  await stage.close();
 });
 
 const made = async (...words: string[]) => {
@@ -35,7 +31,6 @@ async function begin(surface: Surface, isFlaky = false): Promise<void> {
     return proxy.url;
   };
   stage = await createStage(surface, isFlaky ? { proxy: throughProxy } : {});
-  isStaged = true;
   const price = ['--model', 'FLAT', '--unit-amount', '1', '--price-interval', 'MONTH'];
   const pricing = await made('pricing', 'create', '--product-name', 'P', '--name', 'Fee', ...price);
   plan = await made('plans', 'create', '--name', 'Plan', '--item', `pricingId=${pricing}`);
@@ -246,7 +241,6 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
 describe.each<Surface>(['embedded', 'http'])('customers --from, %s', (surface) => {
   beforeEach(async () => {
     stage = await createStage(surface);
-    isStaged = true;
   });
 
   test('create makes each customer once, and never takes another of the same id for it', async () => {
@@ -331,77 +325,3 @@ test(
     expect(await stage.tally(['journal', 'verify', '--quiet'])).toMatchObject({ exitCode: 0 });
   },
 );
-
-describe('the command line', () => {
-  test.each([
-    ['credits grant --from nowhere.csv', 'cannot read nowhere.csv'],
-    ['credits grant --from - --concurrency 0', '--concurrency takes 1 to 64'],
-    ['credits grant --from - --input x.json', '--from goes neither with'],
-    ['credits grant --from - --resume', '--from goes neither with'],
-    ['credits grant --from - --delimiter ab', '--delimiter takes one character'],
-    ['credits grant --from -', 'the column "nonsense" is no field of credits grant'],
-    ['credits grant --from - --ignore nonsense', 'two columns mean the same: "contract-id"'],
-  ])('%s is refused', async (line, words) => {
-    const shell = createShell();
-    const { code, stdout, stderr } = await shell.run(line, { input: 'contractId,nonsense,contract-id\nk,1,k\n' });
-    expect([code, stdout, shell.calls]).toEqual([2, '', []]);
-    expect(stderr).toContain(words);
-  });
-
-  test('an empty file is refused', async () => {
-    expect((await createShell().run('customers create --from -')).stderr).toContain('the file is empty');
-  });
-
-  test('a result file is never written over something else, nor through a link', async () => {
-    const shell = createShell();
-    const [other, link] = [join(shell.home, 'other.txt'), join(shell.home, 'link.csv')];
-    writeFileSync(other, 'precious');
-    symlinkSync(other, link);
-    for (const path of [other, link]) {
-      expect((await shell.run(['customers', 'create', '--from', '-', '--result', path])).code).toBe(2);
-    }
-    expect(readFileSync(other, 'utf8')).toBe('precious');
-  });
-});
-
-describe('a service that fails', () => {
-  const never = async () => await new Promise<void>(() => undefined);
-  const rows = [
-    'name,externalCustomerId,contact',
-    ...Array.from({ length: 40 }, (_, index) => `C${index},c${index},"name=A,email=a@b.example,roles=primary"`),
-  ];
-  const input = `${rows.join('\n')}\n`;
-  const failing = (kind: 'network' | 'unauthorized' | 'invalidInput') =>
-    createShell({
-      dependencies: { untilStopped: never },
-      reply: () => {
-        throw new BillingError(kind, 'no');
-      },
-    });
-  const line = 'customers create --from - --yes --concurrency 1';
-
-  test.each([
-    ['network', 9, '40\t0\t0\t0\t5\t35\n'],
-    ['unauthorized', 3, '40\t0\t0\t1\t0\t39\n'],
-    ['invalidInput', 10, '40\t0\t0\t40\t0\t0\n'],
-  ] as const)('with %s ends with %i', async (kind, code, stdout) => {
-    expect(await failing(kind).run(line, { input })).toMatchObject({ code, stdout });
-  });
-
-  test('with 429 is waited for', async () => {
-    let calls = 0;
-    const shell = createShell({
-      dependencies: { untilStopped: never },
-      reply: () => {
-        calls += 1;
-        if (calls % 3 > 0) throw new BillingError('rateLimited', 'slower', { retryAfterSeconds: 0 });
-        return { body: { data: { id: 'c' } } as never };
-      },
-    });
-    expect(await shell.run('customers create --from - --yes', { input })).toMatchObject({
-      code: 0,
-      stdout: '40\t40\t0\t0\t0\t0\n',
-    });
-    expect(calls).toBe(120);
-  });
-});

@@ -1,0 +1,83 @@
+/** Work from a file that goes wrong: the command line, the result file, a service that fails. */
+
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from 'vitest';
+
+import { BillingError } from '../../src/errors.ts';
+import { createShell } from './shell.ts';
+
+describe('the command line', () => {
+  test.each([
+    ['credits grant --from nowhere.csv', 'cannot read nowhere.csv'],
+    ['credits grant --from - --concurrency 0', '--concurrency takes 1 to 64'],
+    ['credits grant --from - --input x.json', '--from goes neither with'],
+    ['credits grant --from - --resume', '--from goes neither with'],
+    ['credits grant --from - --delimiter ab', '--delimiter takes one character'],
+    ['credits grant --from -', 'the column "nonsense" is no field of credits grant'],
+    ['credits grant --from - --ignore nonsense', 'two columns mean the same: "contract-id"'],
+  ])('%s is refused', async (line, words) => {
+    const shell = createShell();
+    const { code, stdout, stderr } = await shell.run(line, { input: 'contractId,nonsense,contract-id\nk,1,k\n' });
+    expect([code, stdout, shell.calls]).toEqual([2, '', []]);
+    expect(stderr).toContain(words);
+  });
+
+  test('an empty file is refused', async () => {
+    expect((await createShell().run('customers create --from -')).stderr).toContain('the file is empty');
+  });
+
+  test('a result file is never written over something else, nor through a link', async () => {
+    const shell = createShell();
+    const [other, link] = [join(shell.home, 'other.txt'), join(shell.home, 'link.csv')];
+    writeFileSync(other, 'precious');
+    symlinkSync(other, link);
+    for (const path of [other, link]) {
+      expect((await shell.run(['customers', 'create', '--from', '-', '--result', path])).code).toBe(2);
+    }
+    expect(readFileSync(other, 'utf8')).toBe('precious');
+  });
+});
+
+describe('a service that fails', () => {
+  const never = async () => await new Promise<void>(() => undefined);
+  const rows = [
+    'name,externalCustomerId,contact',
+    ...Array.from({ length: 40 }, (_, index) => `C${index},c${index},"name=A,email=a@b.example,roles=primary"`),
+  ];
+  const input = `${rows.join('\n')}\n`;
+  const failing = (kind: 'network' | 'unauthorized' | 'invalidInput') =>
+    createShell({
+      dependencies: { untilStopped: never },
+      reply: () => {
+        throw new BillingError(kind, 'no');
+      },
+    });
+  const line = 'customers create --from - --yes --concurrency 1';
+
+  test.each([
+    ['network', 9, '40\t0\t0\t0\t5\t35\n'],
+    ['unauthorized', 3, '40\t0\t0\t1\t0\t39\n'],
+    ['invalidInput', 10, '40\t0\t0\t40\t0\t0\n'],
+  ] as const)('with %s ends with %i', async (kind, code, stdout) => {
+    expect(await failing(kind).run(line, { input })).toMatchObject({ code, stdout });
+  });
+
+  test('with 429 is waited for', async () => {
+    let calls = 0;
+    const shell = createShell({
+      dependencies: { untilStopped: never },
+      reply: () => {
+        calls += 1;
+        if (calls % 3 > 0) throw new BillingError('rateLimited', 'slower', { retryAfterSeconds: 0 });
+        return { body: { data: { id: 'c' } } as never };
+      },
+    });
+    expect(await shell.run('customers create --from - --yes', { input })).toMatchObject({
+      code: 0,
+      stdout: '40\t40\t0\t0\t0\t0\n',
+    });
+    expect(calls).toBe(120);
+  });
+});
