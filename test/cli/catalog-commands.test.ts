@@ -125,6 +125,20 @@ describe('apply', () => {
     expect(await isEmpty()).toBe(true);
   });
 
+  test('writes each change into the journal, and no reading', async () => {
+    await apply(catalog);
+    expect(linesOf((await tally('journal list --columns operation')).stdout).toSorted()).toEqual([
+      'meters.create',
+      'meters.setRateCard',
+      'plans.create',
+      'plans.create',
+      'pricing.create',
+      'pricing.create',
+      'products.create',
+      'products.create',
+    ]);
+  });
+
   test('a file that is not there is a usage error', async () => {
     expect(await tally('catalog apply nothing.yaml')).toMatchObject({ exitCode: 2, stdout: '' });
   });

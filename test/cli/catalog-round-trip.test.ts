@@ -209,7 +209,7 @@ async function planOf(text: string, billing: Billing): Promise<CatalogPlan> {
 /** Applies a file; how many steps that took. */
 async function apply(text: string, billing: Billing): Promise<number> {
   const plan = await planOf(text, billing);
-  await takeSteps(plan.steps, plan.known, billing);
+  await takeSteps(plan.steps, plan.known, { billing });
   return countSteps(plan.steps);
 }
 

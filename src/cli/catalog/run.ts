@@ -7,6 +7,7 @@ import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
 import type { ChangeFlags, ExportFlags } from '../commands/catalog.ts';
 import { readTextFile } from '../files.ts';
+import { openForWriting } from '../open-billing.ts';
 import { timeoutOf } from '../open-session.ts';
 import { checkFields, jsonDocument, render } from '../output.ts';
 import { confirmWrite, mayAsk } from '../prompts.ts';
@@ -70,19 +71,23 @@ export async function applyCatalog(path: string, flags: ChangeFlags, session: Se
   checkFields(session.output, fields, view);
   const file = await fileAt(path, session);
   const target = await session.target();
-  await reading(session, target, async (billing) => {
-    const plan = await planned(file, flags, billing);
+  const opened = await openForWriting(session, target);
+  try {
+    const plan = await planned(file, flags, opened.plain);
     if (session.flags.dryRun === true) {
       await show(plan, session);
       return tell(session, say`dry run on ${target.environment}: nothing was changed`);
     }
     if (plan.changes.length > 0) {
       await confirmPlan(plan, session, target);
-      await takeSteps(plan.steps, plan.known, billing);
+      const onWait = (seconds: number) => tell(session, say`too many requests: going on in ${seconds} seconds`);
+      await takeSteps(plan.steps, plan.known, { billing: opened.billing, onWait });
     }
     if (session.output.format !== 'table' || session.output.columns !== undefined) return await show(plan, session);
     session.terminal.out(say`${doneWords(plan)}\n`);
-  });
+  } finally {
+    await opened.close();
+  }
 }
 
 export async function printSchema({ terminal }: Session): Promise<void> {

@@ -4,7 +4,10 @@
  * and with it, first, all that hangs on it.
  */
 
+import { setTimeout as pause } from 'node:timers/promises';
+
 import { BillingError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
 import type { Billing } from '../../operations/index.ts';
 import { meterBody, planBody, priceBody, productBody, rateCardBody } from './bodies.ts';
 import { planLabel, priceKey, priceLabel } from './definitions.ts';
@@ -36,12 +39,16 @@ export function countSteps({ first, create, last }: Steps): number {
 }
 
 /** Makes the calls. A failure names the step, and says how many are done: planning again goes on from there. */
-export async function takeSteps(steps: Steps, known: Known, billing: Billing): Promise<void> {
+export async function takeSteps(
+  steps: Steps,
+  known: Known,
+  { billing, onWait = () => undefined }: { readonly billing: Billing; readonly onWait?: (seconds: number) => void },
+): Promise<void> {
   const total = countSteps(steps);
   let done = 0;
   const step = async <T>(words: string, call: () => Promise<T>): Promise<T> => {
     try {
-      const result = await call();
+      const result = await patiently(call, onWait);
       done += 1;
       return result;
     } catch (error) {
@@ -62,6 +69,21 @@ export async function takeSteps(steps: Steps, known: Known, billing: Billing): P
   for (const each of steps.first) await archive(each);
   await createAll(steps.create, known, { billing, step });
   for (const each of steps.last) await archive(each);
+}
+
+/** A service that has had too many requests has done nothing: the call is made again when it says so. */
+async function patiently<T>(call: () => Promise<T>, onWait: (seconds: number) => void): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const seconds =
+        error instanceof BillingError && error.kind === 'rateLimited' ? error.retryAfterSeconds : undefined;
+      if (seconds === undefined || attempt === limits.requestAttempts) throw error;
+      onWait(seconds);
+      await pause(seconds * 1000);
+    }
+  }
 }
 
 function paramsOf(operation: Archived['operation'], id: string): Record<string, string> {
