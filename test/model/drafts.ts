@@ -1,0 +1,39 @@
+/** Draft invoices of a contract: one for each billing period (semantics 6). */
+
+import { dayOfInstant } from './calendar.ts';
+import { gridPeriods, usageWindows } from './rating.ts';
+import type { Contract, Invoice, State } from './state.ts';
+
+/** Appends the drafts that should exist by now. */
+export function topUpDrafts(state: State, contract: Contract): void {
+  if (contract.cancelledFrom !== undefined) return;
+  const periods = gridPeriods(contract, dayOfInstant(state.now));
+  for (const period of periods.slice(contract.invoices.length, 120)) addDraft(state, contract, period);
+  dateDrafts(contract);
+}
+
+function addDraft(state: State, contract: Contract, period: { start: number; end: number }): void {
+  const index = contract.invoices.length;
+  const invoice: Invoice = {
+    id: `${contract.id}.invoice${index}`,
+    contract,
+    index,
+    ...period,
+    seq: state.contracts.reduce((count, each) => count + each.invoices.length, 0),
+    day: period.start,
+    createdAt: state.now,
+    updatedAt: state.now,
+    status: 'Drafted',
+    number: undefined,
+    frozen: undefined,
+    latestPaymentDate: undefined,
+  };
+  contract.invoices.push(invoice);
+}
+
+/** Dates of drafts: the period's end where they meter anything, else its start (semantics 7). */
+export function dateDrafts(contract: Contract): void {
+  for (const invoice of contract.invoices) {
+    if (invoice.status === 'Drafted') invoice.day = usageWindows(invoice).length > 0 ? invoice.end : invoice.start;
+  }
+}

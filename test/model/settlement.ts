@@ -1,0 +1,153 @@
+/** The one routine that moves credits (semantics 9, Settlement, Expiry, Reversal). */
+
+import { topUpDrafts } from './drafts.ts';
+import { isBilledOut } from './metering.ts';
+import type { Contract, Entry, Invoice, State } from './state.ts';
+import { drawDown, grantsOf, isClosed, isExpired, isReversed, remainderOf, recordedDraw } from './wallet.ts';
+
+type EntryFacts = Partial<Entry> & Pick<Entry, 'type' | 'cents' | 'micros' | 'sourceType'>;
+
+/** Writes one entry; what it does not say is as of an entry that stands alone. */
+export function addEntry(state: State, contract: Contract, facts: EntryFacts): Entry {
+  const entry: Entry = {
+    id: `${contract.id}.entry${contract.entries.length}`,
+    applied: 0n,
+    rateCents: 0n,
+    invoice: null,
+    lineKey: undefined,
+    grant: null,
+    target: undefined,
+    expiresAt: null,
+    isPromotional: false,
+    createdAt: state.now,
+    externalId: undefined,
+    purchaseRateCents: 0n,
+    specifiers: undefined,
+    request: undefined,
+    ...facts,
+  };
+  contract.entries.push(entry);
+  return entry;
+}
+
+function addLinkedEntry(state: State, contract: Contract, grant: Entry, facts: EntryFacts): Entry {
+  const { rateCents, isPromotional } = grant;
+  return addEntry(state, contract, { grant, rateCents, isPromotional, ...facts });
+}
+
+/**
+ * Writes what usage draws; then what is left of grants that have expired lapses, and with the last invoice of a contract
+ * also what is left of grants without an expiry. Written twice it writes nothing the second time.
+ */
+export function settle(state: State, contract: Contract): Entry[] {
+  topUpDrafts(state, contract);
+  const before = contract.entries.length;
+  writeDraws(state, contract);
+  for (const grant of dueGrants(state, contract)) expireRest(state, contract, grant);
+  if (isBilledOut(contract)) {
+    for (const grant of grantsOf(contract)) if (grant.expiresAt === null) expireRest(state, contract, grant);
+  }
+  return contract.entries.slice(before);
+}
+
+/** Settles if a grant has expired with something left; every write that touches credits begins with it. */
+export function sweepDue(state: State, contract: Contract): void {
+  if (dueGrants(state, contract).length > 0) settle(state, contract);
+}
+
+const dueGrants = (state: State, contract: Contract): Entry[] =>
+  grantsOf(contract).filter((grant) => isExpired(grant, state.now) && !isClosed(state, contract, grant));
+
+/** Writes off what is left of a grant. */
+function expireRest(state: State, contract: Contract, grant: Entry): void {
+  const rest = remainderOf(contract, grant);
+  if (rest.cents === 0n && rest.micros === 0n) return;
+  addLinkedEntry(state, contract, grant, {
+    type: 'expiration',
+    sourceType: 'expiration',
+    cents: -rest.cents,
+    micros: -rest.micros,
+    expiresAt: grant.expiresAt,
+  });
+}
+
+/** Brings the entries of all drafts to what usage draws. */
+function writeDraws(state: State, contract: Contract): void {
+  const draws = drawDown(state, contract);
+  const closed = grantsOf(contract).filter((grant) => isClosed(state, contract, grant));
+  const drafts = contract.invoices.filter((invoice) => invoice.status === 'Drafted');
+  const written = contract.entries.filter(
+    (entry) => entry.type === 'usage' && entry.invoice !== null && drafts.includes(entry.invoice),
+  );
+  for (const { invoice, lineKey, grant } of written) {
+    if (invoice === null || lineKey === undefined || grant === null) continue;
+    const wanted = draws.find((d) => d.invoice === invoice && d.line.key === lineKey && d.grant === grant);
+    takeBack(state, contract, { invoice, lineKey, grant, keep: wanted?.applied ?? 0n });
+  }
+  for (const draw of draws) {
+    const { invoice, grant } = draw;
+    const lineKey = draw.line.key;
+    const recorded = recordedDraw(contract, invoice, lineKey, grant);
+    const cents = draw.cents - recorded.cents;
+    const micros = draw.micros - recorded.micros;
+    const applied = draw.applied - recorded.applied;
+    if (cents === 0n && micros === 0n && applied === 0n) continue;
+    addLinkedEntry(state, contract, grant, {
+      type: 'usage',
+      sourceType: 'invoice',
+      cents: -cents,
+      micros: -micros,
+      applied,
+      invoice,
+      lineKey,
+    });
+  }
+  for (const grant of closed) expireRest(state, contract, grant);
+}
+
+/** Reverses usage entries of one line and grant, newest first, until no more than `keep` stands. */
+function takeBack(
+  state: State,
+  contract: Contract,
+  at: { invoice: Invoice; lineKey: string; grant: Entry; keep: bigint },
+): void {
+  const entries = contract.entries.filter(
+    (entry) =>
+      entry.type === 'usage' &&
+      entry.invoice === at.invoice &&
+      entry.lineKey === at.lineKey &&
+      entry.grant === at.grant,
+  );
+  for (const entry of entries.reverse()) {
+    if (recordedDraw(contract, at.invoice, at.lineKey, at.grant).applied <= at.keep) return;
+    if (!isReversed(contract, entry)) writeReversal(state, contract, entry);
+  }
+}
+
+/** Undoes one entry; what returns to a grant that has expired lapses at once. */
+export function reverseEntry(state: State, contract: Contract, target: Entry): Entry {
+  const entry = writeReversal(state, contract, target);
+  if (entry.grant !== null && isExpired(entry.grant, state.now)) expireRest(state, contract, entry.grant);
+  return entry;
+}
+
+function writeReversal(state: State, contract: Contract, target: Entry): Entry {
+  const grant = target.type === 'grant' ? target : target.grant;
+  if (grant === null) throw new TypeError('only entries of a grant can be reversed');
+  return addLinkedEntry(state, contract, grant, {
+    type: 'reversal',
+    sourceType: 'reversal',
+    cents: -target.cents,
+    micros: -target.micros,
+    applied: -target.applied,
+    invoice: target.invoice,
+    lineKey: target.lineKey,
+    target,
+  });
+}
+
+/** Gives back everything that an invoice drew. */
+export function returnCredits(state: State, contract: Contract, invoice: Invoice): void {
+  const taken = contract.entries.filter((entry) => entry.type === 'usage' && entry.invoice === invoice);
+  for (const entry of taken) if (!isReversed(contract, entry)) reverseEntry(state, contract, entry);
+}

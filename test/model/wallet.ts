@@ -1,0 +1,376 @@
+/** Credits of a contract: what usage draws from which grant, and the entries that settlement writes (semantics 9, 10). */
+
+import { dayOf, dayOfInstant } from './calendar.ts';
+import { add, atLeastZero, compare, divide, halfUp, multiply, smaller, whole, zero } from './fraction.ts';
+import { billedEvents, readingsBy } from './metering.ts';
+import { meteredLines, usageWindows, windowsTouching } from './rating.ts';
+import type { Fraction } from './fraction.ts';
+import type { UsageWindow } from './rating.ts';
+import type { Budget, Contract, Entry, Invoice, Line, Specifiers, State } from './state.ts';
+
+const micro = 1_000_000n;
+const hour = 3_600_000;
+
+export interface Money {
+  readonly cents: bigint;
+  readonly micros: bigint;
+}
+
+const nothing: Money = { cents: 0n, micros: 0n };
+
+const plus = (a: Money, b: Money): Money => ({ cents: a.cents + b.cents, micros: a.micros + b.micros });
+
+export const grantsOf = (contract: Contract): Entry[] => contract.entries.filter((entry) => entry.type === 'grant');
+export const isReversed = (contract: Contract, entry: Entry): boolean =>
+  contract.entries.some((other) => other.target === entry);
+export const isExpired = (grant: Entry, at: number): boolean => grant.expiresAt !== null && grant.expiresAt <= at;
+
+/** Expired with nothing left: what it has paid is history, and usage that arrives later does not revive it. */
+export function isClosed(state: State, contract: Contract, grant: Entry): boolean {
+  const rest = remainderOf(contract, grant);
+  return isExpired(grant, state.now) && rest.cents === 0n && rest.micros === 0n;
+}
+
+/** What is left of a grant by its entries alone. */
+export function remainderOf(contract: Contract, grant: Entry): Money {
+  return contract.entries.filter((entry) => entry === grant || entry.grant === grant).reduce<Money>(plus, nothing);
+}
+
+export const balanceOf = (contract: Contract): Money => contract.entries.reduce<Money>(plus, nothing);
+
+/** Soonest expiry, promotional first, lower purchase rate, older, id (interface 4.15 rule 5, semantics 9). */
+export function burnOrder(grants: readonly Entry[], all: readonly Entry[]): Entry[] {
+  const keys = (grant: Entry): (number | bigint)[] => [
+    grant.expiresAt ?? Infinity,
+    grant.isPromotional ? 0 : 1,
+    grant.purchaseRateCents,
+    grant.createdAt,
+    all.indexOf(grant),
+  ];
+  return [...grants].sort((a, b) => {
+    const [left, right] = [keys(a), keys(b)];
+    const at = left.findIndex((key, index) => key !== right[index]);
+    return at < 0 ? 0 : (left[at] ?? 0) < (right[at] ?? 0) ? -1 : 1;
+  });
+}
+
+/** Cents that a free credit is worth; undefined when nobody has said. */
+export function valuationRate(contract: Contract): bigint | undefined {
+  return (
+    contract.creditRateCents ??
+    grantsOf(contract).findLast((grant) => grant.rateCents > 0n && !isReversed(contract, grant))?.rateCents
+  );
+}
+
+/** Whether a grant pays for usage: OR inside a list, AND across members. */
+function paysFor(specifiers: Specifiers | undefined, { line, eventName, properties: facts }: Usage): boolean {
+  const pricing = line.item?.pricing;
+  const { meterIds, productIds, pricingIds, eventNames, properties } = specifiers ?? {};
+  if (meterIds !== undefined && !meterIds.includes(pricing?.meter?.id ?? '')) return false;
+  if (productIds !== undefined && !productIds.includes(pricing?.productId ?? '')) return false;
+  if (pricingIds !== undefined && !pricingIds.includes(pricing?.id ?? '')) return false;
+  if (eventNames !== undefined && !eventNames.includes(eventName)) return false;
+  return Object.entries(properties ?? {}).every(([key, wanted]) => {
+    const fact = facts[key];
+    return fact !== undefined && [wanted].flat().includes(fact);
+  });
+}
+
+function isOf(budget: Budget, { line, properties }: Usage): boolean {
+  if (budget.meterId !== null && budget.meterId !== line.item?.pricing.meter?.id) return false;
+  return properties[budget.key] === budget.value;
+}
+
+/** The smaller of both caps, in cents; undefined when neither is set. */
+export function capOf(contract: Contract, budget: Budget): Fraction | undefined {
+  const rate = valuationRate(contract);
+  const caps: Fraction[] = [];
+  if (budget.maxMicros !== null && rate !== undefined) caps.push({ n: budget.maxMicros * rate, d: micro });
+  if (budget.maxCents !== null) caps.push(whole(budget.maxCents));
+  return caps.length === 0 ? undefined : caps.reduce(smaller);
+}
+
+/** What was or is to be taken from one grant for one line of one invoice. */
+export interface Draw extends Money {
+  readonly invoice: Invoice;
+  readonly line: Line;
+  readonly grant: Entry;
+  readonly applied: bigint;
+}
+
+/** Usage entries and their reversals of one invoice, line and grant, as one draw. */
+export function recordedDraw(contract: Contract, invoice: Invoice, lineKey: string, grant: Entry): Omit<Draw, 'line'> {
+  const own = contract.entries.filter(
+    (entry) => entry.invoice === invoice && entry.lineKey === lineKey && entry.grant === grant,
+  );
+  const { cents, micros } = own.reduce<Money>(plus, nothing);
+  const applied = own.reduce((sum, entry) => sum + entry.applied, 0n);
+  return { invoice, grant, applied, cents: -cents, micros: -micros };
+}
+
+/** A part of a line that grants and budgets can tell from the rest. */
+interface Usage {
+  readonly line: Line;
+  readonly eventName: string;
+  /** Group values, and the other properties that somebody asks about. */
+  readonly properties: Readonly<Record<string, string>>;
+  readonly cents: bigint;
+}
+
+/** Usage of one line in one stretch of time between two expiries. */
+interface Atom extends Usage {
+  readonly invoice: Invoice;
+  /** Usage of the atom was before this instant. */
+  readonly before: number;
+}
+
+/** Usage of every draft that has begun, in the order in which it is paid for. */
+function atomsOf(state: State, contract: Contract): Atom[] {
+  return contract.invoices
+    .filter((invoice) => invoice.status === 'Drafted')
+    .flatMap((invoice) =>
+      usageWindows(invoice)
+        .filter((window) => window.from <= state.now)
+        .flatMap((window) => usagesOf(state, contract, window))
+        .sort((a, b) => a.before - b.before)
+        .map((usage) => ({ invoice, ...usage })),
+    );
+}
+
+/**
+ * The usage of a window, cut at the expiry of each grant, and by what grants and budgets ask about. The amount that is
+ * owed without any usage falls due at the end; no cut takes more than the whole comes to.
+ */
+function usagesOf(state: State, contract: Contract, window: UsageWindow): (Usage & { readonly before: number })[] {
+  const expiries = grantsOf(contract).flatMap((grant) => grant.expiresAt ?? []);
+  const inside = [...new Set(expiries)].filter((expiry) => expiry > window.from && expiry < window.to);
+  const cuts = [...inside.sort((a, b) => a - b), window.to];
+  return meteredLines(state, contract, window).flatMap((whole) => {
+    let counted = 0n;
+    return cuts.flatMap((before, index) => {
+      const line = meteredLines(state, contract, window, before).find((each) => each.key === whole.key);
+      const owed = before === window.to ? whole.cents : line?.isUsed === true ? least(line.cents, whole.cents) : 0n;
+      const cents = most(owed - counted, 0n);
+      counted += cents;
+      const from = cuts[index - 1] ?? window.from;
+      const shares = cents === 0n ? [] : sharesOf(state, contract, window, { line: whole, cents, from, before });
+      return shares.map((share) => ({ ...share, before }));
+    });
+  });
+}
+
+/** The parts of a line's cents: by quantity for SUM and COUNT; for MAX and MIN all go to what sets the quantity. */
+function sharesOf(
+  state: State,
+  contract: Contract,
+  window: UsageWindow,
+  { line, cents, from, before }: { line: Line; cents: bigint; from: number; before: number },
+): Usage[] {
+  const { meter } = window.item.pricing;
+  if (meter === undefined) throw new TypeError('a usage price without a meter');
+  const isExtreme = meter.aggregation === 'MAX' || meter.aggregation === 'MIN';
+  const events = billedEvents(state, contract, meter, isExtreme ? window.from : from, before);
+  const parts = readingsBy(meter, events, askedOf(contract)).filter(
+    (part) => JSON.stringify(part.groups) === JSON.stringify(line.groups),
+  );
+  if (parts.length === 0) return [{ line, eventName: '', properties: line.groups, cents }];
+  if (isExtreme) {
+    const sign = meter.aggregation === 'MAX' ? 1 : -1;
+    const [first] = [...parts].sort((a, b) => sign * compare(b.quantity, a.quantity));
+    return first === undefined ? [] : [{ line, ...first, cents }];
+  }
+  const weights = parts.map((part) => atLeastZero(part.quantity));
+  const total = weights.reduce(add, zero);
+  let weight = zero;
+  let counted = 0n;
+  return parts.map((part, index) => {
+    weight = add(weight, weights[index] ?? zero);
+    const upTo = total.n === 0n ? cents : halfUp(divide(multiply(whole(cents), weight), total));
+    const share = upTo - counted;
+    counted = upTo;
+    return { line, ...part, cents: share };
+  });
+}
+
+/** What budgets and grants of a contract ask about: properties, and event names. */
+function askedOf(contract: Contract): { names: boolean; properties: string[] } {
+  const specifiers = grantsOf(contract).map((grant) => grant.specifiers ?? {});
+  const keys = specifiers.flatMap((each) => Object.keys(each.properties ?? {}));
+  return {
+    names: specifiers.some((each) => each.eventNames !== undefined),
+    properties: [...new Set([...contract.budgets.map((budget) => budget.key), ...keys])].sort(),
+  };
+}
+
+/**
+ * What usage draws from the grants of a contract, on its drafts. Draws on closed grants stand as far as
+ * usage still asks for them, and what they pay is not paid again; all others are reckoned anew.
+ */
+export function drawDown(state: State, contract: Contract): Draw[] {
+  const draws: Draw[] = [];
+  const grants = burnOrder(grantsOf(contract), contract.entries).filter((grant) => !isReversed(contract, grant));
+  const drafts = contract.invoices.filter((invoice) => invoice.status === 'Drafted');
+  const isOpen = (entry: Entry) => entry.invoice !== null && drafts.includes(entry.invoice);
+  const closed = grants.filter((grant) => isClosed(state, contract, grant));
+  const rate = valuationRate(contract);
+
+  const left = new Map<Entry, Money>();
+  for (const grant of grants) {
+    const drawn = contract.entries
+      .filter((entry) => entry.grant === grant && isOpen(entry))
+      .reduce<Money>(plus, nothing);
+    const now = remainderOf(contract, grant);
+    if (!closed.includes(grant)) left.set(grant, { cents: now.cents - drawn.cents, micros: now.micros - drawn.micros });
+  }
+
+  const used = new Map<Budget, bigint>(
+    contract.budgets.map((budget) => [
+      budget,
+      consumption(state, contract, budget, (invoice) => invoice?.number !== undefined),
+    ]),
+  );
+  for (const atom of atomsOf(state, contract)) {
+    const { invoice, line, before, cents } = atom;
+    let creditable = cents;
+    for (const budget of contract.budgets) {
+      if (!isOf(budget, atom)) continue;
+      const cap = capOf(contract, budget);
+      const earlier = used.get(budget) ?? 0n;
+      used.set(budget, earlier + cents);
+      // Credits stay below the cap: a part of a cent that is left of it pays for nothing.
+      if (cap !== undefined) creditable = least(creditable, most(0n, cap.n / cap.d - earlier));
+    }
+    let kept = 0n;
+    for (const grant of closed) {
+      if ((grant.expiresAt ?? Infinity) < before || !paysFor(grant.specifiers, atom)) continue;
+      const past = recordedDraw(contract, invoice, line.key, grant).applied;
+      const standing = draws.find((draw) => isSameDraw(draw, { invoice, line, grant }))?.applied ?? 0n;
+      const applied = least(cents - kept, past - standing);
+      if (applied <= 0n) continue;
+      kept += applied;
+      merge(draws, { invoice, line, grant, applied, cents: 0n, micros: 0n });
+    }
+    let need = creditable - kept;
+    for (const grant of grants) {
+      const remaining = left.get(grant);
+      if (remaining === undefined || need <= 0n) continue;
+      if (grant.expiresAt !== null && grant.expiresAt < before) continue;
+      if (!paysFor(grant.specifiers, atom)) continue;
+      const taken = take(grant, remaining, need, rate);
+      if (taken.applied === 0n) continue;
+      left.set(grant, { cents: remaining.cents - taken.cents, micros: remaining.micros - taken.micros });
+      need -= taken.applied;
+      merge(draws, { invoice, line, grant, ...taken });
+    }
+  }
+  return creditsOf(contract, draws, left);
+}
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
+/** What one grant gives towards a need; credits of rated grants are reckoned at the end, over the whole draw. */
+function take(
+  grant: Entry,
+  remaining: Money,
+  need: bigint,
+  rate: bigint | undefined,
+): Omit<Draw, 'invoice' | 'line' | 'grant'> {
+  if (!isFree(grant)) {
+    const cents = need < remaining.cents ? need : remaining.cents;
+    return { applied: cents, cents, micros: 0n };
+  }
+  if (rate === undefined) return { applied: 0n, cents: 0n, micros: 0n };
+  const wanted = halfUp(divide(whole(need * micro), whole(rate)));
+  const micros = wanted < remaining.micros ? wanted : remaining.micros;
+  const worth = halfUp(divide(whole(micros * rate), whole(micro)));
+  return { applied: worth < need ? worth : need, cents: 0n, micros };
+}
+
+type Place = Pick<Draw, 'invoice' | 'line' | 'grant'>;
+
+const isSameDraw = (a: Place, b: Place): boolean =>
+  a.invoice === b.invoice && a.line.key === b.line.key && a.grant === b.grant;
+
+function merge(draws: Draw[], draw: Draw): void {
+  const before = draws.find((other) => isSameDraw(other, draw));
+  if (before !== undefined) draws.splice(draws.indexOf(before), 1);
+  draws.push({
+    ...draw,
+    applied: (before?.applied ?? 0n) + draw.applied,
+    cents: (before?.cents ?? 0n) + draw.cents,
+    micros: (before?.micros ?? 0n) + draw.micros,
+  });
+}
+
+/** Cents and credits of draws, now that it is known which of them empties a grant. */
+function creditsOf(contract: Contract, draws: readonly Draw[], left: ReadonlyMap<Entry, Money>): Draw[] {
+  return draws.map((draw, index) => {
+    const { grant, applied } = draw;
+    const rest = left.get(grant);
+    if (rest === undefined) return { ...draw, ...historyOf(contract, draw) };
+    if (isFree(grant) || grant.cents === 0n) return draw;
+    const isLast = !draws.slice(index + 1).some((other) => other.grant === grant);
+    if (!isLast || rest.cents !== 0n) return { ...draw, micros: shareOf(grant, applied) };
+    const before = draws.slice(0, index).filter((other) => other.grant === grant);
+    return { ...draw, micros: rest.micros - before.reduce((sum, other) => sum + shareOf(grant, other.applied), 0n) };
+  });
+}
+
+/** Credits in proportion to cents of a rated grant. */
+function shareOf(grant: Entry, cents: bigint): bigint {
+  return grant.micros === 0n ? 0n : halfUp(divide(whole(cents * grant.micros), whole(grant.cents)));
+}
+
+/** A draw on a closed grant as it was written, or the part of it that usage still asks for. */
+function historyOf(contract: Contract, { invoice, line, grant, applied }: Draw): Money {
+  const past = recordedDraw(contract, invoice, line.key, grant);
+  if (past.applied === applied) return { cents: past.cents, micros: past.micros };
+  if (!isFree(grant)) return { cents: applied, micros: shareOf(grant, applied) };
+  return { cents: 0n, micros: halfUp(divide(whole(applied * past.micros), whole(past.applied))) };
+}
+
+/** Credits that nobody paid for by the credit: they have no cents of their own. */
+export const isFree = (grant: Entry): boolean => grant.rateCents === 0n && grant.micros > 0n;
+
+/** What each grant has paid for an invoice by the entries. */
+export function recordedCredits(invoice: Invoice): Map<Entry, bigint> {
+  const { contract } = invoice;
+  const applied = new Map<Entry, bigint>();
+  for (const entry of contract.entries) {
+    if (entry.invoice !== invoice || entry.grant === null) continue;
+    applied.set(entry.grant, (applied.get(entry.grant) ?? 0n) + entry.applied);
+  }
+  return applied;
+}
+
+/** What each grant would pay for a draft if everything that is known now were settled. */
+export function projectedCredits(state: State, invoice: Invoice): Map<Entry, bigint> {
+  const applied = new Map<Entry, bigint>();
+  for (const draw of drawDown(state, invoice.contract)) {
+    if (draw.invoice === invoice) applied.set(draw.grant, (applied.get(draw.grant) ?? 0n) + draw.applied);
+  }
+  return applied;
+}
+
+/**
+ * Cents of usage by budget: all rated usage of the dimension, whether credits paid for it or not, but for
+ * what cancelled invoices would have billed (semantics 10).
+ */
+export function consumption(
+  state: State,
+  contract: Contract,
+  budget: Budget,
+  isCounted: (invoice: Invoice | undefined) => boolean = () => true,
+): bigint {
+  const life = { start: dayOf(contract.start), end: dayOfInstant(state.now + hour) + 1 };
+  let cents = 0n;
+  for (const window of windowsTouching(contract, life.start, life.end)) {
+    const invoice = contract.invoices.find((each) =>
+      usageWindows(each).some((other) => other.item === window.item && other.from === window.from),
+    );
+    if (invoice?.status === 'Cancelled' || !isCounted(invoice)) continue;
+    for (const usage of usagesOf(state, contract, window)) if (isOf(budget, usage)) cents += usage.cents;
+  }
+  return cents;
+}
