@@ -31,7 +31,7 @@ function watched(before: (operation: OperationName, calls: number) => void = () 
   return { calls, billing };
 }
 
-async function apply(text: string, billing: Billing, onWait?: (seconds: number) => void): Promise<void> {
+async function apply(text: string, billing: Billing, onWait?: () => void): Promise<void> {
   const file = readCatalogFile(text, 'catalog.yaml');
   const { steps, known } = planCatalog(file, await readCatalog(world.billing), { prune: true });
   await takeSteps(steps, known, { billing, ...(onWait === undefined ? {} : { onWait }) });
@@ -81,16 +81,16 @@ test('what the file leaves out goes last, each after what refers to it', async (
   ]);
 });
 
-test('a service that has had too many requests is waited for', async () => {
+test('a service that has had too many requests is waited for, and that is said once', async () => {
   const refused = new Set<number>();
   const { billing, calls } = watched((_operation, count) => {
     if (refused.has(count)) return;
     refused.add(count);
     throw new RateLimitedError('too many requests', { retryAfterSeconds: 0 });
   });
-  const waits: number[] = [];
-  await apply(catalog, billing, (seconds) => waits.push(seconds));
-  expect([calls.length, waits.length]).toEqual([8, 8]);
+  let notes = 0;
+  await apply(catalog, billing, () => (notes += 1));
+  expect([calls.length, refused.size, notes]).toEqual([8, 8, 1]);
   await expect(apply(catalog, billing)).resolves.toBeUndefined();
 });
 

@@ -80,7 +80,7 @@ export async function applyCatalog(path: string, flags: ChangeFlags, session: Se
     }
     if (plan.changes.length > 0) {
       await confirmPlan(plan, session, target);
-      const onWait = (seconds: number) => tell(session, say`too many requests: going on in ${seconds} seconds`);
+      const onWait = () => tell(session, say`the service takes no more requests a minute: going on as it allows`);
       await takeSteps(plan.steps, plan.known, { billing: opened.billing, onWait });
     }
     if (session.output.format !== 'table' || session.output.columns !== undefined) return await show(plan, session);

@@ -38,17 +38,25 @@ export function countSteps({ first, create, last }: Steps): number {
   return first.length + last.length + Object.values(create).reduce((sum, list) => sum + list.length, 0);
 }
 
-/** Makes the calls. A failure names the step, and says how many are done: planning again goes on from there. */
+/**
+ * Makes the calls; `onWait` is called once, when the service first asks for patience. A failure names the step, and says how
+ * many are done: planning again goes on from there.
+ */
 export async function takeSteps(
   steps: Steps,
   known: Known,
-  { billing, onWait = () => undefined }: { readonly billing: Billing; readonly onWait?: (seconds: number) => void },
+  { billing, onWait = () => undefined }: { readonly billing: Billing; readonly onWait?: () => void },
 ): Promise<void> {
   const total = countSteps(steps);
   let done = 0;
+  let hasWaited = false;
+  const onFirstWait = () => {
+    if (!hasWaited) onWait();
+    hasWaited = true;
+  };
   const step = async <T>(words: string, call: () => Promise<T>): Promise<T> => {
     try {
-      const result = await patiently(call, onWait);
+      const result = await patiently(call, onFirstWait);
       done += 1;
       return result;
     } catch (error) {
@@ -72,7 +80,7 @@ export async function takeSteps(
 }
 
 /** A service that has had too many requests has done nothing: the call is made again when it says so. */
-async function patiently<T>(call: () => Promise<T>, onWait: (seconds: number) => void): Promise<T> {
+async function patiently<T>(call: () => Promise<T>, onWait: () => void): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await call();
@@ -80,7 +88,7 @@ async function patiently<T>(call: () => Promise<T>, onWait: (seconds: number) =>
       const seconds =
         error instanceof BillingError && error.kind === 'rateLimited' ? error.retryAfterSeconds : undefined;
       if (seconds === undefined || attempt === limits.requestAttempts) throw error;
-      onWait(seconds);
+      onWait();
       await pause(seconds * 1000);
     }
   }
