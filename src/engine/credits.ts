@@ -19,7 +19,7 @@ import { wireEntry, wireGrant } from './credits-wire.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { createLedgerWriter, currency, expireRest, ofGrant } from './ledger-writing.ts';
 import { readOpenBilling } from './open-billing.ts';
-import { hasExpired, reverseEntry, settle, sweepExpired } from './settlement.ts';
+import { closeWallet, hasExpired, reverseEntry, settle, sweepExpired } from './settlement.ts';
 import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
 
 const promotional: GrantKind = {
@@ -115,6 +115,7 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     const grant = entries.find((each) => each.id === grantId);
     if (grant !== undefined && hasExpired(grant, context.now)) await expireRest(writer, grantId);
     await writer.finish();
+    await closeWallet(context, contract);
     return { body: { data: wireEntry(reversal) } };
   },
 

@@ -143,6 +143,26 @@ describe('a reversal', () => {
     expect((await movements(world, acme)).slice(1)).toEqual(['usage -1000 0', 'reversal 1000 0', 'expiration -1000 0']);
   });
 
+  test('returns what was taken from a grant whose contract is billed out only for it to lapse', async () => {
+    const closed = await subscribe(world, {
+      name: 'closed',
+      contract: { endDate: '2026-04-01', creditGrantCents: 300 },
+    });
+    const [prepaid] = await ledger(world, closed);
+    const body = { grantEntryId: prepaid?.id, amountCents: -100, description: 'Correction' };
+    const { data } = await world.call('credits.adjust', { params: { contractId: closed.contractId }, body });
+    world.clock.set('2026-04-01T00:00:00Z');
+    await finalize(world, (await invoiceAt(world, closed, 0)).id);
+    await world.call('credits.reverse', { params: { contractId: closed.contractId, entryId: data.id }, body: {} });
+    expect(await movements(world, closed)).toEqual([
+      'grant 300 0',
+      'adjustment -100 0',
+      'expiration -200 0',
+      'reversal 100 0',
+      'expiration -100 0',
+    ]);
+  });
+
   test('is refused of usage that a finalized invoice shows', async () => {
     await grant(world, acme, { amountCents: 1000 });
     await use(world, acme, { tokens: 1, at: '2026-03-01T00:00:00Z' });

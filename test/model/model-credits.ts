@@ -7,7 +7,7 @@ import { decimal, divide, halfUp, multiply, whole } from './fraction.ts';
 import { isBilledOut } from './metering.ts';
 import { named, refuseIf } from './refusal.ts';
 import type { ModelCall, ModelInput } from './refusal.ts';
-import { addEntry, reverseEntry, settle, sweepDue } from './settlement.ts';
+import { addEntry, lapseUnending, reverseEntry, settle, sweepDue } from './settlement.ts';
 import type { Contract, Entry, Specifiers, State } from './state.ts';
 import { balanceOf, burnOrder, drawDown, grantsOf, isExpired, isFree, isReversed, remainderOf } from './wallet.ts';
 import type { Money } from './wallet.ts';
@@ -145,7 +145,9 @@ function reverse(state: State, input: ModelInput): Entry {
   if (target.type === 'adjustment' && target.grant !== null) {
     refuseOutOfBounds(contract, target.grant, { cents: -target.cents, micros: -target.micros });
   }
-  return reverseEntry(state, contract, target);
+  const reversal = reverseEntry(state, contract, target);
+  if (isBilledOut(contract)) lapseUnending(state, contract);
+  return reversal;
 }
 
 /** A grant that was used up stays depleted when its expiry comes. */

@@ -44,10 +44,13 @@ export function settle(state: State, contract: Contract): Entry[] {
   const before = contract.entries.length;
   writeDraws(state, contract);
   for (const grant of dueGrants(state, contract)) expireRest(state, contract, grant);
-  if (isBilledOut(contract)) {
-    for (const grant of grantsOf(contract)) if (grant.expiresAt === null) expireRest(state, contract, grant);
-  }
+  if (isBilledOut(contract)) lapseUnending(state, contract);
   return contract.entries.slice(before);
+}
+
+/** Writes off what is left of grants without an expiry. */
+export function lapseUnending(state: State, contract: Contract): void {
+  for (const grant of grantsOf(contract)) if (grant.expiresAt === null) expireRest(state, contract, grant);
 }
 
 /** Settles if a grant has expired with something left; every write that touches credits begins with it. */
