@@ -14,7 +14,8 @@ import { checkFields, render } from './output.ts';
 import { completed, confirmWrite } from './prompts.ts';
 import { checkReplay } from './replay.ts';
 import { valueAt, wireText } from './rows.ts';
-import { say } from './safe-text.ts';
+import { safe, safeJson, say, vouch } from './safe-text.ts';
+import type { SafeText } from './safe-text.ts';
 import type { OpenBilling, Session } from './session.ts';
 import type { Target } from './target.ts';
 
@@ -138,10 +139,11 @@ async function namingWhatIsMissing<T>(ids: readonly string[], call: () => Promis
   }
 }
 
-function effectOf(command: CommandSpec, input: CallInput): string {
-  const body = input.body === undefined ? '' : `\n${JSON.stringify(input.body, undefined, 2)}`;
+/** What would be sent, a member a line: JSON keeps each text on the line of its name. */
+function effectOf(command: CommandSpec, input: CallInput): SafeText {
   const ids = Object.values(input.params ?? {}).join(' ');
-  return `${command.summary}${ids === '' ? '' : `: ${ids}`}${body}`;
+  const head = safe(`${command.summary}${ids === '' ? '' : `: ${ids}`}`);
+  return input.body === undefined ? head : vouch(`${head}\n${safeJson(JSON.stringify(input.body, undefined, 2))}`);
 }
 
 interface Page {
@@ -181,6 +183,8 @@ function note(command: CommandSpec, answer: Answer, session: Session): void {
   }
   if (command.isSecret) tell(session, say`keep it: this secret is not shown again`);
   const page = answer.body as unknown as Partial<Page>;
+  if (session.output.format === 'table' && Array.isArray(page.data) && page.data.length === 0)
+    tell(session, say`there are none`);
   if (page.hasMore === true && Array.isArray(page.data)) {
     tell(session, say`${page.data.length} of ${page.total ?? '?'}: there are more; --all prints every one`);
   }

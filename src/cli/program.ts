@@ -92,7 +92,7 @@ function createProgram({ version, terminal }: Dependencies, write: (text: string
     .helpOption('-h, --help', 'print help')
     .helpCommand(false)
     .exitOverride()
-    .configureHelp({ formatHelp, subcommandTerm })
+    .configureHelp({ formatHelp, subcommandTerm, optionDescription })
     .configureOutput({
       writeOut: write,
       writeErr: write,
@@ -115,6 +115,11 @@ function formatHelp(command: Command, helper: Help): string {
     .split(/\n\n(?=\w)/);
   const isFlags = (section: string) => section.startsWith('Options:');
   return `${[...sections.filter((each) => !isFlags(each)), ...sections.filter(isFlags)].join('\n\n')}\n`;
+}
+
+/** Without the parser's remark on what a flag without a value means, which its form says already. */
+function optionDescription(option: Option): string {
+  return Help.prototype.optionDescription.call(new Help(), option).replace(/ ?\(preset: [^)]*\)/, '');
 }
 
 function subcommandTerm(command: Command): string {

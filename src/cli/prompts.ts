@@ -3,7 +3,8 @@
 import { BillingError } from '../errors.ts';
 import type { Given } from './flags.ts';
 import type { CommandSpec, FlagSpec } from './manifest.ts';
-import { safe, say } from './safe-text.ts';
+import { safe, say, vouch } from './safe-text.ts';
+import type { SafeText } from './safe-text.ts';
 import type { Session } from './session.ts';
 import type { Target } from './target.ts';
 
@@ -70,7 +71,7 @@ async function answer(
  * Lets a write to production pass only with a yes: a person's, or a script's by `--yes` with `--expect-env production`.
  * Shows target, effect and environment before it asks. Throws BillingError `refused`.
  */
-export async function confirmWrite(session: Session, target: Target, effect: string): Promise<void> {
+export async function confirmWrite(session: Session, target: Target, effect: SafeText): Promise<void> {
   if (target.environment !== 'production' || target.kind !== 'remote') return;
   const { flags, terminal } = session;
   if (flags.yes === true && flags.expectEnv === 'production') return;
@@ -80,7 +81,7 @@ export async function confirmWrite(session: Session, target: Target, effect: str
     });
   }
   const profile = target.profile === undefined ? '' : ` (profile ${target.profile})`;
-  terminal.err(say`PRODUCTION  ${target.baseUrl}${profile}\n${effect}\n`);
+  terminal.err(vouch(`${say`PRODUCTION  ${target.baseUrl}${profile}`}\n${effect}\n`));
   const reply = await terminal.ask({ kind: 'confirm', message: say`Go on?` });
   if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was sent');
 }

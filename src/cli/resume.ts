@@ -12,7 +12,7 @@ import { render } from './output.ts';
 import { confirmWrite } from './prompts.ts';
 import { differingMembers } from './replay.ts';
 import { amountText, valueAt, wireText } from './rows.ts';
-import { say } from './safe-text.ts';
+import { safeLines, say } from './safe-text.ts';
 import type { Session } from './session.ts';
 
 const view: View = {
@@ -52,7 +52,7 @@ export async function resumeGrants(invocation: Invocation, session: Session): Pr
   const resumed: Resumed[] = [];
   if (flags.dryRun === true) resumed.push(...unfinished.map((grant) => resultOf(grant, 'pending')));
   else if (unfinished.length > 0) {
-    await confirmWrite(session, target, unfinished.map(wordsOf).join('\n'));
+    await confirmWrite(session, target, safeLines(unfinished.map(wordsOf).join('\n')));
     const opened = await openForWriting(session, target, local);
     try {
       for (const grant of unfinished) resumed.push(await sendAgain(grant, opened.billing));

@@ -76,7 +76,7 @@ describe('a write to production', () => {
     const { stderr } = await pause('--until 2099-12-31', { ...terminal, answers: ['no'] });
     expect(stderr).toContain('PRODUCTION  https://billing.example.com');
     expect(stderr).toContain('Stop sending invoices to a customer: c1');
-    expect(stderr).toContain('2099-12-31');
+    expect(stderr).toContain('\n  "until": "2099-12-31"\n');
     expect(stderr.indexOf('PRODUCTION')).toBeLessThan(stderr.indexOf('? Go on?'));
   });
 

@@ -27,7 +27,7 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('holds the launcher, the bundle, the completions and the papers, and nothing else', () => {
+test('holds the launcher, the bundle, the completions, the schema of the catalog and the papers, and nothing else', () => {
   const bundled = packed.filter((path) => /^dist\/[\w-]+\.js$/.test(path));
   expect(bundled).toContain('dist/main.js');
   expect(packed.filter((path) => !bundled.includes(path) && !path.startsWith('completions/'))).toEqual([
@@ -36,6 +36,7 @@ test('holds the launcher, the bundle, the completions and the papers, and nothin
     'bin/tally.js',
     'dist/licenses.txt',
     'package.json',
+    'schemas/catalog.schema.json',
   ]);
 });
 

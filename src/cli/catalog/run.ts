@@ -123,7 +123,7 @@ async function confirmPlan(plan: CatalogPlan, session: Session, target: Target):
   const isAsked = mayAsk(session) && (flags.yes !== true || (isProduction && flags.expectEnv !== 'production'));
   if (isAsked || flags.quiet !== true) terminal.err(planText(plan, terminal.stderr));
   const effect = `Make ${counted(plan.changes.length, 'change')} to the catalog`;
-  if (isProduction) return await confirmWrite(session, target, effect);
+  if (isProduction) return await confirmWrite(session, target, say`${effect}`);
   if (flags.yes === true) return;
   if (!mayAsk(session)) {
     throw new BillingError('refused', 'changes to the catalog need confirmation: nothing was changed', {

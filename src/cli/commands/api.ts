@@ -9,6 +9,7 @@ import { openForWriting } from '../open-billing.ts';
 import { timeoutOf } from '../open-session.ts';
 import { jsonDocument } from '../output.ts';
 import { confirmWrite } from '../prompts.ts';
+import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import type { CommandModule } from './index.ts';
 
@@ -64,7 +65,7 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
     await printDryRun(command, input, { session, target });
     return;
   }
-  if (command.isWrite) await confirmWrite(session, target, `${method} ${path}`);
+  if (command.isWrite) await confirmWrite(session, target, say`${method} ${path}`);
   const opened = command.isWrite
     ? await openForWriting(session, target)
     : await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });

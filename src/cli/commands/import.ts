@@ -96,7 +96,7 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
   const input = inputOf(file, session);
   const target = await session.target();
   const isRehearsal = session.flags.dryRun === true;
-  if (!isRehearsal) await confirmWrite(session, target, `Import events from ${file}`);
+  if (!isRehearsal) await confirmWrite(session, target, say`Import events from ${file}`);
   const opened = isRehearsal ? undefined : await openForWriting(session, target);
   const stop = new AbortController();
   void session.dependencies.untilStopped().then(() => stop.abort());
