@@ -82,7 +82,7 @@ export function centsAt(unitAmount: Big, quantity: Big): bigint {
 }
 
 /** Credits as a decimal of at most six digits. */
-export function creditsOfMicros(creditMicros: bigint): Big {
+function creditsOfMicros(creditMicros: bigint): Big {
   return scaledDecimal(creditMicros, limits.creditFractionDigits);
 }
 

@@ -39,7 +39,7 @@ export function rateUsage(item: ContractItem, quantities: readonly MeteredQuanti
 }
 
 /** The key of a line: the item, and the combination of group values where there is one. */
-export function lineKeyOf(itemId: string, groupValues: GroupValues): string {
+function lineKeyOf(itemId: string, groupValues: GroupValues): string {
   return Object.keys(groupValues).length === 0 ? itemId : `${itemId} ${groupKeyOf(groupValues)}`;
 }
 
@@ -49,7 +49,7 @@ export function groupKeyOf(groupValues: GroupValues): string {
 }
 
 /** The description of an item's line, with the combination that it is for. A missing group key shows as an empty value. */
-export function describe(item: ContractItem, groupValues: GroupValues): string {
+function describe(item: ContractItem, groupValues: GroupValues): string {
   const base = item.description ?? item.productName;
   const combination = Object.entries(groupValues).map(([key, value]) => `${key}=${value}`);
   return combination.length === 0 ? base : `${base} (${combination.join(', ')})`;

@@ -172,13 +172,6 @@ export function membersInput<V extends z.ZodType>(options: { keys: number; keyCh
     .meta({ type: 'object', 'x-members': true });
 }
 
-/** A JSON number that is finite, kept with its digits. */
-export const numberInput = z
-  .custom<ExactNumber>((value) => isExactNumber(value) && Number.isFinite(Number(textOfNumber(value))), {
-    error: 'must be a number',
-  })
-  .meta({ type: 'number' });
-
 /** An email address: one `@`, a domain with a point, ASCII lower case for comparison is the engine's business. */
 export const emailInput = text(limits.emailCharacters)
   .refine((value) => /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\]+\.[^\s@<>(),;:"[\]\\.]+$/.test(value), {
@@ -236,8 +229,6 @@ export const timestamp = z.string().meta({ format: 'date-time' });
 export const cents = z.custom<ExactNumber>(isExactNumber).meta({ type: 'integer' });
 /** A number that stands on the wire with its exact digits. */
 export const exact = z.custom<ExactNumber>(isExactNumber).meta({ type: 'number' });
-/** A decimal as text. */
-export const decimal = z.string().meta({ pattern: '^-?\\d+(\\.\\d+)?$' });
 
 /** One resource: `{data}` (interface 2.1). */
 export function one<T extends z.ZodType>(data: T) {

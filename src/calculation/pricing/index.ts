@@ -6,7 +6,7 @@ import type { Price, PricedQuantity, PricingModel, PricingModelName } from './pr
 import { tiered } from './tiered.ts';
 import { usage } from './usage.ts';
 
-export const pricingModels: Readonly<Record<PricingModelName, PricingModel>> = {
+const pricingModels: Readonly<Record<PricingModelName, PricingModel>> = {
   FLAT: flat,
   TIER: tiered,
   USAGE: usage,

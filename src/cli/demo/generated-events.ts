@@ -9,7 +9,7 @@ export interface GeneratedUsage {
   readonly customers: readonly string[];
 }
 
-export const generatedHeader = 'TIMESTAMP,Customer,Model,ContextTokens,GeneratedTokens';
+const generatedHeader = 'TIMESTAMP,Customer,Model,ContextTokens,GeneratedTokens';
 
 const models = [
   { name: 'small', share: 60, scale: 1 },

@@ -61,6 +61,7 @@ test('generated events are a function of the seed alone', () => {
 
 const realFile = fileURLToPath(new URL('../../../../shared/data/azure-llm-inference-conv.csv', import.meta.url));
 
+// oxlint-disable vitest/no-conditional-tests -- the file is no part of the project, and its absence is said, not skipped
 if (existsSync(realFile)) {
   test('on 19,366 real requests: quantities, exact cost, invoice, budget and ledger agree to the cent', async () => {
     const { text, exitCode } = await demo('--events', realFile);

@@ -119,7 +119,11 @@ test.each([
 
 const realFile = fileURLToPath(new URL('../../../../shared/data/azure-llm-inference-conv.csv', import.meta.url));
 
-if (existsSync(realFile)) describe('19,366 requests of a language-model service', importRealFile);
+// oxlint-disable vitest/no-conditional-tests -- the file is no part of the project, and its absence is said, not skipped
+if (existsSync(realFile))
+  describe('19,366 requests of a language-model service', () => {
+    importRealFile();
+  });
 else {
   test('the file of real requests is not beside this checkout, so its figures are not checked here', () => {
     expect(existsSync(realFile)).toBe(false);
