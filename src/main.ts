@@ -79,7 +79,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
         import('./server/server.ts'),
         import('./server/scheduler.ts'),
       ]);
-      const tell = ({ error, ...entry }: { readonly error?: unknown; readonly [fact: string]: unknown }): void => {
+      const tell = ({ error, ...entry }: { readonly error?: unknown; readonly billRun?: string }): void => {
         if (!isVerbose && error === undefined) return;
         const cause = error === undefined ? {} : { error: error instanceof Error ? error.stack : error };
         terminal.err(vouch(`${JSON.stringify({ at: now().toString(), ...entry, ...cause })}\n`));
