@@ -1,8 +1,9 @@
 /**
  * Bundles src/ and every library it uses into dist/: one file for start-up, one for what every command runs, one for what
  * every call of an embedded service runs, one for what most rooms share, and one for each part that is loaded later. Each
- * file costs a command 0.2 ms, and so do 30 KB that it has no use for. The libraries are development dependencies for that reason: installing the package fetches nothing else. Their
- * licences are collected into dist/licenses.txt, since their code travels with ours.
+ * file costs a command 0.2 ms, and so do 30 KB that it has no use for. The libraries are development dependencies for that
+ * reason: installing the package fetches nothing else. Their licences are collected into dist/licenses.txt, since their
+ * code travels with ours.
  */
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,36 +18,28 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const outputFolder = process.argv[2] ?? join(root, 'dist');
 
 /**
- * The command parser can start subcommands as programs of their own. Ours never are, and what starts programs takes 2 ms
- * to load.
+ * Loads Node's modules where they are first used. Bundled together, each file would load all that any of its parts needs:
+ * the command parser alone brings what starts programs, 2 ms of every command.
  */
-const noSubprograms: Plugin = {
-  name: 'no-subprograms',
-  resolveId: (id, importer) => (isForSubprograms(id, importer) ? noSubprogramsId : undefined),
-  load: (id) => (id === noSubprogramsId ? 'export default undefined;' : undefined),
+const lateModules: Plugin = {
+  name: 'late-modules',
+  renderChunk(code) {
+    let late = code.replaceAll(/\bimport\(("node:[\w/]+")\)/g, 'Promise.resolve(require($1))');
+    for (const [declaration, name, id, asModule = ''] of code.matchAll(requireOfNode)) {
+      const uses = new RegExp(String.raw`(?<![\w$.])${RegExp.escape(name ?? '')}(?![\w$])`, 'g');
+      const loaded = asModule === '' ? `require("${id}")` : `${asModule}(require("${id}"), 1)`;
+      late = late
+        .replace(declaration, '')
+        .replaceAll(uses, () => `(${name}())`)
+        .replace(
+          '"use strict";\n',
+          (start) => `${start}let ${name}$;\nconst ${name} = () => ${name}$ ??= ${loaded};\n`,
+        );
+    }
+    return late;
+  },
 };
-const noSubprogramsId = '\0no-subprograms';
-
-function isForSubprograms(id: string, importer: string | undefined): boolean {
-  return id === 'node:child_process' && importer !== undefined && /[\\/]commander[\\/]/.test(importer);
-}
-
-/**
- * Asks for Node's modules by name where they would be imported. An import makes a namespace of a module, which reads all
- * of its exports, and with them loads what Node itself loads late: `fs.promises`, `process.report`, `util.parseArgs`.
- */
-const noNamespaces: Plugin = {
-  name: 'no-namespaces',
-  renderChunk: (code) =>
-    code.replaceAll(
-      /^import (?:([\w$]+)(?:, )?)?(?:\* as ([\w$]+)|(\{.+\}))? from "(node:[\w/]+)";$/gm,
-      (_, ...[whole, star, members, name]: (string | undefined)[]) =>
-        [whole, star, members?.replaceAll(' as ', ': ')]
-          .filter((each) => each !== undefined)
-          .map((each) => `const ${each} = globalThis.process.getBuiltinModule("${name}");`)
-          .join('\n'),
-    ),
-};
+const requireOfNode = /^let ([\w$]+) = require\("(node:[\w/]+)"\);\n(?:\1 = ([\w.$]+\.__toESM)\(\1, 1\);\n)?/gm;
 
 /** A large object is read faster as JSON than as the JavaScript that a bundler makes of it. */
 const jsonAsText: Plugin = {
@@ -64,8 +57,8 @@ const bundle = await rolldown({
   input: { main: join(root, 'src/main.ts') },
   cwd: root,
   platform: 'node',
-  external: (id, importer) => isBuiltin(id) && !isForSubprograms(id, importer),
-  plugins: [noSubprograms, noNamespaces, jsonAsText],
+  external: (id) => isBuiltin(id),
+  plugins: [lateModules, jsonAsText],
   tsconfig: false,
   // A warning here is a library left outside the bundle or a name that cannot be found: the package would be broken. But
   // a room that is loaded late by the engine and at once by another room is as it should be.
@@ -77,9 +70,12 @@ const bundle = await rolldown({
 rmSync(outputFolder, { recursive: true, force: true });
 const { output } = await bundle.write({
   dir: outputFolder,
-  format: 'esm',
-  entryFileNames: '[name].js',
-  chunkFileNames: '[name].js',
+  // Not ESM: only a script can be given the bytecode of an earlier run, which the launcher keeps (bin/tally.js).
+  format: 'cjs',
+  exports: 'named',
+  strict: true,
+  entryFileNames: '[name].cjs',
+  chunkFileNames: '[name]-[hash].cjs',
   codeSplitting: {
     groups: [
       { name: 'start', tags: ['$initial'], priority: 4 },
@@ -92,7 +88,7 @@ const { output } = await bundle.write({
       { name: 'shared', test: /src[\\/](engine|calculation|store)[\\/]/, minShareCount: 6, priority: 1 },
     ],
   },
-  // Not minified: the stack of an unexpected failure stays readable, and the compile cache makes start-up equally fast.
+  // Not minified: the stack of an unexpected failure stays readable, and with its bytecode kept it starts equally fast.
   minify: false,
   comments: false,
   sourcemap: false,

@@ -1,11 +1,11 @@
 /** bin/tally.js, tried beside small stand-ins for the program, because which one it starts is the question. */
 
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { root } from '../support/sources.ts';
 
@@ -32,41 +32,75 @@ test('an older Node is told which version is needed', () => {
 
 test('a checkout runs its sources even when a dist folder lies beside them', () => {
   place('src/main.ts', 'sources');
-  place('dist/main.js', 'bundle');
+  place('dist/main.cjs', 'bundle');
   expect(launch().stdout).toBe('sources');
 });
 
 test('an installed package runs its bundle', () => {
-  place('dist/main.js', 'bundle');
+  place('dist/main.cjs', 'bundle');
   expect(launch().stdout).toBe('bundle');
 });
 
 test('a package without its bundle says so', () => {
   const run = launch();
-  expect(run.stderr).toBe('tally is incomplete: dist/main.js is missing. Install the package again.\n');
+  expect(run.stderr).toBe('tally is incomplete: dist/main.cjs is missing. Install the package again.\n');
   expect(run.status).toBe(1);
 });
 
 test('the exit code is what the program set', () => {
-  place('dist/main.js', 'bundle', 'process.exitCode = 7;');
+  place('dist/main.cjs', 'bundle', 'process.exitCode = 7;');
   expect(launch().status).toBe(7);
 });
 
-test("compiled code is kept in the user's own cache folder", () => {
-  place('dist/main.js', 'bundle');
-  launch([], { environment: { XDG_CACHE_HOME: join(folder, 'cache') } });
-  expect(existsSync(join(folder, 'cache/tallybook/compiled'))).toBe(true);
+describe('the bytecode of a bundle', () => {
+  const part = 'dist/part-a1B2_c-4.cjs';
+  const kept = () => globSync('cache/tallybook/bytecode/*/*', { cwd: folder });
+
+  beforeEach(() => {
+    place('dist/main.cjs', 'bundle', `require('./part-a1B2_c-4.cjs').tell();`);
+    writeFileSync(join(folder, part), `exports.tell = () => process.stdout.write(' and its part');`);
+  });
+
+  test("is kept in the user's own cache folder, for nobody else to read, and used again", () => {
+    expect(launch().stdout).toBe('bundle and its part');
+    expect(kept().map((path) => basename(path))).toEqual([basename(part)]);
+    const [first] = kept().map((path) => statSync(join(folder, path)));
+    if (process.platform !== 'win32') expect(first?.mode).toBe(0o100600);
+    expect(launch().stdout).toBe('bundle and its part');
+    const [second] = kept().map((path) => statSync(join(folder, path)));
+    expect(second?.ino).toBe(first?.ino);
+  });
+
+  test.each([
+    ['of another version of Node', (bytes: Buffer) => bytes.fill(1, 4, 8)],
+    ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+    ['empty', () => Buffer.alloc(0)],
+    ['nothing but zeros', (bytes: Buffer) => bytes.fill(0)],
+  ])('%s is made anew', (_, spoilt) => {
+    launch();
+    const [path = ''] = kept().map((name) => join(folder, name));
+    const good = readFileSync(path);
+    writeFileSync(path, spoilt(Buffer.from(good)));
+    expect(launch()).toEqual({ stdout: 'bundle and its part', stderr: '', status: 0 });
+    expect(readFileSync(path).length).toBe(good.length);
+  });
+
+  test('is neither read nor kept where Node is told to keep none', () => {
+    launch([], { environment: { NODE_DISABLE_COMPILE_CACHE: '1' } });
+    expect(kept()).toEqual([]);
+  });
 });
 
 test('a cache folder that cannot be made stops nothing', () => {
-  place('dist/main.js', 'bundle');
+  place('dist/main.cjs', 'bundle');
   const run = launch([], { environment: { XDG_CACHE_HOME: join(folder, 'package.json') } });
   expect(run).toMatchObject({ stdout: 'bundle', stderr: '', status: 0 });
 });
 
 function place(path: string, says: string, more = ''): void {
   mkdirSync(join(folder, path, '..'), { recursive: true });
-  writeFileSync(join(folder, path), `export async function main() { process.stdout.write('${says}'); ${more} }`);
+  const start = path.endsWith('.cjs') ? 'exports.main = async function () {' : 'export async function main() {';
+  writeFileSync(join(folder, path), `${start} process.stdout.write('${says}'); ${more} }`);
 }
 
 function launch(

@@ -28,8 +28,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('holds the launcher, the bundle, the completions, the schema of the catalog and the papers, and nothing else', () => {
-  const bundled = packed.filter((path) => /^dist\/[\w-]+\.js$/.test(path));
-  expect(bundled).toContain('dist/main.js');
+  const bundled = packed.filter((path) => /^dist\/[\w-]+\.cjs$/.test(path));
+  expect(bundled).toContain('dist/main.cjs');
   expect(packed.filter((path) => !bundled.includes(path) && !path.startsWith('completions/'))).toEqual([
     'LICENSE',
     'README.md',
@@ -48,14 +48,29 @@ test('installing it brings no other package', () => {
 });
 
 test('the bundle names no folder of the machine that built it, and needs nothing but Node', () => {
-  for (const path of packed.filter((name) => name.endsWith('.js'))) {
+  for (const path of packed.filter((name) => /\.c?js$/.test(name))) {
     const text = readFileSync(join(root, path), 'utf8');
     expect(text).not.toContain(root);
-    const outside = [...text.matchAll(/^(?:import|export)\b[^'"\n]*from ["']([^"'.][^"']*)["']/gm)].map(
-      (match) => match[1],
-    );
-    expect(outside.filter((name) => !name?.startsWith('node:') && !isBuiltin(name))).toEqual([]);
+    const outside = [...text.matchAll(/^(?:const|let)\b.*\brequire\("([^".][^"]*)"\)/gm)].map((match) => match[1]);
+    expect(outside.filter((name) => !isBuiltin(name))).toEqual([]);
   }
+});
+
+test('no two files of the bundle need each other, or one would run before what it needs', () => {
+  const needs = new Map(
+    packed
+      .filter((path) => path.endsWith('.cjs'))
+      .map((path) => [
+        path.replace('dist/', './'),
+        [...readFileSync(join(root, path), 'utf8').matchAll(/^const .+ = require\("(\.\/[^"]+)"\);/gm)].map(
+          ([, id]) => id,
+        ),
+      ]),
+  );
+  const isCycle = (id: string, above: readonly string[]): boolean =>
+    above.includes(id) || (needs.get(id) ?? []).some((each) => isCycle(each ?? '', [...above, id]));
+  expect([...needs.keys()].filter((id) => isCycle(id, []))).toEqual([]);
+  expect(needs.get('./main.cjs')).toHaveLength(2);
 });
 
 test('building twice gives the same bytes', () => {
