@@ -61,6 +61,7 @@ const models = ['large', 'small', 'other'];
 /** The calls that every run begins with: a small catalog, customers, one contract. */
 export function opening(random: Random): Call[] {
   const calls: Call[] = [customer('customer0', 'ext0'), customer('customer1', 'ext1')];
+  const isWeekly = random.chance(12);
   const meters = ['meter0', 'meter1', 'meter2'];
   calls.push(
     meter(random, { as: 'meter0', event: 'llm', isGrouped: true }),
@@ -68,8 +69,8 @@ export function opening(random: Random): Call[] {
     meter(random, { as: 'meter2', event: random.pick(['llm', 'api', 'api llm']), isGrouped: false }),
   );
   if (random.chance(60)) calls.push(rateCard(random, 'meter0'));
-  for (const [index, each] of meters.entries()) calls.push(usagePrice(random, `usage${index}`, each));
-  calls.push(fixedPrice(random, 'fixed0'), fixedPrice(random, 'fixed1'), fixedPrice(random, 'fixed2'));
+  for (const [index, each] of meters.entries()) calls.push(usagePrice(random, `usage${index}`, each, isWeekly));
+  calls.push(...['fixed0', 'fixed1', 'fixed2'].map((as) => fixedPrice(random, as, isWeekly)));
   calls.push(
     plan(random, 'plan0', ['usage0', 'usage1', 'fixed0']),
     plan(random, 'plan1', ['usage0', 'usage2', 'fixed1']),
@@ -122,7 +123,14 @@ function rateCard(random: Random, meterId: string): Call {
   return { name: 'meters.setRateCard', input: { params: { meterId }, body: { rates, fallbackUnitAmount } } };
 }
 
-const interval = (random: Random) =>
+/** Weeks and months do not nest: a run keeps to one of them, but for a plan now and then that is refused. */
+const interval = (random: Random, isWeekly: boolean) =>
+  isWeekly !== random.chance(2) ? weeks(random) : months(random);
+
+const weeks = (random: Random) =>
+  random.pick([{ priceInterval: 'WEEK' }, { priceInterval: 'WEEK', priceIntervalCount: 2 }]);
+
+const months = (random: Random) =>
   random.pick([
     { priceInterval: 'MONTH' },
     { priceInterval: 'MONTH' },
@@ -143,24 +151,24 @@ function tiers(random: Random) {
   return { tiering: random.pick(['GRADUATED', 'VOLUME']), pricingTiers: given };
 }
 
-function usagePrice(random: Random, as: string, meterId: string): Call {
+function usagePrice(random: Random, as: string, meterId: string, isWeekly = false): Call {
   const flat = random.chance(20) ? { flatAmount: random.pick(amounts) } : {};
   const price = random.chance(35) ? tiers(random) : { unitAmount: random.pick(amounts), ...flat };
   const body = { productName: `product ${meterId}`, name: as, model: 'USAGE', meterId, ...price };
-  return { name: 'pricing.create', as, input: { body: { ...body, ...interval(random) } } };
+  return { name: 'pricing.create', as, input: { body: { ...body, ...interval(random, isWeekly) } } };
 }
 
-function fixedPrice(random: Random, as: string): Call {
+function fixedPrice(random: Random, as: string, isWeekly: boolean): Call {
   const body = { productName: `product ${as}`, name: as };
   if (random.chance(30)) {
     return {
       name: 'pricing.create',
       as,
-      input: { body: { ...body, model: 'TIER', ...tiers(random), ...interval(random) } },
+      input: { body: { ...body, model: 'TIER', ...tiers(random), ...interval(random, isWeekly) } },
     };
   }
   const flat = random.chance(30) ? { flatAmount: random.pick(amounts) } : {};
-  const often = random.chance(20) ? { billingMode: 'ONE_TIME' } : interval(random);
+  const often = random.chance(20) ? { billingMode: 'ONE_TIME' } : interval(random, isWeekly);
   return {
     name: 'pricing.create',
     as,
@@ -182,6 +190,7 @@ function plan(random: Random, as: string, pricingIds: readonly string[]): Call {
 
 /** How far the clock goes before a call: mostly nowhere, often to an edge, at times a long way. */
 export function nextInstant(random: Random, state: State): number {
+  if (random.chance(2)) return state.now - random.below(3) * dayMilliseconds - 1;
   if (random.chance(50)) return state.now + random.below(3) * 1000;
   if (random.chance(30)) return state.now + random.below(40) * 3_600_000;
   if (random.chance(50)) {
@@ -208,7 +217,8 @@ export function nextCall(random: Random, state: State, index: number): Call {
     [6, () => ({ name: 'credits.settle', input: { params: { contractId: contract.id } } })],
     [5, () => adjustGrant(random, contract, index)],
     [4, () => reverseEntry(random, contract)],
-    [14, () => finalizeInvoice(random, contract)],
+    [11, () => finalizeInvoice(random, contract)],
+    [3, () => ({ name: 'bill.run', input: { body: {} } })],
     [12, () => moveInvoice(random, contract)],
     [2, () => ({ name: 'contracts.cancel', input: { params: { contractId: contract.id }, body: {} } })],
     [
@@ -346,6 +356,7 @@ function grantCredits(random: Random, state: State, contract: Contract, index: n
     { amountCents: random.pick([50, 250, 1000]) },
     { creditRateCents: random.pick([1, 3, 7, 10]), creditAmount: random.pick([0.5, 1, 3, 33.333333, 100]) },
     { creditRateCents: 0, creditAmount: random.pick([1, 10, 2.5]) },
+    { creditRateCents: random.pick([6, 1_000_000_000]), creditAmount: random.pick([0.000001, 0.000003, 7]) },
     { amountCents: 0, creditRateCents: 0, creditAmount: 5 },
     { amountCents: 5, creditRateCents: 3, creditAmount: 2 },
     { creditRateCents: 3 },
@@ -390,7 +401,7 @@ function grantCredits(random: Random, state: State, contract: Contract, index: n
 function adjustGrant(random: Random, contract: Contract, index: number): Call {
   const grant = random.pickOr(grantsOf(contract), undefined);
   const money =
-    grant?.rateCents === 0n && grant.micros > 0n
+    (grant?.micros ?? 0n) > 0n && (grant?.rateCents === 0n || random.chance(30))
       ? { creditAmount: random.pick([-1, 1, 0.5, -2.5]) }
       : { amountCents: random.pick([-1, 1, -50, 50, -250, 1000]) };
   return {

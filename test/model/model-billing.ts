@@ -210,22 +210,29 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
   'invoices.finalize': (state, { params }) => {
     const invoice = invoiceNamed(state, params['invoiceId']);
     if (!moves(invoice, 'finalize')) return { data: invoiceWire(state, invoice) };
-    const { contract } = invoice;
     refuseIf(state.now < midnight(invoice.day), 'conflict');
+    const earlier = invoice.contract.invoices.slice(0, invoice.index);
     refuseIf(
-      contract.invoices.some((each) => each.index < invoice.index && each.status === 'Drafted'),
+      earlier.some((each) => each.status === 'Drafted'),
       'conflict',
     );
-    settle(state, contract);
-    invoice.frozen = [...linesOf(state, invoice), ...creditLines(invoice, recordedCredits(invoice))];
-    state.finalized.push(invoice);
-    invoice.number = `INV-${String(state.finalized.length).padStart(6, '0')}`;
-    const total = invoice.frozen.reduce((sum, line) => sum + line.cents, 0n);
-    invoice.status = total === 0n ? 'Paid' : 'In Progress';
-    if (total === 0n) invoice.latestPaymentDate = dateOf(invoice.day);
-    topUpDrafts(state, contract);
-    if (isBilledOut(contract)) settle(state, contract);
+    finalize(state, invoice);
     return { data: invoiceWire(state, invoice) };
+  },
+
+  'bill.run': (state) => {
+    let finalizedCount = 0;
+    for (const contract of state.contracts) {
+      topUpDrafts(state, contract);
+      sweepDue(state, contract);
+      for (;;) {
+        const next = contract.invoices.find((invoice) => invoice.status === 'Drafted');
+        if (next === undefined || midnight(next.day) > state.now) break;
+        finalize(state, next);
+        finalizedCount += 1;
+      }
+    }
+    return { data: { finalizedCount: String(finalizedCount), failedCount: '0' } };
   },
 
   'invoices.pay': (state, { params, body }) => {
@@ -268,6 +275,19 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
     return { data: { invoiceId: invoice.id, entries: entries.map(entryWire) } };
   },
 };
+
+function finalize(state: State, invoice: Invoice): void {
+  const { contract } = invoice;
+  settle(state, contract);
+  invoice.frozen = [...linesOf(state, invoice), ...creditLines(invoice, recordedCredits(invoice))];
+  state.finalized.push(invoice);
+  invoice.number = `INV-${String(state.finalized.length).padStart(6, '0')}`;
+  const total = invoice.frozen.reduce((sum, line) => sum + line.cents, 0n);
+  invoice.status = total === 0n ? 'Paid' : 'In Progress';
+  if (total === 0n) invoice.latestPaymentDate = dateOf(invoice.day);
+  topUpDrafts(state, contract);
+  if (isBilledOut(contract)) settle(state, contract);
+}
 
 function cancelInvoice(state: State, invoice: Invoice): void {
   move(state, invoice, 'cancel');

@@ -3,13 +3,13 @@
 import { textOfNumber } from '../../src/exact-json.ts';
 import type { ExactNumber } from '../../src/exact-json.ts';
 import { dayMilliseconds, instantOf, timestampOf } from './calendar.ts';
-import { decimal, divide, halfUp, multiply, whole } from './fraction.ts';
+import { decimal, divide, halfUp, whole } from './fraction.ts';
 import { isBilledOut } from './metering.ts';
 import { named, refuseIf } from './refusal.ts';
 import type { ModelCall, ModelInput } from './refusal.ts';
 import { addEntry, lapseUnending, reverseEntry, settle, sweepDue } from './settlement.ts';
 import type { Contract, Entry, Specifiers, State } from './state.ts';
-import { balanceOf, burnOrder, drawDown, grantsOf, isExpired, isFree, isReversed, remainderOf } from './wallet.ts';
+import { balanceOf, burnOrder, drawDown, grantsOf, isExpired, isReversed, remainderOf } from './wallet.ts';
 import type { Money } from './wallet.ts';
 import { creditsText, entryWire } from './wire.ts';
 
@@ -102,12 +102,13 @@ function adjust(state: State, input: ModelInput): Entry {
   const { body } = input;
   const target = named(grantsOf(contract), body.grantEntryId, 'invalidInput');
   const isByCredits = body.creditAmount !== undefined;
-  refuseIf(isByCredits !== isFree(target), 'conflict');
+  const hasCents = target.cents > 0n || target.micros === 0n;
+  refuseIf(isByCredits ? target.micros === 0n : !hasCents, 'conflict');
   sweepDue(state, contract);
   const hasLapsed = contract.entries.some((entry) => entry.type === 'expiration' && entry.grant === target);
   refuseIf(hasLapsed || isExpired(target, state.now) || isReversed(contract, target), 'conflict');
   const change = isByCredits
-    ? { cents: 0n, micros: microsOf(body.creditAmount) }
+    ? { cents: centsWith(contract, target, microsOf(body.creditAmount)), micros: microsOf(body.creditAmount) }
     : { cents: BigInt(body.amountCents), micros: creditsWith(contract, target, BigInt(body.amountCents)) };
   refuseOutOfBounds(contract, target, change);
   const { rateCents, isPromotional } = target;
@@ -122,14 +123,24 @@ function adjust(state: State, input: ModelInput): Entry {
   });
 }
 
-/** Credits that go with cents of a rated grant: in proportion, without dust where it is emptied or made whole. */
+/** Credits that go with cents of a grant: in proportion, without dust where it is emptied or made whole. */
 function creditsWith(contract: Contract, grant: Entry, cents: bigint): bigint {
-  if (grant.micros === 0n) return 0n;
   const rest = remainderOf(contract, grant);
   const adjusted = adjustedOf(contract, grant);
+  if (grant.micros === 0n) return 0n;
   if (rest.cents + cents === 0n) return -rest.micros;
   if (adjusted.cents + cents === 0n) return -adjusted.micros;
-  return halfUp(divide(multiply(whole(cents), whole(grant.micros)), whole(grant.cents)));
+  return halfUp(divide(whole(cents * grant.micros), whole(grant.cents)));
+}
+
+/** The same the other way round. */
+function centsWith(contract: Contract, grant: Entry, micros: bigint): bigint {
+  const rest = remainderOf(contract, grant);
+  const adjusted = adjustedOf(contract, grant);
+  if (grant.cents === 0n) return 0n;
+  if (rest.micros + micros === 0n) return -rest.cents;
+  if (adjusted.micros + micros === 0n) return -adjusted.cents;
+  return halfUp(divide(whole(micros * grant.cents), whole(grant.micros)));
 }
 
 function reverse(state: State, input: ModelInput): Entry {
@@ -137,7 +148,8 @@ function reverse(state: State, input: ModelInput): Entry {
   const target = named(contract.entries, input.params['entryId'], 'notFound');
   sweepDue(state, contract);
   refuseIf(target.type === 'reversal' || target.type === 'expiration' || isReversed(contract, target), 'conflict');
-  refuseIf(target.type === 'usage' && target.invoice?.status !== 'Drafted', 'conflict');
+  const isFrozen = target.invoice?.status !== 'Drafted' && target.invoice?.status !== 'Refunded';
+  refuseIf(target.type === 'usage' && isFrozen, 'conflict');
   if (target.type === 'grant') {
     const rest = remainderOf(contract, target);
     refuseIf(rest.cents !== target.cents || rest.micros !== target.micros, 'conflict');

@@ -53,7 +53,9 @@ function store(state: State, bodies: readonly any[]): void {
   }
   const stored = state.events.filter((event) => bodies.some((body) => body.idempotencyKey === event.key));
   for (const contract of state.contracts) {
-    const own = stored.filter((event) => event.customer === contract.customer);
+    const own = stored.filter(
+      (event) => event.customer === contract.customer && (event.contract ?? contract) === contract,
+    );
     const isTouched = contract.budgets.some(
       (budget) =>
         !budget.isExhausted &&

@@ -35,8 +35,12 @@ export function createState(now: number): State {
     events: [],
     finalized: [],
     now,
+    latest: now,
   };
 }
+
+/** Calls that change nothing. */
+const reads = /\.(?:get|list|cost|events|ledger|balance|creditReport|usage)$/;
 
 /** Carries out one operation; a refusal has changed nothing. */
 export function callModel(state: State, name: string, input: Partial<ModelInput>): Outcome {
@@ -44,7 +48,9 @@ export function callModel(state: State, name: string, input: Partial<ModelInput>
   if (call === undefined) throw new TypeError(`the model does not know ${name}`);
   const undo = state.contracts.map((contract) => takeNote(contract));
   try {
-    return { body: call(state, { params: {}, query: {}, body: {}, as: '', ...input }) };
+    const body = call(state, { params: {}, query: {}, body: {}, as: '', ...input });
+    if (!reads.test(name)) Object.assign(state, { latest: state.now });
+    return { body };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     for (const restore of undo) restore();

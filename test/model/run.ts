@@ -57,7 +57,7 @@ export async function runSeed(seed: number, length: number): Promise<readonly St
     for (let index = 0; index < length; index += 1) {
       const at = timestampOf(nextInstant(random, run.state));
       const again = random.chance(7) ? random.pick(steps) : undefined;
-      run.state.now = instantOf(at);
+      setClock(run, at);
       const call = again ?? nextCall(random, run.state, index);
       await take(run, steps, { ...call, at }, random);
     }
@@ -77,7 +77,7 @@ export async function runSteps(given: readonly Step[]): Promise<void> {
   const steps: Step[] = [];
   try {
     for (const step of given) {
-      run.state.now = instantOf(step.at);
+      setClock(run, step.at);
       await take(run, steps, step);
       await checkAll(run);
     }
@@ -95,7 +95,7 @@ function asDisagreement(error: unknown, steps: readonly Step[]): Error {
 
 async function take(run: Run, steps: Step[], step: Step, random?: Random): Promise<void> {
   steps.push(step);
-  run.world.clock.set(step.at);
+  setClock(run, step.at);
   const as = freshName(run, step);
   await bindNamed(run, step);
   const expected = callModel(run.state, step.name, { ...step.input, as });
@@ -132,6 +132,12 @@ async function take(run: Run, steps: Step[], step: Step, random?: Random): Promi
 async function bindNamed(run: Run, step: Step): Promise<void> {
   const contract = run.state.contracts.find((each) => each.id === step.input.params?.['contractId']);
   if (contract?.entries.some((entry) => !run.names.idOf.has(entry.id)) === true) await checkLedger(run, contract);
+}
+
+/** The clock of both; where it was set back, time stands still until it has caught up. */
+function setClock({ world, state }: Run, at: string): void {
+  world.clock.set(at);
+  state.now = Math.max(instantOf(at), state.latest);
 }
 
 /** A step that is sent again makes something new, unless it replays. */

@@ -152,5 +152,6 @@ function writeReversal(state: State, contract: Contract, target: Entry): Entry {
 /** Gives back everything that an invoice drew. */
 export function returnCredits(state: State, contract: Contract, invoice: Invoice): void {
   const taken = contract.entries.filter((entry) => entry.type === 'usage' && entry.invoice === invoice);
-  for (const entry of taken) if (!isReversed(contract, entry)) reverseEntry(state, contract, entry);
+  for (const entry of taken) if (!isReversed(contract, entry)) writeReversal(state, contract, entry);
+  for (const { grant } of taken) if (grant !== null && isExpired(grant, state.now)) expireRest(state, contract, grant);
 }

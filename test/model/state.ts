@@ -207,4 +207,6 @@ export interface State {
   readonly events: Event[];
   readonly finalized: Invoice[];
   now: number;
+  /** When something was last written: time never goes back behind it. */
+  latest: number;
 }

@@ -1,7 +1,7 @@
 /** The model's answers in the form of the wire, with numbers as texts so that no digit can hide (see compare.ts). */
 
 import { dateOf, dayOf, midnight, timestampOf } from './calendar.ts';
-import { halfUp, multiply, one, scaledText, textOf, whole } from './fraction.ts';
+import { halfUp, one, scaledText, textOf } from './fraction.ts';
 import { linesOf } from './rating.ts';
 import type { Budget, Contract, Customer, Entry, Event, Invoice, Line, State } from './state.ts';
 import { projectedCredits } from './wallet.ts';
@@ -95,7 +95,7 @@ export function invoiceWire(state: State, invoice: Invoice, isWithLines = false)
 function lineWire(line: Line) {
   return {
     quantity: textOf(line.quantity, 12),
-    unitPriceCents: String(halfUp(multiply(line.unit, whole(100n)))),
+    unitPriceCents: String(halfUp({ n: halfUp(line.unit, 12), d: 10n ** 10n })),
     totalAmountCents: String(line.cents),
     unitPrice: scaledText(halfUp(line.unit, 12), 12),
     totalAmount: textOf(line.amount, 12),
