@@ -13,6 +13,8 @@ export interface OutputEnd {
   write(text: string): void;
   /** The stream itself, for what draws on it. */
   stream(): Writable;
+  /** Whether a stream is open, which may hold something that it has not written yet. */
+  readonly isStream: boolean;
 }
 
 export type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -29,6 +31,7 @@ export function streamEnd(stream: ProcessStream): OutputEnd {
     },
     write: (text) => void stream.write(text),
     stream: () => stream,
+    isStream: true,
   };
 }
 
@@ -50,6 +53,9 @@ export function descriptorEnd(descriptor: number, open: () => ProcessStream): Ou
       if (rest.length > 0) end().stream().write(rest);
     },
     stream: () => end().stream(),
+    get isStream() {
+      return opened !== undefined;
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import { loadOperation, roomOf } from '../operations/index.ts';
 import type { Answer, Caller, OperationName, RoomDeclarations, RoomName } from '../operations/index.ts';
 import { changesState } from '../operations/operation.ts';
 import type { CallInput, Operation } from '../operations/operation.ts';
-import { type ParsedInput, parseInput } from '../operations/parse.ts';
+import { type ParsedInput, check, parseInput } from '../operations/parse.ts';
 import { ConstraintViolation } from '../store/constraint-violation.ts';
 import type { EngineParts } from './engine.ts';
 import type { Handler, HandlersOf, Result, Undertaking, UndertakingsOf } from './handler.ts';
@@ -120,7 +120,7 @@ async function followUp(dependencies: EngineParts, caller: Caller, result: Resul
 }
 
 function toAnswer(operation: Operation, result: Result<Operation>): Answer {
-  const body = operation.response.safeParse(result.body);
+  const body = check(operation.response, result.body);
   if (!body.success) {
     throw new BillingError('internal', `the answer of ${operation.name} breaks its declaration`, { cause: body.error });
   }

@@ -19,12 +19,12 @@ export interface ParsedInput<O extends Operation> {
  * Throws BadRequestError for the query (400) and InvalidInputError for the body (422), both naming every issue.
  */
 export function parseInput<O extends Operation>(operation: O, input: CallInput): ParsedInput<O> {
-  const query = operation.query.safeParse(input.query ?? {});
+  const query = check(operation.query, input.query ?? {});
   if (!query.success) {
     const issues = issuesOf(query.error.issues, input.query ?? {}, 'unknown parameter');
     throw new BadRequestError(issues.map((issue) => `${issue.path}: ${issue.message}`).join('; '));
   }
-  const params = operation.params.safeParse(input.params ?? {});
+  const params = check(operation.params, input.params ?? {});
   if (!params.success) throw new InvalidInputError(issuesOf(params.error.issues, input.params ?? {}, 'unknown field'));
   return {
     params: params.data,
@@ -39,9 +39,21 @@ function parseBody(operation: Operation, body: unknown): unknown {
     if (body === undefined || isEmptyObject(body)) return undefined;
     throw new InvalidInputError([{ path: '', message: 'this operation takes no body' }]);
   }
-  const parsed = operation.body.safeParse(body ?? {});
+  const parsed = check(operation.body, body ?? {});
   if (!parsed.success) throw new InvalidInputError(issuesOf(parsed.error.issues, body ?? {}, 'unknown field'));
   return parsed.data;
+}
+
+const checkedBefore = new WeakSet<z.ZodType>();
+
+/**
+ * Holds a value to a schema. The second value has the schema compiled: that takes longer than checking one value as it is,
+ * and most processes make a single call.
+ */
+export function check<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
+  const jitless = !checkedBefore.has(schema);
+  checkedBefore.add(schema);
+  return schema.safeParse(value, { jitless });
 }
 
 function isEmptyObject(value: unknown): boolean {
