@@ -239,7 +239,9 @@ function creditsTaken({ pool, appliedCents, micros, isLast, valuationRateCents }
   if (micros === 0n) return 0n;
   if (pool.isFree) {
     if (isLast && pool.wasShort) return micros;
-    return valuationRateCents === undefined ? 0n : minimum(micros, microsOfCents(appliedCents, valuationRateCents));
+    if (valuationRateCents === undefined) return 0n;
+    // However much a credit is worth, nothing is had for none of it.
+    return minimum(micros, maximum(1n, microsOfCents(appliedCents, valuationRateCents)));
   }
   if (isLast && pool.capacityCents === 0n) return micros;
   const { originalCents, originalMicros } = pool.grant;

@@ -123,6 +123,11 @@ describe('credits', () => {
     expect(rowsOf(input)).toEqual([]);
   });
 
+  test('that are free give a millionth at least, whatever a credit is worth', () => {
+    const input = { grants: [free('g', 5n)], usage: [atom(10n)], valuationRateCents: 1_000_000_000n };
+    expect(burn(input).draws).toMatchObject([{ appliedCents: 10n, amountCents: 0n, creditMicros: 1n }]);
+  });
+
   test('that are free pay up to their worth, and the usage that is left over takes the last of them', () => {
     const half = grant({ grantId: 'g', originalCents: 0n, originalMicros: 800_000n });
     expect(rowsOf({ grants: [half], usage: [atom(10n)], valuationRateCents: 3n })).toEqual(['line g: 2 0 0.8']);
