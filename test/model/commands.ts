@@ -151,9 +151,13 @@ function tiers(random: Random) {
   return { tiering: random.pick(['GRADUATED', 'VOLUME']), pricingTiers: given };
 }
 
+/** Mostly so much that usage and grants are of a size. */
+const usageAmount = (random: Random): string =>
+  random.chance(65) ? random.pick(['0.01', '0.05', '0.1', '0.333333333333', '1']) : random.pick(amounts);
+
 function usagePrice(random: Random, as: string, meterId: string, isWeekly = false): Call {
   const flat = random.chance(20) ? { flatAmount: random.pick(amounts) } : {};
-  const price = random.chance(35) ? tiers(random) : { unitAmount: random.pick(amounts), ...flat };
+  const price = random.chance(35) ? tiers(random) : { unitAmount: usageAmount(random), ...flat };
   const body = { productName: `product ${meterId}`, name: as, model: 'USAGE', meterId, ...price };
   return { name: 'pricing.create', as, input: { body: { ...body, ...interval(random, isWeekly) } } };
 }
@@ -210,10 +214,10 @@ export function nextCall(random: Random, state: State, index: number): Call {
   const contract = random.pickOr<Contract | undefined>(state.contracts, undefined);
   if (contract === undefined) return createContract(random, state, index);
   const [, make] = weighted(random, [
-    [3, () => createContract(random, state, index)],
+    [2, () => createContract(random, state, index)],
     [30, () => ingest(random, state, index)],
     [8, () => ingestBatch(random, state, index)],
-    [12, () => grantCredits(random, state, contract, index)],
+    [18, () => grantCredits(random, state, contract, index)],
     [6, () => ({ name: 'credits.settle', input: { params: { contractId: contract.id } } })],
     [5, () => adjustGrant(random, contract, index)],
     [4, () => reverseEntry(random, contract)],
@@ -325,7 +329,11 @@ function event(random: Random, state: State, key: string) {
     ...(pinned === undefined ? {} : { contractId: pinned.id }),
     idempotencyKey: again !== undefined && random.chance(15) ? again.key : key,
     timestamp: timestampOf(eventInstant(random, state)),
-    properties: { ...(random.chance(92) ? { n: random.pick(quantities) } : {}), ...model, ...tenant },
+    properties: {
+      ...(random.chance(92) ? { n: random.chance(50) ? 1 + random.below(30) : random.pick(quantities) } : {}),
+      ...model,
+      ...tenant,
+    },
   };
 }
 
@@ -345,6 +353,11 @@ function expiry(random: Random, state: State, contract: Contract): number {
   const same = grantsOf(contract).flatMap((grant) => grant.expiresAt ?? []);
   const ends = contract.invoices.map((invoice) => midnight(invoice.end) + random.pick([-1, 0, 1]));
   const known = [...same, ...ends].filter((instant) => instant > state.now);
+  if (random.chance(35))
+    return random.pickOr(
+      same.filter((instant) => instant > state.now),
+      state.now + 30 * dayMilliseconds,
+    );
   return random.chance(60)
     ? random.pickOr(known, state.now + dayMilliseconds)
     : state.now + random.pick([-1, 0, 1, 3_600_000, 5 * dayMilliseconds, 400 * dayMilliseconds]);

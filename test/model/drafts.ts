@@ -7,8 +7,11 @@ import type { Contract, Invoice, State } from './state.ts';
 /** Appends the drafts that should exist by now. */
 export function topUpDrafts(state: State, contract: Contract): void {
   if (contract.cancelledFrom !== undefined) return;
-  const periods = gridPeriods(contract, dayOfInstant(state.now));
-  for (const period of periods.slice(contract.invoices.length, 120)) addDraft(state, contract, period);
+  const today = dayOfInstant(state.now);
+  const periods = gridPeriods(contract, today);
+  const current = Math.max(0, periods.filter((period) => period.start <= today).length - 1);
+  const most = contract.end === undefined ? Infinity : current + 120;
+  for (const period of periods.slice(contract.invoices.length, most)) addDraft(state, contract, period);
   dateDrafts(contract);
 }
 

@@ -214,13 +214,19 @@ export function drawDown(state: State, contract: Contract): Draw[] {
   const closed = grants.filter((grant) => isClosed(state, contract, grant));
   const rate = valuationRate(contract);
 
-  const left = new Map<Entry, Money>();
+  const left = new Map<Entry, Pool>();
   for (const grant of grants) {
     const drawn = contract.entries
       .filter((entry) => entry.grant === grant && isOpen(entry))
       .reduce<Money>(plus, nothing);
     const now = remainderOf(contract, grant);
-    if (!closed.includes(grant)) left.set(grant, { cents: now.cents - drawn.cents, micros: now.micros - drawn.micros });
+    if (closed.includes(grant)) continue;
+    const open = { cents: now.cents - drawn.cents, micros: now.micros - drawn.micros };
+    left.set(grant, {
+      room: isFree(grant) ? worthOf(open.micros, rate) : open.cents,
+      micros: open.micros,
+      isShort: false,
+    });
   }
 
   const used = new Map<Budget, bigint>(
@@ -252,15 +258,16 @@ export function drawDown(state: State, contract: Contract): Draw[] {
     }
     let need = creditable - kept;
     for (const grant of grants) {
-      const remaining = left.get(grant);
-      if (remaining === undefined || need <= 0n) continue;
+      const pool = left.get(grant);
+      if (pool === undefined || need <= 0n) continue;
       if (grant.expiresAt !== null && grant.expiresAt < before) continue;
       if (!paysFor(grant.specifiers, atom)) continue;
-      const taken = take(grant, remaining, need, rate);
-      if (taken.applied === 0n) continue;
-      left.set(grant, { cents: remaining.cents - taken.cents, micros: remaining.micros - taken.micros });
-      need -= taken.applied;
-      merge(draws, { invoice, line, grant, ...taken });
+      if (need > pool.room) pool.isShort = true;
+      const applied = least(need, pool.room);
+      if (applied === 0n) continue;
+      pool.room -= applied;
+      need -= applied;
+      merge(draws, { invoice, line, grant, applied, cents: isFree(grant) ? 0n : applied, micros: 0n });
     }
   }
   return creditsOf(contract, draws, left);
@@ -269,23 +276,18 @@ export function drawDown(state: State, contract: Contract): Draw[] {
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** What one grant gives towards a need; credits of rated grants are reckoned at the end, over the whole draw. */
-function take(
-  grant: Entry,
-  remaining: Money,
-  need: bigint,
-  rate: bigint | undefined,
-): Omit<Draw, 'invoice' | 'line' | 'grant'> {
-  if (!isFree(grant)) {
-    const cents = need < remaining.cents ? need : remaining.cents;
-    return { applied: cents, cents, micros: 0n };
-  }
-  if (rate === undefined) return { applied: 0n, cents: 0n, micros: 0n };
-  const wanted = halfUp(divide(whole(need * micro), whole(rate)));
-  const micros = wanted < remaining.micros ? wanted : remaining.micros;
-  const worth = halfUp(divide(whole(micros * rate), whole(micro)));
-  return { applied: worth < need ? worth : need, cents: 0n, micros };
+/** A grant that is being drawn on. */
+interface Pool {
+  /** Cents that it can still pay. */
+  room: bigint;
+  /** Credits that it had at first. */
+  readonly micros: bigint;
+  /** Whether usage has asked for more. */
+  isShort: boolean;
 }
+
+const worthOf = (micros: bigint, rate: bigint | undefined): bigint =>
+  rate === undefined ? 0n : halfUp(divide(whole(micros * rate), whole(micro)));
 
 type Place = Pick<Draw, 'invoice' | 'line' | 'grant'>;
 
@@ -294,8 +296,7 @@ const isSameDraw = (a: Place, b: Place): boolean =>
 
 function merge(draws: Draw[], draw: Draw): void {
   const before = draws.find((other) => isSameDraw(other, draw));
-  if (before !== undefined) draws.splice(draws.indexOf(before), 1);
-  draws.push({
+  draws.splice(before === undefined ? draws.length : draws.indexOf(before), 1, {
     ...draw,
     applied: (before?.applied ?? 0n) + draw.applied,
     cents: (before?.cents ?? 0n) + draw.cents,
@@ -303,18 +304,27 @@ function merge(draws: Draw[], draw: Draw): void {
   });
 }
 
-/** Cents and credits of draws, now that it is known which of them empties a grant. */
-function creditsOf(contract: Contract, draws: readonly Draw[], left: ReadonlyMap<Entry, Money>): Draw[] {
+/** Cents and credits of draws, now that it is known which grants they empty: the last of its draws takes every credit. */
+function creditsOf(contract: Contract, draws: readonly Draw[], left: ReadonlyMap<Entry, Pool>): Draw[] {
+  const rate = valuationRate(contract);
+  const gone = new Map<Entry, bigint>();
   return draws.map((draw, index) => {
     const { grant, applied } = draw;
-    const rest = left.get(grant);
-    if (rest === undefined) return { ...draw, ...historyOf(contract, draw) };
-    if (isFree(grant) || grant.cents === 0n) return draw;
+    const pool = left.get(grant);
+    if (pool === undefined) return { ...draw, ...historyOf(contract, draw) };
+    const rest = pool.micros - (gone.get(grant) ?? 0n);
     const isLast = !draws.slice(index + 1).some((other) => other.grant === grant);
-    if (!isLast || rest.cents !== 0n) return { ...draw, micros: shareOf(grant, applied) };
-    const before = draws.slice(0, index).filter((other) => other.grant === grant);
-    return { ...draw, micros: rest.micros - before.reduce((sum, other) => sum + shareOf(grant, other.applied), 0n) };
+    const isEmpty = isFree(grant) ? pool.isShort : pool.room === 0n;
+    const part = isFree(grant) ? freeShare(applied, rate, rest) : least(shareOf(grant, applied), most(rest - 1n, 0n));
+    const micros = isLast && isEmpty ? rest : part;
+    gone.set(grant, (gone.get(grant) ?? 0n) + micros);
+    return { ...draw, micros };
   });
+}
+
+/** Free credits for cents at their rate: a millionth at least, so that nothing is had for none of them. */
+function freeShare(cents: bigint, rate: bigint | undefined, rest: bigint): bigint {
+  return rate === undefined ? 0n : least(most(1n, halfUp(divide(whole(cents * micro), whole(rate)))), rest);
 }
 
 /** Credits in proportion to cents of a rated grant. */
