@@ -1,13 +1,18 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { readSources } from '../support/sources.ts';
 
 const sources = new Map(readSources('src').map((source) => [source.path, source]));
 
-/** What is loaded before a command runs: everything that main.ts imports, and what that imports, but for dynamic imports. */
-function loadedAtStart(): { files: Set<string>; libraries: Set<string> } {
+/** What a file brings: everything that it imports, and what that imports, but for dynamic imports. */
+function loadedWith(...entries: readonly string[]): {
+  files: Set<string>;
+  libraries: Set<string>;
+  builtIn: Set<string>;
+} {
   const files = new Set<string>();
   const libraries = new Set<string>();
+  const builtIn = new Set<string>();
   const follow = (path: string): void => {
     if (files.has(path)) return;
     files.add(path);
@@ -21,22 +26,42 @@ function loadedAtStart(): { files: Set<string>; libraries: Set<string> } {
       );
       if (isType || isDynamic.test(source?.code ?? '')) continue;
       if (target.startsWith('src/')) follow(target);
-      else if (!target.startsWith('node:') && !target.endsWith('.json')) libraries.add(target);
+      else if (target.startsWith('node:')) builtIn.add(target);
+      else if (!target.endsWith('.json')) libraries.add(target);
     }
   };
-  follow('src/main.ts');
-  return { files, libraries };
+  entries.forEach(follow);
+  return { files, libraries, builtIn };
 }
 
 test('help and version load the parser and no other library', () => {
-  expect([...loadedAtStart().libraries]).toEqual(['commander']);
+  expect([...loadedWith('src/main.ts').libraries]).toEqual(['commander']);
 });
 
 test('help and version load no declaration, engine, store, server or client', () => {
-  const heavy = [...loadedAtStart().files].filter(
+  const heavy = [...loadedWith('src/main.ts').files].filter(
     (path) =>
       path !== 'src/operations/operation.ts' &&
       /^src\/(operations|calculation|engine|store|server|client)\//.test(path),
   );
   expect(heavy).toEqual([]);
+});
+
+describe('a call on a database', () => {
+  const rooms = ['credits', 'customers', 'invoices', 'meters', 'usage'].map((room) => `src/engine/${room}.ts`);
+  const path = ['src/cli/open-session.ts', 'src/cli/call.ts', 'src/store/open.ts', 'src/store/backends/sqlite.ts'];
+  const declaration = /^src\/operations\/(?!(index|operation|parse|fields|providers|webhook-outbox)\.ts$)/;
+
+  test('loads the declarations and the handlers of no room until it knows which one it enters', () => {
+    const { files } = loadedWith(...path, 'src/engine/engine.ts', 'src/engine/keys.ts');
+    expect([...files].filter((file) => declaration.test(file) || rooms.includes(file))).toEqual([]);
+  });
+
+  test.each(rooms)('%s brings nothing that takes long to load and is seldom used', (room) => {
+    const { builtIn, libraries } = loadedWith(...path, 'src/engine/engine.ts', 'src/engine/keys.ts', room);
+    expect(
+      [...builtIn].filter((name) => ['node:assert', 'node:crypto', 'node:http', 'node:net'].includes(name)),
+    ).toEqual([]);
+    expect([...libraries].toSorted()).toEqual(['big.js', 'kysely']);
+  });
 });
