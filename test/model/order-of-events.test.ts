@@ -95,13 +95,13 @@ async function booksOf(world: World, names: Names, contractId: string): Promise<
   const amounts = ['type', 'grantEntryId', 'invoiceId', 'amountCents', 'creditAmount', 'description'];
   return {
     invoices: comparable(
-      invoices.map(({ lineItems, ...invoice }) => [invoice, lineItems?.map(({ id: _, ...line }) => line)]),
+      invoices.map(({ lineItems, ...invoice }) => [invoice, lineItems?.map(({ id: _id, ...line }) => line)]),
       names,
     ),
     entries: inOrderOf(
       amounts,
       comparable(
-        entries.map(({ id: _, ...entry }) => entry),
+        entries.map(({ id: _id, ...entry }) => entry),
         names,
       ) as unknown[],
     ),
