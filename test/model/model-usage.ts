@@ -177,7 +177,7 @@ function newestRate(state: State, customer: Customer): bigint | undefined {
   return state.contracts
     .filter((contract) => contract.customer === customer)
     .flatMap((contract) => grantsOf(contract).filter((grant) => grant.rateCents > 0n && !isReversed(contract, grant)))
-    .sort((a, b) => b.createdAt - a.createdAt)[0]?.rateCents;
+    .sort((a, b) => b.seq - a.seq)[0]?.rateCents;
 }
 
 export const usageCalls: Readonly<Record<string, ModelCall>> = {

@@ -11,6 +11,7 @@ type EntryFacts = Partial<Entry> & Pick<Entry, 'type' | 'cents' | 'micros' | 'so
 export function addEntry(state: State, contract: Contract, facts: EntryFacts): Entry {
   const entry: Entry = {
     id: `${contract.id}.entry${contract.entries.length}`,
+    seq: state.contracts.reduce((count, each) => count + each.entries.length, 0),
     applied: 0n,
     rateCents: 0n,
     invoice: null,

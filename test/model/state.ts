@@ -105,7 +105,9 @@ export interface Specifiers {
 }
 
 export interface Entry {
-  id: string;
+  readonly id: string;
+  /** Its place among all entries, as they were written. */
+  readonly seq: number;
   readonly type: 'grant' | 'usage' | 'adjustment' | 'reversal' | 'expiration';
   readonly cents: bigint;
   readonly micros: bigint;
