@@ -121,6 +121,8 @@ export const limits = {
   retryCapMilliseconds: 20_000,
   /** reliability 4 */
   busyTimeoutMilliseconds: 5_000,
+  /** our choice: so many writes share one commit at most; what reads waits for that commit */
+  writesPerCommit: 64,
   /** semantics 13: seconds between the attempts of a delivery, so that there are six of them; each may be 20 % off */
   webhookRetrySeconds: [15, 30, 60, 120, 300],
   webhookRetrySpread: 0.2,

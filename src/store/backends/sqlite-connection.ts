@@ -18,6 +18,8 @@ export interface SqliteConnection {
   readonly path: string;
   readonly isReadOnly: boolean;
   readonly isTransaction: boolean;
+  /** A read or write of the disk failed: nothing that this transaction does can be relied on. */
+  readonly isBroken: boolean;
   /** How long a transaction waits for another writer. */
   readonly busyMilliseconds: number;
   /** A prepared statement, the same one for the same text while the connection lives. Integers are read as bigint. */
@@ -85,6 +87,9 @@ export async function openConnection(location: string, options: StoreOptions): P
     },
     get isTransaction() {
       return handle.database.isTransaction;
+    },
+    get isBroken() {
+      return isBroken;
     },
     prepare(sql) {
       const known = statements.get(sql);

@@ -25,6 +25,7 @@ import type { Store, StoreOptions, WriteOptions } from '../store.ts';
 import { type SqliteConnection, openConnection, waitForLock } from './sqlite-connection.ts';
 import { meaningOf } from './sqlite-errors.ts';
 import { createSqliteEventStore } from './sqlite-events.ts';
+import { createGroupCommit } from './sqlite-group-commit.ts';
 import { inspectDatabase } from './sqlite-inspection.ts';
 import { prepareSchema, refuseOtherSchema } from './sqlite-schema.ts';
 
@@ -52,17 +53,11 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     work: (tx: Transaction) => Promise<T>,
     { busyTimeoutMilliseconds = connection.busyMilliseconds }: WriteOptions = {},
   ): Promise<T> {
-    // There is one connection: waiting here for the transaction that waits for us would never end.
-    if (insideTransaction.getStore()) throw new Error('a transaction was begun inside another; pass its tx on instead');
     const waiting = { path: connection.path, busyMilliseconds: busyTimeoutMilliseconds };
-    const result = waitForLock(waiting, async () => await attempt(accessMode, work));
-    pending.add(result);
     try {
-      return await result;
+      return await waitForLock(waiting, async () => await attempt(accessMode, work));
     } catch (error) {
       throw failure(connection, error);
-    } finally {
-      pending.delete(result);
     }
   }
 
@@ -91,6 +86,30 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     }
   }
 
+  const shareCommit = createGroupCommit(connection, async (work) => await transact('read write', work));
+
+  async function write<T>(change: (tx: Transaction) => Promise<T>, writeOptions?: WriteOptions): Promise<T> {
+    // Who waits longer or shorter than others does not wait with them.
+    if (writeOptions?.busyTimeoutMilliseconds !== undefined) return await transact('read write', change, writeOptions);
+    try {
+      return await shareCommit(change);
+    } catch (error) {
+      throw failure(connection, error);
+    }
+  }
+
+  /** There is one connection: waiting here for the transaction that waits for us would never end. */
+  async function queued<T>(work: () => Promise<T>): Promise<T> {
+    if (insideTransaction.getStore()) throw new Error('a transaction was begun inside another; pass its tx on instead');
+    const result = work();
+    pending.add(result);
+    try {
+      return await result;
+    } finally {
+      pending.delete(result);
+    }
+  }
+
   let closing: Promise<void> | undefined;
 
   /** Queues behind what is running; what is asked for later finds the driver destroyed. */
@@ -107,9 +126,9 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       return connection.isReadOnly;
     },
     events: createSqliteEventStore(connection),
-    read: (query) => transact('read only', query),
-    write: (change, writeOptions) => transact('read write', change, writeOptions),
-    inspect,
+    read: (query) => queued(() => transact('read only', query)),
+    write: (change, writeOptions) => queued(() => write(change, writeOptions)),
+    inspect: (inspectionOptions) => queued(() => inspect(inspectionOptions)),
     close: () => (closing ??= close()),
   };
 }

@@ -1,0 +1,100 @@
+/** Writes that wait together are committed together, and each is answered for itself. */
+
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+
+import { limits } from '../../src/limits.ts';
+import { addCustomer, customers, file, open, openFilled, refusal, useTestFile } from './test-file.ts';
+
+useTestFile();
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `c${index}`);
+
+/** How often another connection has seen the file change, by SQLite's own counter. */
+async function commitsDuring(work: (look: () => void) => Promise<unknown>): Promise<number> {
+  const other = new DatabaseSync(file);
+  const version = (): unknown => other.prepare('PRAGMA data_version').get()?.['data_version'];
+  const seen = new Set([version()]);
+  await work(() => seen.add(version()));
+  seen.add(version());
+  other.close();
+  return seen.size - 1;
+}
+
+describe('writes that wait together', () => {
+  test('share one commit', async () => {
+    const store = await openFilled();
+    const commits = await commitsDuring(async (look) => {
+      await Promise.all(names(20).map(async (id) => await addCustomer(store, id).then(look)));
+    });
+    expect(commits).toBe(1);
+    expect(await customers(store)).toBe(23);
+  });
+
+  test('are spread over several commits when there are too many for one', async () => {
+    const store = await openFilled();
+    const commits = await commitsDuring(async (look) => {
+      await Promise.all(names(limits.writesPerCommit + 1).map(async (id) => await addCustomer(store, id).then(look)));
+    });
+    expect(commits).toBe(2);
+  });
+
+  test('are each answered after the commit: what was answered is there for everyone', async () => {
+    const store = await openFilled();
+    const other = new DatabaseSync(file);
+    const isThere = other.prepare('SELECT 1 AS "found" FROM "customers" WHERE "id" = ?');
+    const found = await Promise.all(
+      names(30).map(async (id) => await addCustomer(store, id).then(() => isThere.get(id)?.['found'])),
+    );
+    other.close();
+    expect(found).toEqual(names(30).map(() => 1));
+  });
+
+  test('lose nothing but the one that fails', async () => {
+    const store = await openFilled();
+    const outcomes = await Promise.allSettled([
+      addCustomer(store, 'c'),
+      store.write(async (tx) => {
+        await tx.updateTable('customers').set({ name: 'changed' }).execute();
+        throw new Error('changed my mind');
+      }),
+      addCustomer(store, 'c'),
+      addCustomer(store, 'd'),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+    expect(await customers(store)).toBe(5);
+    const changed = await store.read((tx) =>
+      tx.selectFrom('customers').select('id').where('name', '=', 'changed').execute(),
+    );
+    expect(changed).toEqual([]);
+  });
+
+  test('are all refused when the file stays locked, and leave nothing', async () => {
+    await openFilled();
+    const store = await open(file, { busyTimeoutMilliseconds: 60 });
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    const errors = await Promise.all(names(3).map(async (id) => await refusal(addCustomer(store, id))));
+    other.close();
+    expect(errors.map((error) => error.kind)).toEqual(['unavailable', 'unavailable', 'unavailable']);
+    expect(await customers(store)).toBe(3);
+    await addCustomer(store, 'c');
+    expect(await customers(store)).toBe(4);
+  });
+
+  test('are finished before the store is closed', async () => {
+    const store = await openFilled();
+    const writes = names(5).map(async (id) => await addCustomer(store, id));
+    await store.close();
+    await Promise.all(writes);
+    expect(await customers(await open())).toBe(8);
+  });
+
+  test('do not keep out what is only read: it sees whole commits', async () => {
+    const store = await openFilled();
+    const counts = await Promise.all(
+      names(10).flatMap((id) => [addCustomer(store, id).then(() => 0), customers(store)]),
+    );
+    expect(counts.filter((count) => count > 0).every((count) => count === 3 || count === 13)).toBe(true);
+  });
+});
