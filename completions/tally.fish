@@ -483,6 +483,7 @@ complete -c tally -n "__tally_at 'webhooks rotate'" -l input
 complete -c tally -n "__tally_at 'webhooks rotate'" -l help
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l status -x -a "(tally __complete status webhooks deliveries)"
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l endpoint-id
+complete -c tally -n "__tally_at 'webhooks deliveries'" -l include -x -a "(tally __complete include webhooks deliveries)"
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l limit
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l offset
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l all

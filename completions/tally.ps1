@@ -90,7 +90,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'webhooks update' = @{ next = @(); flags = @('--url','--event-types','--description','--is-enabled','--allow-private','--input','--clear','--help'); asks = @('--event-types','--is-enabled','--allow-private','--clear') }
     'webhooks remove' = @{ next = @(); flags = @('--help'); asks = @() }
     'webhooks rotate' = @{ next = @(); flags = @('--valid-until','--input','--help'); asks = @() }
-    'webhooks deliveries' = @{ next = @(); flags = @('--status','--endpoint-id','--limit','--offset','--all','--help'); asks = @('--status') }
+    'webhooks deliveries' = @{ next = @(); flags = @('--status','--endpoint-id','--include','--limit','--offset','--all','--help'); asks = @('--status','--include') }
     'webhooks resend' = @{ next = @(); flags = @('--help'); asks = @() }
     'webhooks trigger' = @{ next = @(); flags = @('--help'); asks = @() }
     'webhooks listen' = @{ next = @(); flags = @('--port','--secret-stdin','--secret-file','--forward-to'); asks = @() }

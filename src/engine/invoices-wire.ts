@@ -15,7 +15,11 @@ import { wireCents, wireTimestamp } from './wire.ts';
 
 export interface WireOptions {
   readonly withLines: boolean;
+  readonly withPeriod: boolean;
 }
+
+/** The documented fields alone. */
+export const plainInvoice: WireOptions = { withLines: false, withPeriod: false };
 
 /** Invoices in the order given; the drafts of one contract are computed together. */
 export async function wireInvoices(context: CallContext, invoices: readonly Invoice[], options: WireOptions) {
@@ -27,6 +31,7 @@ export async function wireInvoices(context: CallContext, invoices: readonly Invo
     wired.push({
       ...wireInvoice(invoice, draft?.totalCents ?? invoice.totalCents),
       ...(lines && { lineItems: lines }),
+      ...(options.withPeriod && { period: periodOf(invoice) }),
     });
   }
   return wired;
@@ -41,7 +46,7 @@ export async function tellOfInvoices(
   await emitEach(context, type, async () => {
     const invoices: Invoice[] = [];
     for (const id of ids) invoices.push(...[await findInvoice(context.tx, context.orgId, id)].filter(isFound));
-    return await wireInvoices(context, invoices, { withLines: false });
+    return await wireInvoices(context, invoices, plainInvoice);
   });
 }
 
@@ -76,6 +81,10 @@ async function contractOf({ tx, orgId }: CallContext, contractId: string): Promi
 async function linesOf({ tx, orgId }: CallContext, invoice: Invoice, draft: InvoiceDraft | undefined) {
   const lines = draft === undefined ? await listInvoiceLines(tx, orgId, invoice.id) : frozenLines(invoice.id, draft);
   return lines.map(wireLine);
+}
+
+function periodOf({ periodStart, periodEnd }: Invoice) {
+  return { start: periodStart.toString(), end: periodEnd.toString() };
 }
 
 function wireInvoice(invoice: Invoice, totalCents: bigint) {

@@ -12,7 +12,8 @@ import { wireEntry } from './credits-wire.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { finalizeInvoice, isCustomerPaused } from './invoices-finalize.ts';
 import { isDue, transitions } from './invoices-transitions.ts';
-import { tellOfInvoices, wireInvoices } from './invoices-wire.ts';
+import { plainInvoice, tellOfInvoices, wireInvoices } from './invoices-wire.ts';
+import type { WireOptions } from './invoices-wire.ts';
 import { listBody, pageOf } from './listing.ts';
 import { returnCredits, settle, sweepExpired } from './settlement.ts';
 import { wireCents, wireCredits } from './wire.ts';
@@ -24,12 +25,12 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
     const page = pageOf(query);
     const { include, ...filter } = query;
     const found = await listInvoices(context.tx, context.orgId, { ...filter, ...page });
-    const data = await wireInvoices(context, found.rows, { withLines: include?.includes('lineItems') === true });
+    const data = await wireInvoices(context, found.rows, wireOptionsOf(include));
     return { body: listBody(found, page, data) };
   },
 
   'invoices.get': async (context, { params, query }) =>
-    await show(context, params.invoiceId, { withLines: query.include?.includes('lineItems') === true }),
+    await show(context, params.invoiceId, wireOptionsOf(query.include)),
 
   'invoices.finalize': async (context, { params }) => {
     const invoice = await getInvoice(context, params.invoiceId);
@@ -136,7 +137,11 @@ async function getInvoice({ tx, orgId }: CallContext, id: string): Promise<Invoi
   return invoice;
 }
 
-async function show(context: CallContext, id: string, options = { withLines: false }) {
+function wireOptionsOf(include: readonly string[] = []): WireOptions {
+  return { withLines: include.includes('lineItems'), withPeriod: include.includes('period') };
+}
+
+async function show(context: CallContext, id: string, options = plainInvoice) {
   const [data] = await wireInvoices(context, [await getInvoice(context, id)], options);
   if (data === undefined) throw new TypeError('one invoice gives one answer');
   return { body: { data } };

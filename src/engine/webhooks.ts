@@ -1,6 +1,7 @@
 /** Webhook endpoints, their secrets and their deliveries (semantics 1, 3, 13). */
 
 import { ConflictError, InvalidInputError, NotFoundError, UnavailableError } from '../errors.ts';
+import { reviveExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { ParsedInput } from '../operations/parse.ts';
@@ -47,12 +48,12 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
       updatedAt: context.timestamp,
     };
     await insertWebhookEndpoint(context.tx, context.orgId, endpoint);
-    return { body: { data: { secret: endpoint.secret, ...wireEndpoint(endpoint, context.timestamp) } } };
+    return { body: { data: { secret: endpoint.secret, ...wireEndpoint(endpoint, context) } } };
   },
 
   'webhooks.list': async (context) => {
     const endpoints = await listWebhookEndpoints(context.tx, context.orgId);
-    return { body: { data: endpoints.map((endpoint) => wireEndpoint(endpoint, context.timestamp)) } };
+    return { body: { data: endpoints.map((endpoint) => wireEndpoint(endpoint, context)) } };
   },
 
   'webhooks.update': async (context, { params, body }) => {
@@ -75,21 +76,22 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
     };
     const { createdAt: _createdAt, ...changes } = after;
     await updateWebhookEndpoint(context.tx, context.orgId, changes);
-    return { body: { data: wireEndpoint(after, context.timestamp) } };
+    return { body: { data: wireEndpoint(after, context) } };
   },
 
   'webhooks.remove': async (context, { params }) => {
     const endpoint = await getEndpoint(context, params.endpointId);
     const removal = { id: endpoint.id, removedAt: context.timestamp, error: 'the endpoint was removed' };
     await removeWebhookEndpoint(context.tx, context.orgId, removal);
-    return { body: { data: { removed: wireEndpoint({ ...endpoint, isEnabled: false }, context.timestamp) } } };
+    return { body: { data: { removed: wireEndpoint({ ...endpoint, isEnabled: false }, context) } } };
   },
 
   'webhooks.rotate': async (context, { params, body }) => {
     const before = await getEndpoint(context, params.endpointId);
-    const { now, timestamp } = context;
-    const until = body.validUntil ?? wireTimestamp(now.add({ hours: limits.webhookRotationHours }));
-    if (until <= timestamp) throw new InvalidInputError([{ path: 'validUntil', message: 'must be in the future' }]);
+    const { machineTime, timestamp } = context;
+    const until = body.validUntil ?? wireTimestamp(machineTime.add({ hours: limits.webhookRotationHours }));
+    if (until <= wireTimestamp(machineTime))
+      throw new InvalidInputError([{ path: 'validUntil', message: 'must be in the future' }]);
     const after: WebhookEndpoint = {
       ...before,
       secret: newSecret(context),
@@ -100,14 +102,20 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
     const { id, secret, previousSecret, previousSecretValidUntil, updatedAt } = after;
     const changes = { id, secret, previousSecret, previousSecretValidUntil, updatedAt };
     await updateWebhookEndpoint(context.tx, context.orgId, changes);
-    return { body: { data: { secret, ...wireEndpoint(after, timestamp) } } };
+    return { body: { data: { secret, ...wireEndpoint(after, context) } } };
   },
 
   'webhooks.deliveries': async (context, { query }) => {
     const page = pageOf(query);
-    const { status, endpointId } = query;
+    const { status, endpointId, include } = query;
     const found = await listWebhookDeliveries(context.tx, context.orgId, { status, endpointId, ...page });
-    return { body: listBody(found, page, found.rows.map(wireDelivery)) };
+    return {
+      body: listBody(
+        found,
+        page,
+        found.rows.map((row) => wireDelivery(row, { withPayload: include?.includes('payload') === true })),
+      ),
+    };
   },
 
   'webhooks.resend': async (context, { params }) => {
@@ -178,7 +186,8 @@ function newSecret(context: CallContext): string {
   return `whsec_${Buffer.from(context.randomBytes(secretBytes)).toString('base64')}`;
 }
 
-function wireEndpoint(endpoint: WebhookEndpoint, timestamp: string) {
+/** The old secret ends by the machine's clock, which is the one that deliveries are signed by. */
+function wireEndpoint(endpoint: WebhookEndpoint, { machineTime }: CallContext) {
   const { id, url, description, eventTypes, isEnabled, disabledReason, createdAt, updatedAt } = endpoint;
   const until = endpoint.previousSecretValidUntil;
   return {
@@ -188,12 +197,17 @@ function wireEndpoint(endpoint: WebhookEndpoint, timestamp: string) {
     eventTypes: [...(eventTypes ?? webhookEventTypes)],
     isEnabled,
     disabledReason,
-    previousSecretValidUntil: until !== null && timestamp < until ? until : null,
+    previousSecretValidUntil: until !== null && wireTimestamp(machineTime) < until ? until : null,
     createdAt,
     updatedAt,
   };
 }
 
-function wireDelivery(delivery: WebhookDelivery) {
-  return { ...delivery };
+function wireDelivery({ body, ...delivery }: WebhookDelivery, { withPayload } = { withPayload: false }) {
+  return { ...delivery, ...(withPayload && { payload: payloadOf(body) }) };
+}
+
+/** The body is JSON that `emit` wrote. */
+function payloadOf(body: string): Record<string, unknown> {
+  return reviveExactJson(body) as Record<string, unknown>;
 }

@@ -55,9 +55,13 @@ const invoice = z.strictObject({
   createdAt: timestamp,
   updatedAt: timestamp,
   lineItems: z.array(lineItem).optional(),
+  /** What it covers: its first day, and the first day after it. */
+  period: z.strictObject({ start: date, end: date }).optional(),
 });
 
-const include = queryInclude(['lineItems']).optional().describe('lineItems: also the lines.');
+const include = queryInclude(['lineItems', 'period'])
+  .optional()
+  .describe('lineItems: also the lines. period: also the dates that it covers.');
 
 const view: View = {
   rows: 'data',

@@ -6,7 +6,20 @@
 import * as z from 'zod';
 
 import { limits } from '../limits.ts';
-import { id, listOf, noParams, noQuery, one, page, pathId, text, timestamp, timestampInput, uuid } from './fields.ts';
+import {
+  id,
+  listOf,
+  noParams,
+  noQuery,
+  one,
+  page,
+  pathId,
+  queryInclude,
+  text,
+  timestamp,
+  timestampInput,
+  uuid,
+} from './fields.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
 
@@ -63,6 +76,8 @@ const delivery = z.strictObject({
   /** Why the last attempt failed. */
   error: z.string().nullable(),
   createdAt: timestamp,
+  /** The event as it is sent: type, timestamp and data. */
+  payload: z.record(z.string(), z.unknown()).optional(),
 });
 
 const endpointColumns = [
@@ -216,6 +231,7 @@ export const webhookOperations = [
     query: z.strictObject({
       status: z.enum(deliveryStatuses).optional().describe('Deliveries of this status.'),
       endpointId: z.string().max(limits.externalIdCharacters).optional().describe('Deliveries to this endpoint.'),
+      include: queryInclude(['payload']).optional().describe('payload: also the event as it is sent.'),
       ...page(),
     }),
     body: undefined,

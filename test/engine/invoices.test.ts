@@ -85,6 +85,14 @@ describe('a draft', () => {
     expect(Object.keys(data)).not.toContain('lineItems');
   });
 
+  test('says what it covers where it is asked to, the day after the last included', async () => {
+    const id = await invoiceId(1);
+    const { data } = await world.call('invoices.get', { params: { invoiceId: id }, query: { include: 'period' } });
+    expect(data.period).toEqual({ start: '2026-04-01', end: '2026-05-01' });
+    const { period, ...plain } = data;
+    expect((await world.call('invoices.get', { params: { invoiceId: id } })).data).toEqual(plain);
+  });
+
   test('comes to what usage/cost says of its period', async () => {
     await use(world, acme, { tokens: 12.345, at: '2026-03-01T00:00:00Z' });
     const { totalAmount } = await world.call('usage.cost', {

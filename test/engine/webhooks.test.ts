@@ -137,6 +137,18 @@ describe('endpoints', () => {
 });
 
 describe('deliveries', () => {
+  test('show the event as it is sent where they are asked to', async () => {
+    await register();
+    await world.call('webhooks.trigger', { params: { eventType: 'credit.budget.exhausted' } });
+    const [plain] = (await world.call('webhooks.deliveries')).data;
+    const [whole] = (await world.call('webhooks.deliveries', { query: { include: 'payload' } })).data;
+    expect(plain).not.toHaveProperty('payload');
+    expect(whole).toEqual({
+      ...plain,
+      payload: { type: 'credit.budget.exhausted', timestamp: plain?.createdAt, data: expect.any(Object) },
+    });
+  });
+
   test.each(webhookEventTypes)('a sample of %s goes the way of the real one', async (eventType) => {
     const { id } = await register({ eventTypes: [eventType] });
     const { data } = await world.call('webhooks.trigger', { params: { eventType } });

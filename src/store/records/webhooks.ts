@@ -44,6 +44,8 @@ export interface WebhookDelivery {
   readonly responseStatus: number | null;
   readonly responseBody: string | null;
   readonly error: string | null;
+  /** The event as it is sent. */
+  readonly body: string;
   readonly createdAt: string;
 }
 
@@ -192,6 +194,7 @@ const deliveryColumns = [
   'webhookDeliveries.id',
   'webhookDeliveries.eventId',
   'webhookEvents.type as eventType',
+  'webhookEvents.body',
   'webhookDeliveries.endpointId',
   'webhookEndpoints.url',
   'webhookDeliveries.status',
