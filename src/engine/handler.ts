@@ -25,6 +25,8 @@ export interface CallContext {
   readonly now: Temporal.Instant;
   /** `now` as it stands in rows and on the wire. */
   readonly timestamp: string;
+  /** The clock of the machine, also where `now` is simulated: for what is held against the clocks of others. */
+  readonly machineTime: Temporal.Instant;
   /** A new UUIDv7. */
   readonly newId: () => string;
   /** Unpredictable bytes for secrets. */

@@ -43,7 +43,8 @@ async function createContext(
   const organization = await findOrganization(tx, caller.organizationId);
   if (organization === undefined) throw new NotFoundError('this organization does not exist');
   const simulated = await findClock(tx);
-  const clock = simulated ?? dependencies.now();
+  const machineTime = dependencies.now();
+  const clock = simulated ?? machineTime;
   const last = Temporal.Instant.from(organization.lastCreatedAt);
   const now = Temporal.Instant.compare(clock, last) < 0 ? last : clock;
   return {
@@ -55,6 +56,7 @@ async function createContext(
     orgId: organization.id,
     now,
     timestamp: wireTimestamp(now),
+    machineTime,
     newId: dependencies.newId,
     randomBytes: dependencies.randomBytes,
     // Nobody sends usage late to a clock that waits for them (semantics 7).

@@ -81,6 +81,25 @@ describe('rotation', () => {
     ]);
   });
 
+  test('the old secret ends by the clock of the machine, also where time is simulated', async () => {
+    await world.call('clock.set', { body: { to: '2027-01-01T00:00:00Z' } });
+    const receiver = await startReceiver();
+    const { id, secret: old } = await register(receiver.url);
+    const validUntil = '2026-03-02T12:00:00.000Z';
+    const { data } = await world.call('webhooks.rotate', { params: { endpointId: id }, body: { validUntil } });
+    expect(data.previousSecretValidUntil).toBe(validUntil);
+    await trigger();
+    await senderFor(world).deliverDue();
+    world.clock.set(validUntil);
+    expect((await world.call('webhooks.list')).data[0]?.previousSecretValidUntil).toBeNull();
+    await trigger();
+    await senderFor(world).deliverDue();
+    expect(receiver.received.map((received) => signersOf(received, [data.secret, old]))).toEqual([
+      [true, true],
+      [true, false],
+    ]);
+  });
+
   test('a second one ends the first secret at once', async () => {
     const receiver = await startReceiver();
     const { id, secret: first } = await register(receiver.url);
