@@ -1,9 +1,10 @@
 /** The file that says how each row ended. */
 
-import { closeSync, constants, openSync, readSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
+import { writeOutputFile } from '../output-file.ts';
 import { render } from '../output.ts';
 import type { OutputStream } from '../terminal.ts';
 import type { RowOutcome } from './apply.ts';
@@ -21,7 +22,7 @@ const header = '"row","status","id","error"';
 
 /** Throws a usage error where the file could not be written, or is something else than the result of an earlier run. */
 export function checkResultFile(path: string): void {
-  const file = open(path, constants.O_RDONLY);
+  const file = openExisting(path);
   if (file === undefined) return;
   try {
     const bytes = Buffer.alloc(header.length);
@@ -42,19 +43,14 @@ export async function writeResultFile(
 ): Promise<void> {
   const data = outcomes.map(({ line, ...outcome }) => ({ row: line, ...outcome }));
   const text = await render({ data }, view, { choice: { format: 'csv' }, fields: [], stdout });
-  const file = open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC);
-  if (file === undefined) throw new BillingError('usage', `cannot write ${path}: there is no such directory`);
-  try {
-    writeFileSync(file, text);
-  } finally {
-    closeSync(file);
-  }
+  // That it may be replaced was checked before the first row was sent.
+  writeOutputFile(path, text, { isForced: true });
 }
 
-/** Never through a link, and readable by its owner alone: it names customers (security 4, SEC-23). */
-function open(path: string, flags: number): number | undefined {
+/** Never through a link. */
+function openExisting(path: string): number | undefined {
   try {
-    return openSync(path, flags | (constants.O_NOFOLLOW ?? 0), 0o600);
+    return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;

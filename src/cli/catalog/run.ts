@@ -1,6 +1,6 @@
 /** The verbs of `tally catalog`. */
 
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
@@ -9,6 +9,7 @@ import type { ChangeFlags, ExportFlags } from '../commands/catalog.ts';
 import { readTextFile } from '../files.ts';
 import { openForWriting } from '../open-billing.ts';
 import { timeoutOf } from '../open-session.ts';
+import { writeOutputFile } from '../output-file.ts';
 import { checkFields, jsonDocument, render } from '../output.ts';
 import { confirmWrite, mayAsk } from '../prompts.ts';
 import { safeLines, say, vouch } from '../safe-text.ts';
@@ -46,13 +47,7 @@ async function writeNew(path: string, text: string, isForced: boolean): Promise<
       hint: 'see what differs with: tally catalog diff, or give --force to replace it',
     });
   }
-  try {
-    await writeFile(path, text);
-  } catch (cause) {
-    throw new BillingError('usage', `cannot write ${path}: ${(cause as NodeJS.ErrnoException).code ?? 'failed'}`, {
-      cause,
-    });
-  }
+  writeOutputFile(path, text, { isForced });
 }
 
 export async function diffCatalog(path: string, flags: ChangeFlags, session: Session): Promise<void> {

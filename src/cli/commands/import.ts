@@ -1,6 +1,6 @@
 /** `tally import events`: a file into events, with progress and a report of the rows that were refused. */
 
-import { createReadStream, statSync, writeFileSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 
 import { BillingError } from '../../errors.ts';
@@ -11,6 +11,7 @@ import type { ImportReport } from '../import/events.ts';
 import { formatOf, importFormats } from '../import/input.ts';
 import type { Mapping, MappingOptions } from '../import/mapping.ts';
 import { openForWriting } from '../open-billing.ts';
+import { writeOutputFile } from '../output-file.ts';
 import { render } from '../output.ts';
 import { createProgress } from '../progress.ts';
 import { confirmWrite } from '../prompts.ts';
@@ -216,12 +217,5 @@ async function tellReport(
 function writeRefused(path: string, report: ImportReport): void {
   const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const lines = report.refused.map(({ line, reason }) => `${line},${cell(reason)}\n`);
-  try {
-    writeFileSync(path, `line,reason\n${lines.join('')}`, { flag: 'wx', mode: 0o600 });
-  } catch (cause) {
-    throw new BillingError('usage', `cannot write ${path}: ${(cause as NodeJS.ErrnoException).code ?? 'failed'}`, {
-      cause,
-      hint: 'name a file that does not exist yet',
-    });
-  }
+  writeOutputFile(path, `line,reason\n${lines.join('')}`);
 }

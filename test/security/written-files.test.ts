@@ -1,0 +1,91 @@
+/** SEC-23: a file is written only where the person named it, anew, for its owner alone, and never through a link. */
+
+import { existsSync, lstatSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { writeOutputFile } from '../../src/cli/output-file.ts';
+import { createStage } from '../support/stage.ts';
+import type { CommandStage } from '../support/stage.ts';
+
+let stage: CommandStage;
+let events: string;
+let previous: number;
+beforeAll(async () => {
+  stage = await createStage('embedded');
+  events = join(stage.directory, 'events.csv');
+  writeFileSync(events, 'timestamp,tokens\nnever,3\n');
+  previous = process.umask(0);
+});
+afterAll(async () => {
+  process.umask(previous);
+  await stage.close();
+});
+
+const importing = ['import', 'events', '--event-name', 'e', '--customer', 'c', '--timestamp', 'timestamp', '--yes'];
+
+/** Every command that writes a file that the person names. */
+const writers: readonly [string, (path: string) => readonly string[]][] = [
+  ['catalog export --file', (path) => ['catalog', 'export', '--file', path]],
+  ['import events --refused', (path) => [...importing, events, '--refused', path]],
+  ['customers create --result', (path) => ['customers', 'create', '--from', '-', '--yes', '--result', path]],
+  ['backup', (path) => ['backup', path]],
+];
+
+const place = () => join(mkdtempSync(join(tmpdir(), 'tally-written-')), 'file');
+const rows = (id: string) =>
+  `name,externalCustomerId,contact.name,contact.email,contact.roles\nA,${id},Ada,ada@example.com,primary\n`;
+
+describe.skipIf(process.platform === 'win32').each(writers)('%s', (_name, wordsFor) => {
+  const write = async (path: string) => await stage.tally(wordsFor(path), { input: rows(path) });
+
+  test('makes a file that only its owner may read, under umask 0', async () => {
+    const path = place();
+    await write(path);
+    expect((statSync(path).mode & 0o777).toString(8)).toBe('600');
+  });
+
+  test('leaves a file of somebody else’s work as it is', async () => {
+    const path = place();
+    writeFileSync(path, 'work');
+    expect((await write(path)).exitCode).not.toBe(0);
+    expect(readFileSync(path, 'utf8')).toBe('work');
+  });
+
+  test.each(['an existing', 'a missing'])('does not go through a link to %s file', async (kind) => {
+    const [path, other] = [place(), place()];
+    if (kind === 'an existing') writeFileSync(other, 'work');
+    symlinkSync(other, path);
+    expect((await write(path)).exitCode).not.toBe(0);
+    expect(existsSync(other) ? readFileSync(other, 'utf8') : undefined).toBe(
+      kind === 'an existing' ? 'work' : undefined,
+    );
+    expect(lstatSync(path).isSymbolicLink()).toBe(true);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a file that may be replaced', () => {
+  test('becomes its owner’s alone', () => {
+    const path = place();
+    writeFileSync(path, 'older and longer', { mode: 0o666 });
+    writeOutputFile(path, 'new', { isForced: true });
+    expect([readFileSync(path, 'utf8'), (statSync(path).mode & 0o777).toString(8)]).toEqual(['new', '600']);
+  });
+
+  test('is not looked for behind a link', () => {
+    const [path, other] = [place(), place()];
+    writeFileSync(other, 'work');
+    symlinkSync(other, path);
+    expect(() => writeOutputFile(path, 'new', { isForced: true })).toThrow('it is a link');
+    expect(readFileSync(other, 'utf8')).toBe('work');
+  });
+
+  test.each([
+    ['a directory', tmpdir(), 'it is a directory'],
+    ['no directory', join(tmpdir(), 'none-of-it', 'file'), 'there is no such directory'],
+  ])('%s is named', (_name, path, words) => {
+    expect(() => writeOutputFile(path, '', { isForced: true })).toThrow(`cannot write ${path}: ${words}`);
+  });
+});
