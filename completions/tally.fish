@@ -184,8 +184,12 @@ complete -c tally -n "__tally_at 'credits ledger'" -l created-after
 complete -c tally -n "__tally_at 'credits ledger'" -l created-before
 complete -c tally -n "__tally_at 'credits ledger'" -l limit
 complete -c tally -n "__tally_at 'credits ledger'" -l offset
+complete -c tally -n "__tally_at 'credits ledger'" -l chart
+complete -c tally -n "__tally_at 'credits ledger'" -l ascii
 complete -c tally -n "__tally_at 'credits ledger'" -l help
 complete -c tally -n "__tally_at 'credits balance'" -l include -x -a "(tally __complete include credits balance)"
+complete -c tally -n "__tally_at 'credits balance'" -l chart
+complete -c tally -n "__tally_at 'credits balance'" -l ascii
 complete -c tally -n "__tally_at 'credits balance'" -l help
 complete -c tally -n "__tally_at 'credits grant-paid'" -l expires-at
 complete -c tally -n "__tally_at 'credits grant-paid'" -l amount-cents
@@ -216,6 +220,8 @@ complete -c tally -f -n "__tally_at 'budgets'" -a add -d 'Add a budget to a cont
 complete -c tally -f -n "__tally_at 'budgets'" -a update -d 'Change a budget; another cap arms its alert again'
 complete -c tally -f -n "__tally_at 'budgets'" -a remove -d 'Remove a budget; the ones after it move up'
 complete -c tally -n "__tally_at 'budgets list'" -l help
+complete -c tally -n "__tally_at 'budgets usage'" -l chart
+complete -c tally -n "__tally_at 'budgets usage'" -l ascii
 complete -c tally -n "__tally_at 'budgets usage'" -l help
 complete -c tally -n "__tally_at 'budgets add'" -l event-property-key
 complete -c tally -n "__tally_at 'budgets add'" -l event-property-value
@@ -573,5 +579,6 @@ complete -c tally -n "__tally_at 'serve'" -l host
 complete -c tally -n "__tally_at 'serve'" -l rate-limit
 complete -c tally -n "__tally_at 'serve'" -l bill-every
 complete -c tally -n "__tally_at 'serve'" -l allow-private-webhooks
+complete -c tally -n "__tally_at 'serve'" -l log-requests
 complete -c tally -n "__tally_at 'api'" -l openapi
 complete -c tally -n "__tally_at 'api'" -l input

@@ -21,8 +21,8 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'contracts cancel' = @{ next = @(); flags = @('--cancel-at','--input','--help'); asks = @('--cancel-at') }
     'credits' = @{ next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain','verify'); flags = @(); asks = @() }
     'credits grant' = @{ next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--resume','--allow-zero','--override-policy','--from','--result','--ignore','--delimiter','--concurrency','--source','--input','--help'); asks = @() }
-    'credits ledger' = @{ next = @(); flags = @('--type','--created-after','--created-before','--limit','--offset','--help'); asks = @('--type') }
-    'credits balance' = @{ next = @(); flags = @('--include','--help'); asks = @('--include') }
+    'credits ledger' = @{ next = @(); flags = @('--type','--created-after','--created-before','--limit','--offset','--chart','--ascii','--help'); asks = @('--type') }
+    'credits balance' = @{ next = @(); flags = @('--include','--chart','--ascii','--help'); asks = @('--include') }
     'credits grant-paid' = @{ next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--input','--clear','--help'); asks = @('--clear') }
     'credits adjust' = @{ next = @(); flags = @('--grant-entry-id','--description','--amount-cents','--credit-amount','--input','--help'); asks = @() }
     'credits reverse' = @{ next = @(); flags = @('--description','--input','--help'); asks = @() }
@@ -31,7 +31,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'credits verify' = @{ next = @(); flags = @('--help'); asks = @() }
     'budgets' = @{ next = @('list','usage','add','update','remove'); flags = @(); asks = @() }
     'budgets list' = @{ next = @(); flags = @('--help'); asks = @() }
-    'budgets usage' = @{ next = @(); flags = @('--help'); asks = @() }
+    'budgets usage' = @{ next = @(); flags = @('--chart','--ascii','--help'); asks = @() }
     'budgets add' = @{ next = @(); flags = @('--event-property-key','--event-property-value','--label','--meter-id','--max-credits','--max-credits-cents','--input','--clear','--if-match','--help'); asks = @('--clear') }
     'budgets update' = @{ next = @(); flags = @('--label','--meter-id','--max-credits','--max-credits-cents','--input','--clear','--if-match','--help'); asks = @('--clear') }
     'budgets remove' = @{ next = @(); flags = @('--if-match','--help'); asks = @() }
@@ -124,7 +124,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'catalog apply' = @{ next = @(); flags = @('--prune'); asks = @() }
     'catalog schema' = @{ next = @(); flags = @(); asks = @() }
     'demo' = @{ next = @(); flags = @('--events','--seed'); asks = @() }
-    'serve' = @{ next = @(); flags = @('--port','--host','--rate-limit','--bill-every','--allow-private-webhooks'); asks = @() }
+    'serve' = @{ next = @(); flags = @('--port','--host','--rate-limit','--bill-every','--allow-private-webhooks','--log-requests'); asks = @() }
     'api' = @{ next = @(); flags = @('--openapi','--input'); asks = @() }
     'commands' = @{ next = @(); flags = @(); asks = @() }
     'completion' = @{ next = @(); flags = @(); asks = @() }

@@ -121,6 +121,8 @@ export const limits = {
   retryCapMilliseconds: 20_000,
   /** reliability 4 */
   busyTimeoutMilliseconds: 5_000,
+  /** our choice: how long a service that says it is ready waits for the writer's lock */
+  readinessMilliseconds: 500,
   /** our choice: so many writes share one commit at most; what reads waits for that commit */
   writesPerCommit: 64,
   /** semantics 13: seconds between the attempts of a delivery, so that there are six of them; each may be 20 % off */

@@ -29,6 +29,7 @@ export async function main(): Promise<void> {
     stdout,
     stderr,
     env,
+    platform: process.platform,
   });
   process.on('SIGINT', stopAtOnce);
   process.on('uncaughtException', (error) => {
@@ -78,21 +79,25 @@ function dependenciesFor(terminal: Terminal): Dependencies {
       return { billing: client, close: () => client.close() };
     },
     async serve({ engine, host, port, rateLimitPerMinute, billEverySeconds, isVerbose }) {
-      const [{ createServer }, { createScheduler }] = await Promise.all([
+      const [{ createServer }, { createScheduler }, { createMetrics }] = await Promise.all([
         import('./server/server.ts'),
         import('./server/scheduler.ts'),
+        import('./server/metrics.ts'),
       ]);
       const tell = ({ error, ...entry }: { readonly error?: unknown; readonly billRun?: string }): void => {
         if (!isVerbose && error === undefined) return;
         const cause = error === undefined ? {} : { error: error instanceof Error ? error.stack : error };
         terminal.err(vouch(`${JSON.stringify({ at: now().toString(), ...entry, ...cause })}\n`));
       };
+      const { version } = packageFacts;
+      const metrics = createMetrics({ engine, version, now });
       const server = createServer({
         engine,
+        metrics,
         host,
         port,
         rateLimitPerMinute,
-        version: packageFacts.version,
+        version,
         now,
         newId,
         log: tell,
@@ -103,6 +108,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
         engine,
         pauseMilliseconds: billEverySeconds * 1000,
         onRun: (outcome) => {
+          metrics.billRunEnded(outcome);
           if ('error' in outcome) tell({ billRun: 'failed', ...outcome });
           else for (const { message, ...subject } of outcome.report.failures) tell({ ...subject, error: message });
         },

@@ -1,5 +1,6 @@
 /** The service on a database: who calls, and the one path that every call takes. */
 
+import { limits } from '../limits.ts';
 import type { Caller, Engine } from '../operations/index.ts';
 import type { CheckWebhookUrl } from '../operations/webhook-outbox.ts';
 import { createMeterSql, type MeterSql } from '../store/meter-sql.ts';
@@ -39,6 +40,11 @@ export function createEngine(dependencies: EngineDependencies): Engine {
     ping: async () => {
       await store.read(async () => await Promise.resolve());
     },
+    checkWritable: async () => {
+      const options = { busyTimeoutMilliseconds: limits.readinessMilliseconds };
+      await store.write(async () => await Promise.resolve(), options);
+    },
+    vitals: async () => await (await import('./vitals.ts')).readVitals(dependencies),
     close: async () => {
       meterSql.close();
       await store.close();

@@ -107,6 +107,16 @@ export interface Caller {
 /** What a bill run came to. */
 export type DueReport = Pick<ResponseBody<'bill.run'>['data'], 'finalizedCount' | 'failedCount' | 'failures'>;
 
+/** How a service is doing, for those who watch it; of all organizations together. */
+export interface Vitals {
+  /** Transactions of this process that run or wait for their turn. */
+  readonly pendingTransactions: number;
+  /** Deliveries of webhooks that are due and held by nobody. */
+  readonly dueDeliveries: number;
+  /** Since when the one that waits longest has been due, RFC 3339; absent where none is. */
+  readonly oldestDueAt?: string;
+}
+
 /** The service on a database, able to serve several callers. */
 export interface Engine {
   /** The service as one caller sees it. */
@@ -122,5 +132,9 @@ export interface Engine {
   billDue(signal?: AbortSignal): Promise<DueReport>;
   /** Whether the database answers; throws UnavailableError. */
   ping(): Promise<void>;
+  /** Whether it can be written at once; throws UnavailableError, or what else forbids it. */
+  checkWritable(): Promise<void>;
+  /** Throws UnavailableError where the database does not answer. */
+  vitals(): Promise<Vitals>;
   close(): Promise<void>;
 }

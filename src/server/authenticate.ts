@@ -46,7 +46,7 @@ export function refuseBrowsers(message: IncomingMessage, listeningHost: string):
 }
 
 /** Whether a host name or address is this machine, by its letters alone: nothing is looked up. */
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 

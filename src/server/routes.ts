@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { BillingError, NotFoundError, unknownPathMessage } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { Caller, Engine, OperationName } from '../operations/index.ts';
+import type { Answer, Caller, Engine, OperationName } from '../operations/index.ts';
 import type { CallInput, Operation } from '../operations/operation.ts';
 import { sendAnswer } from './answer.ts';
 import { checkBodyHeaders, parseBody, parseIfMatch, parseQuery } from './request-body.ts';
@@ -24,6 +24,8 @@ export interface RouteDependencies {
   readonly engine: Engine;
   /** The caller of a request, who may carry out the operation; throws UnauthorizedError or ForbiddenError. */
   readonly authorize: (request: FastifyRequest, operation: Operation) => Promise<Caller>;
+  /** Told how many events were acknowledged. */
+  readonly onAccepted: (count: number) => void;
 }
 
 /**
@@ -41,7 +43,11 @@ export function addRoutes(
   for (const operation of operations) addRoute(app, operation, dependencies);
 }
 
-function addRoute(app: FastifyInstance, operation: Operation, { engine, authorize }: RouteDependencies): void {
+function addRoute(
+  app: FastifyInstance,
+  operation: Operation,
+  { engine, authorize, onAccepted }: RouteDependencies,
+): void {
   if (operation.route === undefined) return;
   app.route({
     method: operation.route.method,
@@ -55,9 +61,16 @@ function addRoute(app: FastifyInstance, operation: Operation, { engine, authoriz
     handler: async (request, reply) => {
       if (request.caller === null) throw new Error(`${operation.name} was reached without a caller`);
       const billing = engine.as(request.caller);
-      return sendAnswer(reply, await billing.call(operation.name as OperationName, inputOf(request, operation)));
+      const answer = await billing.call(operation.name as OperationName, inputOf(request, operation));
+      if (operation.bulk === true) onAccepted(acceptedBy(answer));
+      return sendAnswer(reply, answer);
     },
   });
+}
+
+/** A batch says how many it took; what takes one event says nothing. */
+function acceptedBy({ body }: Answer): number {
+  return 'count' in body && typeof body.count === 'number' ? body.count : 1;
 }
 
 function inputOf(request: FastifyRequest, operation: Operation): CallInput {

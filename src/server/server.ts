@@ -9,10 +9,10 @@ import { BillingError, UnauthorizedError, UnavailableError } from '../errors.ts'
 import { limits } from '../limits.ts';
 import { allOperations } from '../operations/all.ts';
 import type { Caller, Engine } from '../operations/index.ts';
-import type { Operation } from '../operations/operation.ts';
-import { commonHeaders, failureOf, refuseConnection, sendFailure, sendJson, unavailable } from './answer.ts';
+import { commonHeaders, failureOf, refuseConnection, sendFailure, unavailable } from './answer.ts';
 import { keyOf, refuseBrowsers, requireScope } from './authenticate.ts';
-import { openApiDocument } from './openapi.ts';
+import type { Metrics } from './metrics.ts';
+import { addProbes } from './probes.ts';
 import { addRateLimits } from './rate-limit.ts';
 import type { RateLimits } from './rate-limit.ts';
 import { addRoutes, createMethodTable, noRoute } from './routes.ts';
@@ -44,6 +44,8 @@ export interface ServerOptions {
   readonly now: () => Temporal.Instant;
   readonly newId: () => string;
   readonly log?: ((entry: RequestLog) => void) | undefined;
+  /** What is counted; without it there is no `/metrics`. */
+  readonly metrics?: Metrics | undefined;
   /** How long stopping waits for requests under way. Default: `limits.drainMilliseconds`. */
   readonly drainMilliseconds?: number | undefined;
   /** How long the headers of a request may take to arrive. Default: `limits.headersTimeoutMilliseconds`. */
@@ -135,6 +137,7 @@ async function addEverything(app: FastifyInstance, { options, host, state }: Set
   const failures = new WeakMap<FastifyRequest, unknown>();
 
   app.addHook('onRequest', async (request, reply) => {
+    options.metrics?.requestBegan();
     reply.headers(commonHeaders(options.version, request.id));
     if (state.isClosing) return sendFailure(reply, unavailable());
     refuseBrowsers(request.raw, host);
@@ -149,7 +152,7 @@ async function addEverything(app: FastifyInstance, { options, host, state }: Set
     if (state.isClosing) reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => {
-    options.log?.({
+    const entry: RequestLog = {
       requestId: request.id,
       method: request.method,
       route: request.routeOptions.url,
@@ -157,7 +160,9 @@ async function addEverything(app: FastifyInstance, { options, host, state }: Set
       milliseconds: reply.elapsedTime,
       organizationId: request.caller?.organizationId,
       ...(failures.has(request) ? { error: failures.get(request) } : {}),
-    });
+    };
+    options.metrics?.requestEnded(entry);
+    options.log?.(entry);
   });
   app.setErrorHandler((error, request, reply) => {
     const failure = failureOf(error, request);
@@ -167,39 +172,36 @@ async function addEverything(app: FastifyInstance, { options, host, state }: Set
 
   addRoutes(app, allOperations, {
     engine: options.engine,
-    authorize: (request, operation) => authorize({ request, operation, engine: options.engine, rateLimits }),
+    authorize: async (request, operation) => {
+      const caller = await authenticate({ request, engine: options.engine, rateLimits });
+      requireScope(caller, operation);
+      return caller;
+    },
+    onAccepted: (count) => options.metrics?.eventsAccepted(count),
   });
-  addOwnRoutes(app, options);
+  addProbes(app, {
+    engine: options.engine,
+    version: options.version,
+    metrics: options.metrics,
+    host,
+    isBehindProxy: options.trustProxy !== undefined,
+    isClosing: () => state.isClosing,
+    authenticate: async (request) => await authenticate({ request, engine: options.engine, rateLimits }),
+  });
 }
 
 interface Admission {
   readonly request: FastifyRequest;
-  readonly operation: Operation;
   readonly engine: Engine;
   readonly rateLimits: RateLimits;
 }
 
-async function authorize({ request, operation, engine, rateLimits }: Admission): Promise<Caller> {
+async function authenticate({ request, engine, rateLimits }: Admission): Promise<Caller> {
   const key = keyOf(request.raw);
   await rateLimits.checkRefusedKeys(request);
-  const caller = await engine.authenticate(key).catch(async (error: unknown) => {
+  return await engine.authenticate(key).catch(async (error: unknown) => {
     if (error instanceof UnauthorizedError) await rateLimits.countRefusedKey(request);
     throw error;
-  });
-  requireScope(caller, operation);
-  return caller;
-}
-
-/** What is about the service itself, open to everyone who reaches it. */
-function addOwnRoutes(app: FastifyInstance, { engine, version }: ServerOptions): void {
-  app.get('/healthz', { config: { isUnlimited: true } }, async (_request, reply) => {
-    await engine.ping();
-    return sendJson(reply, 200, { status: 'ok', version });
-  });
-  let document: unknown;
-  app.get('/openapi.json', async (_request, reply) => {
-    document ??= openApiDocument(allOperations, { version });
-    return sendJson(reply, 200, document);
   });
 }
 

@@ -9,6 +9,8 @@ export interface Store {
   readonly location: string;
   readonly isReadOnly: boolean;
   readonly events: EventStore;
+  /** Transactions of this store that run or wait for their turn. */
+  readonly pendingTransactions: number;
   /** Runs `query` on one snapshot. Cannot be called inside another `read` or `write` of the same store. */
   read<T>(query: (tx: Transaction) => Promise<T>): Promise<T>;
   /**

@@ -80,7 +80,7 @@ describe('failures of the engine', () => {
 
   test('health is unavailable while the database does not answer', async () => {
     const ping = async (): Promise<void> => Promise.reject(new UnavailableError('the database is gone'));
-    const service = await startService(createSampleEngine({}, ping));
+    const service = await startService(createSampleEngine({}, { ping }));
     const reply = await service.send('/healthz');
     expect([reply.status, reply.message]).toEqual([503, 'the service cannot answer now; nothing was changed']);
   });

@@ -40,7 +40,7 @@ export type SampleAnswers = Partial<Record<OperationName, (input: CallInput) => 
 /** Parses like the real one, then answers as told, else with an empty object. */
 export function createSampleEngine(
   answers: SampleAnswers = {},
-  ping: () => Promise<void> = async () => {},
+  probes: Partial<Pick<Engine, 'ping' | 'checkWritable' | 'vitals'>> = {},
 ): SampleEngine {
   const calls: SampleCall[] = [];
   const authentications: string[] = [];
@@ -65,7 +65,10 @@ export function createSampleEngine(
     },
     owner: async () => ({ organizationId: 'org-1', scopes: ['*'], isLocal: true }),
     billDue: async () => await Promise.resolve({ finalizedCount: 0, failedCount: 0, failures: [] }),
-    ping,
+    ping: async () => {},
+    checkWritable: async () => {},
+    vitals: async () => await Promise.resolve({ pendingTransactions: 0, dueDeliveries: 0 }),
+    ...probes,
     close: async () => {},
   };
 }

@@ -16,6 +16,7 @@ interface ServeFlags {
   readonly host?: string;
   readonly rateLimit?: string;
   readonly billEvery?: string;
+  readonly logRequests?: true;
   readonly allowPrivateWebhooks?: true;
 }
 
@@ -33,12 +34,15 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
       `seconds between bill runs (${limits.billEverySeconds} when not given, 0 for none at all)`,
     )
     .option(...allowPrivateFlag)
+    .option('--log-requests', 'a line of JSON on standard error for each request, not for failures alone')
     .addHelpText(
       'after',
       `
 Examples:
   # A sandbox on this machine
   tally serve --port 8787
+  # What it does, for those who watch: /healthz, /readyz, /metrics, and a line of JSON for each request
+  tally serve --log-requests
   # Without a rate limit, on a database of its own
   tally serve --database ./sandbox.db --rate-limit 0
 `,
@@ -61,7 +65,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
   try {
     // The organization exists before the first request, so that a key can be made for it meanwhile.
     await engine.owner(target.organization);
-    const isVerbose = session.flags.debug === true;
+    const isVerbose = flags.logRequests === true || session.flags.debug === true;
     const server = await dependencies.serve({
       engine,
       host: flags.host,

@@ -126,6 +126,9 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       return connection.isReadOnly;
     },
     events: createSqliteEventStore(connection),
+    get pendingTransactions() {
+      return pending.size;
+    },
     read: (query) => queued(() => transact('read only', query)),
     write: (change, writeOptions) => queued(() => write(change, writeOptions)),
     inspect: (inspectionOptions) => queued(() => inspect(inspectionOptions)),

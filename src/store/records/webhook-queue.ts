@@ -23,6 +23,22 @@ export async function hasDueDelivery(tx: Transaction, now: string): Promise<bool
   return (await dueDeliveries(tx, now).limit(1).executeTakeFirst()) !== undefined;
 }
 
+/** How many deliveries are due and held by nobody, and since when the one that waits longest has been. */
+export async function countDueDeliveries(
+  tx: Transaction,
+  now: string,
+): Promise<{ readonly count: number; readonly oldestDueAt: string | null }> {
+  const { count, oldestDueAt } = await dueDeliveries(tx, now)
+    .clearSelect()
+    .clearOrderBy()
+    .select((row) => [
+      row.fn.countAll<bigint>().as('count'),
+      row.fn.min(row.fn.coalesce('due.nextAttemptAt', 'due.createdAt')).as('oldestDueAt'),
+    ])
+    .executeTakeFirstOrThrow();
+  return { count: Number(count), oldestDueAt };
+}
+
 /** Holds up to `count` due deliveries until `leaseUntil`. */
 export async function holdDueDeliveries(
   tx: Transaction,

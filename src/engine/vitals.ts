@@ -1,0 +1,13 @@
+/** What those who watch a service want to know of its database. */
+
+import type { Vitals } from '../operations/index.ts';
+import { countDueDeliveries } from '../store/records/webhook-queue.ts';
+import type { EngineDependencies } from './engine.ts';
+import { wireTimestamp } from './wire.ts';
+
+/** Counted on one snapshot, by the real clock, which deliveries go by. */
+export async function readVitals({ store, now }: Pick<EngineDependencies, 'store' | 'now'>): Promise<Vitals> {
+  const { pendingTransactions } = store;
+  const { count, oldestDueAt } = await store.read(async (tx) => await countDueDeliveries(tx, wireTimestamp(now())));
+  return { pendingTransactions, dueDeliveries: count, ...(oldestDueAt === null ? {} : { oldestDueAt }) };
+}

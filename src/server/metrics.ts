@@ -1,0 +1,99 @@
+/**
+ * What a service counts of its own work, in the text format of Prometheus. Labels are methods, patterns of routes and
+ * kinds: nothing that a caller chose, and no organization.
+ */
+
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+import type { Engine } from '../operations/index.ts';
+import type { RunOutcome } from './scheduler.ts';
+import type { RequestLog } from './server.ts';
+
+export interface Metrics {
+  readonly requestBegan: () => void;
+  readonly requestEnded: (entry: RequestLog) => void;
+  readonly eventsAccepted: (count: number) => void;
+  readonly billRunEnded: (outcome: RunOutcome) => void;
+  /** Everything as it is now; what the database is asked for is left out where it does not answer. */
+  readonly text: () => Promise<{ readonly contentType: string; readonly body: string }>;
+}
+
+/** From a cached read to a bill run, in seconds. */
+const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Kinds of failure that are the database's or ours, and nobody's who called. */
+const ownFailures: Readonly<Record<number, string>> = { 500: 'internal', 503: 'unavailable' };
+
+export interface MetricsOptions {
+  readonly engine: Pick<Engine, 'vitals'>;
+  readonly version: string;
+  readonly now: () => Temporal.Instant;
+}
+
+/** Counters of one server, all at zero. */
+export function createMetrics({ engine, version, now }: MetricsOptions): Metrics {
+  const registers = [new Registry()];
+  const [registry] = registers as [Registry];
+  // Without it prom-client counts into a registry that all servers of a process would share.
+  collectDefaultMetrics({ register: registry, prefix: 'tally_' });
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name, help, labelNames, registers });
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+
+  gauge('tally_build_info', 'The version that answers.', ['version']).set({ version }, 1);
+  const requests = counter('tally_http_requests_total', 'Requests answered.', ['method', 'route', 'status']);
+  const durations = new Histogram({
+    name: 'tally_http_request_duration_seconds',
+    help: 'From the head of a request to the end of its answer.',
+    labelNames: ['method', 'route'],
+    buckets: durationBuckets,
+    registers,
+  });
+  const underWay = gauge('tally_http_requests_in_flight', 'Requests that are being answered.');
+  const failures = counter('tally_database_errors_total', 'Answers that the database or a bug spoilt.', ['kind']);
+  const events = counter('tally_events_accepted_total', 'Usage events acknowledged.');
+  const databaseUp = gauge('tally_database_up', '1 when the database answered this look, else 0.');
+  const pending = gauge('tally_transactions_pending', 'Transactions that run or wait for their turn.');
+  const deliveriesDue = gauge('tally_webhook_deliveries_due', 'Deliveries that are due and held by no sender.');
+  const oldestDelivery = gauge('tally_webhook_oldest_due_seconds', 'How long the oldest of them has been due.');
+  const billRuns = counter('tally_bill_runs_total', 'Bill runs of this process.', ['outcome']);
+  const lastBillRun = gauge('tally_bill_run_last_success_timestamp_seconds', 'When one last ended without a failure.');
+  const finalized = counter('tally_invoices_finalized_total', 'Invoices that bill runs of this process finalized.');
+
+  async function look(): Promise<void> {
+    try {
+      const { pendingTransactions, dueDeliveries, oldestDueAt } = await engine.vitals();
+      const waited = oldestDueAt === undefined ? 0 : now().since(oldestDueAt).total('seconds');
+      databaseUp.set(1);
+      pending.set(pendingTransactions);
+      deliveriesDue.set(dueDeliveries);
+      oldestDelivery.set(Math.max(0, waited));
+    } catch {
+      databaseUp.set(0);
+      for (const unknown of [pending, deliveriesDue, oldestDelivery]) unknown.remove();
+    }
+  }
+
+  return {
+    requestBegan: () => underWay.inc(),
+    requestEnded({ method, route = 'none', status, milliseconds }) {
+      underWay.dec();
+      requests.inc({ method, route, status });
+      durations.observe({ method, route }, milliseconds / 1000);
+      const kind = ownFailures[status];
+      if (kind !== undefined) failures.inc({ kind });
+    },
+    eventsAccepted: (count) => events.inc(count),
+    billRunEnded(outcome) {
+      const isClean = 'report' in outcome && outcome.report.failedCount === 0;
+      billRuns.inc({ outcome: isClean ? 'done' : 'failed' });
+      if ('report' in outcome) finalized.inc(outcome.report.finalizedCount);
+      if (isClean) lastBillRun.set(now().epochMilliseconds / 1000);
+    },
+    async text() {
+      await look();
+      return { contentType: registry.contentType, body: await registry.metrics() };
+    },
+  };
+}

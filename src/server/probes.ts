@@ -1,0 +1,69 @@
+/** What is about the service itself: whether it lives, whether it is ready, what it counts, and its description. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import { BillingError, ForbiddenError } from '../errors.ts';
+import { allOperations } from '../operations/all.ts';
+import type { Caller, Engine } from '../operations/index.ts';
+import { sendJson } from './answer.ts';
+import { isLoopback } from './authenticate.ts';
+import type { Metrics } from './metrics.ts';
+import { openApiDocument } from './openapi.ts';
+
+export interface Probes {
+  readonly engine: Pick<Engine, 'ping' | 'checkWritable'>;
+  readonly version: string;
+  readonly metrics: Metrics | undefined;
+  /** Where the service listens, and whether others reach it through a proxy on this machine. */
+  readonly host: string;
+  readonly isBehindProxy: boolean;
+  readonly isClosing: () => boolean;
+  /** Who sent a request; throws UnauthorizedError. */
+  readonly authenticate: (request: FastifyRequest) => Promise<Caller>;
+}
+
+const unlimited = { config: { isUnlimited: true } };
+
+/** Adds the routes; all but the counters are open to everyone who reaches the service. */
+export function addProbes(app: FastifyInstance, probes: Probes): void {
+  const { engine, version, metrics } = probes;
+  app.get('/healthz', unlimited, async (_request, reply) => {
+    await engine.ping();
+    return sendJson(reply, 200, { status: 'ok', version });
+  });
+  app.get('/readyz', unlimited, async (_request, reply) => await sendReadiness(reply, probes));
+  if (metrics !== undefined) {
+    app.get('/metrics', unlimited, async (request, reply) => {
+      await admit(request, probes);
+      const { contentType, body } = await metrics.text();
+      return await reply.code(200).header('content-type', contentType).send(body);
+    });
+  }
+  let document: unknown;
+  app.get('/openapi.json', async (_request, reply) => {
+    document ??= openApiDocument(allOperations, { version });
+    return sendJson(reply, 200, document);
+  });
+}
+
+/** Ready is what can be read and written now; a 503 says why not, in words that are nobody's secret. */
+async function sendReadiness(reply: FastifyReply, { engine, isClosing }: Probes): Promise<FastifyReply> {
+  if (isClosing()) return sendJson(reply, 503, { status: 'notReady', reason: 'the service is closing' });
+  try {
+    await engine.checkWritable();
+    return sendJson(reply, 200, { status: 'ready' });
+  } catch (error) {
+    const isKnown = error instanceof BillingError && error.kind !== 'internal';
+    return sendJson(reply, 503, {
+      status: 'notReady',
+      reason: isKnown ? 'the database cannot be written now' : 'the database failed',
+    });
+  }
+}
+
+/** On loopback the counters are open to this machine, as its processes are; elsewhere they take a key that may do everything. */
+async function admit(request: FastifyRequest, { host, isBehindProxy, authenticate }: Probes): Promise<void> {
+  if (isLoopback(host) && !isBehindProxy) return;
+  const { scopes } = await authenticate(request);
+  if (!scopes.includes('*')) throw new ForbiddenError('API key does not have the required permission: *');
+}

@@ -1,0 +1,145 @@
+/** Health, readiness and counters: they say what is so, and nothing about who uses the service. */
+
+import { describe, expect, test } from 'vitest';
+
+import { UnavailableError } from '../../src/errors.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import type { Metrics } from '../../src/server/metrics.ts';
+import { createClock } from '../support/world.ts';
+import { createSampleEngine, keyFor, startService } from './harness.ts';
+import type { SampleEngine, Service } from './harness.ts';
+
+const open = { headers: { authorization: null } };
+
+async function startWatched(
+  engine: SampleEngine = createSampleEngine(),
+  options: Parameters<typeof startService>[1] = {},
+): Promise<{
+  readonly service: Service;
+  readonly metrics: Metrics;
+  readonly read: () => Promise<Map<string, string>>;
+}> {
+  const metrics = createMetrics({ engine, version: '1.2.3', now: createClock().now });
+  const service = await startService(engine, { metrics, ...options });
+  return { service, metrics, read: async () => samplesOf((await service.send('/metrics', open)).text) };
+}
+
+function samplesOf(text: string): Map<string, string> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), line.slice(line.lastIndexOf(' ') + 1)]));
+}
+
+describe('readiness', () => {
+  test('is given while the database can be written', async () => {
+    const { service } = await startWatched();
+    const reply = await service.send('/readyz', open);
+    expect([reply.status, JSON.parse(reply.text)]).toEqual([200, { status: 'ready' }]);
+  });
+
+  test.each([
+    [
+      'is locked',
+      new UnavailableError('the database /home/ada/billing.db is locked'),
+      'the database cannot be written now',
+    ],
+    ['breaks', new Error('disk image is malformed: /home/ada/billing.db'), 'the database failed'],
+  ])('is not given while the database %s, though it lives, and its path is not told', async (_, error, reason) => {
+    const { service } = await startWatched(
+      createSampleEngine({}, { checkWritable: async () => Promise.reject(error) }),
+    );
+    const reply = await service.send('/readyz', open);
+    expect([reply.status, JSON.parse(reply.text)]).toEqual([503, { status: 'notReady', reason }]);
+    expect((await service.send('/healthz', open)).status).toBe(200);
+  });
+});
+
+describe('counters', () => {
+  test('count requests by method, route and status, and never what a caller chose', async () => {
+    const { service, read } = await startWatched();
+    await service.send('/v1/customers/secret-name');
+    await service.send('/v1/customers/another', { headers: { authorization: null } });
+    await service.send('/v1/nowhere/secret-name');
+    const samples = await read();
+    const total = (labels: string): string | undefined => samples.get(`tally_http_requests_total{${labels}}`);
+    expect(total('method="GET",route="/v1/customers/:customerId",status="200"')).toBe('1');
+    expect(total('method="GET",route="/v1/customers/:customerId",status="401"')).toBe('1');
+    expect(total('method="GET",route="none",status="404"')).toBe('1');
+    expect([...samples.keys()].filter((name) => name.includes('secret-name'))).toEqual([]);
+    expect(
+      samples.get('tally_http_request_duration_seconds_count{method="GET",route="/v1/customers/:customerId"}'),
+    ).toBe('2');
+    expect(samples.get('tally_http_requests_in_flight')).toBe('1');
+  });
+
+  test('count the events that were acknowledged, one by one and in batches, and not those refused', async () => {
+    const accepted = { status: 202, body: { status: 'accepted', count: 3, requestId: 'r' } } as never;
+    const engine = createSampleEngine({ 'usage.ingestBatch': () => accepted });
+    const { service, read } = await startWatched(engine);
+    const event = { eventName: 'x', customerId: 'c' };
+    await service.send('/v1/events', { method: 'POST', body: JSON.stringify(event) });
+    await service.send('/v1/events/batch', { method: 'POST', body: JSON.stringify({ events: [event, event, event] }) });
+    await service.send('/v1/events', { method: 'POST', body: '{}' });
+    expect((await read()).get('tally_events_accepted_total')).toBe('4');
+  });
+
+  test('show the queue of the database and how long the oldest webhook has waited', async () => {
+    const now = createClock().now();
+    const vitals = { pendingTransactions: 5, dueDeliveries: 2, oldestDueAt: now.subtract({ seconds: 90 }).toString() };
+    const { read } = await startWatched(createSampleEngine({}, { vitals: async () => Promise.resolve(vitals) }));
+    const samples = await read();
+    expect(samples.get('tally_database_up')).toBe('1');
+    expect(samples.get('tally_transactions_pending')).toBe('5');
+    expect(samples.get('tally_webhook_deliveries_due')).toBe('2');
+    expect(samples.get('tally_webhook_oldest_due_seconds')).toBe('90');
+  });
+
+  test('say that the database is down, and nothing of what only it could tell', async () => {
+    const { read } = await startWatched(
+      createSampleEngine({}, { vitals: async () => Promise.reject(new UnavailableError('gone')) }),
+    );
+    const samples = await read();
+    expect(samples.get('tally_database_up')).toBe('0');
+    expect([...samples.keys()].filter((name) => /tally_webhook|tally_transactions/.test(name))).toEqual([]);
+  });
+
+  test('count what the database spoilt, bill runs, and what those finalized', async () => {
+    const engine = createSampleEngine({
+      'customers.list': async () => Promise.reject(new UnavailableError('locked')),
+      'plans.list': async () => Promise.reject(new Error('a bug')),
+    });
+    const { service, metrics, read } = await startWatched(engine);
+    await service.send('/v1/customers');
+    await service.send('/v1/plans');
+    metrics.billRunEnded({ report: { finalizedCount: 7, failedCount: 0, failures: [] } });
+    metrics.billRunEnded({ report: { finalizedCount: 1, failedCount: 1, failures: [] } });
+    metrics.billRunEnded({ error: new Error('no') });
+    const samples = await read();
+    expect(samples.get('tally_database_errors_total{kind="unavailable"}')).toBe('1');
+    expect(samples.get('tally_database_errors_total{kind="internal"}')).toBe('1');
+    expect(samples.get('tally_bill_runs_total{outcome="done"}')).toBe('1');
+    expect(samples.get('tally_bill_runs_total{outcome="failed"}')).toBe('2');
+    expect(samples.get('tally_invoices_finalized_total')).toBe('8');
+    const at = String(createClock().now().epochMilliseconds / 1000);
+    expect(samples.get('tally_bill_run_last_success_timestamp_seconds')).toBe(at);
+  });
+
+  test('are open on loopback alone; behind a proxy they take a key that may do everything', async () => {
+    const { service } = await startWatched(createSampleEngine(), { trustProxy: '127.0.0.1' });
+    const statusOf = async (headers: Record<string, string | null>): Promise<number> =>
+      (await service.send('/metrics', { headers })).status;
+    expect(await statusOf({ authorization: null })).toBe(401);
+    expect(await statusOf({ authorization: `Bearer ${keyFor('usage:read')}` })).toBe(403);
+    expect(await statusOf({ authorization: `Bearer ${keyFor('*')}` })).toBe(200);
+  });
+
+  test('are what Prometheus reads', async () => {
+    const { service } = await startWatched();
+    const reply = await service.send('/metrics', open);
+    expect(reply.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+    const described = new Set([...reply.text.matchAll(/^# TYPE (\w+) /gm)].map((match) => match[1]));
+    const named = [...samplesOf(reply.text).keys()].map((name) => name.replace(/\{.*$/, ''));
+    expect(
+      named.filter((name) => !described.has(name) && !described.has(name.replace(/_(bucket|sum|count)$/, ''))),
+    ).toEqual([]);
+  });
+});
