@@ -5,6 +5,7 @@
 
 import { type Aggregate, type AggregationType, combineReadings, createAggregate } from './aggregation.ts';
 import { createEventMatcher, type EventRules, groupValuesOf, type MeteredEvent, propertyText } from './metering.ts';
+import { zero } from './money.ts';
 import type { GroupValues } from './rating.ts';
 import type { UsageDimensions } from './specifiers.ts';
 import type { UsageReading } from './usage-atoms.ts';
@@ -71,6 +72,25 @@ export function createUsageFold(meter: MeterRules, dimensions: UsageDimensions):
         .toArray();
     },
   };
+}
+
+const emptyReading: UsageReading = { groupValues: {}, eventName: '', properties: {}, quantity: zero, count: 0 };
+
+/** One text for each combination of event name, properties and group values. */
+export function readingKeyOf({ eventName, properties, groupValues }: UsageReading): string {
+  return JSON.stringify([eventName, Object.entries(properties), Object.entries(groupValues)]);
+}
+
+/** One reading for each combination of dimensions, of readings that cover different events. */
+export function mergeReadings(type: AggregationType, readings: readonly UsageReading[]): UsageReading[] {
+  return Map.groupBy(readings, readingKeyOf)
+    .values()
+    .map((group): UsageReading => {
+      const [first = emptyReading] = group;
+      const count = group.reduce((sum, reading) => sum + reading.count, 0);
+      return { ...first, quantity: combineReadings(type, group), count };
+    })
+    .toArray();
 }
 
 function readingOf(type: AggregationType, cells: readonly Cell[]): UsageReading {

@@ -8,7 +8,7 @@ import type { UsageWindow } from '../calculation/invoice-draft.ts';
 import { hasProperty } from '../calculation/metering.ts';
 import type { UsageDimensions } from '../calculation/specifiers.ts';
 import { type MeteredUsage, phaseEndsOf, type UsagePhase } from '../calculation/usage-atoms.ts';
-import { createUsageFold, noDimensions } from '../calculation/usage-fold.ts';
+import { type MeterRules, mergeReadings, noDimensions } from '../calculation/usage-fold.ts';
 import type { EventScan, ScannedEvent } from '../store/event-store.ts';
 import type { MeterSqlEvent, MeterSqlReading } from '../store/meter-sql.ts';
 import { listContractsOfCustomer } from '../store/records/contracts.ts';
@@ -128,13 +128,37 @@ interface Metering {
 }
 
 async function foldWindows(context: MeteringContext, { scan, windows, metered }: Metering): Promise<void> {
-  const { meter, options } = scan;
-  const fold = createUsageFold(meter, options.dimensions);
-  await scanEvents(context, scan, fold.add);
+  const { meter, owner, segments, options } = scan;
+  const { tx, events, orgId } = context;
+  const readings = await events.aggregate(tx, {
+    ...owner,
+    orgId,
+    boundsEpochMs: segments,
+    rules: rulesOf(meter, options.filter),
+    dimensions: options.dimensions,
+    isStanding: options.filter?.eventNames === undefined && (options.filter?.properties ?? []).length === 0,
+  });
   for (const window of windows) {
-    const phases = partsOf(window, scan).map(({ end, from, to }) => ({ end, readings: fold.readings(from, to) }));
+    const phases = partsOf(window, scan).map(({ end, from, to }) => ({
+      end,
+      readings: mergeReadings(meter.aggregationType, readings.slice(from, to).flat()),
+    }));
     metered.set(window, { item: window.item, combination: meter.aggregationType, phases });
   }
+}
+
+/** What the meter counts, narrowed by the filter. */
+function rulesOf(meter: Meter, filter: EventFilter | undefined): MeterRules {
+  const { aggregationType, aggregationKey, groupKeys, propertyFilters } = meter;
+  const wanted = (filter?.properties ?? []).map(({ key, value }) => ({ name: key, exists: true, include: [value] }));
+  const { include, exclude } = meter.eventTypeFilter;
+  return {
+    aggregationType,
+    aggregationKey,
+    groupKeys,
+    eventTypeFilter: { include: include.length > 0 ? include : (filter?.eventNames ?? []), exclude },
+    propertyFilters: [...propertyFilters, ...wanted],
+  };
 }
 
 /** The query reads each window on its own, and of a window all that there is up to the end of each phase. */

@@ -1,11 +1,12 @@
 /**
  * Where usage events are kept: the part that outgrows SQL first, so it stands behind its own interface.
  * One idempotency key is one event of an organization; its latest version is the effective one, and every version that
- * was superseded is kept for good (semantics 8). Amounts are not this file's business: metering folds what `scan` gives.
+ * was superseded is kept for good (semantics 8). Amounts are not this file's business: what meters read is `aggregate`'s.
  */
 
 import type { ExactNumber } from '../exact-json.ts';
 import type { Transaction } from './database.ts';
+import type { EventAggregation, EventReadings } from './event-aggregation.ts';
 
 export interface NewEvent {
   readonly id: string;
@@ -117,6 +118,12 @@ export interface EventStore {
 
   /** Calls `onEvent` with every effective event that matches, by timestamp and then in the order of arrival. */
   scan(tx: Transaction, request: EventScan, onEvent: (event: ScannedEvent) => void): Promise<void>;
+
+  /**
+   * What a meter reads of the effective events, exactly what `aggregateByScan` gives: a store answers from what it keeps
+   * beside the events where that is quicker.
+   */
+  aggregate(tx: Transaction, request: EventAggregation): Promise<EventReadings>;
 
   /** A page of effective events, the one that arrived last first. A replaced event keeps its place. */
   list(tx: Transaction, query: EventQuery): Promise<EventPage>;

@@ -5,6 +5,7 @@ import { afterAll, beforeAll } from 'vitest';
 
 import { openStore } from '../../src/store/open.ts';
 import { describeDatabase } from './database-suite.ts';
+import { describeEventAggregation } from './event-aggregation-suite.ts';
 import { describeEventStore } from './event-store-suite.ts';
 
 let directory: string;
@@ -22,3 +23,5 @@ describeDatabase('SQLite in a file', openFile);
 describeDatabase('SQLite in memory', openMemory);
 describeEventStore('SQLite in a file', openFile);
 describeEventStore('SQLite in memory', openMemory);
+describeEventAggregation('SQLite in a file', openFile);
+describeEventAggregation('SQLite in memory', openMemory);

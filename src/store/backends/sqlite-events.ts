@@ -7,6 +7,7 @@ import type { SQLInputValue } from 'node:sqlite';
 
 import { reviveExactJson } from '../../exact-json.ts';
 import { limits } from '../../limits.ts';
+import { aggregateByScan } from '../event-aggregation.ts';
 import type {
   AppendOutcome,
   CanReplace,
@@ -53,8 +54,9 @@ const selectFaults: Readonly<Record<EventFault['fault'], string>> = {
 
 /** The events of the database that `connection` is open on; every method runs inside the store's current transaction. */
 export function createSqliteEventStore(connection: SqliteConnection): EventStore {
-  return {
+  const store: EventStore = {
     append: (_tx, orgId, events, canReplace) => append(connection, orgId, events, canReplace),
+    aggregate: (tx, request) => aggregateByScan(store, tx, request),
     async scan(_tx, request, onEvent) {
       scan(connection, request, onEvent);
     },
@@ -76,6 +78,7 @@ export function createSqliteEventStore(connection: SqliteConnection): EventStore
       );
     },
   };
+  return store;
 }
 
 /** Outside a transaction a statement would commit by itself, so a forgotten one is an error and not a slow success. */
