@@ -14,7 +14,7 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'tally-launcher-'));
   mkdirSync(join(folder, 'bin'));
-  copyFileSync(join(root, 'bin/tally.js'), join(folder, 'bin/tally.js'));
+  for (const name of ['tally.js', 'package.json']) copyFileSync(join(root, 'bin', name), join(folder, 'bin', name));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
