@@ -22,7 +22,7 @@ _tally() {
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$(printf %q "$candidate")")
     done < <(tally __complete "${previous#--}" $place 2>/dev/null)
   elif [[ $current == -* ]]; then
-    for candidate in $flags --profile --database --org --output --json --columns --dry-run --yes --expect-env --no-input --quiet --debug --no-color --timeout; do
+    for candidate in $flags --profile --database --org --output --json --jq --columns --dry-run --yes --expect-env --no-input --quiet --debug --no-color --timeout; do
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
     done
   elif [[ $previous != -* ]]; then
@@ -137,7 +137,7 @@ _tally_place() {
     'bill') next='run' flags='' asks='' ;;
     'bill run') next='' flags='--until --all-organizations --rehearse --input --help' asks='--all-organizations --rehearse' ;;
     'profile') next='add list use show remove check' flags='' asks='' ;;
-    'profile add') next='' flags='--environment --base-url --key-stdin --key-file' asks='' ;;
+    'profile add') next='' flags='--environment --base-url --key-stdin --key-file --keyring' asks='' ;;
     'profile list') next='' flags='' asks='' ;;
     'profile use') next='' flags='' asks='' ;;
     'profile show') next='' flags='' asks='' ;;

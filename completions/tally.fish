@@ -25,6 +25,7 @@ complete -c tally -l database -r -d 'use this database (env TALLY_DATABASE)'
 complete -c tally -l org -r -d 'organization inside the database, by name or id (env TALLY_ORG)'
 complete -c tally -l output -s o -x -a "(tally __complete output)" -d 'how to print: table on a terminal and tsv elsewhere when not given'
 complete -c tally -l json -d 'JSON: the whole answer, or these fields of each row'
+complete -c tally -l jq -r -d 'JSON through jq: each result on a line'
 complete -c tally -l columns -r -d 'show these fields of each row'
 complete -c tally -l dry-run -d 'check a write and print its request; change nothing'
 complete -c tally -l yes -s y -d 'do not ask for confirmation'
@@ -530,6 +531,7 @@ complete -c tally -n "__tally_at 'profile add'" -l environment
 complete -c tally -n "__tally_at 'profile add'" -l base-url
 complete -c tally -n "__tally_at 'profile add'" -l key-stdin
 complete -c tally -n "__tally_at 'profile add'" -l key-file
+complete -c tally -n "__tally_at 'profile add'" -l keyring
 complete -c tally -n "__tally_at 'doctor'" -l full
 complete -c tally -n "__tally_at 'restore'" -l to
 complete -c tally -f -n "__tally_at 'journal'" -a list -d 'List what was written, newest first'

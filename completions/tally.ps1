@@ -103,7 +103,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'bill' = @{ next = @('run'); flags = @(); asks = @() }
     'bill run' = @{ next = @(); flags = @('--until','--all-organizations','--rehearse','--input','--help'); asks = @('--all-organizations','--rehearse') }
     'profile' = @{ next = @('add','list','use','show','remove','check'); flags = @(); asks = @() }
-    'profile add' = @{ next = @(); flags = @('--environment','--base-url','--key-stdin','--key-file'); asks = @() }
+    'profile add' = @{ next = @(); flags = @('--environment','--base-url','--key-stdin','--key-file','--keyring'); asks = @() }
     'profile list' = @{ next = @(); flags = @(); asks = @() }
     'profile use' = @{ next = @(); flags = @(); asks = @() }
     'profile show' = @{ next = @(); flags = @(); asks = @() }
@@ -147,7 +147,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   $found = if ($place.asks -contains $previous -or @('--profile','--output','--expect-env') -contains $previous) {
     tally __complete $previous.TrimStart('-') @words 2>$null
   } elseif ($current -like '-*') {
-    $place.flags + @('--profile','--database','--org','--output','--json','--columns','--dry-run','--yes','--expect-env','--no-input','--quiet','--debug','--no-color','--timeout')
+    $place.flags + @('--profile','--database','--org','--output','--json','--jq','--columns','--dry-run','--yes','--expect-env','--no-input','--quiet','--debug','--no-color','--timeout')
   } else {
     $place.next
   }

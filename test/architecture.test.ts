@@ -31,6 +31,7 @@ const rootFiles = new Set(['assert', 'digest', 'errors', 'limits', 'exact-json']
 const libraryHomes: Record<string, readonly string[]> = {
   '@fastify/rate-limit': ['server'],
   '@inquirer/prompts': ['cli'],
+  asciichart: ['cli'],
   'big.js': ['calculation', 'engine', 'store', 'cli'],
   chalk: ['cli'],
   'cli-progress': ['cli'],

@@ -43,6 +43,7 @@ export async function callOperation(invocation: Invocation, session: Session): P
     throw new BillingError('usage', '--dry-run is for commands that change something; this one only reads');
   }
   checkFields(session.output, command.fields, command.view);
+  const picture = 'chart' in local || 'ascii' in local ? await pictureOf(invocation, session) : undefined;
   const readText = (path: string) => readTextFile(path, terminal);
   const whole =
     invocation.inputPath === undefined ? undefined : wholeBody(await readText(invocation.inputPath), command.isBulk);
@@ -51,6 +52,7 @@ export async function callOperation(invocation: Invocation, session: Session): P
   const asked = await inputOf(command, given, { whole, readText });
   const isRehearsal = flags.dryRun === true && command.rehearsalMember !== undefined;
   const input = isRehearsal ? rehearsalOf(command, asked) : asked;
+  const question = picture?.chart.question?.(input) ?? input;
   const isGrant = command.operation === grantOperation;
   if (isGrant && local['allow-zero'] !== true) refuseZero(input);
   const target = await session.target();
@@ -66,11 +68,15 @@ export async function callOperation(invocation: Invocation, session: Session): P
     const answer = await namingWhatIsMissing(given.positionals, async () =>
       invocation.isAll
         ? await everyPage(command, input, { billing: opened.billing, session })
-        : await opened.billing.call(command.operation as OperationName, input),
+        : await opened.billing.call(command.operation as OperationName, question),
     );
     checkReplay(command, input, answer);
     const { stdout } = terminal;
-    terminal.out(await render(answer.body, command.view, { choice: session.output, fields: command.fields, stdout }));
+    terminal.out(
+      picture === undefined
+        ? await render(answer.body, command.view, { choice: session.output, fields: command.fields, stdout })
+        : await picture.chart.draw(answer.body, { asked: input, style: picture.style }),
+    );
     note(command, answer, session);
     await receipt?.(answer);
     if (isRehearsal) tell(session, say`dry run on ${target.environment}: all of it was done, and nothing kept`);
@@ -78,6 +84,12 @@ export async function callOperation(invocation: Invocation, session: Session): P
   } finally {
     await opened.close();
   }
+}
+
+async function pictureOf({ command, local }: Invocation, { flags, terminal }: Session) {
+  const { chartStyle, chosenChart } = await import('./charts/chart.ts');
+  const chart = await chosenChart(command.operation, local, flags);
+  return { chart, style: chartStyle(terminal.stdout, local['ascii'] === true) };
 }
 
 async function openFor({ command, local }: Invocation, session: Session, target: Target): Promise<OpenBilling> {

@@ -37,6 +37,13 @@ const sourceFlag = {
   description: 'with --from: tells apart files whose equal rows are different grants',
 } as const satisfies GlobalFlag;
 
+const chartFlags = [
+  { name: 'chart', description: 'draw a picture; plain ASCII where a terminal can do no more' },
+  { name: 'ascii', description: 'with --chart: draw with plain ASCII' },
+] as const satisfies readonly GlobalFlag[];
+
+const exampleContractId = '01900000-0000-7000-8000-000000000006';
+
 /** By operation. */
 export const localFlags: Readonly<Record<string, LocalFlags>> = {
   'credits.grant': {
@@ -71,6 +78,23 @@ export const localFlags: Readonly<Record<string, LocalFlags>> = {
       {
         about: `Every row of a file, 100 in a request: columns ${processorCustomerIdField}, csm.email and csm.name`,
         line: 'tally customers assign-csm --from managers.csv',
+      },
+    ],
+  },
+  'credits.ledger': {
+    flags: chartFlags,
+    examples: [{ about: 'The balance over time', line: `tally credits ledger ${exampleContractId} --chart` }],
+  },
+  'credits.balance': {
+    flags: chartFlags,
+    examples: [{ about: 'What is left of each grant', line: `tally credits balance ${exampleContractId} --chart` }],
+  },
+  'budgets.usage': {
+    flags: chartFlags,
+    examples: [
+      {
+        about: 'Bars up to each cap, as a terminal shows them',
+        line: `tally budgets usage ${exampleContractId} --chart`,
       },
     ],
   },

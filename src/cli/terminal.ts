@@ -11,6 +11,8 @@ import type { SafeText } from './safe-text.ts';
 export interface OutputStream {
   readonly isTerminal: boolean;
   readonly hasColor: boolean;
+  /** Whether pictures may be drawn with more than ASCII. */
+  readonly hasUnicode: boolean;
   /** Width in columns; undefined where there is no terminal. */
   readonly columns: number | undefined;
 }
@@ -47,11 +49,12 @@ export interface Streams {
   readonly stdout: OutputEnd;
   readonly stderr: OutputEnd;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: string;
 }
 
 /** The terminal of a process. */
 export function createTerminal(streams: Streams): Terminal {
-  const { stdout, stderr, env } = streams;
+  const { stdout, stderr } = streams;
   const secrets = new Set<string>();
   return {
     stdin: {
@@ -59,8 +62,8 @@ export function createTerminal(streams: Streams): Terminal {
         return streams.stdin.isTTY === true;
       },
     },
-    stdout: outputStream(stdout, env),
-    stderr: outputStream(stderr, env),
+    stdout: outputStream(stdout, streams),
+    stderr: outputStream(stderr, streams),
     out: (text) => stdout.write(text),
     err: (text) => stderr.write(redact(text, secrets)),
     conceal: (secret) => void secrets.add(secret),
@@ -78,13 +81,23 @@ export function takesColor(isTerminal: boolean, env: Streams['env']): boolean {
   return env['TERM'] !== 'dumb' && isTerminal;
 }
 
-function outputStream(end: OutputEnd, env: Streams['env']): OutputStream {
+/** Whether a stream shows block and box characters: a terminal that is not dumb, in a locale of UTF-8 or on Windows. */
+export function takesUnicode(isTerminal: boolean, env: Streams['env'], platform: string): boolean {
+  if (!isTerminal || env['TERM'] === 'dumb') return false;
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
+  return /utf-?8/i.test(locale) || (platform === 'win32' && locale === '');
+}
+
+function outputStream(end: OutputEnd, { env, platform }: Pick<Streams, 'env' | 'platform'>): OutputStream {
   return {
     get isTerminal() {
       return end.isTTY;
     },
     get hasColor() {
       return takesColor(end.isTTY, env);
+    },
+    get hasUnicode() {
+      return takesUnicode(end.isTTY, env, platform);
     },
     get columns() {
       return end.isTTY ? (end.columns ?? 80) : undefined;
@@ -132,6 +145,7 @@ export interface TestTerminalOptions {
   readonly isInputTerminal?: boolean;
   readonly columns?: number;
   readonly hasColor?: boolean;
+  readonly hasUnicode?: boolean;
   readonly input?: string;
   /** What the person answers, in order; then the input ends. */
   readonly answers?: readonly string[];
@@ -147,6 +161,7 @@ export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
   const stream = {
     isTerminal,
     hasColor: options.hasColor ?? false,
+    hasUnicode: options.hasUnicode ?? false,
     columns: isTerminal ? (options.columns ?? 120) : undefined,
   };
   return {

@@ -100,6 +100,7 @@ export const budgetOperations = [
         { header: 'CONSUMED', path: 'consumedCents', format: 'money' },
         { header: '%', path: 'percentConsumed', format: 'percent' },
       ],
+      layout: 'budgetBars',
     },
     examples: [{ about: 'Live consumption', input: { params: exampleIds } }],
     documented: true,

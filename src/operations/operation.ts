@@ -59,8 +59,8 @@ export interface Column {
   readonly format?: ColumnFormat;
 }
 
-/** What a person is shown instead of a table; each is a file in cli/views. */
-export type Layout = 'invoiceExplanation' | 'entryExplanation';
+/** What a person is shown instead of a table; each is a line of cli/views/layouts.ts. */
+export type Layout = 'invoiceExplanation' | 'entryExplanation' | 'budgetBars';
 
 /** Where the rows of a table stand in the answer (`data`, `data.entries`, '' for the answer itself), and what they show. */
 export interface View {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { chooseOutput, render } from '../../src/cli/output.ts';
 import type { OutputFlags } from '../../src/cli/output.ts';
+import type { OutputStream } from '../../src/cli/terminal.ts';
 import type { View } from '../../src/operations/operation.ts';
 
 const view: View = {
@@ -36,14 +37,10 @@ const bo = {
 };
 const list = { data: [ada, bo], hasMore: false, total: 2 };
 
-const pipe = { isTerminal: false, hasColor: false, columns: undefined };
-const terminal = { isTerminal: true, hasColor: false, columns: 100 };
+const pipe = { isTerminal: false, hasColor: false, hasUnicode: false, columns: undefined };
+const terminal = { isTerminal: true, hasColor: false, hasUnicode: false, columns: 100 };
 
-async function printed(
-  body: unknown,
-  flags: OutputFlags,
-  stdout: { isTerminal: boolean; hasColor: boolean; columns: number | undefined } = pipe,
-) {
+async function printed(body: unknown, flags: OutputFlags, stdout: OutputStream = pipe) {
   return await render(body, view, { choice: chooseOutput(flags, stdout), fields, stdout });
 }
 

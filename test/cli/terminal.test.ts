@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { streamEnd } from '../../src/cli/output-end.ts';
 import { safe, safeJson, say } from '../../src/cli/safe-text.ts';
-import { createTerminal, takesColor } from '../../src/cli/terminal.ts';
+import { createTerminal, takesColor, takesUnicode } from '../../src/cli/terminal.ts';
 
 describe('colour', () => {
   test.each<[boolean, Record<string, string>, boolean]>([
@@ -28,16 +28,40 @@ describe('colour', () => {
       stdout: streamEnd(stdout),
       stderr: streamEnd(stderr),
       env: {},
+      platform: 'linux',
     });
     expect(terminal.stdout).toMatchObject({ isTerminal: false, hasColor: false, columns: undefined });
     expect(terminal.stderr).toMatchObject({ isTerminal: true, hasColor: true, columns: 70 });
   });
 });
 
+describe('more than ASCII', () => {
+  test.each<[boolean, Record<string, string>, string, boolean]>([
+    [true, { LANG: 'en_US.UTF-8' }, 'linux', true],
+    [true, { LANG: 'C.utf8' }, 'linux', true],
+    [false, { LANG: 'en_US.UTF-8' }, 'linux', false],
+    [true, { LANG: 'en_US.UTF-8', TERM: 'dumb' }, 'linux', false],
+    [true, { LANG: 'de_DE.ISO-8859-1' }, 'linux', false],
+    [true, { LANG: 'en_US.UTF-8', LC_ALL: 'C' }, 'linux', false],
+    [true, { LANG: 'C', LC_CTYPE: 'de_DE.UTF-8' }, 'linux', true],
+    [true, { LANG: 'en_US.UTF-8', LC_ALL: '' }, 'linux', true],
+    [true, {}, 'linux', false],
+    [true, {}, 'win32', true],
+  ])('on a terminal %s with %j on %s is %s', (isTerminal, env, platform, expected) => {
+    expect(takesUnicode(isTerminal, env, platform)).toBe(expected);
+  });
+});
+
 describe('streams', () => {
   const open = (stdin = new PassThrough()) => {
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-    const terminal = createTerminal({ stdin, stdout: streamEnd(stdout), stderr: streamEnd(stderr), env: {} });
+    const terminal = createTerminal({
+      stdin,
+      stdout: streamEnd(stdout),
+      stderr: streamEnd(stderr),
+      env: {},
+      platform: 'linux',
+    });
     return { terminal, stdout, stderr, stdin };
   };
 

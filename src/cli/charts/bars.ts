@@ -26,7 +26,7 @@ export interface ChartStyle {
 }
 
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-const unicode = { full: '█', track: '░', beyond: '▶', cut: '…' };
+const unicode = { full: '█', track: '░', beyond: '►', cut: '…' };
 const ascii = { full: '#', track: '.', beyond: '>', cut: '~' };
 const gap = 2;
 const shortestBar = 4;
@@ -47,7 +47,7 @@ export function barLines(bars: readonly Bar[], style: ChartStyle): SafeText[] {
 }
 
 function shares(longestLabel: number, room: number): { readonly labelWidth: number; readonly barWidth: number } {
-  const labelWidth = Math.min(longestLabel, Math.max(Math.floor(room * 0.6), room - gap - longestBar));
+  const labelWidth = Math.min(longestLabel, Math.max(Math.floor(room * 0.7), room - gap - longestBar));
   const barWidth = Math.min(room - labelWidth - gap, longestBar);
   return barWidth < shortestBar ? { labelWidth: Math.min(longestLabel, room), barWidth: 0 } : { labelWidth, barWidth };
 }

@@ -11,6 +11,7 @@ import { generateEvents } from '../demo/generated-events.ts';
 import { tellStory } from '../demo/story.ts';
 import type { StoryInput } from '../demo/story.ts';
 import { importEvents } from '../import/events.ts';
+import { allowFormats } from '../output.ts';
 import { safe, say, vouch } from '../safe-text.ts';
 import type { Dependencies, Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
@@ -43,6 +44,7 @@ Examples:
 };
 
 async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promise<void> {
+  allowFormats(session.flags, []);
   if (!/^\d{1,9}$/.test(flags.seed)) throw new BillingError('usage', `--seed takes a whole number, not ${flags.seed}`);
   const directory = mkdtempSync(join(tmpdir(), 'tallybook-demo-'));
   const database = join(directory, 'demo.db');
@@ -173,7 +175,12 @@ async function perform(
   const recorder: Terminal = {
     ...terminal,
     // As a person would see it, also where the demo itself is read by a program.
-    stdout: { isTerminal: true, hasColor: terminal.stdout.hasColor, columns: terminal.stdout.columns ?? 120 },
+    stdout: {
+      hasColor: terminal.stdout.hasColor,
+      hasUnicode: terminal.stdout.hasUnicode,
+      isTerminal: true,
+      columns: terminal.stdout.columns ?? 120,
+    },
     stderr: { ...terminal.stderr, isTerminal: false },
     stdin: { isTerminal: false },
     out: (text) => {

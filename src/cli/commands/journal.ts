@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
+import { instantOf } from '../instant-flag.ts';
 import { createJournalFile } from '../journal-file.ts';
 import { readLine, verifyLines } from '../journal-line.ts';
 import type { JournalLine } from '../journal-line.ts';
@@ -148,15 +149,6 @@ function filterOf({ since, until, operation, operator }: ListFlags): (line: Jour
   };
 }
 
-function instantOf(flag: string, text: string | undefined): Temporal.Instant | undefined {
-  if (text === undefined) return undefined;
-  try {
-    return Temporal.Instant.from(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
-  } catch (cause) {
-    throw new BillingError('usage', `${flag} takes a date such as 2026-03-01, not ${text}`, { cause });
-  }
-}
-
 interface VerifyFlags {
   readonly contains?: string;
 }
@@ -202,7 +194,7 @@ async function print(flags: ListFlags, session: Session): Promise<void> {
   const { terminal, output } = session;
   const filter = filterOf(flags);
   const texts = await readJournal(session);
-  if (session.flags.output === undefined && session.flags.json === undefined) {
+  if ((session.flags.output ?? session.flags.json ?? session.flags.jq) === undefined) {
     const isWhole = Object.values(flags).every((value) => value === undefined);
     const chosen = isWhole ? texts : texts.filter((text) => isWanted(readLine(text), filter));
     terminal.out(safeJson(chosen.map((text) => `${text}\n`).join('')));

@@ -56,7 +56,7 @@ describe('bars', () => {
 
   test('go before labels are left out, and values are never cut as long as there is room for one', () => {
     const bars = [bar('a long label', '12.50 USD', 1)];
-    expect(barLines(bars, { ...plain, width: 30 })).toEqual(['a long lab~  ######  12.50 USD']);
+    expect(barLines(bars, { ...plain, width: 30 })).toEqual(['a long label  #####  12.50 USD']);
     expect(barLines(bars, { ...plain, width: 18 })).toEqual(['a long~  12.50 USD']);
     expect(barLines(bars, { ...plain, width: 9 })).toEqual(['12.50 USD']);
     expect(barLines(bars, { ...plain, width: 5 })).toEqual(['12.5~']);

@@ -1,0 +1,46 @@
+/** The pictures that `--chart` draws of an answer, by operation; each is loaded when it is drawn. */
+
+import { BillingError } from '../../errors.ts';
+import type { CallInput } from '../../operations/operation.ts';
+import type { LocalValues } from '../call.ts';
+import type { SafeText } from '../safe-text.ts';
+import type { GlobalFlags } from '../session.ts';
+import type { OutputStream } from '../terminal.ts';
+import type { ChartStyle } from './bars.ts';
+
+export interface Chart {
+  /** What is asked for the picture where the table asks otherwise; throws a usage error for what cannot be drawn. */
+  question?(asked: CallInput): CallInput;
+  /** A body has been checked against its declaration, so its form may be relied on. */
+  draw(body: unknown, options: { readonly asked: CallInput; readonly style: ChartStyle }): Promise<SafeText> | SafeText;
+}
+
+const charts: Readonly<Record<string, () => Promise<Chart>>> = {
+  'credits.ledger': async () => (await import('./ledger.ts')).ledgerChart,
+  'credits.balance': async () => (await import('./balance.ts')).balanceChart,
+  'budgets.usage': async () => (await import('./budgets.ts')).budgetChart,
+};
+
+/** The chart that `--chart` asks for; throws a usage error where another format is asked for too. */
+export async function chosenChart(operation: string, local: LocalValues, flags: GlobalFlags): Promise<Chart> {
+  if (local['chart'] !== true) throw new BillingError('usage', '--ascii goes with --chart');
+  if (flags.json !== undefined || flags.columns !== undefined || (flags.output ?? 'table') !== 'table') {
+    throw new BillingError('usage', '--chart draws a picture, and another format was asked for too', {
+      hint: 'leave out one of the two',
+    });
+  }
+  const load = charts[operation];
+  if (load === undefined) throw new TypeError(`${operation} has the flag --chart and no chart`);
+  return await load();
+}
+
+const widthOffTerminal = 80;
+
+/** What a chart may draw with on a stream; off a terminal plain ASCII of a fixed width, so that it is the same everywhere. */
+export function chartStyle(stdout: OutputStream, isAscii = false): ChartStyle {
+  return {
+    width: stdout.columns ?? widthOffTerminal,
+    hasUnicode: stdout.hasUnicode && !isAscii,
+    hasColor: stdout.hasColor,
+  };
+}

@@ -1,0 +1,112 @@
+/** A ledger as its balance over time: money, and below it the credits that no money was given for, where there are any. */
+
+import { BillingError } from '../../errors.ts';
+import type { ResponseBody } from '../../operations/index.ts';
+import type { CallInput } from '../../operations/operation.ts';
+import { centsOf, creditsText, microsOf, moneyText } from '../amounts.ts';
+import { instantOf } from '../instant-flag.ts';
+import { say, vouch } from '../safe-text.ts';
+import type { SafeText } from '../safe-text.ts';
+import { cutMark } from './bars.ts';
+import type { ChartStyle } from './bars.ts';
+import type { Chart } from './chart.ts';
+import { stepLines } from './steps.ts';
+import type { StepChart } from './steps.ts';
+import { fitted } from './text-width.ts';
+
+type Entry = ResponseBody<'credits.ledger'>['data']['entries'][number];
+
+interface Movement {
+  readonly atEpochMs: number;
+  readonly change: bigint;
+}
+
+interface Window {
+  readonly fromEpochMs: number;
+  readonly toEpochMs: number;
+  /** Whether the end is excluded, since it was asked for. */
+  readonly isCut: boolean;
+}
+
+export const ledgerChart: Chart = {
+  question: ({ query = {}, ...asked }) => {
+    const { createdAfter: _after, createdBefore: _before, ...rest } = query;
+    const [left] = Object.keys(rest);
+    if (left === undefined) return asked;
+    throw new BillingError('usage', `--chart draws a balance, which needs every entry: leave out --${left}`, {
+      hint: '--created-after and --created-before say which part of the time is drawn',
+    });
+  },
+
+  async draw(body, { asked, style }) {
+    const { entries } = (body as ResponseBody<'credits.ledger'>).data;
+    const window = windowOf(asked, entries);
+    const money = movementsOf(entries, ({ amountCents }) => centsOf(amountCents));
+    const credits = movementsOf(entries, (entry) =>
+      centsOf(entry.amountCents) === 0n ? microsOf(entry.creditAmount) : 0n,
+    );
+    const parts = [];
+    if (money.length > 0 || credits.length === 0) {
+      parts.push(await drawBalance('Balance', money, { window, style, label: moneyText }));
+    }
+    if (credits.length > 0) {
+      const label = (level: bigint) => say`${creditsText(level)} credits`;
+      parts.push(await drawBalance('Free credits', credits, { window, style, label }));
+    }
+    return vouch(parts.join('\n'));
+  },
+};
+
+/** The time that is drawn: what was asked for, else from the first entry to the last. */
+function windowOf({ query = {} }: CallInput, newestFirst: readonly Entry[]): Window {
+  const from = instantOf('--created-after', query['createdAfter']) ?? instantOfEntry(newestFirst.at(-1));
+  const to = instantOf('--created-before', query['createdBefore']);
+  const fromEpochMs = from?.epochMilliseconds ?? to?.epochMilliseconds ?? 0;
+  const last = to ?? instantOfEntry(newestFirst[0]);
+  return { fromEpochMs, toEpochMs: last?.epochMilliseconds ?? fromEpochMs, isCut: to !== undefined };
+}
+
+function instantOfEntry(entry: Entry | undefined): Temporal.Instant | undefined {
+  return entry === undefined ? undefined : Temporal.Instant.from(entry.createdAt);
+}
+
+/** Oldest first; what changes nothing is left out. */
+function movementsOf(newestFirst: readonly Entry[], changeOf: (entry: Entry) => bigint): Movement[] {
+  return newestFirst
+    .map((entry) => ({
+      atEpochMs: Temporal.Instant.from(entry.createdAt).epochMilliseconds,
+      change: changeOf(entry),
+    }))
+    .filter(({ change }) => change !== 0n)
+    .toReversed();
+}
+
+async function drawBalance(
+  name: string,
+  movements: readonly Movement[],
+  options: { readonly window: Window; readonly style: ChartStyle; readonly label: (level: bigint) => SafeText },
+): Promise<string> {
+  const { style, label } = options;
+  const chart = { ...chartOf(movements, options.window), label };
+  const closing = chart.steps.at(-1)?.level ?? chart.opening;
+  const levels = [chart.opening, ...chart.steps.map(({ level }) => level)];
+  const highest = levels.reduce((one, other) => (other > one ? other : one));
+  const facts = [
+    say`${name}: ${label(closing)}`,
+    ...(await stepLines(chart, style)),
+    say`opening ${label(chart.opening)}, highest ${label(highest)}, movements ${chart.steps.length}`,
+  ];
+  return facts.map((line) => `${fitted(line, style.width, cutMark(style)).trimEnd()}\n`).join('');
+}
+
+function chartOf(movements: readonly Movement[], window: Window): Omit<StepChart, 'label'> {
+  const { fromEpochMs, toEpochMs, isCut } = window;
+  const before = movements.filter(({ atEpochMs }) => atEpochMs < fromEpochMs);
+  const within = movements.filter(
+    ({ atEpochMs }) => atEpochMs >= fromEpochMs && (isCut ? atEpochMs < toEpochMs : atEpochMs <= toEpochMs),
+  );
+  const opening = before.reduce((sum, { change }) => sum + change, 0n);
+  let level = opening;
+  const steps = within.map(({ atEpochMs, change }) => ({ atEpochMs, level: (level += change) }));
+  return { opening, steps, fromEpochMs, toEpochMs };
+}

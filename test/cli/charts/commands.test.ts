@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'vitest';
+
+import { createShell } from '../shell.ts';
+
+const entry = (createdAt: string, type: string, amountCents: number, more = {}) => ({
+  id: `entry-${createdAt}`,
+  type,
+  amountCents,
+  creditAmount: 0,
+  creditRateCents: 0,
+  currency: 'USD',
+  description: type,
+  sourceType: 'promotional',
+  invoiceId: null,
+  grantEntryId: null,
+  expiresAt: null,
+  isPromotional: true,
+  createdAt,
+  ...more,
+});
+const entries = [
+  entry('2026-03-31T00:00:00.000Z', 'usage', -1750),
+  entry('2026-03-16T00:00:00.000Z', 'usage', -2000),
+  entry('2026-03-01T00:00:00.000Z', 'grant', 5000),
+];
+const free = entry('2026-03-16T00:00:00.000Z', 'grant', 0, { creditAmount: 2.5 });
+const block = (more: object) => ({
+  id: 'grant',
+  status: 'active',
+  priority: 0,
+  daysUntilExpiry: 200,
+  originalCents: 5000,
+  originalCredits: 0,
+  remainingCents: 1250,
+  remainingCredits: 0,
+  creditRateCents: 0,
+  currency: 'USD',
+  description: 'Welcome',
+  isPromotional: true,
+  expiresAt: '2026-12-31T00:00:00.000Z',
+  createdAt: '2026-03-01T00:00:00.000Z',
+  ...more,
+});
+const budget = (more: object) => ({
+  index: 0,
+  label: 'model=large',
+  eventPropertyKey: 'model',
+  eventPropertyValue: 'large',
+  meterId: null,
+  maxCredits: null,
+  maxCreditsCents: 5000,
+  isExhausted: false,
+  consumedUnits: 0,
+  consumedCents: 1250,
+  percentConsumed: 25,
+  ...more,
+});
+
+function shellWith(data: unknown) {
+  return createShell({ reply: () => ({ body: { data } as never }) });
+}
+const ledger = (all: readonly unknown[]) => shellWith({ totalCount: all.length, entries: all });
+const blocks = [
+  block({}),
+  block({
+    description: 'Paid',
+    isPromotional: false,
+    expiresAt: null,
+    daysUntilExpiry: null,
+    originalCents: 10_000,
+    remainingCents: 10_000,
+  }),
+  block({ description: 'Free', originalCents: 0, remainingCents: 0, originalCredits: 500, remainingCredits: 125.5 }),
+  block({ status: 'depleted', remainingCents: 0 }),
+];
+const balance = {
+  balanceCents: 11_250,
+  creditBalance: 125.5,
+  currency: 'USD',
+  blockCount: 4,
+  asOf: '2026-04-01T00:00:00.000Z',
+};
+
+describe('credits ledger --chart', () => {
+  test('draws the balance of eighty columns in plain ASCII off a terminal', async () => {
+    const { stdout, stderr, code } = await ledger(entries).run('credits ledger c --chart');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toBe(
+      [
+        'Balance: 12.50 USD',
+        '50.00 USD |----------------------------------+',
+        '40.00 USD |                                  |',
+        '30.00 USD |                                  +---------------------------------+',
+        '20.00 USD |                                                                    |',
+        '10.00 USD |                                                                    +',
+        ' 0.00 USD |',
+        '          2026-03-01                                                  2026-03-31',
+        'opening 0.00 USD, highest 50.00 USD, movements 3',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('is as wide as the terminal, with lines where it shows them', async () => {
+    const { stdout } = await ledger(entries).run('credits ledger c --chart', {
+      isTerminal: true,
+      columns: 40,
+      hasUnicode: true,
+    });
+    expect(stdout.split('\n')[1]).toBe('50.00 USD ┤──────────────╮');
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBe(40);
+  });
+
+  test('draws plain ASCII on any terminal where that is asked for', async () => {
+    const { stdout } = await ledger(entries).run('credits ledger c --chart --ascii', {
+      isTerminal: true,
+      hasUnicode: true,
+    });
+    expect(stdout).toMatch(/^[\n -~]+$/);
+  });
+
+  test('draws free credits below the money', async () => {
+    const { stdout } = await ledger([free, ...entries]).run('credits ledger c --chart');
+    expect(stdout).toContain('\n\nFree credits: 2.5 credits\n');
+    expect(stdout).toContain('opening 0 credits, highest 2.5 credits, movements 1\n');
+  });
+
+  test('draws a part of the time from every entry before it', async () => {
+    const shell = ledger(entries);
+    const { stdout } = await shell.run(
+      'credits ledger c --chart --created-after 2026-03-10 --created-before 2026-03-31',
+    );
+    expect(shell.calls).toEqual([{ name: 'credits.ledger', input: { params: { contractId: 'c' } } }]);
+    expect(stdout).toContain('Balance: 30.00 USD\n');
+    expect(stdout).toContain('opening 50.00 USD, highest 50.00 USD, movements 1\n');
+  });
+
+  test('of a contract without credits is a line at nothing', async () => {
+    const { stdout } = await ledger([]).run('credits ledger c --chart');
+    expect(stdout).toContain('opening 0.00 USD, highest 0.00 USD, movements 0\n');
+  });
+
+  test.each([
+    ['credits ledger c --chart -o json', '--chart draws a picture, and another format was asked for too'],
+    ['credits ledger c --chart --json id', '--chart draws a picture, and another format was asked for too'],
+    ['credits ledger c --chart --columns id', '--chart draws a picture, and another format was asked for too'],
+    ['credits ledger c --chart --type grant', '--chart draws a balance, which needs every entry: leave out --type'],
+    ['credits ledger c --chart --created-after soon', '--created-after takes a date such as 2026-03-01, not soon'],
+    ['credits ledger c --ascii', '--ascii goes with --chart'],
+  ])('%s is refused', async (line, message) => {
+    const { code, stdout, stderr } = await ledger(entries).run(line);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('credits balance --chart', () => {
+  test('shows what is left of each grant on a track of what it was, money and credits by a scale each', async () => {
+    const { stdout } = await shellWith({ balance, blocks }).run('credits balance c --chart');
+    expect(stdout).toBe(
+      [
+        'Balance: 112.50 USD and 125.5 credits',
+        'Burn order, with expiry:',
+        '1. 2026-12-31 promotional: Welcome  ##.......             12.50 USD of 50.00 USD',
+        '2. no expiry paid: Paid             ##################  100.00 USD of 100.00 USD',
+        '3. 2026-12-31 promotional: Free     #####.............      125.5 of 500 credits',
+        '1 depleted or expired',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('shows what others have written without letting it act on the terminal', async () => {
+    const hostile = [block({ description: 'a\u001b[2Jb\u202ec\nd' })];
+    const { stdout } = await shellWith({ balance, blocks: hostile }).run('credits balance c --chart', {
+      isTerminal: true,
+    });
+    expect(stdout).toContain('a\\u{1b}[2Jb\\u{202e}c\\u{a}d');
+    expect(stdout).not.toContain('\u001b');
+  });
+});
+
+describe('budgets usage', () => {
+  const budgets = [
+    budget({}),
+    budget({
+      index: 1,
+      label: 'Small',
+      eventPropertyValue: 'small',
+      consumedCents: 6500,
+      percentConsumed: 130,
+      isExhausted: true,
+    }),
+    budget({ index: 2, eventPropertyValue: 'x', label: 'model=x', maxCreditsCents: null, percentConsumed: 0 }),
+    budget({
+      index: 3,
+      eventPropertyValue: 'y',
+      label: 'model=y',
+      maxCreditsCents: null,
+      maxCredits: 10,
+      consumedUnits: 2.5,
+    }),
+  ];
+  const data = { budgets, contractId: 'c', walletMode: 'dollars', queriedAt: '2026-04-01T00:00:00.000Z' };
+
+  test('is bars up to each cap on a terminal, and off one where they are asked for', async () => {
+    const shell = shellWith(data);
+    const { stdout } = await shell.run('budgets usage c --chart');
+    expect(stdout).toBe(
+      [
+        '0. model=large         ####...........             12.50 USD of 50.00 USD   25 %',
+        '1. Small: model=small  ##############>  exhausted  65.00 USD of 50.00 USD  130 %',
+        '2. model=x                                                     12.50 USD, no cap',
+        '3. model=y             ####...........                  2.5 of 10 credits   25 %',
+        '',
+      ].join('\n'),
+    );
+    expect((await shell.run('budgets usage c', { isTerminal: true, columns: 80 })).stdout).toBe(stdout);
+  });
+
+  test('stays a table where columns are asked for, and rows for programs', async () => {
+    const shell = shellWith(data);
+    expect((await shell.run('budgets usage c --columns index,percentConsumed', { isTerminal: true })).stdout).toContain(
+      '130 %',
+    );
+    expect((await shell.run('budgets usage c')).stdout.split('\n')[1]).toBe(
+      '1\tSmall\tmodel\tsmall\t\t5000\ttrue\t0\t6500\t130',
+    );
+  });
+});
