@@ -119,6 +119,8 @@ export const limits = {
   requestAttempts: 4,
   retryBaseMilliseconds: 200,
   retryCapMilliseconds: 20_000,
+  /** our choice: how long the keyring of the system may take, a person who unlocks it included */
+  keyringMilliseconds: 10_000,
   /** reliability 4 */
   busyTimeoutMilliseconds: 5_000,
   /** our choice: how long a service that says it is ready waits for the writer's lock */

@@ -4,6 +4,7 @@
  */
 
 import packageFacts from '../package.json' with { type: 'json' };
+import type { Keyring } from './cli/keyring.ts';
 import { loadManifest } from './cli/manifest.ts';
 import { descriptorEnd } from './cli/output-end.ts';
 import { run } from './cli/program.ts';
@@ -55,6 +56,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
     newId,
     operator,
     machine: { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() },
+    openKeyring,
     directories,
     openEngine,
     async openBilling(target, { timeoutMilliseconds }) {
@@ -142,6 +144,19 @@ async function directories(): Promise<{ config: string; data: string }> {
   const { default: envPaths } = await import('env-paths');
   const { config, data } = envPaths('tallybook', { suffix: '' });
   return { config: env['TALLY_CONFIG_DIR'] || config, data: env['TALLY_DATA_DIR'] || data };
+}
+
+/** The library for keyrings is native and optional, and so no part of the bundle: it lies beside the program, or not at all. */
+async function openKeyring(): Promise<Keyring> {
+  const { askingArguments, createKeyring } = await import('./cli/keyring.ts');
+  const { createRequire } = process.getBuiltinModule('node:module');
+  const { realpathSync } = process.getBuiltinModule('node:fs');
+  try {
+    const library = createRequire(realpathSync(process.argv[1] ?? '')).resolve('@napi-rs/keyring');
+    return createKeyring({ env, command: [process.execPath, ...askingArguments(library)] });
+  } catch {
+    return createKeyring({ env, command: undefined });
+  }
 }
 
 async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId }) {

@@ -13,7 +13,7 @@ import type { Terminal } from './terminal.ts';
 export function openSession(dependencies: Dependencies, flags: GlobalFlags): Session {
   const terminal = flags.color === false ? withoutColor(dependencies.terminal) : dependencies.terminal;
   const profiles = async (): Promise<ProfileStore> =>
-    createProfileStore((await dependencies.directories()).config, dependencies.machine);
+    createProfileStore((await dependencies.directories()).config, dependencies);
   return {
     dependencies,
     terminal,
@@ -22,7 +22,12 @@ export function openSession(dependencies: Dependencies, flags: GlobalFlags): Ses
     profiles,
     async target() {
       const { data } = await dependencies.directories();
-      const target = resolveTarget({ flags, env: dependencies.env, profiles: await profiles(), dataDirectory: data });
+      const target = await resolveTarget({
+        flags,
+        env: dependencies.env,
+        profiles: await profiles(),
+        dataDirectory: data,
+      });
       if (target.kind === 'remote') terminal.conceal(target.key);
       checkEnvironment(target, flags.expectEnv);
       return target;

@@ -2,6 +2,7 @@
 
 import type { Billing, Engine } from '../operations/index.ts';
 import type { Maintenance } from '../operations/maintenance.ts';
+import type { Keyring } from './keyring.ts';
 import type { OutputChoice } from './output.ts';
 import type { Machine } from './private-file.ts';
 import type { ProfileStore } from './profiles.ts';
@@ -61,6 +62,7 @@ export interface Dependencies {
   readonly terminal: Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly machine: Machine;
+  openKeyring(): Promise<Keyring>;
   readonly version: string;
   /** An id that nothing else has. */
   newId(): string;

@@ -52,13 +52,13 @@ interface Choice {
 }
 
 /** Throws a usage error where two places name different targets, or a key has no address to go to. */
-export function resolveTarget(options: TargetOptions): Target {
+export async function resolveTarget(options: TargetOptions): Promise<Target> {
   const choice = choose(options);
   if (choice.kind === 'address') return addressTarget(choice, options);
   if (choice.kind !== 'profile') return databaseTarget(choice, options);
   const profile = options.profiles.get(choice.name);
   if (profile.environment === 'embedded') return embeddedProfile(choice, profile, options);
-  return remoteProfile(choice, profile, options);
+  return await remoteProfile(choice, profile, options);
 }
 
 function choose({ flags, env, profiles, dataDirectory }: TargetOptions): Choice {
@@ -117,11 +117,11 @@ function embedded(
   };
 }
 
-function remoteProfile(choice: Choice, profile: Profile, options: TargetOptions): RemoteTarget {
+async function remoteProfile(choice: Choice, profile: Profile, options: TargetOptions): Promise<RemoteTarget> {
   refuseOrg(options.flags);
-  const fromEnvironment = isSet(options.env['TALLY_API_KEY']);
-  const key = fromEnvironment ? options.env['TALLY_API_KEY'] : options.profiles.keyOf(choice.name);
-  if (key === undefined) {
+  const given = options.env['TALLY_API_KEY'];
+  const stored = isSet(given) ? { key: given, place: 'TALLY_API_KEY' } : await options.profiles.keyOf(choice.name);
+  if (stored === undefined) {
     throw new UnauthorizedError(`profile "${choice.name}" has no key`, {
       hint: `store one with: tally profile add ${choice.name} --key-stdin, or set TALLY_API_KEY`,
     });
@@ -131,12 +131,12 @@ function remoteProfile(choice: Choice, profile: Profile, options: TargetOptions)
     environment: profile.environment,
     profile: choice.name,
     baseUrl: profile.baseUrl ?? '',
-    key,
+    key: stored.key,
     sources: {
       profile: choice.source,
       environment: 'profile',
       baseUrl: 'profile',
-      key: fromEnvironment ? 'TALLY_API_KEY' : 'credentials of the profile',
+      key: stored.place,
     },
   };
 }

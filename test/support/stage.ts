@@ -92,6 +92,7 @@ export async function createStage(
     machine: { platform: process.platform, userId: process.getuid?.(), now: () => clock.now().epochMilliseconds },
     version: '0.0.0',
     newId: newCommandId,
+    openKeyring: async () => await Promise.reject(new Error('a stage has no keyring')),
     operator: () => 'ada',
     directories: async () =>
       await Promise.resolve({ config: join(directory, 'config'), data: join(directory, 'data') }),

@@ -19,6 +19,7 @@ interface AddFlags {
   readonly baseUrl?: string;
   readonly keyStdin?: true;
   readonly keyFile?: string;
+  readonly keyring?: true;
 }
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
@@ -33,6 +34,7 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
     .option('--base-url <url>', 'address of a remote service')
     .option('--key-stdin', 'read the key from standard input')
     .option('--key-file <file>', 'read the key from a file')
+    .option('--keyring', 'keep the key in the keyring of this system rather than in a file')
     .addHelpText(
       'after',
       `
@@ -113,12 +115,16 @@ async function add(given: string | undefined, flags: AddFlags, session: Session)
   const profiles = await session.profiles();
   const { profile, key } =
     environment === 'embedded' ? embeddedProfile(flags, session) : await remoteProfile(environment, flags, session);
-  await profiles.save(name, profile, key);
+  const newKey = key === undefined ? undefined : { key, inKeyring: flags.keyring === true };
+  const { place, fallback } = await profiles.save(name, profile, newKey);
+  if (fallback !== undefined) {
+    session.terminal.err(say`${fallback}; the key is in ${place ?? ''}, which only you can read\n`);
+  }
   tell(session, say`profile ${name} added; use it with --profile ${name}, or always: tally profile use ${name}`);
 }
 
 function embeddedProfile(flags: AddFlags, { flags: { database, org } }: Session): { profile: Profile; key: undefined } {
-  if (flags.baseUrl !== undefined || flags.keyStdin === true || flags.keyFile !== undefined) {
+  if (flags.baseUrl !== undefined || flags.keyStdin === true || flags.keyFile !== undefined || flags.keyring === true) {
     throw new BillingError('usage', 'an embedded profile has no address and no key', { hint: 'give --database' });
   }
   const profile = {
@@ -182,7 +188,8 @@ async function use(session: Session, name: string): Promise<void> {
 }
 
 async function remove(session: Session, name: string): Promise<void> {
-  await (await session.profiles()).remove(name);
+  const { leftInKeyring } = await (await session.profiles()).remove(name);
+  if (leftInKeyring !== undefined) session.terminal.err(say`its key is still in the ${leftInKeyring}\n`);
   tell(session, say`profile ${name} and its key are removed`);
 }
 
