@@ -42,6 +42,7 @@ const libraryHomes: Record<string, readonly string[]> = {
   'csv-stringify': ['cli'],
   'env-paths': ['cli', 'main'],
   fastify: ['server'],
+  'jq-wasm': ['cli'],
   'prom-client': ['server'],
   kysely: ['store', 'engine'],
   'node:sqlite': ['store'],

@@ -36,7 +36,7 @@ export function refuseKeys(argv: readonly string[]): void {
 export function wantsJson(argv: readonly string[]): boolean {
   return argv.some(
     (word, index) =>
-      /^(?:--json(?:=.*)?|-ojsonl?|--output=jsonl?)$/.test(word) ||
+      /^(?:--json(?:=.*)?|--jq(?:=.*)?|-ojsonl?|--output=jsonl?)$/.test(word) ||
       (word.startsWith('json') && ['-o', '--output'].includes(argv[index - 1] ?? '')),
   );
 }

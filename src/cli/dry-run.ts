@@ -5,7 +5,7 @@ import type { OperationName } from '../operations/index.ts';
 import type { CallInput } from '../operations/operation.ts';
 import { parseInput } from '../operations/parse.ts';
 import type { CommandSpec } from './manifest.ts';
-import { jsonDocument } from './output.ts';
+import { jsonAnswer } from './output.ts';
 import { mask } from './redact.ts';
 import { safe, safeJson, say, vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
@@ -27,7 +27,7 @@ export async function printDryRun(
     ...(input.body === undefined ? {} : { body: input.body }),
   };
   const isJson = session.output.format === 'json' || session.output.format === 'jsonl';
-  session.terminal.out(isJson ? jsonDocument({ dryRun: request }) : requestText(request));
+  session.terminal.out(isJson ? await jsonAnswer({ dryRun: request }, session.output) : requestText(request));
   if (session.flags.quiet !== true) session.terminal.err(say`dry run on ${target.environment}: nothing was changed\n`);
 }
 

@@ -25,6 +25,7 @@ export const globalFlags = [
     choices: outputFormats,
   },
   { name: 'json', value: '[fields]', description: 'JSON: the whole answer, or these fields of each row' },
+  { name: 'jq', value: '<expression>', description: 'JSON through jq: each result on a line' },
   { name: 'columns', value: '<fields>', description: 'show these fields of each row' },
   { name: 'dry-run', description: 'check a write and print its request; change nothing' },
   { name: 'yes', short: 'y', description: 'do not ask for confirmation' },

@@ -55,6 +55,8 @@ const output = `Output:
   -o yaml      the answer as YAML
   -o name      the ids alone
   --json a,b   JSON of these fields of each row
+  --jq EXPR    the JSON through jq, which need not be installed: --jq '.data[].id'. Texts are printed as they are, the rest
+               as compact JSON, a line each. Numbers keep their digits unless the expression reckons with them.
   --columns    other columns for table, csv and tsv
   --all        every page of a list
 Standard output is the answer, standard error the talk. When a command fails, standard output is empty.

@@ -18,17 +18,21 @@ export interface OutputChoice {
   readonly jsonFields?: readonly string[] | undefined;
   /** Fields of `--columns`. */
   readonly columns?: readonly string[] | undefined;
+  /** Expression of `--jq`, which what is printed as JSON goes through. */
+  readonly jq?: string | undefined;
 }
 
 export interface OutputFlags {
   readonly output?: string | undefined;
   readonly json?: string | true | undefined;
   readonly columns?: string | undefined;
+  readonly jq?: string | undefined;
 }
 
 /** The format that the flags ask for; a table on a terminal and TSV elsewhere when they do not. */
 export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputChoice {
-  const format = flags.output ?? (flags.json === undefined ? (stdout.isTerminal ? 'table' : 'tsv') : 'json');
+  const isJson = flags.json !== undefined || flags.jq !== undefined;
+  const format = flags.output ?? (isJson ? 'json' : stdout.isTerminal ? 'table' : 'tsv');
   if (!isFormat(format)) {
     throw new BillingError('usage', `-o ${format}: there is no such format`, {
       hint: `it takes ${outputFormats.join(', ')}`,
@@ -37,11 +41,28 @@ export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputCh
   if (flags.json !== undefined && format !== 'json' && format !== 'jsonl') {
     throw new BillingError('usage', `--json and -o ${format} ask for two formats`, { hint: 'give one of them' });
   }
+  if (flags.jq !== undefined && format !== 'json') {
+    throw new BillingError('usage', `--jq works on JSON, not on ${format}`, { hint: 'leave out -o, or give -o json' });
+  }
   if (flags.columns !== undefined && !['table', 'csv', 'tsv'].includes(format)) {
     throw new BillingError('usage', `--columns does not go with ${format}`, { hint: 'use --json FIELDS' });
   }
   const fields = typeof flags.json === 'string' && flags.json !== '' ? splitNames(flags.json) : undefined;
-  return { format, jsonFields: fields, columns: flags.columns === undefined ? undefined : splitNames(flags.columns) };
+  const columns = flags.columns === undefined ? undefined : splitNames(flags.columns);
+  return { format, jsonFields: fields, columns, jq: flags.jq };
+}
+
+/** Throws a usage error for a format that a command does not have; `formats` names those that it has. */
+export function allowFormats(flags: OutputFlags, formats: readonly OutputFormat[]): void {
+  const isJson = flags.json !== undefined || flags.jq !== undefined;
+  const asked = flags.output ?? (isJson ? 'json' : undefined);
+  const has = formats.length === 0 ? 'it prints text of its own' : `it has ${formats.join(', ')}`;
+  if (asked !== undefined && !(formats as readonly string[]).includes(asked)) {
+    throw new BillingError('usage', `-o ${asked} does not go with this command`, { hint: has });
+  }
+  if (flags.columns !== undefined && !formats.includes('table')) {
+    throw new BillingError('usage', '--columns does not go with this command', { hint: has });
+  }
 }
 
 /** What an answer looks like, ending in a line end where it is not empty. */
@@ -54,7 +75,7 @@ export async function render(
   const found = rowsOf(body, view);
   const { format, jsonFields } = choice;
   checkFields(choice, fields, view);
-  if (format === 'json') return jsonDocument(jsonFields === undefined ? body : picked(found, jsonFields));
+  if (format === 'json') return await jsonAnswer(jsonFields === undefined ? body : picked(found, jsonFields), choice);
   if (format === 'jsonl') return jsonLines(jsonFields === undefined ? found.rows : pickedRows(found, jsonFields));
   if (format === 'yaml') return stdout.isTerminal ? safeLines(await yaml(body)) : vouch(await yaml(body));
   if (format === 'name')
@@ -68,6 +89,13 @@ export async function render(
   }
   const { table } = await import('./table.ts');
   return table(body, view, { found, columns, stdout });
+}
+
+/** One JSON document, or what `--jq` makes of it. */
+export async function jsonAnswer(value: unknown, { jq }: Pick<OutputChoice, 'jq'>): Promise<SafeText> {
+  if (jq === undefined) return jsonDocument(value);
+  const { jqLines } = await import('./jq.ts');
+  return await jqLines(JSON.stringify(value), jq);
 }
 
 /** One JSON document, with the digits of every number as they came. */

@@ -90,6 +90,7 @@ export interface GlobalFlags {
   readonly output?: string;
   readonly json?: string | true;
   readonly columns?: string;
+  readonly jq?: string;
   readonly dryRun?: true;
   readonly yes?: true;
   readonly expectEnv?: string;

@@ -10,7 +10,8 @@ import { readTextFile } from '../files.ts';
 import { openForWriting } from '../open-billing.ts';
 import { timeoutOf } from '../open-session.ts';
 import { writeOutputFile } from '../output-file.ts';
-import { checkFields, jsonDocument, render } from '../output.ts';
+import { jqLines } from '../jq.ts';
+import { allowFormats, checkFields, jsonAnswer, render } from '../output.ts';
 import { confirmWrite, mayAsk } from '../prompts.ts';
 import { safeLines, say, vouch } from '../safe-text.ts';
 import type { Session } from '../session.ts';
@@ -27,12 +28,13 @@ import { fileForm, writeCatalog } from './writing.ts';
 
 export async function exportCatalog({ file, force }: ExportFlags, session: Session): Promise<void> {
   const { terminal, output, flags } = session;
-  const isJson = output.format === 'json';
-  if ((flags.output !== undefined && !isJson && output.format !== 'yaml') || output.jsonFields !== undefined) {
-    throw new BillingError('usage', 'a catalog is printed as YAML or JSON', { hint: 'give -o yaml or -o json' });
+  allowFormats(flags, ['yaml', 'json']);
+  if (output.jsonFields !== undefined) {
+    throw new BillingError('usage', 'a catalog is printed whole', { hint: 'give -o json, or --jq EXPRESSION' });
   }
   const catalog = catalogOf(await reading(session, await session.target(), readCatalog));
-  const text = isJson ? jsonDocument(fileForm(catalog)) : vouch(await writeCatalog(catalog));
+  const text =
+    output.format === 'json' ? await jsonAnswer(fileForm(catalog), output) : vouch(await writeCatalog(catalog));
   if (file === undefined) return terminal.out(terminal.stdout.isTerminal ? safeLines(text) : text);
   if (flags.dryRun !== true) await writeNew(file, text, force === true);
   tell(session, flags.dryRun === true ? say`dry run: ${file} was not written` : say`wrote ${file}`);
@@ -85,9 +87,9 @@ export async function applyCatalog(path: string, flags: ChangeFlags, session: Se
   }
 }
 
-export async function printSchema({ terminal }: Session): Promise<void> {
-  terminal.out(vouch(catalogJsonSchema()));
-  return await Promise.resolve();
+export async function printSchema({ terminal, flags, output }: Session): Promise<void> {
+  allowFormats(flags, ['json']);
+  terminal.out(output.jq === undefined ? vouch(catalogJsonSchema()) : await jqLines(catalogJsonSchema(), output.jq));
 }
 
 async function fileAt(path: string, { terminal }: Session): Promise<CatalogFile> {

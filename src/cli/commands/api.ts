@@ -7,7 +7,7 @@ import { wholeBody } from '../flags.ts';
 import type { CommandSpec, Manifest } from '../manifest.ts';
 import { openForWriting } from '../open-billing.ts';
 import { timeoutOf } from '../open-session.ts';
-import { jsonDocument } from '../output.ts';
+import { allowFormats, jsonAnswer } from '../output.ts';
 import { confirmWrite } from '../prompts.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
@@ -37,7 +37,9 @@ Examples:
     )
     .action(async (method: string | undefined, path: string | undefined, flags: ApiFlags) => {
       await runAction(async (session) => {
-        if (flags.openapi === true) session.terminal.out(jsonDocument(await session.dependencies.openApiDocument()));
+        const { terminal, dependencies, output } = session;
+        allowFormats(session.flags, ['json']);
+        if (flags.openapi === true) terminal.out(await jsonAnswer(await dependencies.openApiDocument(), output));
         else await send({ method, path, inputPath: flags.input }, await loadManifest(), session);
       });
     });
@@ -71,7 +73,7 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
     : await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
   try {
     const answer = await opened.billing.call(command.operation as OperationName, input);
-    session.terminal.out(jsonDocument(answer.body));
+    session.terminal.out(await jsonAnswer(answer.body, session.output));
   } finally {
     await opened.close();
   }

@@ -1,6 +1,6 @@
 /** `tally commands`: every command with what it does; with JSON the whole manifest. */
 
-import { jsonDocument, render } from '../output.ts';
+import { jsonAnswer, render } from '../output.ts';
 import type { CommandModule } from './index.ts';
 
 const view = {
@@ -17,7 +17,8 @@ export const declare: CommandModule['declare'] = (command, { runAction, loadMani
     async () =>
       await runAction(async ({ terminal, output }) => {
         const manifest = await loadManifest();
-        if (output.format === 'json' && output.jsonFields === undefined) return terminal.out(jsonDocument(manifest));
+        if (output.format === 'json' && output.jsonFields === undefined)
+          return terminal.out(await jsonAnswer(manifest, output));
         const data = manifest.commands.map(({ group, verb, positionals, summary, scope }) => ({
           command: ['tally', group, verb, ...positionals.map(({ placeholder }) => `<${placeholder}>`)].join(' '),
           summary,

@@ -3,6 +3,7 @@
 import { BillingError } from '../../errors.ts';
 import { completionScript, shells } from '../completions.ts';
 import type { Shell } from '../completions.ts';
+import { allowFormats } from '../output.ts';
 import { vouch } from '../safe-text.ts';
 import type { CommandModule } from './index.ts';
 
@@ -22,7 +23,8 @@ Examples:
     )
     .action(
       async (shell: string | undefined) =>
-        await runAction(async ({ terminal }) => {
+        await runAction(async ({ terminal, flags }) => {
+          allowFormats(flags, []);
           if (shell === undefined || !shells.includes(shell as Shell)) {
             throw new BillingError('usage', `completion takes one of ${shells.join(', ')}`);
           }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 
 import { BillingError } from '../../errors.ts';
 import { helpTopics, isTopic } from '../help-topics.ts';
+import { allowFormats } from '../output.ts';
 import { vouch } from '../safe-text.ts';
 import type { CommandModule } from './index.ts';
 
@@ -14,7 +15,8 @@ export const declare: CommandModule['declare'] = (command: Command, { runAction 
     .usage('[topic]')
     .action(async (topic: string | undefined) => {
       if (topic === undefined) return command.parent?.help();
-      await runAction(({ terminal }) => {
+      await runAction(({ terminal, flags }) => {
+        allowFormats(flags, []);
         if (!isTopic(topic))
           throw new BillingError('usage', `there is no help on "${topic}"`, { hint: `there is ${topics}` });
         terminal.out(vouch(helpTopics[topic]));

@@ -2,6 +2,7 @@
 
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import { allowFormats } from '../output.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { requireEmbedded } from '../target.ts';
@@ -52,6 +53,7 @@ Examples:
 
 async function serve(flags: ServeFlags, session: Session): Promise<void> {
   const { dependencies, terminal } = session;
+  allowFormats(session.flags, []);
   const port = wholeNumber('--port', flags.port, 65_535);
   const rateLimitPerMinute =
     flags.rateLimit === undefined ? undefined : wholeNumber('--rate-limit', flags.rateLimit, Number.MAX_SAFE_INTEGER);

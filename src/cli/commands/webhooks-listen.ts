@@ -10,6 +10,7 @@ import type { Webhook } from 'standardwebhooks';
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { readTextFile } from '../files.ts';
+import { allowFormats } from '../output.ts';
 import { safe, safeJson, say, vouch } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import type { CommandModule } from './index.ts';
@@ -50,6 +51,7 @@ const header = { id: 'webhook-id', timestamp: 'webhook-timestamp', signature: 'w
 
 async function listen(flags: ListenFlags, session: Session): Promise<void> {
   const { terminal, dependencies } = session;
+  checkFormat(session);
   const forwardTo = checkedForward(flags.forwardTo);
   const port = checkedPort(flags.port);
   const secret = await readSecret(flags, session);
@@ -145,6 +147,12 @@ async function forward(url: URL, body: Buffer, headers: Readonly<Record<string, 
   } catch {
     return null;
   }
+}
+
+function checkFormat({ flags, output }: Session): void {
+  allowFormats(flags, ['tsv', 'table', 'jsonl', 'json']);
+  if (output.jq === undefined && output.columns === undefined && output.jsonFields === undefined) return;
+  throw new BillingError('usage', 'an event is printed whole', { hint: 'give -o jsonl, and pipe it into jq' });
 }
 
 /** One line an event: the event itself where JSON was asked for, else its time, type and id. */

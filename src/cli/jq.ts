@@ -1,0 +1,51 @@
+/** `--jq`: the answer as JSON through jq, which keeps the digits of every number that an expression does not reckon with. */
+
+import { BillingError, InvalidInputError } from '../errors.ts';
+import { safeLines } from './safe-text.ts';
+import type { SafeText } from './safe-text.ts';
+
+/** Throws a usage error with the words of jq for an expression that it cannot read; runs nothing. */
+export async function checkJq(expression: string): Promise<void> {
+  try {
+    await results('', expression);
+  } catch (error) {
+    throw new BillingError('usage', `--jq: ${wordsOf(error)}`, {
+      cause: error,
+      hint: 'see: https://jqlang.org/manual',
+    });
+  }
+}
+
+/**
+ * Each result on a line: texts as they are, everything else as compact JSON. A whole number beyond 2^53 or a long decimal
+ * keeps its digits where it is passed on; arithmetic on it is that of jq, in floating point. Throws InvalidInputError with
+ * the words of jq where the expression does not fit the answer.
+ */
+export async function jqLines(json: string, expression: string): Promise<SafeText> {
+  try {
+    // One list, since the library forgets a failure behind results that were printed before it.
+    const found = await results(json, `[${expression}\n][]`);
+    return safeLines(found === '' || found.endsWith('\n') ? found : `${found}\n`);
+  } catch (error) {
+    throw new InvalidInputError([{ path: '', message: `--jq: ${wordsOf(error)}` }], {
+      cause: error,
+      hint: 'the answer came, and this expression does not fit it: look at it with -o json',
+    });
+  }
+}
+
+async function results(json: string, expression: string): Promise<string> {
+  const { raw } = await import('jq-wasm');
+  // A space, since an expression such as -1 would be taken for a flag.
+  return await raw(json, ` ${expression}`, ['-r', '-c']);
+}
+
+/** `syntax error, …` of `jq: error: syntax error, … at <top-level>, line 1: …`. */
+function wordsOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message
+    .replace(/^jq: error(?: \(at [^)]*\))?: /, '')
+    .replace(/(?: \(Unix shell quoting issues\?\))? at <top-level>, line 1:[\s\S]*$/, '')
+    .replace(/\s*jq: \d+ compile errors?$/, '')
+    .trim();
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+
+import { exactNumber } from '../../src/exact-json.ts';
+import type { Answer } from '../../src/operations/index.ts';
+import { createShell } from './shell.ts';
+
+const answer = {
+  data: [
+    { id: 'c1', name: 'Ada\u001b[31m', balance: exactNumber('9007199254740993'), rate: exactNumber('0.10') },
+    { id: 'c2', name: 'Bo', balance: 5, rate: null },
+  ],
+  hasMore: false,
+  total: 2,
+};
+
+async function tally(words: readonly string[]) {
+  const shell = createShell({ reply: () => ({ body: answer as unknown as Answer['body'] }) });
+  return { ...(await shell.run(words)), calls: shell.calls.length };
+}
+
+describe('--jq', () => {
+  test.each([
+    ['.data[].id', 'c1\nc2\n'],
+    ['.data[1]', '{"id":"c2","name":"Bo","balance":5,"rate":null}\n'],
+    ['.total', '2\n'],
+    ['.data[] | select(.id == "none")', ''],
+    ['-1', '-1\n'],
+    ['.total # and a comment', '2\n'],
+  ])('%s prints texts as they are and the rest as JSON, a result a line', async (expression, expected) => {
+    const { code, stdout, stderr } = await tally(['customers', 'list', '--jq', expression]);
+    expect([code, stdout, stderr]).toEqual([0, expected, '']);
+  });
+
+  test('keeps the digits of numbers that it passes on', async () => {
+    const { stdout } = await tally(['customers', 'list', '--jq', '.data[0] | .balance, .rate, "\\(.balance)"']);
+    expect(stdout).toBe('9007199254740993\n0.10\n9007199254740993\n');
+  });
+
+  test('sees what --json chose', async () => {
+    const { stdout } = await tally(['customers', 'list', '--json', 'id', '--jq', '.[0]']);
+    expect(stdout).toBe('{"id":"c1"}\n');
+  });
+
+  test('makes a text safe for a terminal', async () => {
+    const { stdout } = await tally(['customers', 'list', '--jq', '.data[0].name']);
+    expect(stdout).toBe('Ada\\u{1b}[31m\n');
+  });
+
+  test.each([
+    ['.data[', 'syntax error, unexpected end of file'],
+    ['nosuch', 'nosuch/0 is not defined'],
+  ])('%s is refused with the words of jq before anything is asked of the service', async (expression, words) => {
+    const { code, stdout, stderr, calls } = await tally(['customers', 'list', '--jq', expression]);
+    expect([code, stdout, calls]).toEqual([2, '', 0]);
+    expect(stderr).toContain(`tally: --jq: ${words}\n`);
+    expect(JSON.parse(stderr.split('\n').at(-2) ?? '')).toMatchObject({ error: { code: 'USAGE' } });
+  });
+
+  test('an expression that does not fit the answer prints nothing', async () => {
+    const { code, stdout, stderr } = await tally(['customers', 'list', '--jq', '.data[].id, .data.x']);
+    expect([code, stdout]).toEqual([8, '']);
+    expect(stderr).toContain('tally: --jq: Cannot index array with string "x"');
+  });
+
+  test.each(['table', 'csv', 'tsv', 'yaml', 'name', 'jsonl'])('does not go with -o %s', async (format) => {
+    const { code, stderr, calls } = await tally(['customers', 'list', '--jq', '.', '-o', format]);
+    expect([code, calls]).toEqual([2, 0]);
+    expect(stderr).toContain(`--jq works on JSON, not on ${format}`);
+  });
+});
