@@ -31,6 +31,9 @@ export const limits = {
   eventFractionDigits: 40,
   /** semantics 1 */
   eventsPerBatch: 10_000,
+  /** our choice: events of a simulation, which are held in memory, and values that one of their properties may have */
+  simulatedEvents: 1_000_000,
+  simulatedValues: 1_000_000_000,
   estimateEvents: 500,
   /** our choice: a JSON document of events is held in memory as a whole */
   importDocumentCharacters: 128 * 1024 * 1024,
@@ -125,6 +128,16 @@ export const limits = {
   busyTimeoutMilliseconds: 5_000,
   /** our choice: how long a service that says it is ready waits for the writer's lock */
   readinessMilliseconds: 500,
+  /** our choice: sessions of one process on a database server, and how long an idle one is kept */
+  databaseSessions: 10,
+  databaseIdleMilliseconds: 30_000,
+  /** our choice: one statement, and one pause inside a transaction; the making of tables waits longer for its turn */
+  statementMilliseconds: 60_000,
+  migrationMilliseconds: 60_000,
+  /** our choice: how often a transaction that met another is done again, and the pauses between */
+  transactionAttempts: 12,
+  transactionPauseMilliseconds: 2,
+  transactionPauseCapMilliseconds: 250,
   /** our choice: so many writes share one commit at most; what reads waits for that commit */
   writesPerCommit: 64,
   /** semantics 13: seconds between the attempts of a delivery, so that there are six of them; each may be 20 % off */

@@ -25,7 +25,7 @@ const arrows: Record<string, { readonly all: readonly string[]; readonly types?:
 };
 
 /** Files that every layer may import, and that import only each other. */
-const rootFiles = new Set(['assert', 'digest', 'errors', 'limits', 'exact-json']);
+const rootFiles = new Set(['assert', 'digest', 'errors', 'limits', 'exact-json', 'database-url']);
 
 /** Libraries, each in the layers it was chosen for. Type-only packages and Node's own modules are free but for these. */
 const libraryHomes: Record<string, readonly string[]> = {
@@ -46,6 +46,7 @@ const libraryHomes: Record<string, readonly string[]> = {
   'prom-client': ['server'],
   kysely: ['store', 'engine'],
   'node:sqlite': ['store'],
+  pg: ['store'],
   standardwebhooks: ['server', 'cli'],
   undici: ['client', 'server'],
   yaml: ['cli'],

@@ -41,7 +41,7 @@ export function createEngine(dependencies: EngineDependencies): Engine {
       await store.read(async () => await Promise.resolve());
     },
     checkWritable: async () => {
-      const options = { busyTimeoutMilliseconds: limits.readinessMilliseconds };
+      const options = { busyTimeoutMilliseconds: limits.readinessMilliseconds, turn: 'readiness' };
       await store.write(async () => await Promise.resolve(), options);
     },
     vitals: async () => await (await import('./vitals.ts')).readVitals(dependencies),

@@ -25,7 +25,9 @@ export async function inTransaction<T>(
   return await withSqlReadings(
     { meterSql, deadlineMilliseconds },
     async (sqlReadings) =>
-      await store[access](async (tx) => await work(await createContext(dependencies, caller, { tx, sqlReadings }))),
+      await store[access](async (tx) => await work(await createContext(dependencies, caller, { tx, sqlReadings })), {
+        turn: caller.organizationId,
+      }),
   );
 }
 

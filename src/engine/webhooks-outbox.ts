@@ -21,6 +21,8 @@ export interface OutboxDependencies {
 }
 
 const goneStatus = 410;
+/** Senders take turns with each other, and with nobody else. */
+const deliveries = 'deliveries';
 
 /** The outbox of every organization of a database. */
 export function createWebhookOutbox({ store, now, random }: OutboxDependencies): WebhookOutbox {
@@ -30,7 +32,9 @@ export function createWebhookOutbox({ store, now, random }: OutboxDependencies):
       // Looked for without the writer's lock, which most looks have no need of.
       if (store.isReadOnly || !(await store.read(async (tx) => await hasDueDelivery(tx, at)))) return [];
       const leaseUntil = wireTimestamp(now().add({ seconds: limits.webhookLeaseSeconds }));
-      const held = await store.write(async (tx) => await holdDueDeliveries(tx, { now: at, leaseUntil, count }));
+      const held = await store.write(async (tx) => await holdDueDeliveries(tx, { now: at, leaseUntil, count }), {
+        turn: deliveries,
+      });
       return held.map(({ orgId, id, eventId, url, body, attempts, ...secrets }) => ({
         organizationId: orgId,
         deliveryId: id,
@@ -47,11 +51,14 @@ export function createWebhookOutbox({ store, now, random }: OutboxDependencies):
       const at = now();
       const attempt = attempts + 1;
       const ended = endOf(outcome, { attempt, at, random });
-      await store.write(async (tx) => {
-        const isRecorded = await recordAttempt(tx, held, { ...ended, attempt });
-        if (!isRecorded || outcome.responseStatus !== goneStatus) return;
-        await disableEndpointOf(tx, held, { reason: `answered ${goneStatus}: gone`, at: wireTimestamp(at) });
-      });
+      await store.write(
+        async (tx) => {
+          const isRecorded = await recordAttempt(tx, held, { ...ended, attempt });
+          if (!isRecorded || outcome.responseStatus !== goneStatus) return;
+          await disableEndpointOf(tx, held, { reason: `answered ${goneStatus}: gone`, at: wireTimestamp(at) });
+        },
+        { turn: deliveries },
+      );
       return ended.status === 'pending' ? 'retrying' : ended.status;
     },
   };

@@ -6,14 +6,24 @@ import { BillingError } from '../errors.ts';
 import type { Store, StoreOptions } from './store.ts';
 
 /**
- * The store at `url`: a path, `file:…`, `sqlite:…` or `:memory:`. Makes the file, and its directory, where there is none.
- * Throws a usage error for a URL of another kind, UnavailableError for a file that cannot be opened now, and an internal
- * error for one that is damaged, of another application or of a newer version; those files are left as they are.
+ * The store at `url`: a path, `file:…`, `sqlite:…`, `:memory:`, or `postgres://…` (`postgresql://…`). Makes the file, and its
+ * directory, where there is none, or the tables in a database of a server.
+ * Throws a usage error for a URL of another kind, UnavailableError for what cannot be opened now, and an internal error for
+ * what is damaged, of another application or of a newer version; that is left as it is.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  if (isPostgresUrl(url)) {
+    const { openPostgresStore } = await import('./backends/postgres.ts');
+    return await openPostgresStore(url, options);
+  }
   const path = pathOf(url);
   const { openSqliteStore } = await import('./backends/sqlite.ts');
   return openSqliteStore(path, options);
+}
+
+/** Whether `url` names a database on a PostgreSQL server. */
+export function isPostgresUrl(url: string): boolean {
+  return /^postgres(?:ql)?:\/\//i.test(url);
 }
 
 const schemeOfUrl = /^([a-z][a-z0-9+.-]+):(.*)$/is;

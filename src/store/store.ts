@@ -5,7 +5,7 @@ import type { EventStore } from './event-store.ts';
 import type { Inspection, InspectionOptions } from './inspection.ts';
 
 export interface Store {
-  /** Where the data is, for messages: the path of the file, or `:memory:`. */
+  /** Where the data is, for messages: the path of the file, `:memory:`, or the URL of a server without its password. */
   readonly location: string;
   readonly isReadOnly: boolean;
   readonly events: EventStore;
@@ -19,6 +19,8 @@ export interface Store {
    * or `write`.
    */
   write<T>(change: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
+  /** Does `work` unless another process on the same database is at work of this name; then gives undefined. */
+  exclusively<T>(name: string, work: () => Promise<T>): Promise<T | undefined>;
   /** Looks over pages, references and schema, and changes nothing. Cannot be called inside `read` or `write`. */
   inspect(options: InspectionOptions): Promise<Inspection>;
   /** Waits for what is running, then closes. Nothing can be done with the store afterwards. */
@@ -26,6 +28,11 @@ export interface Store {
 }
 
 export interface WriteOptions {
+  /**
+   * Whose rows alone it changes: the id of an organization, or another name that all such writes give. Writes of different
+   * turns may go on side by side where the backend can; without a turn a write is alone.
+   */
+  readonly turn?: string | undefined;
   /** How long to wait for another writer, where it is not the store's busy timeout. */
   readonly busyTimeoutMilliseconds?: number | undefined;
 }

@@ -5,9 +5,9 @@
 
 import type { SQLInputValue } from 'node:sqlite';
 
-import { reviveExactJson } from '../../exact-json.ts';
 import { limits } from '../../limits.ts';
 import { aggregateByScan } from '../event-aggregation.ts';
+import { isSameEvent, ReusedEvent } from '../event-content.ts';
 import type {
   AppendOutcome,
   CanReplace,
@@ -16,7 +16,6 @@ import type {
   EventQuery,
   EventScan,
   EventStore,
-  EventValue,
   NewEvent,
   ScannedEvent,
   StoredEvent,
@@ -122,7 +121,7 @@ async function appendKnown(
   const row = connection.prepare(selectEffective).get(orgId, event.idempotencyKey);
   if (row === undefined) throw new Error(`the event ${event.idempotencyKey} is neither new nor known`);
   const previous = storedEvent(row);
-  if (isSame(previous, event)) return 'same';
+  if (isSameEvent(previous, event)) return 'same';
   if (!(await canReplace(previous, event))) return 'refused';
   connection
     .prepare(updateEffective)
@@ -139,16 +138,6 @@ async function appendKnown(
       event.idempotencyKey,
     );
   return 'replaced';
-}
-
-function isSame(previous: StoredEvent, next: NewEvent): boolean {
-  return (
-    previous.customerId === next.customerId &&
-    previous.contractId === next.contractId &&
-    previous.eventName === next.eventName &&
-    previous.timestampEpochMs === next.timestampEpochMs &&
-    previous.propertiesJson === next.propertiesJson
-  );
 }
 
 function storedEvent(row: Record<string, unknown>): StoredEvent {
@@ -225,32 +214,6 @@ function scanConditions(request: EventScan): Conditions {
 
 function placeholders(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
-}
-
-/** A number that JSON.parse may not print as it was written: with a point, an exponent, many digits, or minus zero. */
-const needsExactNumbers = /\d[.eE]|\d{16}|-0/;
-
-class ReusedEvent implements ScannedEvent {
-  idempotencyKey = '';
-  eventName = '';
-  timestampEpochMs = 0;
-  contractId: string | null = null;
-  propertiesJson = '{}';
-  #properties: Readonly<Record<string, EventValue>> | undefined;
-
-  get properties(): Readonly<Record<string, EventValue>> {
-    this.#properties ??= parseProperties(this.propertiesJson);
-    return this.#properties;
-  }
-
-  forgetProperties(): void {
-    this.#properties = undefined;
-  }
-}
-
-function parseProperties(json: string): Readonly<Record<string, EventValue>> {
-  const value: unknown = needsExactNumbers.test(json) ? reviveExactJson(json) : JSON.parse(json);
-  return value as Readonly<Record<string, EventValue>>;
 }
 
 function list(connection: SqliteConnection, query: EventQuery, isLate: boolean): EventPage {

@@ -131,6 +131,8 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     },
     read: (query) => queued(() => transact('read only', query)),
     write: (change, writeOptions) => queued(() => write(change, writeOptions)),
+    // Work of two processes on one file takes turns by its transactions.
+    exclusively: async (_name, work) => await work(),
     inspect: (inspectionOptions) => queued(() => inspect(inspectionOptions)),
     close: () => (closing ??= close()),
   };

@@ -81,6 +81,7 @@ export async function readLedgerHead(tx: Transaction, orgId: string): Promise<st
   const rows = await tx
     .selectFrom('ledgerEntries')
     .select(['contractId', 'hash'])
+    .where('orgId', '=', orgId)
     .where('seq', 'in', newest)
     .orderBy('contractId')
     .execute();

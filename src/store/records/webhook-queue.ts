@@ -151,7 +151,7 @@ function dueDeliveries(tx: Transaction, now: string) {
       .where('target.isEnabled', '=', 1n)
       .where((row) => row.or([row('due.nextAttemptAt', 'is', null), row('due.nextAttemptAt', '<=', now)]))
       .where((row) => row.or([row('due.leaseUntil', 'is', null), row('due.leaseUntil', '<=', now)]))
-      .orderBy('due.nextAttemptAt')
+      .orderBy('due.nextAttemptAt', (order) => order.asc().nullsFirst())
       .orderBy('due.seq')
   );
 }

@@ -1,0 +1,165 @@
+/**
+ * How Kysely speaks to the server: sessions of a pool, values on their way in and out, and the beginning of transactions.
+ * Values stand in rows as database.ts says; this is the one place that converts them.
+ */
+
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type QueryResult,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type Dialect,
+} from 'kysely';
+import pg from 'pg';
+import type { Pool, PoolClient, PoolConfig, QueryArrayResult } from 'pg';
+
+import { isLost, meaningOf, unknownOutcomeError } from './postgres-errors.ts';
+
+export interface DriverOptions {
+  readonly pool: Pool;
+  readonly location: string;
+  /** Told of every error of a statement, as the library threw it. */
+  readonly onError: (error: unknown) => void;
+  /** Throws where the schema that a transaction found is not the one of this program. */
+  readonly checkVersion: (version: bigint | undefined) => void;
+}
+
+/** Integers of every width come as bigint, all else as the server wrote it. */
+const integerTypes = new Set<number>([pg.types.builtins.INT2, pg.types.builtins.INT4, pg.types.builtins.INT8]);
+const types = {
+  getTypeParser: (type: number) => (integerTypes.has(type) ? BigInt : (text: string) => text),
+};
+
+/** A pool that outlives every failure of its sessions. */
+export function openPool(config: PoolConfig): Pool {
+  const pool = new pg.Pool({ ...config, types });
+  // A session that breaks while nobody uses it has left the pool already; one in use fails in its own statement.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+export function createDialect(options: DriverOptions): Dialect {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => createDriver(options),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  };
+}
+
+interface Session extends DatabaseConnection {
+  readonly client: PoolClient;
+  isBroken: boolean;
+  isWriting: boolean;
+}
+
+/** One state of the database from the first statement to the last; see "isolation" in src/README.md. */
+const beginnings = {
+  'read only': 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  'read write': 'BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE',
+} as const;
+
+export const versionQuery = 'SELECT "version" FROM "tallybookSchema"';
+
+function createDriver({ pool, location, onError, checkVersion }: DriverOptions): Driver {
+  /** Statements without parameters go as they are, several at once too; gives what the last one gave. */
+  async function run(session: Session, text: string): Promise<QueryArrayResult> {
+    try {
+      const results = (await session.client.query(text)) as unknown as QueryArrayResult | QueryArrayResult[];
+      return Array.isArray(results) ? (results.at(-1) ?? noResult()) : results;
+    } catch (error) {
+      throw noted(session, error);
+    }
+  }
+
+  function noted(session: Session, error: unknown): unknown {
+    if (isLost(error)) session.isBroken = true;
+    onError(error);
+    return meaningOf(error, location);
+  }
+
+  return {
+    init: async () => {},
+    async acquireConnection() {
+      try {
+        const client = await pool.connect();
+        const session: Session = {
+          client,
+          isBroken: false,
+          isWriting: false,
+          executeQuery: async (query) => await execute(session, query),
+          streamQuery: () => {
+            throw new Error('streaming is the business of the event store');
+          },
+        };
+        return session;
+      } catch (error) {
+        onError(error);
+        throw meaningOf(error, location);
+      }
+    },
+    async beginTransaction(connection, { accessMode }) {
+      const session = connection as Session;
+      session.isWriting = accessMode !== 'read only';
+      const { rows } = await run(session, `${beginnings[accessMode ?? 'read write']}; ${versionQuery}`);
+      const [row] = rows as unknown as { readonly version: bigint }[];
+      try {
+        checkVersion(row?.version);
+      } catch (error) {
+        await run(session, 'ROLLBACK');
+        throw error;
+      }
+    },
+    async commitTransaction(connection) {
+      const session = connection as Session;
+      const { command } = await run(session, 'COMMIT').catch((error: unknown) => {
+        throw session.isBroken && session.isWriting ? unknownOutcomeError(location, error) : error;
+      });
+      // The server ends a transaction in which a statement failed by taking it back, whatever was asked.
+      if (command === 'ROLLBACK') throw new Error('a transaction went on after a statement of it had failed');
+    },
+    async rollbackTransaction(connection) {
+      const session = connection as Session;
+      if (!session.isBroken) await run(session, 'ROLLBACK').catch(() => (session.isBroken = true));
+    },
+    async releaseConnection(connection) {
+      const session = connection as Session;
+      session.client.release(session.isBroken);
+    },
+    destroy: async () => {
+      await pool.end();
+    },
+  };
+
+  async function execute<R>(session: Session, { sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const values = parameters.map(bindable);
+    try {
+      const { rows, rowCount, command } = await session.client.query(sql, values);
+      const isChange = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE';
+      return { rows: rows as R[], ...(isChange ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) };
+    } catch (error) {
+      throw noted(session, error);
+    }
+  }
+}
+
+function noResult(): never {
+  throw new Error('the server gave no answer');
+}
+
+/** The library would print a number that is no whole one, and `true` where a column counts: those are said here. */
+function bindable(value: unknown): string | null | readonly (string | null)[] {
+  if (Array.isArray(value)) return value.map((each) => bindable(each) as string | null);
+  if (typeof value === 'number') {
+    if (!Number.isSafeInteger(value)) throw new TypeError(`${value} is not a safe integer; use a decimal text`);
+    return String(value);
+  }
+  if (typeof value === 'boolean') return value ? '1' : '0';
+  if (typeof value === 'bigint') return String(value);
+  if (value === null || typeof value === 'string') return value;
+  throw new TypeError(`a value of type ${typeof value} cannot be stored`);
+}

@@ -1,0 +1,256 @@
+/**
+ * Events in PostgreSQL. The table `events` holds the effective versions; a trigger keeps what an update supersedes in
+ * `eventVersions`. Statements are written out: a batch goes in one, and a scan in pages of one snapshot.
+ */
+
+import { CompiledQuery } from 'kysely';
+
+import { limits } from '../../limits.ts';
+import type { Transaction } from '../database.ts';
+import { aggregateByScan } from '../event-aggregation.ts';
+import { isSameEvent, ReusedEvent } from '../event-content.ts';
+import type {
+  AppendOutcome,
+  CanReplace,
+  EventFault,
+  EventPage,
+  EventQuery,
+  EventScan,
+  EventStore,
+  NewEvent,
+  ScannedEvent,
+  StoredEvent,
+} from '../event-store.ts';
+
+const columns = `"id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
+  "receivedAtEpochMs", "isLate", "version"`;
+
+/** In the order of arrival, which `seq` follows; a key that is there already is left alone and not given back. */
+const insertNew = `INSERT INTO "events" ("orgId", ${columns})
+  SELECT $1, "id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
+    "receivedAtEpochMs", "isLate", 1
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::bigint[],
+    $10::smallint[]) WITH ORDINALITY AS "sent" ("id", "idempotencyKey", "customerId", "contractId", "eventName",
+    "timestampEpochMs", "propertiesJson", "receivedAtEpochMs", "isLate", "place")
+  ORDER BY "place" ON CONFLICT ("orgId", "idempotencyKey") DO NOTHING RETURNING "idempotencyKey"`;
+
+const selectEffective = `SELECT ${columns} FROM "events" WHERE "orgId" = $1 AND "idempotencyKey" = ANY($2::text[])`;
+
+const updateEffective = `UPDATE "events" SET ("id", "customerId", "contractId", "eventName", "timestampEpochMs",
+  "propertiesJson", "receivedAtEpochMs", "isLate", "version") = ROW($3, $4, $5, $6, $7::bigint, $8, $9::bigint,
+  $10::smallint, "version" + 1) WHERE "orgId" = $1 AND "idempotencyKey" = $2`;
+
+const selectVersions = `SELECT ${columns} FROM "eventVersions" WHERE "orgId" = $1 AND "idempotencyKey" = $2
+  ORDER BY "version"`;
+
+const selectFaults: Readonly<Record<EventFault['fault'], string>> = {
+  versions: `SELECT "event"."idempotencyKey" FROM "events" AS "event" LEFT JOIN (
+      SELECT "idempotencyKey", count(*) AS "kept", max("version") AS "last" FROM "eventVersions"
+      WHERE "orgId" = $1 GROUP BY "idempotencyKey"
+    ) AS "old" ON "old"."idempotencyKey" = "event"."idempotencyKey"
+    WHERE "event"."orgId" = $1
+      AND ("event"."version" - 1 <> coalesce("old"."kept", 0) OR "event"."version" - 1 <> coalesce("old"."last", 0))`,
+  owner: `SELECT "event"."idempotencyKey" FROM "events" AS "event" JOIN "contracts" AS "contract"
+      ON "contract"."orgId" = "event"."orgId" AND "contract"."id" = "event"."contractId"
+    WHERE "event"."orgId" = $1 AND "contract"."customerId" <> "event"."customerId"`,
+  properties: `SELECT "idempotencyKey" FROM "events" AS "event"
+    WHERE "orgId" = $1 AND "propertiesJson" IS NOT JSON`,
+};
+
+/** So many rows of a scan are in memory at a time. */
+const scannedAtOnce = 10_000;
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Every method runs inside a transaction of the store, and on nothing else. */
+export function createPostgresEventStore(): EventStore {
+  const store: EventStore = {
+    append,
+    scan,
+    aggregate: (tx, request) => aggregateByScan(store, tx, request),
+    list: async (tx, query) => await list(tx, query, false),
+    listLate: async (tx, query) => await list(tx, query, true),
+    listVersions: async (tx, orgId, idempotencyKey) =>
+      (await ask(tx, selectVersions, [orgId, idempotencyKey])).map(storedEvent),
+    async listFaults(tx, orgId) {
+      const faults: EventFault[] = [];
+      for (const [fault, text] of Object.entries(selectFaults) as [EventFault['fault'], string][]) {
+        const rows = await ask(tx, `${text} ORDER BY "event"."seq" LIMIT ${limits.findingsPerCheck}`, [orgId]);
+        faults.push(...rows.map((row) => ({ idempotencyKey: row['idempotencyKey'] as string, fault })));
+      }
+      return faults;
+    },
+  };
+  return store;
+}
+
+async function ask(tx: Transaction | undefined, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+  if (tx === undefined) throw new Error('events are read and written inside read() or write() only');
+  return (await tx.executeQuery(CompiledQuery.raw(text, [...values]))).rows as readonly Row[];
+}
+
+async function append(
+  tx: Transaction,
+  orgId: string,
+  events: readonly NewEvent[],
+  canReplace: CanReplace,
+): Promise<readonly AppendOutcome[]> {
+  if (events.length === 0) return [];
+  const column = <Name extends keyof NewEvent>(name: Name) => events.map((event) => event[name]);
+  const inserted = await ask(tx, insertNew, [
+    orgId,
+    column('id'),
+    column('idempotencyKey'),
+    column('customerId'),
+    column('contractId'),
+    column('eventName'),
+    column('timestampEpochMs'),
+    column('propertiesJson'),
+    column('receivedAtEpochMs'),
+    column('isLate'),
+  ]);
+  const added = new Set(inserted.map((row) => row['idempotencyKey'] as string));
+  if (added.size === events.length) return events.map(() => 'new');
+  return await appendKnown(tx, orgId, { events, added, canReplace });
+}
+
+/** The rest of a batch, of which `added` are recorded: the first of each of these keys is new, all others are known. */
+async function appendKnown(
+  tx: Transaction,
+  orgId: string,
+  {
+    events,
+    added,
+    canReplace,
+  }: { readonly events: readonly NewEvent[]; readonly added: Set<string>; readonly canReplace: CanReplace },
+): Promise<readonly AppendOutcome[]> {
+  const outcomes: AppendOutcome[] = [];
+  const isNew = events.map(({ idempotencyKey }) => added.delete(idempotencyKey));
+  const keys = [...new Set(events.filter((_event, index) => !isNew[index]).map((event) => event.idempotencyKey))];
+  const rows = (await ask(tx, selectEffective, [orgId, keys])).map(storedEvent);
+  const effective = new Map(rows.map((row) => [row.idempotencyKey, row]));
+  for (const [index, event] of events.entries()) {
+    const previous = effective.get(event.idempotencyKey);
+    if (isNew[index] === true) outcomes.push('new');
+    else if (previous === undefined) throw new Error(`the event ${event.idempotencyKey} is neither new nor known`);
+    else if (isSameEvent(previous, event)) outcomes.push('same');
+    else if (await canReplace(previous, event)) {
+      await replace(tx, orgId, event);
+      effective.set(event.idempotencyKey, { ...event, version: previous.version + 1 });
+      outcomes.push('replaced');
+    } else outcomes.push('refused');
+  }
+  return outcomes;
+}
+
+async function replace(tx: Transaction, orgId: string, event: NewEvent): Promise<void> {
+  await ask(tx, updateEffective, [
+    orgId,
+    event.idempotencyKey,
+    event.id,
+    event.customerId,
+    event.contractId,
+    event.eventName,
+    event.timestampEpochMs,
+    event.propertiesJson,
+    event.receivedAtEpochMs,
+    event.isLate,
+  ]);
+}
+
+function storedEvent(row: Row): StoredEvent {
+  return {
+    id: row['id'] as string,
+    idempotencyKey: row['idempotencyKey'] as string,
+    customerId: row['customerId'] as string,
+    contractId: row['contractId'] as string | null,
+    eventName: row['eventName'] as string,
+    timestampEpochMs: Number(row['timestampEpochMs']),
+    propertiesJson: row['propertiesJson'] as string,
+    receivedAtEpochMs: Number(row['receivedAtEpochMs']),
+    isLate: row['isLate'] === 1n,
+    version: Number(row['version']),
+  };
+}
+
+/** A WHERE clause in the making: its texts, and the values for them in the order of their numbers. */
+class Conditions {
+  readonly texts: string[] = [];
+  readonly values: unknown[] = [];
+
+  /** `text` with a `?` for each value. */
+  add(text: string, ...values: unknown[]): void {
+    this.texts.push(
+      text.replaceAll('?', () => {
+        this.values.push(values.shift());
+        return `$${this.values.length}`;
+      }),
+    );
+  }
+
+  toString(): string {
+    return this.texts.join(' AND ');
+  }
+}
+
+/** By key and not by offset: each page begins behind the last row of the one before. */
+async function scan(tx: Transaction, request: EventScan, onEvent: (event: ScannedEvent) => void): Promise<void> {
+  const conditions = scanConditions(request);
+  const from = conditions.values.length;
+  const text = `SELECT "eventName", "timestampEpochMs", "contractId", "propertiesJson", "seq",
+      ${request.withKeys === true ? '"idempotencyKey"' : `'' AS "idempotencyKey"`} FROM "events"
+    WHERE ${conditions} AND ("timestampEpochMs", "seq") > ($${from + 1}, $${from + 2})
+    ORDER BY "timestampEpochMs", "seq" LIMIT ${scannedAtOnce}`;
+  const event = new ReusedEvent();
+  let behind: readonly unknown[] = [-1, -1];
+  for (;;) {
+    const rows = await ask(tx, text, [...conditions.values, ...behind]);
+    for (const row of rows) {
+      event.idempotencyKey = row['idempotencyKey'] as string;
+      event.eventName = row['eventName'] as string;
+      event.timestampEpochMs = Number(row['timestampEpochMs']);
+      event.contractId = row['contractId'] as string | null;
+      event.propertiesJson = row['propertiesJson'] as string;
+      event.forgetProperties();
+      onEvent(event);
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < scannedAtOnce) return;
+    behind = [last['timestampEpochMs'], last['seq']];
+  }
+}
+
+function scanConditions(request: EventScan): Conditions {
+  const conditions = new Conditions();
+  const { orgId, customerId, fromEpochMs, toEpochMs, eventNames = [], excludedEventNames = [], contract } = request;
+  conditions.add('"orgId" = ? AND "customerId" = ?', orgId, customerId);
+  conditions.add('"timestampEpochMs" >= ? AND "timestampEpochMs" < ?', fromEpochMs, toEpochMs);
+  if (eventNames.length > 0) conditions.add('"eventName" = ANY(?::text[])', eventNames);
+  if (excludedEventNames.length > 0) conditions.add('"eventName" <> ALL(?::text[])', excludedEventNames);
+  if (contract !== undefined) {
+    const outside = contract.unassignedOutside.map(
+      () => ' AND NOT ("timestampEpochMs" >= ? AND "timestampEpochMs" < ?)',
+    );
+    const bounds = contract.unassignedOutside.flatMap((taken) => [taken.fromEpochMs, taken.toEpochMs]);
+    const text = `("contractId" = ? OR ("contractId" IS NULL${outside.join('')}))`;
+    conditions.add(text, contract.contractId, ...bounds);
+  }
+  if (request.excludeLate) conditions.add('"isLate" = 0');
+  return conditions;
+}
+
+async function list(tx: Transaction, query: EventQuery, isLate: boolean): Promise<EventPage> {
+  const conditions = new Conditions();
+  conditions.add('"orgId" = ?', query.orgId);
+  if (isLate) conditions.add('"isLate" = 1');
+  if (query.customerId !== undefined) conditions.add('"customerId" = ?', query.customerId);
+  if (query.eventName !== undefined) conditions.add('"eventName" = ?', query.eventName);
+  if (query.fromEpochMs !== undefined) conditions.add('"timestampEpochMs" >= ?', query.fromEpochMs);
+  if (query.toEpochMs !== undefined) conditions.add('"timestampEpochMs" < ?', query.toEpochMs);
+  const [counted] = await ask(tx, `SELECT count(*) AS "total" FROM "events" WHERE ${conditions}`, conditions.values);
+  const from = conditions.values.length;
+  const page = `SELECT ${columns} FROM "events" WHERE ${conditions}
+    ORDER BY "seq" DESC LIMIT $${from + 1} OFFSET $${from + 2}`;
+  const rows = await ask(tx, page, [...conditions.values, query.limit, query.offset]);
+  return { rows: rows.map(storedEvent), total: Number(counted?.['total']) };
+}

@@ -1,0 +1,10 @@
+/**
+ * The schema on PostgreSQL, step by step: forward only, in order, each step one transaction that also sets the version. Its
+ * versions are its own, since another engine needs other steps on the way to the same tables.
+ * A released step is never edited; a change of the schema is a new file, a new line here, and `postgresSchemaVersion`.
+ */
+
+import { billing } from './0001-billing.ts';
+import type { PostgresMigration } from './migration.ts';
+
+export const migrations: readonly PostgresMigration[] = [billing];

@@ -1,0 +1,178 @@
+/**
+ * The PostgreSQL backend: Kysely over a pool of sessions, and the store on top.
+ * Writes of one organization happen one after another, over all processes, and those of different organizations side by side;
+ * a write that names none is alone. Locks see to that before a transaction begins, so that its snapshot is never old; below
+ * them every write is SERIALIZABLE, and is done again as a whole where the server finds that it was not alone after all.
+ */
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CompiledQuery, Kysely } from 'kysely';
+import type { Pool } from 'pg';
+
+import { withoutPassword } from '../../database-url.ts';
+import { limits } from '../../limits.ts';
+import type { Database, Transaction } from '../database.ts';
+import type { InspectionOptions } from '../inspection.ts';
+import type { Store, StoreOptions, WriteOptions } from '../store.ts';
+import { createDialect, openPool } from './postgres-driver.ts';
+import { contendedError, isConflict, lockedError, meaningOf, readOnlyError } from './postgres-errors.ts';
+import { createPostgresEventStore } from './postgres-events.ts';
+import { allWrites, lockKey, prepareServer, refuseOtherVersion } from './postgres-schema.ts';
+import { createTurns } from './postgres-turns.ts';
+import { connectionOf } from './postgres-url.ts';
+
+/** What went wrong inside a transaction, whoever caught it there. */
+interface Trouble {
+  hasConflict: boolean;
+}
+
+/** Connects to the server at `url`; makes and upgrades the tables as needed. */
+export async function openPostgresStore(url: string, options: StoreOptions): Promise<Store> {
+  const location = withoutPassword(url);
+  const pool = openPool(connectionOf(url));
+  try {
+    const facts = await prepareServer(pool, { location, readOnly: options.readOnly === true });
+    return createStore(pool, { ...facts, location, busyMilliseconds: options.busyTimeoutMilliseconds });
+  } catch (error) {
+    await pool.end();
+    throw meaningOf(error, location);
+  }
+}
+
+interface StoreFacts {
+  readonly location: string;
+  readonly schema: string;
+  readonly isReadOnly: boolean;
+  readonly busyMilliseconds: number | undefined;
+}
+
+function createStore(pool: Pool, { location, schema, isReadOnly, busyMilliseconds }: StoreFacts): Store {
+  const inside = new AsyncLocalStorage<Trouble>();
+  const database = new Kysely<Database>({
+    dialect: createDialect({
+      pool,
+      location,
+      onError: (error) => {
+        const trouble = inside.getStore();
+        if (trouble !== undefined && isConflict(error)) trouble.hasConflict = true;
+      },
+      checkVersion: (version) => refuseOtherVersion(location, version),
+    }),
+  });
+  const turns = createTurns();
+  const pending = new Set<Promise<unknown>>();
+  let closing: Promise<void> | undefined;
+
+  async function read<T>(query: (tx: Transaction) => Promise<T>): Promise<T> {
+    return await persistently(async () => await database.transaction().setAccessMode('read only').execute(query));
+  }
+
+  async function write<T>(change: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
+    if (isReadOnly) throw readOnlyError(location);
+    const { turn, busyTimeoutMilliseconds = busyMilliseconds ?? limits.busyTimeoutMilliseconds } = options;
+    if (busyTimeoutMilliseconds === 0 && !turns.isFree(turn)) throw lockedError(location);
+    // To the server, 0 is no limit at all.
+    const lock = lockOf(turn, Math.max(1, busyTimeoutMilliseconds));
+    return await turns.take(turn, async () =>
+      persistently(async () =>
+        database.connection().execute(async (session) => {
+          // Before the transaction: its snapshot has to be taken when its turn has come.
+          await session.executeQuery(lock);
+          try {
+            return await session.transaction().setAccessMode('read write').execute(change);
+          } finally {
+            // A session that broke has lost its locks, too.
+            await session.executeQuery(release).catch(() => undefined);
+          }
+        }),
+      ),
+    );
+  }
+
+  function lockOf(turn: string | undefined, milliseconds: number): CompiledQuery {
+    const wait = `set_config('lock_timeout', $1, false)`;
+    const common = lockKey(schema, allWrites);
+    if (turn === undefined) return raw(`SELECT ${wait}, pg_advisory_lock($2)`, [milliseconds, common]);
+    const own = lockKey(schema, `turn ${turn}`);
+    return raw(`SELECT ${wait}, pg_advisory_lock_shared($2), pg_advisory_lock($3)`, [milliseconds, common, own]);
+  }
+
+  /** Again from its beginning where the server found a conflict; the engine is made to be run again. */
+  async function persistently<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      const trouble: Trouble = { hasConflict: false };
+      try {
+        return await inside.run(trouble, attempt);
+      } catch (error) {
+        if (!trouble.hasConflict) throw error;
+        if (tries === limits.transactionAttempts) throw contendedError(location, error);
+      }
+      await sleep(pauseAfter(tries));
+    }
+  }
+
+  async function exclusively<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
+    const key = lockKey(schema, `exclusively ${name}`);
+    return await database.connection().execute(async (session) => {
+      const { rows } = await session.executeQuery(raw(`SELECT pg_try_advisory_lock($1)::int AS "isOurs"`, [key]));
+      const [row] = rows as { readonly isOurs: bigint }[];
+      if (row?.isOurs !== 1n) return undefined;
+      try {
+        return await work();
+      } finally {
+        await session.executeQuery(release).catch(() => undefined);
+      }
+    });
+  }
+
+  /** What is begun inside a transaction would wait for that transaction, or see a state that is none of its. */
+  async function counted<T>(work: () => Promise<T>): Promise<T> {
+    if (inside.getStore()) throw new Error('a transaction was begun inside another; pass its tx on instead');
+    if (closing !== undefined) throw new Error(`the store of ${location} is closed, and its sessions are destroyed`);
+    const result = work();
+    pending.add(result);
+    try {
+      return await result;
+    } finally {
+      pending.delete(result);
+    }
+  }
+
+  async function close(): Promise<void> {
+    await Promise.allSettled(pending);
+    await database.destroy();
+    if (!pool.ended) await pool.end();
+  }
+
+  return {
+    location,
+    isReadOnly,
+    events: createPostgresEventStore(),
+    get pendingTransactions() {
+      return pending.size;
+    },
+    read: (query) => counted(() => read(query)),
+    write: (change, options) => counted(() => write(change, options)),
+    exclusively,
+    inspect: (options: InspectionOptions) =>
+      counted(async () => {
+        const { inspectServer } = await import('./postgres-inspection.ts');
+        return await inspectServer(pool, { ...options, location, schema, isReadOnly });
+      }),
+    close: () => {
+      if (inside.getStore()) throw new Error('a store cannot be closed inside a transaction');
+      return (closing ??= close());
+    },
+  };
+}
+
+const raw = (text: string, parameters: readonly unknown[] = []): CompiledQuery =>
+  CompiledQuery.raw(text, [...parameters]);
+
+const release = raw('SELECT pg_advisory_unlock_all()');
+
+/** Twice as long each time. No chance is needed to part the two: the server has let one of them go on. */
+function pauseAfter(tries: number): number {
+  return Math.min(limits.transactionPauseMilliseconds * 2 ** (tries - 1), limits.transactionPauseCapMilliseconds);
+}

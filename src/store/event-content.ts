@@ -1,0 +1,42 @@
+/** What events hold, whichever store keeps them: when two are the same, and how a scan hands out their properties. */
+
+import { reviveExactJson } from '../exact-json.ts';
+import type { EventValue, NewEvent, ScannedEvent } from './event-store.ts';
+
+/** Whether what was sent is what is recorded already; ids and the time of arrival do not count. */
+export function isSameEvent(previous: NewEvent, next: NewEvent): boolean {
+  return (
+    previous.customerId === next.customerId &&
+    previous.contractId === next.contractId &&
+    previous.eventName === next.eventName &&
+    previous.timestampEpochMs === next.timestampEpochMs &&
+    previous.propertiesJson === next.propertiesJson
+  );
+}
+
+/** A number that JSON.parse may not print as it was written: with a point, an exponent, many digits, or minus zero. */
+const needsExactNumbers = /\d[.eE]|\d{16}|-0/;
+
+/** One object for all rows of a scan. */
+export class ReusedEvent implements ScannedEvent {
+  idempotencyKey = '';
+  eventName = '';
+  timestampEpochMs = 0;
+  contractId: string | null = null;
+  propertiesJson = '{}';
+  #properties: Readonly<Record<string, EventValue>> | undefined;
+
+  get properties(): Readonly<Record<string, EventValue>> {
+    this.#properties ??= parseProperties(this.propertiesJson);
+    return this.#properties;
+  }
+
+  forgetProperties(): void {
+    this.#properties = undefined;
+  }
+}
+
+function parseProperties(json: string): Readonly<Record<string, EventValue>> {
+  const value: unknown = needsExactNumbers.test(json) ? reviveExactJson(json) : JSON.parse(json);
+  return value as Readonly<Record<string, EventValue>>;
+}

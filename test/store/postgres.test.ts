@@ -1,0 +1,22 @@
+import { openStore } from '../../src/store/open.ts';
+import { usePostgres } from '../support/postgres.ts';
+import { describeDatabase } from './database-suite.ts';
+import { describeEventStore } from './event-store-suite.ts';
+
+const postgres = await usePostgres();
+
+if (postgres !== undefined) {
+  const open = async () => {
+    const url = await postgres.create();
+    const store = await openStore(url);
+    return {
+      ...store,
+      close: async () => {
+        await store.close();
+        await postgres.drop(url);
+      },
+    };
+  };
+  describeDatabase('PostgreSQL', open);
+  describeEventStore('PostgreSQL', open);
+}

@@ -1,0 +1,55 @@
+/** Databases on the PostgreSQL server of a run of tests. */
+
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, inject, test } from 'vitest';
+
+import { superuser } from './postgres-process.ts';
+import { templateName } from './postgres-setup.ts';
+import type { PostgresAnswer } from './postgres-setup.ts';
+
+export interface PostgresDatabases {
+  /** The URL of a new database: with our tables in it, or `isEmpty`. */
+  readonly create: (options?: { readonly isEmpty?: boolean }) => Promise<string>;
+  /** Removes a database, whoever has it open. */
+  readonly drop: (url: string) => Promise<void>;
+}
+
+/**
+ * The server's databases, or undefined where it cannot run on this machine: then the file that asks has one skipped test,
+ * which says why. Call at the top of a test file; what it creates is dropped when the file has ended.
+ */
+export async function usePostgres(): Promise<PostgresDatabases | undefined> {
+  const answer = (await (await fetch(inject('postgres'))).json()) as PostgresAnswer;
+  if ('reason' in answer) {
+    sayWhyNot(answer.reason);
+    return undefined;
+  }
+  const url = (database: string) => `postgres://${superuser}@127.0.0.1:${answer.port}/${database}`;
+  const administrator = new pg.Client({ connectionString: url('postgres') });
+  await administrator.connect();
+  const created = new Set<string>();
+  const drop = async (database: string) => {
+    created.delete(database);
+    await administrator.query(`DROP DATABASE IF EXISTS "${new URL(database).pathname.slice(1)}" WITH (FORCE)`);
+  };
+  afterAll(async () => {
+    for (const database of created) await drop(database);
+    await administrator.end();
+  });
+  return {
+    drop,
+    create: async ({ isEmpty = false } = {}) => {
+      const name = `test_${randomUUID().replaceAll('-', '')}`;
+      await administrator.query(`CREATE DATABASE "${name}" TEMPLATE ${isEmpty ? 'template0' : templateName}`);
+      created.add(url(name));
+      return url(name);
+    },
+  };
+}
+
+function sayWhyNot(reason: string): void {
+  process.stderr.write(`PostgreSQL is not tested: ${reason}\n`);
+  // oxlint-disable-next-line vitest/no-disabled-tests -- so that a report says what was not tested, and why
+  test.skip(`PostgreSQL cannot run on this machine: ${reason}`, () => undefined);
+}
