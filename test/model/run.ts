@@ -41,16 +41,16 @@ export class Disagreement extends Error {
 
 const begin = '2026-03-01T00:00:00.000Z';
 
-async function createRun(): Promise<Run> {
-  const world = await createWorld({ start: begin });
+async function createRun(database?: string): Promise<Run> {
+  const world = await createWorld({ start: begin, ...(database === undefined ? {} : { database }) });
   const rival = await createRival(world);
   return { world, state: createState(instantOf(begin)), names: createNames(), seen: createSeen(), rival };
 }
 
-/** Runs what a seed makes of the model, up to a number of steps; rejects with a Disagreement. */
-export async function runSeed(seed: number, length: number): Promise<readonly Step[]> {
+/** Runs what a seed makes of the model, up to a number of steps, in memory or in a new database; rejects with a Disagreement. */
+export async function runSeed(seed: number, length: number, database?: string): Promise<readonly Step[]> {
   const random = createRandom(seed);
-  const run = await createRun();
+  const run = await createRun(database);
   const steps: Step[] = [];
   try {
     for (const call of opening(random)) await take(run, steps, { at: timestampOf(run.state.now), ...call });
@@ -71,9 +71,9 @@ export async function runSeed(seed: number, length: number): Promise<readonly St
   }
 }
 
-/** Runs given steps; rejects with a Disagreement. */
-export async function runSteps(given: readonly Step[]): Promise<void> {
-  const run = await createRun();
+/** Runs given steps, in memory or in a new database; rejects with a Disagreement. */
+export async function runSteps(given: readonly Step[], database?: string): Promise<void> {
+  const run = await createRun(database);
   const steps: Step[] = [];
   try {
     for (const step of given) {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
 import { allOperations } from '../../src/operations/all.ts';
+import { usePostgres } from '../support/postgres.ts';
 import { createStage } from '../support/stage.ts';
 import type { Surface } from '../support/stage.ts';
 import { parseScript, performScript } from './script.ts';
@@ -16,8 +17,10 @@ const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 /** `npm run scripts` writes what the embedded service answers; the HTTP surface must then agree. */
 const isRecording = process.env['TALLY_RECORD_SCRIPTS'] === '1';
 
-async function perform(name: string, surface: Surface): Promise<string> {
-  const stage = await createStage(surface);
+const postgres = await usePostgres();
+
+async function perform(name: string, surface: Surface, database?: string): Promise<string> {
+  const stage = await createStage(surface, database === undefined ? {} : { database });
   try {
     return sameEverywhere(await performScript(read(name), stage), stage.directory);
   } finally {
@@ -48,6 +51,11 @@ describe.each(names)('%s prints the same', (name) => {
 
   test('and over HTTP', async () => {
     expect(await perform(name, 'http')).toBe(read(name));
+  });
+
+  test.runIf(postgres !== undefined).each(['embedded', 'http'] as const)('and on PostgreSQL, %s', async (surface) => {
+    const database = await postgres?.create();
+    expect(await perform(name, surface, database)).toBe(read(name));
   });
 });
 

@@ -48,11 +48,13 @@ export async function createStage(
     readonly start?: string;
     /** Stands between command line and service; gives its own address. */
     readonly proxy?: (url: string) => Promise<string>;
+    /** Instead of a file of its own. */
+    readonly database?: string;
   } = {},
 ): Promise<CommandStage> {
   const clock = createClock(options.start);
   const directory = mkdtempSync(join(tmpdir(), 'tallybook-test-'));
-  const database = join(directory, 'stage.db');
+  const database = options.database ?? join(directory, 'stage.db');
   const [newId, randomBytes] = [countedIds(), countedBytes()];
   const newCommandId = countedIds();
   const openEngine = async (
