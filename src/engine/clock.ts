@@ -75,7 +75,7 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
 
 /**
  * What a server does by itself: everything that is due now. A simulated database waits for its clock to be advanced, and one
- * that is read-only for a server that may write.
+ * that is read-only for a server that may write. Of several servers on one database one does it, and the others find nothing.
  */
 export async function billDue(parts: EngineParts, signal: AbortSignal | undefined): Promise<DueReport> {
   const report = createRunReport();
@@ -85,7 +85,9 @@ export async function billDue(parts: EngineParts, signal: AbortSignal | undefine
   }));
   if (found.isSimulated || parts.store.isReadOnly) return report.body();
   const until = parts.now();
-  for (const { id } of found.organizations) await runDue(parts, id, { until, report, signal });
+  await parts.store.exclusively('bill run', async () => {
+    for (const { id } of found.organizations) await runDue(parts, id, { until, report, signal });
+  });
   return report.body();
 }
 

@@ -214,6 +214,7 @@ async function noteUse(dependencies: EngineDependencies, key: ApiKey): Promise<v
     // A reading must not wait for a writer only to note that it was made.
     await store.write(async (tx) => await updateApiKey(tx, key.orgId, key.id, { lastUsedAt: wireTimestamp(now) }), {
       busyTimeoutMilliseconds: 0,
+      turn: `use of ${key.id}`,
     });
   } catch (error) {
     if (!(error instanceof BillingError)) throw error;
