@@ -4,6 +4,10 @@
 // A checkout runs src/ as it stands, even when a dist/ from an earlier build lies beside it; an installed package has dist/ only.
 
 const oldestMajor = 26;
+// By these Node shows what is in memory, keys among it: a debugger's port to everybody on this machine, the others in a file.
+const revealing =
+  /(?:^|[\s"'])(--(?:inspect(?:-brk|-wait|-port)?|debug-port|heapsnapshot-\S+?|heap-prof\S*?))(?=[\s"'=]|$)/;
+const oldCacheDays = 7;
 // In a longer run V8 may have dropped the bytecode of what is needed at the start.
 const longestSeconds = 5;
 
@@ -13,8 +17,24 @@ if (Number(process.versions.node.split('.')[0]) < oldestMajor) {
       'Install it from https://nodejs.org, or inside a checkout run: npm ci && npx tally\n',
   );
   process.exitCode = 2;
-} else {
+} else if (mayRun()) {
   void start();
+}
+
+// --allow-inspect is the launcher's own: the program does not learn of it.
+function mayRun() {
+  const { argv, env, execArgv } = process;
+  const word = argv.indexOf('--allow-inspect');
+  if (word !== -1) return argv.splice(word, 1).length > 0;
+  const asked =
+    env.NODE_OPTIONS || execArgv.length > 0 ? revealing.exec([env.NODE_OPTIONS, ...execArgv].join(' ')) : null;
+  if (asked === null) return true;
+  process.stderr.write(
+    `tally: Node is told to start with ${asked[1]}, by which others could read keys: nothing was done\n` +
+      '  hint: unset NODE_OPTIONS, or give --allow-inspect\n',
+  );
+  process.exitCode = 2;
+  return false;
 }
 
 async function start() {
@@ -51,7 +71,8 @@ function cacheFolder(name) {
 
 // Gives a `require` for the files of the bundle, and keeps the bytecode of what they ran for the next time. Node's own cache
 // is filled before anything has run: whatever a file does is then compiled again in every process, a fifth of the time of a
-// short command. A file's name holds a digest of its content, so that bytecode never meets another text than its own.
+// short command. A file's name holds a digest of its content, so that bytecode never meets another text than its own. V8 trusts
+// bytecode, and one wrong bit made a command say nothing: each is kept twice and compared, which costs less than a digest.
 function createLoader(dist, cache) {
   const { readFileSync } = process.getBuiltinModule('node:fs');
   const { Script } = process.getBuiltinModule('node:vm');
@@ -80,7 +101,7 @@ function createLoader(dist, cache) {
   function run(name) {
     const filename = dist + name;
     const hasDigest = /-[\w-]{8}\.cjs$/.test(name);
-    const cachedData = hasDigest && folder !== undefined ? read(`${folder}/${name}`) : undefined;
+    const cachedData = hasDigest && folder !== undefined ? readTwin(`${folder}/${name}`) : undefined;
     const text = `(function (exports, require, module) {${readFileSync(filename, 'utf8')}\n})`;
     const script = new Script(text, { filename, cachedData });
     if (hasDigest) {
@@ -90,16 +111,21 @@ function createLoader(dist, cache) {
     return script.runInThisContext();
   }
 
-  function read(path) {
+  function readTwin(path) {
     try {
-      return readFileSync(path);
+      const bytes = readFileSync(path);
+      const half = bytes.subarray(0, bytes.length / 2);
+      return half.length > 0 && half.equals(bytes.subarray(half.length)) ? half : undefined;
     } catch {
       return undefined;
     }
   }
 
   process.once('exit', () => {
-    if (!isAllKept && folder !== undefined && process.uptime() < longestSeconds) keep(folder, scripts);
+    if (!isAllKept && folder !== undefined && process.uptime() < longestSeconds) {
+      keep(folder, scripts);
+      sweep(cache, { folder, dist });
+    }
   });
   return load;
 }
@@ -111,10 +137,25 @@ function keep(folder, scripts) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     for (const [name, script] of scripts) {
       const unfinished = `${folder}/${name}.${process.pid}`;
-      writeFileSync(unfinished, script.createCachedData(), { flag: 'wx', mode: 0o600, flush: true });
+      const bytes = script.createCachedData();
+      writeFileSync(unfinished, Buffer.concat([bytes, bytes]), { flag: 'wx', mode: 0o600, flush: true });
       renameSync(unfinished, `${folder}/${name}`);
     }
   } catch {
     // A cache that cannot be written, or is full, costs time and nothing else.
+  }
+}
+
+// What versions of tally or Node left that are no longer here. Another one in use keeps its own for a week at least.
+function sweep(cache, { folder, dist }) {
+  const { existsSync, readdirSync, rmSync, statSync } = process.getBuiltinModule('node:fs');
+  const oldest = Date.now() - oldCacheDays * 86_400_000;
+  try {
+    const others = readdirSync(cache).map((name) => `${cache}/${name}`);
+    const parts = readdirSync(folder).filter((name) => !existsSync(dist + name));
+    const left = [...others.filter((path) => path !== folder), ...parts.map((name) => `${folder}/${name}`)];
+    for (const path of left) if (statSync(path).mtimeMs < oldest) rmSync(path, { recursive: true, force: true });
+  } catch {
+    // Another process sweeps too, or nobody may.
   }
 }

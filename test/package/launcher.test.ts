@@ -1,7 +1,18 @@
 /** bin/tally.js, tried beside small stand-ins for the program, because which one it starts is the question. */
 
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
@@ -76,19 +87,78 @@ describe('the bytecode of a bundle', () => {
     ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
     ['empty', () => Buffer.alloc(0)],
     ['nothing but zeros', (bytes: Buffer) => bytes.fill(0)],
+    ['with one wrong bit', (bytes: Buffer) => bytes.fill((bytes[200] ?? 0) ^ 4, 200, 201)],
+    [
+      'with one wrong bit near its end',
+      (bytes: Buffer) => bytes.fill((bytes.at(-9) ?? 0) ^ 1, bytes.length - 9, bytes.length - 8),
+    ],
   ])('%s is made anew', (_, spoilt) => {
     launch();
     const [path = ''] = kept().map((name) => join(folder, name));
     const good = readFileSync(path);
     writeFileSync(path, spoilt(Buffer.from(good)));
     expect(launch()).toEqual({ stdout: 'bundle and its part', stderr: '', status: 0 });
-    expect(readFileSync(path).length).toBe(good.length);
+    const made = readFileSync(path);
+    expect(made.length).toBe(good.length);
+    expect(made.subarray(0, made.length / 2).equals(made.subarray(made.length / 2))).toBe(true);
+  });
+
+  test('of versions that are gone is removed after a week', () => {
+    launch();
+    const [own = ''] = kept().map((name) => join(folder, name));
+    const [gone, recent, node] = [
+      join(own, '../gone-a1B2_c-4.cjs'),
+      join(own, '../recent-a1B2_c-4.cjs'),
+      join(own, '../../v20.0.0-x64-0'),
+    ];
+    for (const path of [gone, recent]) writeFileSync(path, 'x');
+    mkdirSync(node);
+    const weekAgo = Date.now() / 1000 - 8 * 86_400;
+    for (const path of [gone, node, own]) utimesSync(path, weekAgo, weekAgo);
+    writeFileSync(join(folder, part), `exports.tell = () => process.stdout.write(' and another part');`);
+    writeFileSync(own, 'spoilt');
+    utimesSync(own, weekAgo, weekAgo);
+    expect(launch().stdout).toBe('bundle and another part');
+    expect([gone, recent, node, own].map((path) => existsSync(path))).toEqual([false, true, false, true]);
   });
 
   test('is neither read nor kept where Node is told to keep none', () => {
     launch([], { environment: { NODE_DISABLE_COMPILE_CACHE: '1' } });
     expect(kept()).toEqual([]);
   });
+});
+
+describe.each(['src/main.ts', 'dist/main.cjs'])('a start of %s that would show keys to others', (program) => {
+  beforeEach(() => place(program, 'started', 'process.stdout.write(` ${process.argv.slice(2)}`);'));
+
+  test.each([
+    '--inspect',
+    '--inspect=127.0.0.1:0',
+    '--no-warnings --inspect-port=0',
+    '--heapsnapshot-signal=SIGUSR2',
+    '--heapsnapshot-near-heap-limit=3',
+  ])('by NODE_OPTIONS=%s is refused', (options) => {
+    const run = launch(['customers', 'list'], { environment: { NODE_OPTIONS: options } });
+    expect([run.stdout, run.status]).toEqual(['', 2]);
+    expect(run.stderr).toContain('by which others could read keys');
+    expect(run.stderr).toContain('--allow-inspect');
+  });
+
+  test('by a flag of Node itself is refused', () => {
+    expect(launch([], { before: ['--heapsnapshot-signal=SIGUSR2'] }).status).toBe(2);
+  });
+
+  test('is allowed by a flag, which the program does not see', () => {
+    const environment = { NODE_OPTIONS: '--heapsnapshot-signal=SIGUSR2' };
+    expect(launch(['a', '--allow-inspect', 'b'], { environment }).stdout).toBe('started a,b');
+  });
+
+  test.each(['--no-warnings', '--max-old-space-size=500', '--title=--inspected', '--inspect-publish-uid=http'])(
+    'is not one with NODE_OPTIONS=%s',
+    (options) => {
+      expect(launch([], { environment: { NODE_OPTIONS: options } }).stdout).toBe('started ');
+    },
+  );
 });
 
 test('a cache folder that cannot be made stops nothing', () => {
