@@ -426,6 +426,7 @@ complete -c tally -n "__tally_at 'products list'" -l help
 complete -c tally -n "__tally_at 'products archive'" -l help
 complete -c tally -f -n "__tally_at 'keys'" -a create -d 'Create an API key; it is shown this once'
 complete -c tally -f -n "__tally_at 'keys'" -a list -d 'List API keys, newest first'
+complete -c tally -f -n "__tally_at 'keys'" -a whoami -d 'Show whose key is in use, and what it may do'
 complete -c tally -f -n "__tally_at 'keys'" -a revoke -d 'Revoke an API key at once'
 complete -c tally -f -n "__tally_at 'keys'" -a rotate -d 'Replace an API key by a new one of the same scopes'
 complete -c tally -n "__tally_at 'keys create'" -l name
@@ -435,6 +436,7 @@ complete -c tally -n "__tally_at 'keys create'" -l input
 complete -c tally -n "__tally_at 'keys create'" -l clear -x -a "(tally __complete clear keys create)"
 complete -c tally -n "__tally_at 'keys create'" -l help
 complete -c tally -n "__tally_at 'keys list'" -l help
+complete -c tally -n "__tally_at 'keys whoami'" -l help
 complete -c tally -n "__tally_at 'keys revoke'" -l help
 complete -c tally -n "__tally_at 'keys rotate'" -l valid-until
 complete -c tally -n "__tally_at 'keys rotate'" -l input
@@ -531,6 +533,7 @@ complete -c tally -n "__tally_at 'profile add'" -l environment
 complete -c tally -n "__tally_at 'profile add'" -l base-url
 complete -c tally -n "__tally_at 'profile add'" -l key-stdin
 complete -c tally -n "__tally_at 'profile add'" -l key-file
+complete -c tally -n "__tally_at 'profile add'" -l no-check
 complete -c tally -n "__tally_at 'profile add'" -l keyring
 complete -c tally -n "__tally_at 'doctor'" -l full
 complete -c tally -n "__tally_at 'restore'" -l to

@@ -75,9 +75,10 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'products get' = @{ next = @(); flags = @('--help'); asks = @() }
     'products list' = @{ next = @(); flags = @('--limit','--offset','--all','--help'); asks = @() }
     'products archive' = @{ next = @(); flags = @('--help'); asks = @() }
-    'keys' = @{ next = @('create','list','revoke','rotate'); flags = @(); asks = @() }
+    'keys' = @{ next = @('create','list','whoami','revoke','rotate'); flags = @(); asks = @() }
     'keys create' = @{ next = @(); flags = @('--name','--scopes','--expires-at','--input','--clear','--help'); asks = @('--scopes','--clear') }
     'keys list' = @{ next = @(); flags = @('--help'); asks = @() }
+    'keys whoami' = @{ next = @(); flags = @('--help'); asks = @() }
     'keys revoke' = @{ next = @(); flags = @('--help'); asks = @() }
     'keys rotate' = @{ next = @(); flags = @('--valid-until','--input','--help'); asks = @() }
     'orgs' = @{ next = @('create','list','update'); flags = @(); asks = @() }
@@ -103,7 +104,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'bill' = @{ next = @('run'); flags = @(); asks = @() }
     'bill run' = @{ next = @(); flags = @('--until','--all-organizations','--rehearse','--input','--help'); asks = @('--all-organizations','--rehearse') }
     'profile' = @{ next = @('add','list','use','show','remove','check'); flags = @(); asks = @() }
-    'profile add' = @{ next = @(); flags = @('--environment','--base-url','--key-stdin','--key-file','--keyring'); asks = @() }
+    'profile add' = @{ next = @(); flags = @('--environment','--base-url','--key-stdin','--key-file','--no-check','--keyring'); asks = @() }
     'profile list' = @{ next = @(); flags = @(); asks = @() }
     'profile use' = @{ next = @(); flags = @(); asks = @() }
     'profile show' = @{ next = @(); flags = @(); asks = @() }

@@ -78,7 +78,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
         sleep,
         random: Math.random,
       });
-      return { billing: client, close: () => client.close() };
+      return { billing: client, connection: () => client.connection(), close: () => client.close() };
     },
     async serve({ engine, host, port, rateLimitPerMinute, billEverySeconds, isVerbose }) {
       const [{ createServer }, { createScheduler }, { createMetrics }] = await Promise.all([

@@ -1,6 +1,6 @@
 /** What one run of `tally` works with: its terminal, its global flags, and the service, opened as late as possible. */
 
-import type { Billing, Engine } from '../operations/index.ts';
+import type { Billing, ConnectionFacts, Engine } from '../operations/index.ts';
 import type { Maintenance } from '../operations/maintenance.ts';
 import type { Keyring } from './keyring.ts';
 import type { OutputChoice } from './output.ts';
@@ -11,6 +11,8 @@ import type { Terminal } from './terminal.ts';
 
 export interface OpenBilling {
   readonly billing: Billing;
+  /** Facts of the last answer of a service behind a network. */
+  connection?(): ConnectionFacts | undefined;
   close(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@
 import { BillingError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { loadOperation, loadRoom, roomOf } from '../operations/index.ts';
-import type { Answer, Billing, OperationName } from '../operations/index.ts';
+import type { Answer, Billing, ConnectionFacts, OperationName } from '../operations/index.ts';
 import { changesState, pathParameters } from '../operations/operation.ts';
 import type { CallInput, Operation } from '../operations/operation.ts';
 import { notOffered, readAnswer, unknownOutcome } from './response.ts';
@@ -34,6 +34,8 @@ export interface ClientOptions {
 }
 
 export interface Client extends Billing {
+  /** Facts of the last answer; undefined before the first. */
+  connection(): ConnectionFacts | undefined;
   /** Hangs up at once. */
   close(): Promise<void>;
 }
@@ -47,6 +49,7 @@ export function createClient(options: ClientOptions): Client {
   const ownHeaders = { accept: 'application/json', 'user-agent': 'tallybook' };
   /** Whether the instance names itself one of ours; undefined until it answered. */
   let isTallybook: boolean | undefined;
+  let facts: ConnectionFacts | undefined;
 
   async function call<N extends OperationName>(name: N, input: CallInput = {}): Promise<Answer<N>> {
     const operation: Operation = await loadOperation(name);
@@ -65,7 +68,9 @@ export function createClient(options: ClientOptions): Client {
   /** Sends until an outcome is final. */
   async function exchange(request: HttpRequest, call: Exchange): Promise<HttpAnswer | NoAnswer> {
     for (let attempt = 1; ; attempt += 1) {
+      const sentAt = options.now();
       const outcome = await transport.send(request, remaining(call.deadline));
+      if (outcome.kind === 'answer') facts = factsOf(outcome, { sentAt, receivedAt: options.now() });
       if (outcome.kind === 'answer' && outcome.headers['tallybook-version'] !== undefined) isTallybook = true;
       const delayMilliseconds = retryDelay({
         outcome,
@@ -111,7 +116,22 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     call,
+    connection: () => facts,
     close: async () => transport.close(),
+  };
+}
+
+/** The Date header names a whole second that had begun: its middle is held against the middle of the exchange. */
+function factsOf(
+  { headers }: HttpAnswer,
+  { sentAt, receivedAt }: { readonly sentAt: Temporal.Instant; readonly receivedAt: Temporal.Instant },
+): ConnectionFacts {
+  const [sent, received] = [sentAt.epochMilliseconds, receivedAt.epochMilliseconds];
+  const [date, version] = [Date.parse(headers['date'] ?? ''), headers['tallybook-version']];
+  return {
+    latencyMilliseconds: received - sent,
+    ...(Number.isNaN(date) ? {} : { clockAheadMilliseconds: Math.round(date + 500 - (sent + received) / 2) }),
+    ...(version === undefined || !/^[\w.+-]{1,40}$/.test(version) ? {} : { version }),
   };
 }
 

@@ -3,7 +3,7 @@
 import { BillingError, ConflictError, ForbiddenError } from '../errors.ts';
 import { loadOperation, roomOf } from '../operations/index.ts';
 import type { Answer, Caller, OperationName, RoomDeclarations, RoomName } from '../operations/index.ts';
-import { changesState } from '../operations/operation.ts';
+import { allows, changesState } from '../operations/operation.ts';
 import type { CallInput, Operation } from '../operations/operation.ts';
 import { type ParsedInput, check, parseInput } from '../operations/parse.ts';
 import { ConstraintViolation } from '../store/constraint-violation.ts';
@@ -92,7 +92,7 @@ function checkScope(caller: Caller, operation: Operation): void {
   if (operation.route === undefined && !caller.isLocal) {
     throw new ForbiddenError(`${operation.name} is offered only to the owner of the database`);
   }
-  if (caller.scopes.includes('*') || caller.scopes.includes(operation.scope)) return;
+  if (allows(caller.scopes, operation.scope)) return;
   throw new ForbiddenError(`API key does not have the required permission: ${operation.scope}`);
 }
 

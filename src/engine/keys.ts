@@ -68,7 +68,7 @@ export async function authenticate(dependencies: EngineDependencies, key: string
   if (found.revokedAt !== null) throw new UnauthorizedError('API key has been revoked');
   if (hasExpired(found, timestamp)) throw new UnauthorizedError('API key has expired');
   await noteUse(dependencies, found);
-  return { organizationId: found.orgId, scopes: found.scopes, isLocal: false };
+  return { organizationId: found.orgId, scopes: found.scopes, keyId: found.id, isLocal: false };
 }
 
 export const keyHandlers: HandlersOf<typeof keyOperations> = {
@@ -83,6 +83,14 @@ export const keyHandlers: HandlersOf<typeof keyOperations> = {
   'keys.list': async (context) => {
     const keys = await listApiKeys(context.tx, context.orgId);
     return { body: { data: keys.map(wireKey) } };
+  },
+
+  'keys.whoami': async (context) => {
+    const { caller, organization } = context;
+    const found = caller.keyId === undefined ? null : await getKey(context, caller.keyId);
+    const key = found && { id: found.id, name: found.name, suffix: found.suffix, expiresAt: found.expiresAt };
+    const { id, name, environment } = organization;
+    return { body: { data: { organization: { id, name }, environment, scopes: [...caller.scopes], key } } };
   },
 
   'keys.revoke': async (context, { params }) => {

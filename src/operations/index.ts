@@ -96,10 +96,22 @@ export interface Billing {
   call<N extends OperationName>(name: N, input?: CallInput): Promise<Answer<N>>;
 }
 
+/** What the last answer of a service behind a network told beside its content. */
+export interface ConnectionFacts {
+  /** From the request to the whole answer. */
+  readonly latencyMilliseconds: number;
+  /** How far the clock of the service is ahead of this machine's, give or take a second and the latency. */
+  readonly clockAheadMilliseconds?: number;
+  /** Of a service of ours. */
+  readonly version?: string;
+}
+
 /** Who calls: the organization that a key belongs to, and what the key may do. */
 export interface Caller {
   readonly organizationId: string;
   readonly scopes: readonly Scope[];
+  /** The key that it came with; none for the owner of the database. */
+  readonly keyId?: string;
   /** In this process, by the owner of the database: may also administer. */
   readonly isLocal: boolean;
 }

@@ -1,4 +1,4 @@
-/** Administration of an embedded service, never offered over the API: organizations and their keys (interface 5, semantics 3, 13). */
+/** Organizations and their keys: administration of an embedded service, never offered over the API (interface 5, semantics 3, 13). */
 
 import * as z from 'zod';
 
@@ -33,6 +33,24 @@ const keyFields = {
 const key = z.strictObject(keyFields);
 /** The key itself stands first and is shown this once. */
 const newKey = z.strictObject({ key: z.string(), ...keyFields });
+
+const whoami = z.strictObject({
+  organization: z.strictObject({ id: uuid, name: z.string() }),
+  environment: z.enum(environments),
+  scopes: z.array(z.enum(scopes)),
+  /** Null for the owner of the database, who needs none. */
+  key: z.strictObject({ id: uuid, name: z.string(), suffix: z.string(), expiresAt: timestamp.nullable() }).nullable(),
+});
+const whoamiView: View = {
+  rows: 'data',
+  columns: [
+    { header: 'ORGANIZATION', path: 'organization.name' },
+    { header: 'ENVIRONMENT', path: 'environment' },
+    { header: 'SCOPES', path: 'scopes', format: 'list' },
+    { header: 'KEY', path: 'key.name' },
+    { header: 'EXPIRES', path: 'key.expiresAt', format: 'timestamp' },
+  ],
+};
 
 const keyColumns = [
   { header: 'ID', path: 'id' },
@@ -118,6 +136,23 @@ export const keyOperations = [
     examples: [{ about: 'All keys', input: {} }],
     documented: false,
     readOnly: true,
+  }),
+  defineOperation({
+    name: 'keys.whoami',
+    summary: 'Show whose key is in use, and what it may do',
+    description: 'Any key may ask.',
+    route: { method: 'GET', path: '/v1/whoami' },
+    scope: 'any',
+    status: 200,
+    params: noParams,
+    query: noQuery,
+    body: undefined,
+    response: one(whoami),
+    errors: [],
+    command: { group: 'keys', verb: 'whoami' },
+    view: whoamiView,
+    examples: [{ about: 'The key in use', input: {} }],
+    documented: false,
   }),
   defineOperation({
     name: 'keys.revoke',

@@ -27,6 +27,13 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
+/** What an operation asks of a key: a scope, or nothing more than to be one. */
+export type NeededScope = Scope | 'any';
+
+export function allows(held: readonly Scope[], needed: NeededScope): boolean {
+  return needed === 'any' || held.includes('*') || held.includes(needed);
+}
+
 /** Groups in the order of help. */
 export const commandGroups = {
   customers: 'Customers, their contacts and pauses',
@@ -100,7 +107,7 @@ export interface Operation {
   readonly description?: string;
   /** Absent for administration, which is never offered over the API. */
   readonly route?: { readonly method: Method; readonly path: `/v1/${string}` };
-  readonly scope: Scope;
+  readonly scope: NeededScope;
   /** Status of success. */
   readonly status: 200 | 201 | 202;
   readonly params: z.ZodObject;

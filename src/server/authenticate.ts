@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { BadRequestError, ForbiddenError, UnauthorizedError } from '../errors.ts';
 import type { Caller } from '../operations/index.ts';
+import { allows } from '../operations/operation.ts';
 import type { Operation } from '../operations/operation.ts';
 
 const bearer = /^Bearer ([ -~]{1,200})$/i;
@@ -21,7 +22,7 @@ export function keyOf(message: IncomingMessage): string {
  * first so that a key without the scope does not even learn whether its body parses.
  */
 export function requireScope(caller: Caller, operation: Operation): void {
-  if (caller.scopes.includes('*') || caller.scopes.includes(operation.scope)) return;
+  if (allows(caller.scopes, operation.scope)) return;
   throw new ForbiddenError(`API key does not have the required permission: ${operation.scope}`);
 }
 

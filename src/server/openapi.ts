@@ -74,7 +74,7 @@ function operationObject(operation: Operation, path: string): JsonObject {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body === undefined ? {} : { requestBody: requestBody(operation, operation.body) }),
     responses: responsesOf(operation),
-    security: [{ bearer: [operation.scope] }],
+    security: [{ bearer: operation.scope === 'any' ? [] : [operation.scope] }],
     'x-scope': operation.scope,
     'x-documented': operation.documented,
   };

@@ -17,7 +17,7 @@ import { createShell } from './shell.ts';
 const standIn = fileURLToPath(new URL('../support/stand-in-keyring.cjs', import.meta.url));
 const key = `tally_live_${'c0ffee'.repeat(8)}`;
 const otherKey = `tally_live_${'decade'.repeat(8)}`;
-const add = 'profile add box --environment sandbox --base-url https://box.example.com --key-stdin';
+const add = 'profile add box --environment sandbox --base-url https://box.example.com --no-check --key-stdin';
 const env = { PATH: '/usr/bin', HOME: '/home/ada', TALLY_API_KEY: key, AWS_SECRET: 'x', NODE_OPTIONS: '--no-warnings' };
 
 type Mode = 'keeps' | 'hangs' | 'breaks' | 'babbles' | 'refuses';

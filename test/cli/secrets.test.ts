@@ -65,7 +65,9 @@ describe('the key in use never stands in what is said about a failure', () => {
 
   test('nor in any file but the one for keys', async () => {
     const shell = createShell();
-    await shell.run('profile add p --environment sandbox --base-url https://a.example --key-stdin', { input: canary });
+    await shell.run('profile add p --environment sandbox --base-url https://a.example --no-check --key-stdin', {
+      input: canary,
+    });
     await shell.run('customers list --debug');
     const directory = join(shell.home, 'config');
     for (const name of readdirSync(directory).filter((each) => each !== 'credentials.json')) {

@@ -140,13 +140,27 @@ describe('a key', () => {
   });
 
   it('gives access with its scopes and no others', async () => {
-    const { key } = await createKey({ scopes: ['customers:read'] });
+    const { key, id } = await createKey({ scopes: ['customers:read'] });
     const caller = await world.engine.authenticate(key);
     expect(caller).toEqual({
       organizationId: '01900000-0000-7000-8000-000000000001',
       scopes: ['customers:read'],
+      keyId: id,
       isLocal: false,
     });
+  });
+
+  it('of any scope may ask whose it is, and the owner too', async () => {
+    const { key, id } = await createKey({ scopes: ['usage:write'] });
+    const caller = await world.engine.authenticate(key);
+    const { data } = (await world.engine.as(caller).call('keys.whoami')).body;
+    expect(data).toEqual({
+      organization: { id: '01900000-0000-7000-8000-000000000001', name: 'default' },
+      environment: 'sandbox',
+      scopes: ['usage:write'],
+      key: { id, name: expect.any(String), suffix: key.slice(-4), expiresAt: null },
+    });
+    expect((await world.call('keys.whoami')).data).toMatchObject({ scopes: ['*'], key: null });
   });
 
   it('keeps each scope once', async () => {

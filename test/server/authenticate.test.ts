@@ -106,7 +106,7 @@ describe('scopes', () => {
       if (reply.status !== 403) opened.push(name);
       else expect(reply.message).toBe(`API key does not have the required permission: ${needed}`);
     }
-    const expected = routed.filter((operation) => scope === '*' || operation.scope === scope);
+    const expected = routed.filter((operation) => ['any', scope].includes(operation.scope) || scope === '*');
     expect(opened).toEqual(expected.map(({ name }) => name));
   });
 });

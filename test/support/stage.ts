@@ -31,6 +31,8 @@ export interface CommandResult {
 export interface CommandStage {
   readonly clock: Clock;
   readonly directory: string;
+  /** The variables by which a command line reaches the served database. */
+  readonly remote: { readonly TALLY_BASE_URL: string; readonly TALLY_API_KEY: string };
   readonly tally: (
     argv: readonly string[],
     terminal?: TestTerminalOptions,
@@ -112,7 +114,7 @@ export async function createStage(
         sleep: async () => await Promise.resolve(),
         random: () => 0.5,
       });
-      return { billing: client, close: async () => await client.close() };
+      return { billing: client, connection: () => client.connection(), close: async () => await client.close() };
     },
     serve: async () => await Promise.reject(new Error('a stage is served already')),
     openApiDocument: async () => await Promise.resolve(openApiDocument(allOperations, { version: '0.0.0' })),
@@ -124,6 +126,7 @@ export async function createStage(
   return {
     clock,
     directory,
+    remote,
     tally: async (argv, terminalOptions = {}, instead = {}) => {
       const dependencies = dependenciesFor(terminalOptions, ownerOnly.includes(argv[0] ?? ''));
       const exitCode = await run(argv, { ...dependencies, ...instead }, loadManifest);

@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander';
 
-import { BillingError, errorFacts } from '../../errors.ts';
+import { withoutPassword } from '../../database-url.ts';
+import { BillingError } from '../../errors.ts';
 import { readTextFile } from '../files.ts';
 import { openSession, timeoutOf } from '../open-session.ts';
 import { render } from '../output.ts';
@@ -11,7 +12,10 @@ import type { Environment, Profile } from '../profiles.ts';
 import { mayAsk } from '../prompts.ts';
 import { mask } from '../redact.ts';
 import { say } from '../safe-text.ts';
+import { checkService, clockWords } from '../service-check.ts';
+import type { ServiceFacts } from '../service-check.ts';
 import type { Session } from '../session.ts';
+import type { Target } from '../target.ts';
 import type { CommandModule, Run } from './index.ts';
 
 interface AddFlags {
@@ -20,6 +24,8 @@ interface AddFlags {
   readonly keyStdin?: true;
   readonly keyFile?: string;
   readonly keyring?: true;
+  /** False after `--no-check`. */
+  readonly check: boolean;
 }
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
@@ -27,13 +33,16 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command
     .command('add')
     .summary('Add or replace a profile')
-    .description('Add or replace a profile. The key is asked for, or read from standard input or a file; never a flag.')
+    .description(
+      'Add or replace a profile. The key is asked for, or read from standard input or a file; never a flag. It is shown to the service before it is stored.',
+    )
     .argument('[name]', 'lowercase letters, digits, - and _')
     .usage('<name> --environment <environment> [flags]')
     .option('--environment <environment>', environments.join(', '))
     .option('--base-url <url>', 'address of a remote service')
     .option('--key-stdin', 'read the key from standard input')
     .option('--key-file <file>', 'read the key from a file')
+    .option('--no-check', 'store the key without asking the service about it')
     .option('--keyring', 'keep the key in the keyring of this system rather than in a file')
     .addHelpText(
       'after',
@@ -115,12 +124,61 @@ async function add(given: string | undefined, flags: AddFlags, session: Session)
   const profiles = await session.profiles();
   const { profile, key } =
     environment === 'embedded' ? embeddedProfile(flags, session) : await remoteProfile(environment, flags, session);
+  if (key !== undefined && flags.check) await tryKey(name, { profile, key }, session);
   const newKey = key === undefined ? undefined : { key, inKeyring: flags.keyring === true };
   const { place, fallback } = await profiles.save(name, profile, newKey);
   if (fallback !== undefined) {
     session.terminal.err(say`${fallback}; the key is in ${place ?? ''}, which only you can read\n`);
   }
   tell(session, say`profile ${name} added; use it with --profile ${name}, or always: tally profile use ${name}`);
+}
+
+/** What the key opens, on standard error. Throws what keeps it from being stored. */
+async function tryKey(name: string, { profile, key }: TriedKey, session: Session): Promise<void> {
+  const { environment, baseUrl = '' } = profile;
+  const target = { kind: 'remote', environment, profile: name, baseUrl, key, sources: {} } as const;
+  const facts = await factsOf(target, session).catch((error: unknown) => {
+    throw error instanceof BillingError ? notStored(error) : error;
+  });
+  if (facts.environment === 'production' && environment !== 'production') {
+    throw new BillingError('refused', `this service is production, not ${environment}: nothing was stored`, {
+      hint: 'give --environment production, so that every write asks first',
+    });
+  }
+  const words = [facts.organization ?? 'an organization that it does not name', facts.environment ?? environment];
+  const scopes = facts.scopes.join(', ');
+  tell(
+    session,
+    say`the key works: ${words.join(', ')}; ${facts.knowsAllScopes ? 'scopes' : 'it may at least'} ${scopes}`,
+  );
+}
+
+interface TriedKey {
+  readonly profile: Profile;
+  readonly key: string;
+}
+
+function notStored(error: BillingError): BillingError {
+  const { kind, message, requestId, retryAfterSeconds } = error;
+  const isRefusal = kind === 'unauthorized' || kind === 'forbidden';
+  const hint = isRefusal
+    ? 'give a key of this service as it was shown when it was created; --no-check stores it all the same'
+    : 'check --base-url and the network; --no-check stores the key without asking';
+  return new BillingError(kind, `${message}: nothing was stored`, {
+    hint,
+    cause: error,
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}
+
+async function factsOf(target: Target, session: Session): Promise<ServiceFacts> {
+  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
+  try {
+    return await checkService(opened);
+  } finally {
+    await opened.close();
+  }
 }
 
 function embeddedProfile(flags: AddFlags, { flags: { database, org } }: Session): { profile: Profile; key: undefined } {
@@ -174,7 +232,7 @@ async function list(session: Session): Promise<void> {
   const data = Object.entries(store.list()).map(([name, profile]) => ({
     name,
     environment: profile.environment,
-    where: profile.baseUrl ?? profile.database ?? 'the local database',
+    where: profile.baseUrl ?? withoutPassword(profile.database ?? 'the local database'),
     isCurrent: name === current,
   }));
   const fields = listView.columns.map(({ path }) => path);
@@ -215,7 +273,7 @@ async function show(session: Session): Promise<void> {
       : [
           ['profile', target.profile],
           ['environment', target.environment],
-          ['database', target.database],
+          ['database', withoutPassword(target.database)],
           ['organization', target.organization],
         ];
   const data = values.map(([setting, value]) => ({
@@ -240,31 +298,47 @@ const checkView = {
     { header: 'WHERE', path: 'where' },
     { header: 'KEY', path: 'key' },
     { header: 'STATUS', path: 'status' },
+    { header: 'ORGANIZATION', path: 'organization' },
+    { header: 'SCOPES', path: 'scopes', format: 'list' },
+    { header: 'EXPIRES', path: 'expiresAt', format: 'timestamp' },
+    { header: 'CLOCK', path: 'clock' },
+    { header: 'LATENCY (ms)', path: 'latencyMilliseconds', format: 'number' },
+    { header: 'VERSION', path: 'version' },
   ],
 } as const;
 
-/** A key without the scope of the read still is a key that the service knows. */
 async function check(session: Session): Promise<void> {
   const target = await session.target();
-  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
-  let status = 'ok';
-  try {
-    await opened.billing.call('customers.list', { query: { limit: '1' } });
-  } catch (error) {
-    if (!(error instanceof BillingError) || error.kind !== 'forbidden') throw error;
-    status = `ok, without customers:read (${errorFacts.forbidden.code})`;
-  } finally {
-    await opened.close();
-  }
+  const facts = await factsOf(target, session);
+  const isRemote = target.kind === 'remote';
+  const isOther = isRemote && facts.environment !== undefined && facts.environment !== target.environment;
+  const { connection } = facts;
   const data = {
     environment: target.environment,
-    where: target.kind === 'remote' ? target.baseUrl : target.database,
-    key: target.kind === 'remote' ? mask(target.key) : null,
-    status,
+    where: isRemote ? target.baseUrl : withoutPassword(target.database),
+    key: isRemote ? mask(target.key) : null,
+    status: isOther ? `the service says ${facts.environment}` : 'ok',
+    organization: facts.organization ?? null,
+    scopes: facts.scopes,
+    knowsAllScopes: facts.knowsAllScopes,
+    expiresAt: facts.expiresAt ?? null,
+    clock: (connection && clockWords(connection)) ?? null,
+    clockAheadMilliseconds: connection?.clockAheadMilliseconds ?? null,
+    latencyMilliseconds: connection?.latencyMilliseconds ?? null,
+    version: connection?.version ?? null,
   };
   const { terminal, output } = session;
-  const fields = checkView.columns.map(({ path }) => path);
-  terminal.out(await render({ data }, checkView, { choice: output, fields, stdout: terminal.stdout }));
+  const choice = { choice: output, fields: Object.keys(data), stdout: terminal.stdout };
+  terminal.out(await render({ data }, checkView, choice));
+  if (!facts.knowsAllScopes) {
+    tell(session, say`this service does not tell the scopes of a key: these are the reading ones that it lets pass`);
+  }
+  // Taken for a sandbox, production would not ask before a write.
+  if (isOther && facts.environment === 'production') {
+    throw new BillingError('checkFailed', `the profile says ${target.environment}, and the service is production`, {
+      hint: `add it again: tally profile add ${target.profile ?? 'NAME'} --environment production`,
+    });
+  }
 }
 
 function tell(session: Session, sentence: ReturnType<typeof say>): void {
