@@ -13,6 +13,7 @@ import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from '.
 import type { EmbeddedTarget } from './cli/target.ts';
 import { createTerminal } from './cli/terminal.ts';
 import type { Terminal } from './cli/terminal.ts';
+import { withoutPassword } from './database-url.ts';
 import type { Store } from './store/store.ts';
 
 const { env } = process;
@@ -20,6 +21,8 @@ const interruptedExitCode = 130;
 
 /** Runs the command line of this process and sets its exit code. */
 export async function main(): Promise<void> {
+  // Lists of processes show the words of every command: a password in them would stand there as long as this one runs.
+  if (process.argv.some((word) => withoutPassword(word) !== word)) process.title = 'tally';
   let opened: typeof process.stdin | undefined;
   const [stdout, stderr] = [descriptorEnd(1, () => process.stdout), descriptorEnd(2, () => process.stderr)];
   const terminal = createTerminal({

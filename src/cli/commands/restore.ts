@@ -1,6 +1,7 @@
 /** `tally restore`: a database from a backup, where there is none. */
 
 import { printManifest, refuseOtherFields } from '../backup-answer.ts';
+import { withoutPassword } from '../../database-url.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { requireEmbedded } from '../target.ts';
@@ -40,5 +41,8 @@ async function restore(file: string, flags: RestoreFlags, session: Session): Pro
   const data = await maintenance.restore({ from: file, to });
   await printManifest(data, session);
   if (session.flags.quiet === true) return;
-  terminal.err(say`${to} is the database of ${data.createdAt}; look it over with: tally doctor --database ${to}\n`);
+  const shown = withoutPassword(to);
+  terminal.err(
+    say`${shown} is the database of ${data.createdAt}; look it over with: tally doctor --database ${shown}\n`,
+  );
 }
