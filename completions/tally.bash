@@ -38,7 +38,7 @@ _tally() {
 
 _tally_place() {
   case $1 in
-    '') next='customers contracts credits budgets meters usage invoices pricing plans products keys orgs webhooks clock bill profile doctor backup restore journal import catalog demo serve api commands completion help' flags='--version --help' asks='' ;;
+    '') next='customers contracts credits budgets meters usage invoices pricing plans products keys orgs webhooks clock bill profile doctor backup restore journal import catalog simulate demo serve api commands completion help' flags='--version --help' asks='' ;;
     'customers') next='create get list update pause resume assign-csm' flags='' asks='' ;;
     'customers create') next='' flags='--name --contact --legal-name --external-customer-id --payment-provider-id --provider --tag --billing-address --payment-method-id --payment-method-type --from --result --ignore --delimiter --concurrency --input --help' asks='--provider --payment-method-type' ;;
     'customers get') next='' flags='--help' asks='' ;;
@@ -158,6 +158,9 @@ _tally_place() {
     'catalog diff') next='' flags='--prune --exit-code' asks='' ;;
     'catalog apply') next='' flags='--prune' asks='' ;;
     'catalog schema') next='' flags='' asks='' ;;
+    'simulate') next='run schema' flags='' asks='' ;;
+    'simulate run') next='' flags='--seed --show --junit' asks='' ;;
+    'simulate schema') next='' flags='' asks='' ;;
     'demo') next='' flags='--events --seed' asks='' ;;
     'serve') next='' flags='--port --host --rate-limit --bill-every --allow-private-webhooks --log-requests' asks='' ;;
     'api') next='' flags='--openapi --input' asks='' ;;

@@ -57,6 +57,7 @@ complete -c tally -f -n "__tally_at ''" -a restore -d 'Make a database from a ba
 complete -c tally -f -n "__tally_at ''" -a journal -d 'What was written from here, by whom and when'
 complete -c tally -f -n "__tally_at ''" -a import -d 'Events from files, each row counted once'
 complete -c tally -f -n "__tally_at ''" -a catalog -d 'Products, prices, meters and plans as one file'
+complete -c tally -f -n "__tally_at ''" -a simulate -d 'Scenarios, and real usage under other prices'
 complete -c tally -f -n "__tally_at ''" -a demo -d 'The main job on a database of its own'
 complete -c tally -f -n "__tally_at ''" -a serve -d 'Serve a database over HTTP'
 complete -c tally -f -n "__tally_at ''" -a api -d 'Send any request, or print the OpenAPI document'
@@ -577,6 +578,11 @@ complete -c tally -n "__tally_at 'catalog export'" -l force
 complete -c tally -n "__tally_at 'catalog diff'" -l prune
 complete -c tally -n "__tally_at 'catalog diff'" -l exit-code
 complete -c tally -n "__tally_at 'catalog apply'" -l prune
+complete -c tally -f -n "__tally_at 'simulate'" -a run -d 'Play a scenario from its start to its end'
+complete -c tally -f -n "__tally_at 'simulate'" -a schema -d 'Print the JSON Schema of a scenario'
+complete -c tally -n "__tally_at 'simulate run'" -l seed
+complete -c tally -n "__tally_at 'simulate run'" -l show
+complete -c tally -n "__tally_at 'simulate run'" -l junit
 complete -c tally -n "__tally_at 'demo'" -l events
 complete -c tally -n "__tally_at 'demo'" -l seed
 complete -c tally -n "__tally_at 'serve'" -l port

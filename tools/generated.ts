@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { catalogJsonSchema } from '../src/cli/catalog/file-schema.ts';
+import { scenarioJsonSchema } from '../src/cli/simulation/scenario-schema.ts';
 import { commandManifest } from '../src/cli/command-manifest.ts';
 import { completionFiles, completionScript, shells } from '../src/cli/completions.ts';
 import type { CommandSpec } from '../src/cli/manifest.ts';
@@ -33,6 +34,7 @@ const generatedFiles: readonly GeneratedFile[] = [
     write: () => completionScript(shell, manifest),
   })),
   { path: 'schemas/catalog.schema.json', write: catalogJsonSchema },
+  { path: 'schemas/scenario.schema.json', write: scenarioJsonSchema },
   { path: 'README.md', write: (current) => replaceBlock(current, 'reference', referenceMarkdown()) },
 ];
 

@@ -26,7 +26,7 @@ describe('a file with a mistake is refused, with the line and the path of the mi
     [
       'two documents',
       'products: []\n---\nproducts: []\n',
-      ['catalog.yaml:2: a second document begins here, and a catalog is one'],
+      ['catalog.yaml:2: a second document begins here, and a file is one'],
     ],
     ['a repeated key', 'products:\n  - name: A\n    name: B\n', ['catalog.yaml:3: this key stands here a second time']],
     ['a section that is none', 'products: []\nprices: []\n', ['catalog.yaml:2: prices: unknown field']],

@@ -16,8 +16,9 @@ import { createMaintenance } from '../../src/engine/maintenance.ts';
 import { allOperations } from '../../src/operations/all.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
 import { createServer } from '../../src/server/server.ts';
+import { checkWebhookUrl } from '../../src/server/webhook-address.ts';
 import { openStore } from '../../src/store/open.ts';
-import { countedBytes, countedIds, createClock } from './world.ts';
+import { countedBytes, countedIds, createClock, resolverOf } from './world.ts';
 import type { Clock } from './world.ts';
 
 export type Surface = 'embedded' | 'http';
@@ -64,7 +65,13 @@ export async function createStage(
     stage: EngineStage = { now: clock.now, newId },
   ) => {
     const store = await openStore(target.database);
-    const engine = createEngine({ store, ...stage, randomBytes, finalizationGraceHours: 0 });
+    const engine = createEngine({
+      store,
+      ...stage,
+      randomBytes,
+      finalizationGraceHours: 0,
+      checkWebhookUrl: async (url, rules) => await checkWebhookUrl(url, { ...rules, resolve: resolverOf() }),
+    });
     const openWebhookSender = async () => await Promise.reject(new Error('a stage sends no webhooks'));
     return { engine, openWebhookSender, close: async () => await engine.close() };
   };

@@ -20,7 +20,7 @@ const plan = operations['plans.create'].body.shape;
 const planDefaults = plan.metadata.unwrap().shape;
 
 /** Text or number: whoever writes 0.50 without quotes means its digits. */
-function digits<T extends z.ZodType<unknown, string>>(form: T, json: { readonly pattern?: string }) {
+export function digits<T extends z.ZodType<unknown, string>>(form: T, json: { readonly pattern?: string }) {
   return z
     .custom<ExactNumber | string>((value) => typeof value === 'string' || isExactNumber(value), {
       error: 'must be a number',
@@ -171,8 +171,8 @@ export function catalogJsonSchema(): string {
   return `${JSON.stringify(jsonSchema(catalogFile), undefined, 2)}\n`;
 }
 
-/** Without the notes that declarations carry for the command line. */
-function jsonSchema(type: z.ZodType): unknown {
+/** The JSON Schema of a form of file, without the notes that declarations carry for the command line. */
+export function jsonSchema(type: z.ZodType): unknown {
   const schema = z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' });
   return JSON.parse(JSON.stringify(schema, (name, value: unknown) => (ownNotes.has(name) ? undefined : value)));
 }

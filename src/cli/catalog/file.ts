@@ -40,6 +40,11 @@ export function readCatalogFile(text: string, fileName: string): CatalogFile {
     const place = pathText(path);
     return { path: `${fileName}:${lineOf(path)}`, message: place === '' ? message : `${place}: ${message}` };
   };
+  return catalogOfValue(value, issueAt);
+}
+
+/** The same of a value that stands in a file of another kind, in which `issueAt` finds its place. */
+export function catalogOfValue(value: unknown, issueAt: CatalogFile['issueAt']): CatalogFile {
   const parsed = catalogFile.safeParse(value);
   if (!parsed.success) throw new InvalidInputError(parsed.error.issues.flatMap((issue) => told(issue, value, issueAt)));
   const catalog = fullForm(parsed.data);
@@ -68,12 +73,13 @@ function told(issue: z.core.$ZodIssue, value: unknown, issueAt: CatalogFile['iss
   return issuesOf([issue], value, '').map(({ message }) => issueAt(issue.path, quotable(message)));
 }
 
-function unknownKey(meant: string | undefined): string {
+/** In words, with what was probably meant. */
+export function unknownKey(meant: string | undefined): string {
   return meant === undefined ? 'unknown field' : `unknown field: did you mean ${meant}?`;
 }
 
 /** YAML takes 2026, true and null for what they look like. */
-function quotable(message: string): string {
+export function quotable(message: string): string {
   return message === 'must be a text' ? 'must be a text (quotes make one of anything)' : message;
 }
 
@@ -139,7 +145,7 @@ function repeated(section: Section, keys: readonly string[], within: readonly Pr
 }
 
 /** `pricing[0].unitAmount`. */
-function pathText(path: readonly PropertyKey[]): string {
+export function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((name, index) => (typeof name === 'number' ? `[${name}]` : index === 0 ? String(name) : `.${String(name)}`))
     .join('');

@@ -33,7 +33,7 @@ export function readYaml(text: string): YamlSource | YamlProblem {
 
 function wordsOf({ code, message }: { readonly code: string; readonly message: string }): string {
   if (code === 'DUPLICATE_KEY') return 'this key stands here a second time';
-  return code === 'MULTIPLE_DOCS' ? 'a second document begins here, and a catalog is one' : message;
+  return code === 'MULTIPLE_DOCS' ? 'a second document begins here, and a file is one' : message;
 }
 
 function keepDigits(document: Document.Parsed): void {

@@ -63,6 +63,11 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     heading: 'Tools:',
     load: () => import('./catalog.ts'),
   },
+  simulate: {
+    summary: 'Scenarios, and real usage under other prices',
+    heading: 'Tools:',
+    load: () => import('./simulate.ts'),
+  },
   demo: { summary: 'The main job on a database of its own', heading: 'Tools:', load: () => import('./demo.ts') },
   serve: { summary: 'Serve a database over HTTP', heading: 'Tools:', load: () => import('./serve.ts') },
   api: {

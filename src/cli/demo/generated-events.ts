@@ -1,5 +1,7 @@
 /** Usage that never happened: requests to a language-model service, the same ones for the same seed. */
 
+import { createRandom, pick } from '../seeded-random.ts';
+
 export interface GeneratedUsage {
   readonly seed: number;
   readonly rows: number;
@@ -41,22 +43,4 @@ export function generateEvents(usage: GeneratedUsage): string {
     lines.push([timestamp, customer, model.name, context, generated].join(','));
   }
   return `${lines.join('\n')}\n`;
-}
-
-function pick<T>(things: readonly T[], weights: readonly number[], random: (below: number) => number): T {
-  let left = random(weights.reduce((sum, weight) => sum + weight, 0));
-  for (const [index, thing] of things.entries()) {
-    left -= weights[index] ?? 0;
-    if (left < 0) return thing;
-  }
-  throw new TypeError('there is nothing to pick from');
-}
-
-/** Whole numbers below a bound from a 32-bit linear congruential generator: good enough for a story, equal everywhere. */
-function createRandom(seed: number): (below: number) => number {
-  let state = BigInt(seed);
-  return (below) => {
-    state = (state * 1_664_525n + 1_013_904_223n) & 0xffff_ffffn;
-    return Number((state * BigInt(below)) >> 32n);
-  };
 }

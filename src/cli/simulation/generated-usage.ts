@@ -1,0 +1,93 @@
+/** Usage that is made up from a rate and a seed. The count of each day is the rate's alone; instants and values are chosen. */
+
+import { Big } from 'big.js';
+
+import { sha256 } from '../../digest.ts';
+import { exactNumber } from '../../exact-json.ts';
+import { createRandom, pick } from '../seeded-random.ts';
+import type { Random } from '../seeded-random.ts';
+import type { Entry } from './scenario-schema.ts';
+import type { UsageEvent } from './usage-event.ts';
+
+type Usage = Entry<'usage'>;
+type Property = NonNullable<Usage['properties']>[string];
+
+export interface GeneratorOptions {
+  readonly seed: number;
+  /** Place among the usage of the scenario: each has choices of its own. */
+  readonly index: number;
+  /** The scenario's, where the entry has none. */
+  readonly start: string;
+  readonly until: string;
+}
+
+const dayMilliseconds = 86_400_000;
+
+/** How many events a rate comes to in `days` whole days from the beginning: fractions wait until they are a whole event. */
+function countBy(perDay: string, days: number): number {
+  return Number(new Big(perDay).times(days).round(0, Big.roundDown).toFixed());
+}
+
+/** How many events there will be. */
+export function generatedCount({ perDay = '0', ...entry }: Usage, options: GeneratorOptions): number {
+  return countBy(perDay, daysOf(entry, options));
+}
+
+/** In order of time. A day is 24 hours from `from`; a last one that is cut has its part of the events, by the clock. */
+export function* generatedUsage(entry: Usage, options: GeneratorOptions): Generator<UsageEvent> {
+  const { customer = '', eventName = '', contract, perDay = '0', properties = {} } = entry;
+  const { from, to } = spanOf(entry, options);
+  const random = createRandom(seedOf(options));
+  let number = 0;
+  for (let day = 0; day < daysOf(entry, options); day += 1) {
+    const count = countBy(perDay, day + 1) - countBy(perDay, day);
+    const begin = from + day * dayMilliseconds;
+    const instants = Array.from({ length: count }, () => begin + random(dayMilliseconds)).toSorted((a, b) => a - b);
+    for (const instant of instants) {
+      number += 1;
+      const values = Object.entries(properties).map(([name, property]) => [name, valueOf(property, random)] as const);
+      if (instant >= to) continue;
+      yield {
+        timestamp: Temporal.Instant.fromEpochMilliseconds(instant).toString({ fractionalSecondDigits: 3 }),
+        eventName,
+        customer,
+        contract,
+        idempotencyKey: `usage-${options.index}-${number}`,
+        properties: Object.fromEntries(values),
+      };
+    }
+  }
+}
+
+function spanOf({ from, to }: Pick<Usage, 'from' | 'to'>, { start, until }: GeneratorOptions) {
+  const at = (timestamp: string) => Temporal.Instant.from(timestamp).epochMilliseconds;
+  return { from: at(from ?? start), to: at(to ?? until) };
+}
+
+function daysOf(entry: Pick<Usage, 'from' | 'to'>, options: GeneratorOptions): number {
+  const { from, to } = spanOf(entry, options);
+  return Math.max(0, Math.ceil((to - from) / dayMilliseconds));
+}
+
+function seedOf({ seed, index }: GeneratorOptions): number {
+  return Number.parseInt(sha256().update(`${seed} ${index}`).digest('hex').slice(0, 8), 16);
+}
+
+function valueOf(property: Property, random: Random): unknown {
+  if (typeof property !== 'object' || JSON.isRawJSON(property)) return property;
+  if ('oneOf' in property) {
+    const weights = Array.isArray(property.oneOf)
+      ? property.oneOf.map((each) => [each, 1] as const)
+      : Object.entries(property.oneOf);
+    return pick(
+      weights.map(([each]) => each),
+      weights.map(([, weight]) => weight),
+      random,
+    );
+  }
+  if (!('from' in property)) return property;
+  const { from, to, decimals = 0 } = property;
+  const steps = Number(new Big(to).minus(from).times(new Big(10).pow(decimals)).round(0, Big.roundDown).toFixed());
+  const above = new Big(random(steps + 1)).div(new Big(10).pow(decimals));
+  return exactNumber(new Big(from).plus(above).toFixed());
+}

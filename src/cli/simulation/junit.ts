@@ -1,0 +1,53 @@
+/** Outcomes as JUnit XML, which CI systems show: a test case for each expectation. */
+
+import { safe } from '../safe-text.ts';
+import type { Outcome } from './expectations.ts';
+
+export interface JunitReport {
+  readonly name: string;
+  readonly fileName: string;
+  readonly outcomes: readonly Outcome[];
+  /** What stopped the run, if anything did. */
+  readonly failure: string | undefined;
+}
+
+/** The XML document. Without times, so that equal runs write equal files. */
+export function junitXml({ name, fileName, outcomes, failure }: JunitReport): string {
+  const failed = outcomes.filter(({ isMet }) => !isMet).length;
+  const stopped =
+    failure === undefined
+      ? []
+      : [
+          element('testcase', { name: 'run', classname: name, file: fileName }, [
+            element('error', { message: failure }, []),
+          ]),
+        ];
+  const counts = {
+    name,
+    tests: String(outcomes.length + stopped.length),
+    failures: String(failed),
+    errors: String(stopped.length),
+  };
+  const cases = [...outcomes.map((outcome) => testCase(outcome, { name, fileName })), ...stopped];
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', counts, [element('testsuite', counts, cases)])}\n`;
+}
+
+function testCase(outcome: Outcome, { name, fileName }: Pick<JunitReport, 'name' | 'fileName'>): string {
+  const { line, what, at, expected, actual, isMet } = outcome;
+  const facts = { name: `${what} at ${at} ${expected}`, classname: name, file: fileName, line: String(line) };
+  const message = `${fileName}:${line}: ${what}: is ${actual}, must be: ${expected}`;
+  return element('testcase', facts, isMet ? [] : [element('failure', { message }, [])]);
+}
+
+function element(name: string, attributes: Readonly<Record<string, string>>, children: readonly string[]): string {
+  const start = [name, ...Object.entries(attributes).map(([each, value]) => `${each}="${escaped(value)}"`)].join(' ');
+  if (children.length === 0) return `<${start}/>`;
+  return `<${start}>\n${children.join('\n').replaceAll(/^/gm, '  ')}\n</${name}>`;
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Control characters, which XML cannot hold at all, become visible. */
+function escaped(text: string): string {
+  return safe(text).replaceAll(/[&<>"\uFFFE\uFFFF]/g, (character) => entities[character] ?? '\uFFFD');
+}

@@ -1,0 +1,80 @@
+/**
+ * Time that passes with usage in it. Events arrive while their time is now: before anything falls due that is later than
+ * they are, and never before they happened.
+ */
+
+import { limits } from '../../limits.ts';
+import type { Billing } from '../../operations/index.ts';
+
+export interface TimedEvent {
+  /** In UTC with milliseconds. */
+  readonly at: string;
+  /** Made when it is sent, since what it names may come to be on the way. */
+  readonly toBody: () => object;
+}
+
+export interface PassingOptions {
+  /** In order of time. */
+  readonly events: readonly TimedEvent[];
+  /** Usage arrives together that happened in one such span. */
+  readonly resolution: string;
+  readonly start: string;
+  readonly onProgress: (progress: { readonly events: number; readonly at: string }) => void;
+}
+
+export interface Passing {
+  /** Lets time pass until an instant. Usage of that very instant comes after it. */
+  until(instant: string): Promise<void>;
+  /** How many events have been sent. */
+  sent(): number;
+}
+
+/** The clock must be simulated, and stand at the start. */
+export function createPassing(billing: Billing, { events, resolution, start, onProgress }: PassingOptions): Passing {
+  const span = Temporal.Duration.from(resolution).total('milliseconds');
+  const origin = millisecondsOf(start);
+  let now = start;
+  let next = 0;
+
+  const advance = async (to: string) => {
+    if (to <= now) return;
+    const { failures } = (await billing.call('clock.advance', { body: { to } })).body.data;
+    const [failure] = failures;
+    // What could not be billed would be missing from every total.
+    if (failure !== undefined) throw new TypeError(`what fell due could not be done: ${failure.message}`);
+    now = to;
+    onProgress({ events: next, at: now });
+  };
+
+  /** The first instant that is not of the span in which an event lies. */
+  const endOfSpan = (at: string) => {
+    const count = Math.floor((millisecondsOf(at) - origin) / span) + 1;
+    return Temporal.Instant.fromEpochMilliseconds(origin + count * span).toString({ fractionalSecondDigits: 3 });
+  };
+
+  return {
+    async until(instant) {
+      for (let first = events[next]; first !== undefined && first.at < instant; first = events[next]) {
+        const { nextDueAt } = (await billing.call('clock.show')).body.data;
+        if (nextDueAt !== null && nextDueAt > now && nextDueAt <= first.at) {
+          await advance(nextDueAt);
+          continue;
+        }
+        const ends = [instant, endOfSpan(first.at), ...(nextDueAt === null || nextDueAt <= now ? [] : [nextDueAt])];
+        const [end = instant] = ends.toSorted();
+        let after = next;
+        while (after - next < limits.eventsPerBatch && (events[after]?.at ?? end) < end) after += 1;
+        const batch = events.slice(next, after);
+        await advance(batch.at(-1)?.at ?? now);
+        await billing.call('usage.ingestBatch', { body: { events: batch.map(({ toBody }) => toBody()) } });
+        next = after;
+      }
+      await advance(instant);
+    },
+    sent: () => next,
+  };
+}
+
+function millisecondsOf(timestamp: string): number {
+  return Temporal.Instant.from(timestamp).epochMilliseconds;
+}

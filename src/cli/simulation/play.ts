@@ -1,0 +1,129 @@
+/** A scenario from its start to its end, on a service whose clock is simulated. */
+
+import { dirname, resolve } from 'node:path';
+
+import { BillingError, InvalidInputError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import type { Billing } from '../../operations/index.ts';
+import { readCatalogFile } from '../catalog/file.ts';
+import type { CatalogFile } from '../catalog/file.ts';
+import { readCatalog } from '../catalog/live.ts';
+import { readTextFile } from '../files.ts';
+import type { Terminal } from '../terminal.ts';
+import { generatedCount, generatedUsage } from './generated-usage.ts';
+import { createPassing } from './passing.ts';
+import { createNames, idOf } from './references.ts';
+import type { Names } from './references.ts';
+import type { Path, Scenario } from './scenario.ts';
+import { placed, stepsOf, take } from './steps.ts';
+import type { Step } from './steps.ts';
+import { applyTo } from './throw-away.ts';
+import type { UsageEvent } from './usage-event.ts';
+import { usageOfFile } from './usage-files.ts';
+
+/** What is looked at on the way. */
+export interface Look {
+  readonly at: string;
+  /** Called when the clock stands there, after everything that is done at that instant. */
+  readonly look: (names: Names) => Promise<void>;
+}
+
+export interface Played {
+  readonly names: Names;
+  readonly steps: readonly Step[];
+  readonly eventCount: number;
+}
+
+export interface PlayOptions {
+  readonly billing: Billing;
+  readonly looks: readonly Look[];
+  readonly terminal: Terminal;
+  /** Called as time passes. */
+  readonly onProgress: (progress: { readonly events: number; readonly at: string }) => void;
+}
+
+/** Throws with the line of the file for whatever is refused. */
+export async function play(scenario: Scenario, { billing, looks, terminal, onProgress }: PlayOptions): Promise<Played> {
+  const { file } = scenario;
+  const names = createNames();
+  await makeCatalog(scenario, { billing, names, terminal });
+  const usage = await usageOf(scenario);
+  const steps = stepsOf(scenario);
+  const passing = createPassing(billing, {
+    events: usage.map((event) => ({ at: event.timestamp, toBody: () => bodyOf(event, names) })),
+    resolution: file.resolution ?? 'P1D',
+    start: file.start,
+    onProgress,
+  });
+  const instants = [...new Set([file.start, ...steps.map(({ at }) => at), ...looks.map(({ at }) => at), file.until])];
+  for (const instant of instants.toSorted()) {
+    if (instant > file.start) await passing.until(instant);
+    for (const step of steps) if (step.at === instant) await take(step, scenario, { billing, names });
+    for (const { at, look } of looks) if (at === instant) await look(names);
+  }
+  return { names, steps, eventCount: passing.sent() };
+}
+
+async function makeCatalog(
+  scenario: Scenario,
+  { billing, names, terminal }: { readonly billing: Billing; readonly names: Names; readonly terminal: Terminal },
+): Promise<void> {
+  const file = scenario.catalog ?? (await catalogBeside(scenario, terminal));
+  if (file !== undefined) await applyTo(billing, file);
+  const live = await readCatalog(billing);
+  for (const { id, definition } of live.products) names.products.set(definition.name, id);
+  for (const { id, definition } of live.meters) names.meters.set(definition.code, id);
+  for (const { id, definition } of live.pricing) names.pricing.set(`${definition.product}/${definition.name}`, id);
+  for (const { id, definition } of live.plans) {
+    names.plans.set(definition.name, id);
+    if (definition.externalId !== undefined) names.plans.set(definition.externalId, id);
+  }
+}
+
+async function catalogBeside(scenario: Scenario, terminal: Terminal): Promise<CatalogFile | undefined> {
+  const { catalog } = scenario.file;
+  if (typeof catalog !== 'string') return undefined;
+  const path = besides(scenario, catalog);
+  const text = await placed(scenario, ['catalog'], 'catalog', async () => await readTextFile(path, terminal));
+  return readCatalogFile(text, path);
+}
+
+function besides({ fileName }: Scenario, path: string): string {
+  return resolve(dirname(fileName), path);
+}
+
+/** All usage in order of time; of one instant in the order of the file. */
+async function usageOf(scenario: Scenario): Promise<UsageEvent[]> {
+  const { usage = [], seed = 1, start, until } = scenario.file;
+  const events: UsageEvent[] = [];
+  for (const [index, entry] of usage.entries()) {
+    const options = { seed, index, start, until };
+    const path: Path = ['usage', index];
+    if (entry.file === undefined) {
+      refuseTooMany(scenario, path, events.length + generatedCount(entry, options));
+      for (const event of generatedUsage(entry, options)) events.push(event);
+      continue;
+    }
+    const from = besides(scenario, entry.file);
+    const read = await placed(scenario, path, 'usage', async () => await usageOfFile(entry, { path: from, index }));
+    refuseTooMany(scenario, path, events.length + read.length);
+    for (const event of read) events.push(event);
+  }
+  return events.toSorted((one, other) =>
+    one.timestamp < other.timestamp ? -1 : one.timestamp > other.timestamp ? 1 : 0,
+  );
+}
+
+function refuseTooMany({ issueAt }: Scenario, path: Path, count: number): void {
+  if (count <= limits.simulatedEvents) return;
+  throw new InvalidInputError([issueAt(path, `makes ${count} events of at most ${limits.simulatedEvents}`)]);
+}
+
+function bodyOf({ customer, contract, ...event }: UsageEvent, names: Names) {
+  if (customer === '') throw new BillingError('invalidInput', 'an event has no customer');
+  return {
+    ...event,
+    customerId: idOf(names, 'customers', customer),
+    contractId: contract === undefined ? undefined : idOf(names, 'contracts', contract),
+  };
+}

@@ -1,0 +1,63 @@
+/** Names of a scenario in place of ids: `$contracts.acme`, `$plans.Standard`, `$steps.refund.data.id`. */
+
+import { BillingError } from '../../errors.ts';
+import { nearest } from '../catalog/nearest.ts';
+import { valueAt } from '../rows.ts';
+
+export const referenceKinds = ['customers', 'contracts', 'products', 'meters', 'pricing', 'plans', 'steps'] as const;
+export type ReferenceKind = (typeof referenceKinds)[number];
+
+/** What names stand for, as far as the simulation has come: ids, and of steps their whole answers. */
+export type Names = Readonly<Record<ReferenceKind, Map<string, unknown>>>;
+
+export function createNames(): Names {
+  return Object.fromEntries(referenceKinds.map((kind) => [kind, new Map<string, unknown>()])) as unknown as Names;
+}
+
+/** The id that a name stands for. Throws InvalidInput's kind for a name that stands for nothing, or for nothing yet. */
+export function idOf(names: Names, kind: Exclude<ReferenceKind, 'steps'>, name: string): string {
+  const id = names[kind].get(name);
+  if (typeof id === 'string') return id;
+  const known = [...names[kind].keys()];
+  const meant = nearest(name, known);
+  throw new BillingError('invalidInput', `there is no ${nouns[kind]} ${name} by then`, {
+    hint: meant === undefined ? `there are: ${known.join(', ') || 'none'}` : `did you mean ${meant}?`,
+  });
+}
+
+const nouns = {
+  customers: 'customer',
+  contracts: 'contract',
+  products: 'product',
+  meters: 'meter',
+  pricing: 'price',
+  plans: 'plan',
+} as const;
+
+/** A value in which every text that begins with `$` is what it stands for; `$$` is a dollar sign. */
+export function resolved(value: unknown, names: Names): unknown {
+  if (typeof value === 'string') return value.startsWith('$') ? resolvedText(value, names) : value;
+  if (Array.isArray(value)) return value.map((each) => resolved(each, names));
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, resolved(each, names)]));
+}
+
+function resolvedText(text: string, names: Names): unknown {
+  if (text.startsWith('$$')) return text.slice(1);
+  const [, kind = '', name = ''] = /^\$([a-z]+)\.(.+)$/s.exec(text) ?? [];
+  const known = referenceKinds.find((each) => each === kind);
+  if (known === undefined) {
+    throw new BillingError('invalidInput', `${text} stands for nothing`, {
+      hint: `there are ${referenceKinds.map((each) => `$${each}.NAME`).join(', ')}; $$ is a dollar sign`,
+    });
+  }
+  return known === 'steps' ? answerPart(text, name, names) : idOf(names, known, name);
+}
+
+function answerPart(text: string, path: string, names: Names): unknown {
+  const [step = '', ...rest] = path.split('.');
+  const part = names.steps.has(step) ? valueAt(names.steps.get(step), rest.join('.')) : undefined;
+  if (part !== undefined) return part;
+  const hint = names.steps.has(step) ? 'see the whole answer with the same command' : 'name an earlier step with as:';
+  throw new BillingError('invalidInput', `${text} stands for nothing by then`, { hint });
+}

@@ -1,0 +1,147 @@
+/** What came of a simulation, for a person and for a program: timeline, invoices, ledger, balances, budgets, expectations. */
+
+import type { Billing } from '../../operations/index.ts';
+import type { Column } from '../../operations/operation.ts';
+import { wireText } from '../rows.ts';
+import { deliveriesOf, everyRow, exhaustionOf, invoicesOf, ledgerOf } from './books.ts';
+import type { Contract, Invoice } from './books.ts';
+import type { Outcome } from './expectations.ts';
+import type { Played } from './play.ts';
+import type { Scenario } from './scenario.ts';
+import { timelineOf } from './timeline.ts';
+import type { OwnerOf } from './timeline.ts';
+
+const owner: readonly Column[] = [
+  { header: 'CUSTOMER', path: 'customer' },
+  { header: 'CONTRACT', path: 'contract' },
+];
+
+/** Parts of a report, and what a table shows of each. */
+export const reportParts = {
+  timeline: [
+    { header: 'AT', path: 'at', format: 'timestamp' },
+    { header: 'WHAT', path: 'what' },
+    ...owner,
+    { header: 'AMOUNT', path: 'amountCents', format: 'money' },
+    { header: 'DETAIL', path: 'detail' },
+  ],
+  invoices: [
+    ...owner,
+    { header: 'FROM', path: 'period.start', format: 'date' },
+    { header: 'TO', path: 'period.end', format: 'date' },
+    { header: 'NUMBER', path: 'invoiceNumber' },
+    { header: 'STATUS', path: 'status' },
+    { header: 'DUE', path: 'dueDate', format: 'date' },
+    { header: 'TOTAL', path: 'totalCents', format: 'money' },
+  ],
+  ledger: [
+    ...owner,
+    { header: 'CREATED', path: 'createdAt', format: 'timestamp' },
+    { header: 'TYPE', path: 'type' },
+    { header: 'AMOUNT', path: 'amountCents', format: 'money' },
+    { header: 'CREDITS', path: 'creditAmount', format: 'number' },
+    { header: 'DESCRIPTION', path: 'description' },
+  ],
+  balances: [
+    ...owner,
+    { header: 'SETTLED', path: 'balanceCents', format: 'money' },
+    { header: 'AFTER ALL USAGE', path: 'projectedBalanceCents', format: 'money' },
+    { header: 'CREDITS', path: 'creditBalance', format: 'number' },
+  ],
+  budgets: [
+    ...owner,
+    { header: 'LABEL', path: 'label' },
+    { header: 'CAP', path: 'maxCreditsCents', format: 'money' },
+    { header: 'CAP CREDITS', path: 'maxCredits', format: 'number' },
+    { header: 'CONSUMED', path: 'consumedCents', format: 'money' },
+    { header: '%', path: 'percentConsumed', format: 'percent' },
+    { header: 'EXHAUSTED', path: 'exhaustedAt', format: 'timestamp' },
+  ],
+  expectations: [
+    { header: 'LINE', path: 'line', format: 'number' },
+    { header: 'WHAT', path: 'what' },
+    { header: 'AT', path: 'at', format: 'timestamp' },
+    { header: 'EXPECTED', path: 'expected' },
+    { header: 'ACTUAL', path: 'actual' },
+    { header: 'MET', path: 'isMet', format: 'boolean' },
+  ],
+} as const satisfies Record<string, readonly Column[]>;
+export type ReportPart = keyof typeof reportParts;
+
+/** Everything that the service holds at the end. */
+export async function reportOf(
+  scenario: Scenario,
+  {
+    billing,
+    played,
+    outcomes,
+  }: { readonly billing: Billing; readonly played: Played; readonly outcomes: readonly Outcome[] },
+) {
+  const { file } = scenario;
+  const contracts = await everyRow(billing, 'contracts.list');
+  const own = ownersOf(contracts, played);
+  const invoices = await invoicesOf(billing);
+  const deliveries = await deliveriesOf(billing);
+  const ledger = [];
+  const balances = [];
+  const budgets = [];
+  for (const { id: contractId } of contracts) {
+    const mine = own(contractId);
+    ledger.push(...(await ledgerOf(billing, contractId)).map((entry) => ({ ...mine, ...entry })));
+    balances.push({ ...mine, ...(await balanceOf(billing, contractId)) });
+    const usage = (await billing.call('budgets.usage', { params: { contractId } })).body.data;
+    budgets.push(
+      ...usage.budgets.map((each) => ({
+        ...mine,
+        ...each,
+        exhaustedAt: exhaustionOf(deliveries, contractId, each.label),
+      })),
+    );
+  }
+  return {
+    name: file.name ?? scenario.fileName,
+    seed: file.seed ?? 1,
+    start: file.start,
+    until: file.until,
+    eventCount: played.eventCount,
+    timeline: timelineOf({ steps: played.steps, deliveries, ledger, invoices, own }),
+    invoices: invoices
+      .map((invoice) => ({ ...own(invoice.contractId), ...invoice }))
+      .toSorted(byContractAndPeriod(contracts)),
+    ledger,
+    balances,
+    budgets,
+    expectations: outcomes,
+  };
+}
+export type Report = Awaited<ReturnType<typeof reportOf>>;
+
+/** Names of the scenario for ids; the id where it has none. */
+function ownersOf(contracts: readonly Contract[], { names }: Played): OwnerOf {
+  const nameOf = (known: ReadonlyMap<string, unknown>) => new Map([...known].map(([name, id]) => [id, name]));
+  const [customerNames, contractNames] = [nameOf(names.customers), nameOf(names.contracts)];
+  const customerIds = new Map(contracts.map(({ id, customerId }) => [id, customerId]));
+  return (contractId, ofCustomer) => {
+    const customerId = ofCustomer ?? customerIds.get(contractId ?? '');
+    return {
+      customer: customerNames.get(customerId) ?? wireText(customerId),
+      contract: contractId === undefined ? '' : (contractNames.get(contractId) ?? contractId),
+    };
+  };
+}
+
+async function balanceOf(billing: Billing, contractId: string) {
+  const { data } = (await billing.call('credits.balance', { params: { contractId }, query: { include: 'projected' } }))
+    .body;
+  const { balanceCents, creditBalance } = data.balance;
+  return { balanceCents, projectedBalanceCents: data.projected?.balanceCents, creditBalance };
+}
+
+function byContractAndPeriod(contracts: readonly Contract[]) {
+  const places = new Map(contracts.map(({ id }, index) => [id, index]));
+  return (one: Invoice, other: Invoice): number => {
+    const distance = (places.get(one.contractId) ?? 0) - (places.get(other.contractId) ?? 0);
+    if (distance !== 0) return distance;
+    return (one.period?.start ?? '') < (other.period?.start ?? '') ? -1 : 1;
+  };
+}

@@ -1,0 +1,144 @@
+/** `tally simulate run`: plays a scenario, prints what came of it, and holds it to what the scenario expects. */
+
+import { writeFile } from 'node:fs/promises';
+
+import { BillingError } from '../../errors.ts';
+import type { View } from '../../operations/operation.ts';
+import type { RunFlags } from '../commands/simulate.ts';
+import { readTextFile } from '../files.ts';
+import { checkFields, render } from '../output.ts';
+import { createProgress } from '../progress.ts';
+import { say } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import { examine } from './expectations.ts';
+import type { Outcome } from './expectations.ts';
+import { junitXml } from './junit.ts';
+import { play } from './play.ts';
+import { reportOf, reportParts } from './report.ts';
+import type { Report, ReportPart } from './report.ts';
+import { readScenario } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
+import { openThrowAway } from './throw-away.ts';
+
+/** Ends with a failed check where an expectation is not met; everything has been printed by then. */
+export async function runScenario(path: string, flags: RunFlags, session: Session): Promise<void> {
+  const shown = shownPart(flags, session);
+  checkFields(session.output, ...choiceOf(shown));
+  const read = readScenario(await readTextFile(path, session.terminal), path === '-' ? 'standard input' : path);
+  const scenario = flags.seed === undefined ? read : { ...read, file: { ...read.file, seed: seedOf(flags.seed) } };
+  const outcomes: Outcome[] = [];
+  const report = await reporting(
+    scenario,
+    flags.junit,
+    outcomes,
+    async () => await simulate(scenario, outcomes, session),
+  );
+  await print(report, shown, session);
+  tellOutcomes(scenario, report, session);
+}
+
+async function simulate(scenario: Scenario, outcomes: Outcome[], session: Session): Promise<Report> {
+  const { start, until, expect = [] } = scenario.file;
+  const opened = await openThrowAway(session.dependencies, start);
+  const { billing } = opened;
+  const [begin, end] = [start, until].map((each) => Temporal.Instant.from(each).epochMilliseconds);
+  const progress = await createProgress(session, (end ?? 0) - (begin ?? 0));
+  try {
+    const looks = expect.map(({ at }, index) => ({
+      at: at ?? until,
+      look: async (names: Parameters<typeof examine>[2]['names']) =>
+        void outcomes.push(await examine(scenario, index, { billing, names })),
+    }));
+    const played = await play(scenario, {
+      billing,
+      looks,
+      terminal: session.terminal,
+      onProgress: ({ events, at }) =>
+        progress.update({ rows: events, done: Temporal.Instant.from(at).epochMilliseconds - (begin ?? 0) }),
+    });
+    return await reportOf(scenario, { billing, played, outcomes: inOrder(outcomes) });
+  } finally {
+    progress.stop();
+    await opened.close();
+  }
+}
+
+/** By line of the file, whenever they were looked at. */
+function inOrder(outcomes: readonly Outcome[]): Outcome[] {
+  return outcomes.toSorted((one, other) => one.line - other.line);
+}
+
+/** Writes the JUnit file, also of a run that was stopped. */
+async function reporting<T>(
+  { file, fileName }: Scenario,
+  path: string | undefined,
+  outcomes: readonly Outcome[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const write = async (failure: string | undefined) => {
+    if (path === undefined) return;
+    const xml = junitXml({ name: file.name ?? fileName, fileName, outcomes: inOrder(outcomes), failure });
+    await writeFile(path, xml).catch((cause: unknown) => {
+      const { code = 'failed' } = cause as NodeJS.ErrnoException;
+      throw new BillingError('usage', `cannot write ${path}: ${code}`, { cause });
+    });
+  };
+  try {
+    const result = await work();
+    await write(undefined);
+    return result;
+  } catch (error) {
+    if (error instanceof BillingError) await write(error.message);
+    throw error;
+  }
+}
+
+/** One part as a list, or the whole as a document; a format of rows takes the timeline. */
+function shownPart({ show }: RunFlags, { output }: Session): ReportPart | undefined {
+  const known = Object.keys(reportParts) as ReportPart[];
+  if (show === undefined) {
+    return ['table', 'json', 'yaml'].includes(output.format) && output.columns === undefined ? undefined : 'timeline';
+  }
+  const found = known.find((part) => part === show);
+  if (found !== undefined) return found;
+  throw new BillingError('usage', `--show: there is no part ${show}`, { hint: `there are ${known.join(', ')}` });
+}
+
+const wholeFields = ['name', 'seed', 'start', 'until', 'eventCount', ...Object.keys(reportParts)];
+const wholeView: View = { rows: 'data', columns: [], parts: reportParts };
+
+function choiceOf(shown: ReportPart | undefined): [fields: readonly string[], view: View] {
+  if (shown === undefined) return [wholeFields, wholeView];
+  const columns = reportParts[shown];
+  return [[...new Set(columns.map(({ path }) => path.split('.')[0] ?? ''))], { rows: 'data', columns }];
+}
+
+async function print(report: Report, shown: ReportPart | undefined, { terminal, output }: Session): Promise<void> {
+  const [fields, view] = choiceOf(shown);
+  const body = { data: shown === undefined ? report : report[shown] };
+  terminal.out(await render(body, view, { choice: output, fields, stdout: terminal.stdout }));
+}
+
+function tellOutcomes({ fileName }: Scenario, { expectations, eventCount, invoices }: Report, session: Session): void {
+  const failed = expectations.filter(({ isMet }) => !isMet);
+  if (session.flags.quiet !== true) {
+    const held =
+      expectations.length === 0
+        ? ''
+        : `, ${expectations.length - failed.length} of ${expectations.length} expectations met`;
+    session.terminal.err(say`${eventCount} events, ${invoices.length} invoices${held}\n`);
+  }
+  const words = failed.map(
+    ({ line, what, actual, expected }) => `${fileName}:${line}: ${what} is ${actual}, must be: ${expected}`,
+  );
+  for (const each of words.slice(1)) session.terminal.err(say`${each}\n`);
+  if (failed.length === 0) return;
+  throw new BillingError('checkFailed', words[0] ?? '', {
+    hint: `${failed.length} of ${expectations.length} expectations are not met; see all with: --show expectations`,
+  });
+}
+
+function seedOf(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new BillingError('usage', `--seed takes a whole number, not ${text}`);
+}

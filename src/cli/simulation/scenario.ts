@@ -1,0 +1,162 @@
+/** A scenario file, read and checked as far as it can be before anything runs. Every problem is told with its line. */
+
+import type * as z from 'zod';
+
+import { InvalidInputError } from '../../errors.ts';
+import type { InputIssue } from '../../errors.ts';
+import { issuesOf } from '../../operations/parse.ts';
+import { catalogOfValue, pathText, quotable, unknownKey } from '../catalog/file.ts';
+import type { CatalogFile } from '../catalog/file.ts';
+import { nearest } from '../catalog/nearest.ts';
+import { readYaml } from '../catalog/yaml-source.ts';
+import { valueAt } from '../rows.ts';
+import { scenarioFile, sections } from './scenario-schema.ts';
+import type { Entry, ScenarioFile, Section } from './scenario-schema.ts';
+
+export type Path = readonly PropertyKey[];
+
+export interface Scenario {
+  readonly fileName: string;
+  readonly file: ScenarioFile;
+  /** An entry as it is written, with the digits of its numbers: what is sent. */
+  readonly written: (section: Section, index: number) => Readonly<Record<string, unknown>>;
+  /** The catalog that stands in the file itself. */
+  readonly catalog: CatalogFile | undefined;
+  readonly lineOf: (path: Path) => number;
+  /** An issue of the part at a path, with the file's name and line. */
+  readonly issueAt: (path: Path, message: string) => InputIssue;
+}
+
+/** Throws InvalidInputError with every problem: `scenario.yaml:12: contracts[0].plan: is required`. */
+export function readScenario(text: string, fileName: string): Scenario {
+  const source = readYaml(text);
+  if ('message' in source) {
+    throw new InvalidInputError([{ path: `${fileName}:${source.line}`, message: source.message }]);
+  }
+  const { value, lineOf } = source;
+  if (value === null || value === undefined) {
+    throw new InvalidInputError([{ path: fileName, message: 'the file is empty' }], {
+      hint: 'see what one looks like with: tally simulate run --help',
+    });
+  }
+  const issueAt = (path: Path, message: string): InputIssue => {
+    const place = pathText(path);
+    return { path: `${fileName}:${lineOf(path)}`, message: place === '' ? message : `${place}: ${message}` };
+  };
+  const { catalog: inline } = value as { readonly catalog?: unknown };
+  const isInline = typeof inline === 'object' && inline !== null;
+  // A catalog has issues of its own, which are told by its own reader.
+  const parsed = scenarioFile.safeParse(isInline ? { ...value, catalog: 'inline' } : value);
+  if (!parsed.success) {
+    throw new InvalidInputError(parsed.error.issues.flatMap((issue) => told(issue, value, issueAt)));
+  }
+  const issues = [...timeIssues(parsed.data), ...nameIssues(parsed.data)].map(([path, words]) => issueAt(path, words));
+  if (issues.length > 0) throw new InvalidInputError(issues);
+  const ofCatalog = (path: Path, message: string) => issueAt(['catalog', ...path], message);
+  return {
+    fileName,
+    file: parsed.data,
+    written: (section, index) => (value as Record<Section, Record<string, unknown>[]>)[section][index] ?? {},
+    catalog: isInline ? catalogOfValue(inline, ofCatalog) : undefined,
+    lineOf,
+    issueAt,
+  };
+}
+
+/** What a contract is called in its file. */
+export function contractName({ id, customer }: Entry<'contracts'>): string {
+  return id ?? customer;
+}
+
+function told(issue: z.core.$ZodIssue, value: unknown, issueAt: Scenario['issueAt']): InputIssue[] {
+  if (issue.code === 'unrecognized_keys') {
+    const [section] = issue.path;
+    const isEntry = Object.hasOwn(sections, section ?? '') && issue.path.length === 2;
+    const known = Object.keys(isEntry ? sections[section as Section].shape : scenarioFile.shape);
+    return issue.keys.map((key) => issueAt([...issue.path, key], unknownKey(nearest(key, known))));
+  }
+  const given = valueAt(value, issue.path.map(String).join('.'));
+  // All commands would be too much to read.
+  if (issue.code === 'invalid_value' && issue.values.length > shownChoices && typeof given === 'string') {
+    return [issueAt(issue.path, `there is no ${given} here${meaning(given, issue.values.map(String))}`)];
+  }
+  return issuesOf([issue], value, '').map(({ message }) => issueAt(issue.path, quotable(message)));
+}
+
+const shownChoices = 20;
+
+function meaning(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  return meant === undefined ? '' : `: did you mean ${meant}?`;
+}
+
+type Place = readonly [path: Path, words: string];
+
+function timeIssues({
+  start,
+  until,
+  steps = [],
+  grants = [],
+  budgets = [],
+  contracts = [],
+  expect = [],
+}: ScenarioFile): Place[] {
+  const outside = (section: Section, entries: readonly { readonly at?: string | undefined }[]): Place[] =>
+    entries.flatMap(({ at }, index): Place[] => {
+      if (at === undefined || (at >= start && at <= until)) return [];
+      return [[[section, index, 'at'], `must be from the start to the end, ${start} to ${until}`]];
+    });
+  if (until <= start) return [[['until'], 'must be after the start']];
+  return [
+    ...outside('contracts', contracts),
+    ...outside('grants', grants),
+    ...outside('budgets', budgets),
+    ...outside('steps', steps),
+    ...outside('expect', expect),
+  ];
+}
+
+/** Names that stand for nothing, or for two things. */
+function nameIssues(file: ScenarioFile): Place[] {
+  const { customers = [], contracts = [], grants = [], budgets = [], usage = [], steps = [], expect = [] } = file;
+  const customerIds = customers.map(({ id }) => id);
+  const contractIds = contracts.map(contractName);
+  const unknown = (path: Path, noun: string, name: string | undefined, known: readonly string[]): Place[] => {
+    if (name === undefined || known.includes(name)) return [];
+    return [[path, `there is no ${noun} ${name}${meaning(name, known)}`]];
+  };
+  const customer = (path: Path, name: string | undefined) =>
+    unknown([...path, 'customer'], 'customer', name, customerIds);
+  const contract = (path: Path, name: string | undefined) =>
+    unknown([...path, 'contract'], 'contract', name, contractIds);
+  return [
+    ...repeated('customers', customerIds),
+    ...repeated('contracts', contractIds),
+    ...repeated(
+      'steps',
+      steps.map(({ as }) => as),
+    ),
+    ...contracts.flatMap((entry, index) => customer(['contracts', index], entry.customer)),
+    ...grants.flatMap((entry, index) => contract(['grants', index], entry.contract)),
+    ...budgets.flatMap((entry, index) => contract(['budgets', index], entry.contract)),
+    ...usage.flatMap((entry, index) => [
+      ...customer(['usage', index], entry.customer),
+      ...contract(['usage', index], entry.contract),
+    ]),
+    ...expect.flatMap(({ invoice, balance, budget, entries, events }, index) => [
+      ...customer(['expect', index, 'invoice'], invoice?.customer),
+      ...contract(['expect', index, 'invoice'], invoice?.contract),
+      ...unknown(['expect', index, 'balance'], 'contract', balance, contractIds),
+      ...contract(['expect', index, 'budget'], budget?.contract),
+      ...contract(['expect', index, 'entries'], entries?.contract),
+      ...contract(['expect', index, 'events'], events?.contract),
+    ]),
+  ];
+}
+
+function repeated(section: Section, names: readonly (string | undefined)[]): Place[] {
+  return names.flatMap((name, index): Place[] => {
+    if (name === undefined || names.indexOf(name) === index) return [];
+    return [[[section, index], `is called ${name}, as ${section}[${names.indexOf(name)}] is`]];
+  });
+}

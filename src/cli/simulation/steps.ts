@@ -1,0 +1,206 @@
+/** What a scenario has done, entry by entry, as calls of operations at instants. */
+
+import { BillingError, InvalidInputError } from '../../errors.ts';
+import { allOperations } from '../../operations/all.ts';
+import type { Answer, Billing, OperationName } from '../../operations/index.ts';
+import type { CallInput, Operation } from '../../operations/operation.ts';
+import { valueAt, wireText } from '../rows.ts';
+import { idOf, resolved } from './references.ts';
+import type { Names } from './references.ts';
+import { contractName } from './scenario.ts';
+import type { Path, Scenario } from './scenario.ts';
+import type { Section } from './scenario-schema.ts';
+
+export interface Step {
+  readonly at: string;
+  /** Where its fields stand in the file. */
+  readonly path: Path;
+  readonly operation: OperationName;
+  /** The command by its words. */
+  readonly words: string;
+  /** Whether the timeline tells of it by itself: other steps show in what they led to. */
+  readonly isTold: boolean;
+  /** The command with its fields, as they are written. */
+  readonly detail: string;
+  readonly inputOf: (names: Names) => CallInput;
+  /** Keeps what later steps name. */
+  readonly keep: (answer: Answer, names: Names) => void;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const nothing = (): void => undefined;
+
+/** In the order in which they are done where they are of one instant. */
+export function stepsOf(scenario: Scenario): Step[] {
+  const steps = [
+    ...customers(scenario),
+    ...contracts(scenario),
+    ...budgets(scenario),
+    ...grants(scenario),
+    ...others(scenario),
+  ];
+  return steps.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
+}
+
+/** The operation that a command stands for. Throws TypeError for a command that the schema does not let pass. */
+export function operationOf(words: string): Operation {
+  const found = allOperations.find(({ command }) => `${command.group} ${command.verb}` === words);
+  if (found === undefined) throw new TypeError(`no operation has the command ${words}`);
+  return found;
+}
+
+/** Ids, query and body out of one set of fields, by the declaration of the operation. */
+export function inputFrom({ params, query }: Operation, fields: Fields): CallInput {
+  const parts: Record<'params' | 'query' | 'body', Record<string, unknown>> = { params: {}, query: {}, body: {} };
+  for (const [name, value] of Object.entries(fields)) {
+    if (Object.hasOwn(params.shape, name)) parts.params[name] = wireText(value);
+    else if (Object.hasOwn(query.shape, name)) parts.query[name] = wireText(value);
+    else parts.body[name] = value;
+  }
+  return parts as CallInput;
+}
+
+/** Does a step; a refusal says on which line of the file it stands. */
+export async function take(
+  step: Step,
+  scenario: Scenario,
+  { billing, names }: { readonly billing: Billing; readonly names: Names },
+) {
+  await placed(scenario, step.path, step.words, async () => {
+    step.keep(await billing.call(step.operation, step.inputOf(names)), names);
+  });
+}
+
+/** Does work of an entry, and names the line in what it is refused with. */
+export async function placed<T>(scenario: Scenario, path: Path, words: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof BillingError)) throw error;
+    const { kind, message, hint } = error;
+    if (error instanceof InvalidInputError) {
+      throw new InvalidInputError(
+        error.issues.map((issue) => ({
+          path: `${scenario.fileName}:${scenario.lineOf([...path, ...pathOf(issue.path)])}`,
+          message: `${words}: ${issue.path === '' ? '' : `${issue.path}: `}${issue.message}`,
+        })),
+        { cause: error },
+      );
+    }
+    throw new BillingError(kind, `${scenario.fileName}:${scenario.lineOf(path)}: ${words}: ${message}`, {
+      cause: error,
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+}
+
+/** `overrides[0].unitAmount` as the names that it consists of. */
+function pathOf(text: string): PropertyKey[] {
+  return text.split(/[.[\]]+/).filter((name) => name !== '');
+}
+
+/** An entry without the members that are ours. */
+function fieldsOf(scenario: Scenario, section: Section, index: number, ours: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(scenario.written(section, index)).filter(([name]) => !ours.includes(name)));
+}
+
+function detailOf(words: string, fields: Fields, hidden: readonly string[] = []): string {
+  const shown = Object.entries(fields).filter(([name]) => !hidden.includes(name));
+  return [words, ...shown.map(([name, value]) => `${name}=${wireText(value)}`)].join(' ');
+}
+
+function customers(scenario: Scenario): Step[] {
+  const { file } = scenario;
+  return (file.customers ?? []).map(({ id }, index) => ({
+    at: file.start,
+    path: ['customers', index],
+    operation: 'customers.create',
+    words: 'customers create',
+    detail: '',
+    isTold: false,
+    inputOf: (names) => ({
+      body: {
+        name: id,
+        externalCustomerId: id,
+        contacts: [{ name: 'Accounts payable', email: 'billing@example.com', roles: ['accounts_payable'] }],
+        ...(resolved(fieldsOf(scenario, 'customers', index, ['id']), names) as Fields),
+      },
+    }),
+    keep: (answer, names) => void names.customers.set(id, valueAt(answer.body, 'data.id')),
+  }));
+}
+
+function contracts(scenario: Scenario): Step[] {
+  const { file } = scenario;
+  return (file.contracts ?? []).map((entry, index) => ({
+    at: entry.at ?? file.start,
+    path: ['contracts', index],
+    operation: 'contracts.create',
+    words: 'contracts create',
+    detail: '',
+    isTold: false,
+    inputOf: (names) => ({
+      body: {
+        startDate: file.start.slice(0, 10),
+        ...(resolved(fieldsOf(scenario, 'contracts', index, ['id', 'customer', 'plan', 'at']), names) as Fields),
+        planId: idOf(names, 'plans', entry.plan),
+        customerId: idOf(names, 'customers', entry.customer),
+      },
+    }),
+    keep: (answer, names) => void names.contracts.set(contractName(entry), valueAt(answer.body, 'data.id')),
+  }));
+}
+
+function grants(scenario: Scenario): Step[] {
+  const { file } = scenario;
+  return (file.grants ?? []).map(({ at, contract, isPaid }, index) => ({
+    at: at ?? file.start,
+    path: ['grants', index],
+    operation: isPaid === true ? 'credits.grantPaid' : 'credits.grant',
+    words: isPaid === true ? 'credits grant-paid' : 'credits grant',
+    detail: '',
+    isTold: false,
+    inputOf: (names) => ({
+      params: { contractId: idOf(names, 'contracts', contract) },
+      body: resolved(fieldsOf(scenario, 'grants', index, ['at', 'contract', 'isPaid']), names),
+    }),
+    keep: nothing,
+  }));
+}
+
+function budgets(scenario: Scenario): Step[] {
+  const { file } = scenario;
+  return (file.budgets ?? []).map(({ at, contract }, index) => ({
+    at: at ?? file.start,
+    path: ['budgets', index],
+    operation: 'budgets.add',
+    words: 'budgets add',
+    detail: detailOf('budgets add', scenario.written('budgets', index), ['at']),
+    isTold: true,
+    inputOf: (names) => ({
+      params: { contractId: idOf(names, 'contracts', contract) },
+      body: resolved(fieldsOf(scenario, 'budgets', index, ['at', 'contract']), names),
+    }),
+    keep: nothing,
+  }));
+}
+
+function others({ file, written }: Scenario): Step[] {
+  return (file.steps ?? []).map(({ at, do: words, as }, index) => {
+    const operation = operationOf(words);
+    const { with: fields = {} } = written('steps', index) as { readonly with?: Fields };
+    return {
+      at,
+      path: ['steps', index, 'with'],
+      operation: operation.name as OperationName,
+      words,
+      detail: detailOf(words, fields),
+      isTold: true,
+      inputOf: (names) => inputFrom(operation, resolved(fields, names) as Fields),
+      keep: (answer, names) => {
+        if (as !== undefined) names.steps.set(as, answer.body);
+      },
+    };
+  });
+}
