@@ -69,7 +69,7 @@ function timestampOf(i: number, events: number): string {
 }
 
 /** Usage by model, and a fee. */
-async function createPlan(create: (name: OperationName, input: CallInput) => Promise<string>): Promise<string> {
+export async function createPlan(create: (name: OperationName, input: CallInput) => Promise<string>): Promise<string> {
   const meterId = await create('meters.create', {
     body: { code: 'TOKENS', displayName: 'Tokens', aggregationKey: 'tokens', groupKeys: ['model'] },
   });

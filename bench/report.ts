@@ -6,11 +6,23 @@ export interface Result {
   readonly name: string;
   /** Median of all rounds. */
   readonly measured: number;
-  readonly unit: 'ms' | 's' | 'rows/s' | 'contracts/s' | 'grants/s' | 'MiB';
+  readonly unit:
+    | 'ms'
+    | 's'
+    | 'us'
+    | 'rows/s'
+    | 'contracts/s'
+    | 'grants/s'
+    | 'commits/s'
+    | 'deductions/s'
+    | 'events/s'
+    | 'requests/s'
+    | 'MiB';
   /** To the limit that was measured in the same rounds. */
   readonly ratio?: number;
   readonly ratioTo?: string;
   readonly highestRatio?: number;
+  readonly lowestRatio?: number;
   readonly lowest?: number;
   readonly highest?: number;
 }
@@ -34,8 +46,9 @@ export function markdownTable(results: readonly Result[], machine: string, round
 }
 
 /** Whether the goal was met; undefined where there is none. */
-function isMet({ measured, ratio: reached, highestRatio, lowest, highest }: Result): boolean | undefined {
+function isMet({ measured, ratio: reached, highestRatio, lowestRatio, lowest, highest }: Result): boolean | undefined {
   if (highestRatio !== undefined) return reached !== undefined && reached <= highestRatio;
+  if (lowestRatio !== undefined) return reached !== undefined && reached >= lowestRatio;
   if (lowest !== undefined) return measured >= lowest;
   if (highest !== undefined) return measured <= highest;
   return undefined;
@@ -46,7 +59,7 @@ function code({ name }: Result): string {
 }
 
 function amount({ measured, unit }: Result): string {
-  const figure = ['ms', 's'].includes(unit) ? measured.toFixed(1) : Math.round(measured).toLocaleString('en-US');
+  const figure = ['ms', 's', 'us'].includes(unit) ? measured.toFixed(1) : Math.round(measured).toLocaleString('en-US');
   return `${figure} ${unit}`;
 }
 
@@ -60,8 +73,9 @@ function goal(result: Result): string {
   return `${wantedOf(result)}: ${met ? 'met' : 'missed'}`;
 }
 
-function wantedOf({ unit, highestRatio, lowest, highest }: Result): string {
+function wantedOf({ unit, highestRatio, lowestRatio, lowest, highest }: Result): string {
   if (highestRatio !== undefined) return `at most ${highestRatio}`;
+  if (lowestRatio !== undefined) return `at least ${lowestRatio}`;
   const bound = (lowest ?? highest)?.toLocaleString('en-US');
   return `${lowest === undefined ? 'at most' : 'at least'} ${bound} ${unit}`;
 }

@@ -12,7 +12,9 @@ import { parseArgs } from 'node:util';
 import { replaceBlock } from '../tools/marked-block.ts';
 import { measureBillRun } from './bill-run.ts';
 import { measureImport } from './event-import.ts';
+import { measureHttp } from './http.ts';
 import { installPackage } from './installed-package.ts';
+import { measureLedger } from './ledger.ts';
 import { machineLine, markdownTable } from './report.ts';
 import type { Result } from './report.ts';
 import { measureStartUp } from './start-up.ts';
@@ -32,7 +34,13 @@ if (values['write-readme'] && (rounds < 9 || values.only !== undefined)) {
   throw new Error('README takes only the whole table, of at least 9 rounds');
 }
 
-const parts = { 'start-up': measureStartUp, import: measureImport, 'bill-run': measureBillRun };
+const parts = {
+  'start-up': measureStartUp,
+  import: measureImport,
+  'bill-run': measureBillRun,
+  ledger: measureLedger,
+  http: measureHttp,
+};
 const chosen = Object.entries(parts).filter(([name]) => values.only === undefined || values.only === name);
 if (chosen.length === 0) throw new Error(`--only must be one of: ${Object.keys(parts).join(', ')}`);
 

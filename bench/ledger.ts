@@ -1,0 +1,73 @@
+/** Credits taken out of wallets, alone and many at once, beside bare SQL; the book is examined afterwards in the same run. */
+
+import { join } from 'node:path';
+
+import { bareDeductionsPerSecond } from './bare-sqlite.ts';
+import type { InstalledPackage } from './installed-package.ts';
+import { type LedgerBook, openBook, writeLedgerBook } from './ledger-book.ts';
+import { median } from './measure.ts';
+import type { Result } from './report.ts';
+
+const contracts = 1_000;
+const together = 64;
+const alonePerRound = 500;
+const togetherPerRound = 3_200;
+const mostRounds = 5;
+
+export async function measureLedger(installed: InstalledPackage, rounds: number): Promise<Result[]> {
+  const file = join(installed.folder, 'ledger.db');
+  const book = await writeLedgerBook(file, contracts);
+  const engine = await openBook(file);
+  const billing = engine.as(await engine.owner());
+  const deduct = async (i: number): Promise<unknown> => await billing.call('credits.adjust', deduction(book, i));
+  const seen = { bareAlone: [], alone: [], bareTogether: [], together: [] } as Record<string, number[]>;
+  let made = 0;
+  for (let round = 0; round <= Math.min(rounds, mostRounds); round += 1) {
+    const figures = {
+      bareAlone: bareDeductionsPerSecond(installed.folder, 1),
+      alone: await perSecond(alonePerRound, 1, async () => await deduct(made++)),
+      bareTogether: bareDeductionsPerSecond(installed.folder, together),
+      together: await perSecond(togetherPerRound, together, async () => await deduct(made++)),
+    };
+    if (round === 0) continue;
+    for (const [name, value] of Object.entries(figures)) seen[name]?.push(value);
+  }
+  await engine.close();
+  installed.run('--database', file, 'doctor', '--full');
+  const of = (name: string): number => median(seen[name] ?? []);
+  const unit = 'deductions/s';
+  return [
+    { name: 'bare SQL deductions, a commit each', measured: of('bareAlone'), unit },
+    {
+      name: 'credit deductions, alone',
+      measured: of('alone'),
+      unit,
+      ratio: of('alone') / of('bareAlone'),
+      ratioTo: 'bare SQL',
+      lowestRatio: 0.8,
+    },
+    { name: `bare SQL deductions, ${together} a commit`, measured: of('bareTogether'), unit },
+    {
+      name: `credit deductions, ${together} at once`,
+      measured: of('together'),
+      unit,
+      ratio: of('together') / of('bareTogether'),
+      ratioTo: 'bare SQL',
+      lowestRatio: 0.5,
+    },
+  ];
+}
+
+function deduction({ contractIds, grantIds }: LedgerBook, i: number) {
+  const contract = i % contractIds.length;
+  return {
+    params: { contractId: contractIds[contract] ?? '' },
+    body: { grantEntryId: grantIds[contract], amountCents: -1, description: 'bench' },
+  };
+}
+
+async function perSecond(count: number, width: number, once: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  for (let done = 0; done < count; done += width) await Promise.all(Array.from({ length: width }, once));
+  return (count / (performance.now() - began)) * 1000;
+}

@@ -1,0 +1,42 @@
+/**
+ * A server in a process of its own, whose processor time can be read: the service on the database that is named, or a bare
+ * `node:http` that answers "hello". Tells its parent where it listens, and how much time it has used when asked.
+ */
+
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
+import { createServer as createBareServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { createEngine } from '../src/engine/engine.ts';
+import { createServer } from '../src/server/server.ts';
+import { openStore } from '../src/store/open.ts';
+
+const [database] = process.argv.slice(2);
+process.send?.({ url: database === undefined ? await serveHello() : await serveBook(database) });
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  process.send?.({ processorMicroseconds: user + system });
+});
+
+async function serveHello(): Promise<string> {
+  const server = createBareServer((_request, response) => {
+    response.end('hello');
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function serveBook(file: string): Promise<string> {
+  const now = (): Temporal.Instant => Temporal.Now.instant();
+  const engine = createEngine({
+    store: await openStore(file),
+    now,
+    newId: randomUUIDv7,
+    randomBytes,
+    finalizationGraceHours: 12,
+  });
+  const server = createServer({ engine, version: 'bench', port: 0, rateLimitPerMinute: 1e9, now, newId: randomUUIDv7 });
+  return (await server.listen()).url;
+}
