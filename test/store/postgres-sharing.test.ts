@@ -1,0 +1,276 @@
+/** What is PostgreSQL's own: other sessions, conflicts, lost connections, and databases that are not as they should be. */
+
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { BillingError, UnavailableError } from '../../src/errors.ts';
+import { ConstraintViolation } from '../../src/store/constraint-violation.ts';
+import type { Transaction } from '../../src/store/database.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store, StoreOptions } from '../../src/store/store.ts';
+import { usePostgres } from '../support/postgres.ts';
+import { insertTwoOrganizations, row } from './rows.ts';
+
+const postgres = await usePostgres();
+
+describe.runIf(postgres !== undefined)('PostgreSQL', () => {
+  let url: string;
+  let store: Store;
+  /** Another session, which knows nothing of our locks. */
+  let other: pg.Client;
+  const stores: Store[] = [];
+
+  beforeEach(async () => {
+    url = (await postgres?.create()) ?? '';
+    store = await open();
+    await store.write(insertTwoOrganizations);
+    other = new pg.Client({ connectionString: url });
+    other.on('error', () => undefined);
+    await other.connect();
+  });
+  afterEach(async () => {
+    await other.end();
+    await Promise.all(stores.splice(0).map(async (each) => await each.close()));
+    await postgres?.drop(url);
+  });
+
+  async function open(options: StoreOptions = {}, at = url): Promise<Store> {
+    const opened = await openStore(at, options);
+    stores.push(opened);
+    return opened;
+  }
+
+  const nameOf = async (tx: Transaction) =>
+    (await tx.selectFrom('customers').select('name').where('orgId', '=', 'org-b').executeTakeFirstOrThrow()).name;
+  const rename = (tx: Transaction, name: string) =>
+    tx.updateTable('customers').set({ name }).where('orgId', '=', 'org-b').execute();
+  const renameOutside = async (name: string) =>
+    await other.query(`UPDATE "customers" SET "name" = $1 WHERE "orgId" = 'org-b'`, [name]);
+
+  /** The error that `work` ends with; one that is not meant for a person fails the test. */
+  async function refusal(work: Promise<unknown>): Promise<BillingError> {
+    const error = await work.then(
+      () => new Error('it was not refused'),
+      (thrown: unknown) => thrown,
+    );
+    if (error instanceof BillingError) return error;
+    throw error;
+  }
+
+  describe('conflicts', () => {
+    test('a write that read what another has changed since is done again from its beginning', async () => {
+      const seen: string[] = [];
+      await store.write(async (tx) => {
+        const name = await nameOf(tx);
+        seen.push(name);
+        if (seen.length === 1) await renameOutside('theirs');
+        await rename(tx, `${name} and ours`);
+      });
+      expect(seen).toEqual(['customer', 'theirs']);
+      expect(await store.read(nameOf)).toBe('theirs and ours');
+    });
+
+    test('also where the work has caught the error and gone on', async () => {
+      let runs = 0;
+      await store.write(async (tx) => {
+        runs += 1;
+        await nameOf(tx);
+        if (runs === 1) await renameOutside('theirs');
+        await rename(tx, 'ours').catch(() => undefined);
+      });
+      expect(runs).toBe(2);
+      expect(await store.read(nameOf)).toBe('ours');
+    });
+
+    test('a deadlock is dissolved, and both sides come to their end', async () => {
+      await other.query(`SET deadlock_timeout = '10s'`);
+      await other.query('BEGIN');
+      await renameOutside('theirs');
+      const set = (text: string) => `UPDATE "organizations" SET "name" = '${text}' WHERE "id" = 'org-a'`;
+      let waiting: Promise<unknown> = Promise.resolve();
+      let runs = 0;
+      await store.write(async (tx) => {
+        runs += 1;
+        await tx.updateTable('organizations').set({ name: 'ours' }).where('id', '=', 'org-a').execute();
+        if (runs === 1) waiting = other.query(set('theirs')).then(async () => await other.query('COMMIT'));
+        await rename(tx, 'ours');
+      });
+      await waiting;
+      expect(runs).toBe(2);
+      expect(await store.read(nameOf)).toBe('ours');
+    });
+
+    test('a write that always meets another gives up, and has changed nothing', async () => {
+      let runs = 0;
+      const change = store.write(async (tx) => {
+        await nameOf(tx);
+        await renameOutside(`theirs ${(runs += 1)}`);
+        await rename(tx, 'ours');
+      });
+      const error = await refusal(change);
+      expect(error).toBeInstanceOf(UnavailableError);
+      expect(error.message).toContain('kept changing the same rows');
+      expect(await store.read(nameOf)).toBe(`theirs ${runs}`);
+    });
+  });
+
+  describe('turns', () => {
+    test('writes of one organization take turns over all processes, and none is done twice', async () => {
+      const second = await open();
+      let runs = 0;
+      const count = async (tx: Transaction) => {
+        runs += 1;
+        const query = tx.selectFrom('organizations').select('nextInvoiceNumber').where('id', '=', 'org-a');
+        const nextInvoiceNumber = (await query.executeTakeFirstOrThrow()).nextInvoiceNumber + 1n;
+        await tx.updateTable('organizations').set({ nextInvoiceNumber }).where('id', '=', 'org-a').execute();
+      };
+      const writers = Array.from({ length: 40 }, (_value, index) => (index % 2 === 0 ? store : second));
+      await Promise.all(writers.map(async (each) => await each.write(count, { turn: 'org-a' })));
+      expect(runs).toBe(40);
+    });
+
+    test('writes of different organizations go on side by side', async () => {
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+      const second = await open();
+      const waiting = store.write(async () => await begun, { turn: 'org-a' });
+      await second.write(async () => begin(), { turn: 'org-b' });
+      await expect(waiting).resolves.toBeUndefined();
+    });
+
+    test('a write that another process keeps waiting ends with what holds it up; readers go on', async () => {
+      const second = await open({ busyTimeoutMilliseconds: 50 });
+      const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+      const holding = store.write(
+        async () => {
+          begin();
+          await isOver;
+        },
+        { turn: 'org-a' },
+      );
+      await begun;
+      const error = await refusal(second.write(async () => undefined, { turn: 'org-a' }));
+      expect(error.message).toContain('locked by another writer');
+      expect(await second.read(nameOf)).toBe('customer');
+      await expect(second.write(async () => 'other', { turn: 'org-b' })).resolves.toBe('other');
+      end();
+      await holding;
+      await expect(second.write(async () => 'now', { turn: 'org-a' })).resolves.toBe('now');
+    });
+
+    test('work of one name is done in one process at a time', async () => {
+      const second = await open();
+      const outcome = await store.exclusively('bill run', async () => {
+        const elsewhere = await second.exclusively('bill run', async () => await Promise.resolve('theirs'));
+        const another = await second.exclusively('other', async () => await Promise.resolve('another'));
+        return [elsewhere, another];
+      });
+      expect(outcome).toEqual([undefined, 'another']);
+      await expect(second.exclusively('bill run', async () => await Promise.resolve('then'))).resolves.toBe('then');
+    });
+  });
+
+  describe('lost sessions', () => {
+    const terminate = async () =>
+      await other.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      );
+
+    test('a write whose session ends is refused and has changed nothing; the next one works', async () => {
+      const change = store.write(async (tx) => {
+        await rename(tx, 'half done');
+        await terminate();
+        await rename(tx, 'done');
+      });
+      const error = await refusal(change);
+      expect(error).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 1 });
+      expect(error.message).toContain('cannot be reached');
+      expect(await store.read(nameOf)).toBe('customer');
+      await store.write(async (tx) => await rename(tx, 'again'));
+      expect(await store.read(nameOf)).toBe('again');
+    });
+
+    test('whether a commit was kept is not known where the session ends with it', async () => {
+      const change = store.write(async (tx) => {
+        await rename(tx, 'perhaps');
+        await terminate();
+      });
+      expect((await refusal(change)).message).toContain('is not known');
+    });
+
+    test('idle sessions that end are replaced', async () => {
+      await Promise.all([store.read(nameOf), store.read(nameOf)]);
+      await terminate();
+      await expect.poll(async () => await store.read(nameOf).catch(() => 'gone')).toBe('customer');
+    });
+  });
+
+  describe('databases', () => {
+    test('several processes make the tables of an empty one together', async () => {
+      const empty = (await postgres?.create({ isEmpty: true })) ?? '';
+      const opened = await Promise.all(Array.from({ length: 4 }, async () => await open({}, empty)));
+      await opened[0]?.write(insertTwoOrganizations);
+      expect(await opened[3]?.read(nameOf)).toBe('customer');
+    });
+
+    test('two books stand in two schemas of one database', async () => {
+      await other.query('CREATE SCHEMA second');
+      const second = await open({}, `${url}?options=-csearch_path%3Dsecond`);
+      await second.write(insertTwoOrganizations);
+      await second.write(async (tx) => await rename(tx, 'second'));
+      expect([await store.read(nameOf), await second.read(nameOf)]).toEqual(['customer', 'second']);
+    });
+
+    test('one that a newer program has upgraded is refused and left as it is', async () => {
+      await other.query('UPDATE "tallybookSchema" SET "version" = 99');
+      expect((await refusal(open())).message).toContain('has schema 99, and this program knows');
+      expect((await refusal(store.read(nameOf))).message).toContain('was upgraded to schema 99 while in use');
+      expect((await other.query('SELECT "version" FROM "tallybookSchema"')).rows).toEqual([{ version: '99' }]);
+    });
+
+    test("one with somebody else's tables is refused and left as it is", async () => {
+      const foreign = (await postgres?.create({ isEmpty: true })) ?? '';
+      const owner = new pg.Client({ connectionString: foreign });
+      await owner.connect();
+      await owner.query('CREATE TABLE customers (id int)');
+      expect((await refusal(open({}, foreign))).message).toContain('has a table customers that is not of tallybook');
+      expect((await owner.query(`SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'public'`)).rows).toEqual([
+        { n: 1 },
+      ]);
+      await owner.end();
+    });
+
+    test('one that may only be read is read', async () => {
+      const reader = await open({ readOnly: true });
+      expect(reader.isReadOnly).toBe(true);
+      expect(await reader.read(nameOf)).toBe('customer');
+      expect((await refusal(reader.write(async () => undefined))).message).toContain('read-only');
+      await other.query(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET default_transaction_read_only = on`);
+      expect((await open()).isReadOnly).toBe(true);
+    });
+
+    test('a text that it cannot hold is a value that is refused', async () => {
+      const change = store.write((tx) =>
+        tx
+          .insertInto('customers')
+          .values({ ...row.customer('org-a', 'nul'), name: 'a\u0000b' })
+          .execute(),
+      );
+      await expect(change).rejects.toMatchObject({ rule: 'value' } satisfies Partial<ConstraintViolation>);
+    });
+
+    test.each([
+      ['no server', (good: URL) => Object.assign(good, { port: '1' }).href, /cannot be reached: .*ECONNREFUSED/],
+      ['no such database', (good: URL) => Object.assign(good, { pathname: '/nowhere' }).href, /does not exist/],
+      ['no TLS', (good: URL) => `${good.href}?sslmode=verify-full`, /cannot be reached: .*SSL/],
+      ['half a mode', (good: URL) => `${good.href}?sslmode=prefer`, /does not say what is to happen/],
+      ['no certificate', (good: URL) => `${good.href}?sslrootcert=/nowhere.pem`, /\/nowhere\.pem.* cannot be read/],
+      ['no URL', () => 'postgres://tally:secret@[half/book', /is not the URL of a database/],
+    ])('%s is said in words that hold no password', async (_case, spoil, words) => {
+      const spoilt = spoil(Object.assign(new URL(url), { password: 'secret' }));
+      const error = await refusal(open({}, spoilt));
+      expect(error.message).toMatch(words);
+      expect(`${error.message} ${error.hint}`).not.toContain('secret');
+    });
+  });
+});
