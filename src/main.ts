@@ -13,16 +13,20 @@ import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from '.
 import type { EmbeddedTarget } from './cli/target.ts';
 import { createTerminal } from './cli/terminal.ts';
 import type { Terminal } from './cli/terminal.ts';
-import { withoutPassword } from './database-url.ts';
 import type { Store } from './store/store.ts';
 
 const { env } = process;
 const interruptedExitCode = 130;
+/** Has the self-contained executable become the process that reads SQL meters, instead of a command. */
+const meterSqlWord = 'meter-sql-process';
 
 /** Runs the command line of this process and sets its exit code. */
 export async function main(): Promise<void> {
-  // Lists of processes show the words of every command: a password in them would stand there as long as this one runs.
-  if (process.argv.some((word) => withoutPassword(word) !== word)) process.title = 'tally';
+  if (process.argv[2] === meterSqlWord && isExecutable()) {
+    const { serveMeterSqlIn } = await import('./store/backends/sqlite-meter-sql-process.ts');
+    serveMeterSqlIn(process);
+    return;
+  }
   let opened: typeof process.stdin | undefined;
   const [stdout, stderr] = [descriptorEnd(1, () => process.stdout), descriptorEnd(2, () => process.stderr)];
   const terminal = createTerminal({
@@ -81,7 +85,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
         sleep,
         random: Math.random,
       });
-      return { billing: client, connection: () => client.connection(), close: () => client.close() };
+      return { billing: client, close: () => client.close() };
     },
     async serve({ engine, host, port, rateLimitPerMinute, billEverySeconds, isVerbose }) {
       const [{ createServer }, { createScheduler }, { createMetrics }] = await Promise.all([
@@ -154,6 +158,8 @@ async function openKeyring(): Promise<Keyring> {
   const { askingArguments, createKeyring } = await import('./cli/keyring.ts');
   const { createRequire } = process.getBuiltinModule('node:module');
   const { realpathSync } = process.getBuiltinModule('node:fs');
+  // What lies beside an executable is none of its parts, and it takes no program as text.
+  if (isExecutable()) return createKeyring({ env, command: undefined });
   try {
     const library = createRequire(realpathSync(process.argv[1] ?? '')).resolve('@napi-rs/keyring');
     return createKeyring({ env, command: [process.execPath, ...askingArguments(library)] });
@@ -163,15 +169,17 @@ async function openKeyring(): Promise<Keyring> {
 }
 
 async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId }) {
-  const [{ openStore }, { createEngine }, { limits }] = await Promise.all([
+  const [{ openStore }, { createEngine }, { createMeterSql }, { limits }] = await Promise.all([
     import('./store/open.ts'),
     import('./engine/engine.ts'),
+    import('./store/meter-sql.ts'),
     import('./limits.ts'),
   ]);
-  if (target.isDefault) await makeDataDirectory(target.database);
+  if (target.isDefault) makeDataDirectory(target.database);
   const store = await openStore(target.database);
   const { finalizationGraceHours } = limits;
-  const engine = createEngine({ store, ...stage, randomBytes, finalizationGraceHours, checkWebhookUrl });
+  const meterSql = createMeterSql({ ownWords: [meterSqlWord] });
+  const engine = createEngine({ store, ...stage, randomBytes, finalizationGraceHours, checkWebhookUrl, meterSql });
   return {
     engine,
     openWebhookSender: async (options: WebhookSenderOptions) => await openWebhookSender(store, options),
@@ -199,10 +207,16 @@ async function resolveHost(hostname: string) {
 }
 
 /** Only the user may look into the directory that tally itself chose (security 5, SEC-42). */
-async function makeDataDirectory(database: string): Promise<void> {
-  const { mkdir } = await import('node:fs/promises');
-  const { dirname } = await import('node:path');
-  await mkdir(dirname(database), { recursive: true, mode: 0o700 });
+function makeDataDirectory(database: string): void {
+  // Waiting is cheaper here than what does not wait: its module costs more than the call.
+  const { mkdirSync } = process.getBuiltinModule('node:fs');
+  const { dirname } = process.getBuiltinModule('node:path');
+  mkdirSync(dirname(database), { recursive: true, mode: 0o700 });
+}
+
+/** Whether this is the program as one self-contained file (tools/build-binary.ts). */
+function isExecutable(): boolean {
+  return process.getBuiltinModule('node:sea').isSea();
 }
 
 function now(): Temporal.Instant {

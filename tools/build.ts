@@ -59,6 +59,8 @@ const bundle = await rolldown({
   platform: 'node',
   external: (id) => isBuiltin(id),
   plugins: [lateModules, jsonAsText],
+  // A library that looks for its folder finds none: what it needs of it must be inside its code.
+  transform: { define: { __dirname: '""', __filename: '""' } },
   tsconfig: false,
   // A warning here is a library left outside the bundle or a name that cannot be found: the package would be broken. But
   // a room that is loaded late by the engine and at once by another room is as it should be.

@@ -22,6 +22,9 @@ export interface ScriptStep {
   readonly before: readonly string[];
 }
 
+/** What a script needs of a stage. */
+export type ScriptStage = Pick<CommandStage, 'clock' | 'directory' | 'tally' | 'close'>;
+
 const command = /^(?:(\w+) = |\$ )tally(?: (.*))?$/;
 
 /** The steps of a script; recorded output is left out, comments go with the step after them. */
@@ -43,7 +46,7 @@ export function parseScript(text: string): ScriptStep[] {
 }
 
 /** Runs the script and writes it anew, with the output that came. */
-export async function performScript(text: string, stage: CommandStage): Promise<string> {
+export async function performScript(text: string, stage: ScriptStage): Promise<string> {
   const kept = new Map<string, string>();
   const blocks: string[] = [];
   for (const step of parseScript(text)) {
@@ -65,6 +68,20 @@ export async function performScript(text: string, stage: CommandStage): Promise<
     );
   }
   return blocks.join('\n');
+}
+
+/**
+ * What the two surfaces rightly tell apart: the name of the environment, the id that the server gave a refused request,
+ * and, in a rehearsal, where the request would go and with which key.
+ */
+export function sameEverywhere(text: string, directory: string): string {
+  return text
+    .replaceAll(directory, '<directory>')
+    .replaceAll(/"environment":"(?:embedded|sandbox)"/g, '"environment":"<environment>"')
+    .replaceAll(/,"requestId":"[^"]+"/g, '')
+    .replaceAll(/dry run on (?:embedded|sandbox)/g, 'dry run on <environment>')
+    .replaceAll(/http:\/\/127\.0\.0\.1:\d+\/v1/g, '/v1')
+    .replaceAll(/^Authorization: Bearer tally_live_….{4}\n/gm, '');
 }
 
 function valueOf(kept: ReadonlyMap<string, string>, name: string): string {

@@ -8,7 +8,7 @@ import { allOperations } from '../../src/operations/all.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { createStage } from '../support/stage.ts';
 import type { Surface } from '../support/stage.ts';
-import { parseScript, performScript } from './script.ts';
+import { parseScript, performScript, sameEverywhere } from './script.ts';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const names = readdirSync(folder).filter((name) => name.endsWith('.script'));
@@ -26,20 +26,6 @@ async function perform(name: string, surface: Surface, database?: string): Promi
   } finally {
     await stage.close();
   }
-}
-
-/**
- * What the two surfaces rightly tell apart: the name of the environment, the id that the server gave a refused request,
- * and, in a rehearsal, where the request would go and with which key.
- */
-function sameEverywhere(text: string, directory: string): string {
-  return text
-    .replaceAll(directory, '<directory>')
-    .replaceAll(/"environment":"(?:embedded|sandbox)"/g, '"environment":"<environment>"')
-    .replaceAll(/,"requestId":"[^"]+"/g, '')
-    .replaceAll(/dry run on (?:embedded|sandbox)/g, 'dry run on <environment>')
-    .replaceAll(/http:\/\/127\.0\.0\.1:\d+\/v1/g, '/v1')
-    .replaceAll(/^Authorization: Bearer tally_live_….{4}\n/gm, '');
 }
 
 describe.each(names)('%s prints the same', (name) => {

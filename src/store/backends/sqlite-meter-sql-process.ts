@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
+import { isSea } from 'node:sea';
 
 import { UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
@@ -24,22 +25,26 @@ const memoryCheckMilliseconds = 20;
 const rules = childRules({ sqlLength: limits.sqlCharacters, maximum: limits.meterSqlValueMaximum });
 
 /**
- * No environment, no file, no network and no process of its own are within its reach; the one thread more that it may have
+ * No environment of ours, no file, no network and no process of its own are within its reach; the one thread more that it may have
  * is its own watchman. All of this is in case a query got out of SQLite: what holds it inside are the rules.
  */
-const childArguments = [
+const confinement = [
   '--permission',
   '--allow-worker',
   '--no-warnings',
   `--max-old-space-size=${limits.meterSqlHeapMebibytes}`,
-  '--input-type=commonjs',
-  '--eval',
 ];
 
-export function startMeterSqlProcess(): MeterSqlProcess {
-  const program = `(${serveMeterSql.toString()})(process, ${JSON.stringify(rules)})`;
-  const child = spawn(process.execPath, [...childArguments, program], {
-    env: {},
+/** What the process runs, where it was started by words of the program's own instead of as a text; see main.ts. */
+export function serveMeterSqlIn(host: NodeJS.Process): void {
+  serveMeterSql(host, rules);
+}
+
+/** `ownWords` have this executable call `serveMeterSqlIn`, where it is one that takes no program as text. */
+export function startMeterSqlProcess(ownWords?: readonly string[]): MeterSqlProcess {
+  const { words, env } = isSea() ? ownProgram(ownWords) : programAsText();
+  const child = spawn(process.execPath, words, {
+    env,
     // A directory that is there; ours may have been removed.
     cwd: dirname(process.execPath),
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -92,6 +97,25 @@ export function startMeterSqlProcess(): MeterSqlProcess {
     },
     stop: () => end(new MeterSqlError('it was stopped before it ended')),
   };
+}
+
+interface Program {
+  readonly words: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+function programAsText(): Program {
+  const text = `(${serveMeterSql.toString()})(process, ${JSON.stringify(rules)})`;
+  return { words: [...confinement, '--input-type=commonjs', '--eval', text], env: {} };
+}
+
+/**
+ * A self-contained executable takes Node's words from the environment alone. The confinement is the same but for one
+ * thing: the process can read the executable that it is.
+ */
+function ownProgram(words: readonly string[] | undefined): Program {
+  if (words === undefined) throw new UnavailableError('SQL meters cannot be read inside of this executable');
+  return { words, env: { NODE_OPTIONS: confinement.join(' ') } };
 }
 
 function notStarted(cause: Error): UnavailableError {

@@ -17,6 +17,8 @@ export interface MeterSqlOptions {
   readonly residentMebibytes?: number | undefined;
   /** How long a process waits for the next query of its scope. */
   readonly idleMilliseconds?: number | undefined;
+  /** What the program itself is told to become such a process, where it is a self-contained executable. */
+  readonly ownWords?: readonly string[] | undefined;
 }
 
 const defaultIdleMilliseconds = 2_000;
@@ -45,7 +47,7 @@ export function createSqliteMeterSql(options: MeterSqlOptions): MeterSql {
 
   function take(scope: string): MeterSqlProcess {
     if (isClosed) throw new UnavailableError('SQL meters are closed');
-    if (idle?.scope !== scope || !idle.process.isRunning) return startMeterSqlProcess();
+    if (idle?.scope !== scope || !idle.process.isRunning) return startMeterSqlProcess(options.ownWords);
     clearTimeout(idle.timer);
     const { process } = idle;
     idle = undefined;

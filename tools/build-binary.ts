@@ -1,0 +1,85 @@
+/**
+ * Makes one executable that needs no Node and no other file: the Node that runs this, the bundle of tools/build.ts as its
+ * assets, and for each file of the bundle the bytecode of what the commands below ran of it, so that others compile little.
+ */
+
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const ending = process.platform === 'win32' ? '.exe' : '';
+const output = resolve(process.argv[2] ?? join(root, `dist-bin/tally${ending}`));
+
+const folder = mkdtempSync(join(tmpdir(), 'tally-binary-'));
+const launcher = join(folder, 'bin/tally.js');
+const env = {
+  HOME: folder,
+  USERPROFILE: folder,
+  XDG_CACHE_HOME: join(folder, 'cache'),
+  TALLY_CONFIG_DIR: join(folder, 'config'),
+  TALLY_DATA_DIR: join(folder, 'data'),
+};
+
+try {
+  execFileSync(process.execPath, [join(root, 'tools/build.ts'), join(folder, 'dist')]);
+  cpSync(join(root, 'bin'), dirname(launcher), { recursive: true });
+  await warmUp();
+  const config = join(folder, 'executable.json');
+  const assets = { ...byName('dist/*.cjs', ''), ...byName('cache/tallybook/bytecode/*/*.cjs', '.bytecode') };
+  const main = join(root, 'tools/binary-launcher.cjs');
+  writeFileSync(config, JSON.stringify({ main, output, assets, disableExperimentalSEAWarning: true }));
+  mkdirSync(dirname(output), { recursive: true });
+  execFileSync(process.execPath, ['--build-sea', config]);
+  chmodSync(output, 0o755);
+  // A signature of nobody: macOS starts no program without one, and what Node had ends with what was added.
+  if (process.platform === 'darwin') execFileSync('codesign', ['--force', '--sign', '-', output]);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.stdout.write(`${output}: ${Math.round(statSync(output).size / 1_000_000)} MB\n`);
+
+/**
+ * Runs what is run most, and with it most of what the rest shares. What the launcher of the package keeps of it fits the
+ * launcher of the executable: both wrap a file in the same words.
+ */
+async function warmUp(): Promise<void> {
+  run('--version');
+  run('--help');
+  run('customers', '--help');
+  run('customers', 'create', '--name', 'Acme', '--contact', 'name=Ada,email=ada@example.com,roles=primary');
+  const lists = ['customers', 'contracts', 'invoices', 'plans', 'meters'].map((group) => [group, 'list']);
+  for (const words of lists) run(...words, '-o', 'json');
+  const { key } = JSON.parse(run('keys', 'create', '--name', 'warm-up', '--scopes', '*', '-o', 'json')).data;
+
+  const server = spawn(process.execPath, [launcher, 'serve', '--port', '0'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(server, 'exit');
+  const [line] = await Promise.race([once(server.stdout, 'data'), ended]);
+  const remote = {
+    TALLY_BASE_URL: /http:\S+/.exec(String(line))?.[0],
+    TALLY_API_KEY: key,
+    TALLY_ENVIRONMENT: 'sandbox',
+  };
+  Object.assign(env, remote);
+  for (const words of lists) run(...words);
+  server.kill('SIGTERM');
+  await ended;
+}
+
+function run(...words: readonly string[]): string {
+  return execFileSync(process.execPath, [launcher, ...words], {
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+function byName(pattern: string, suffix: string): Record<string, string> {
+  return Object.fromEntries(globSync(join(folder, pattern)).map((path) => [`${basename(path)}${suffix}`, path]));
+}
