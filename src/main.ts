@@ -13,6 +13,7 @@ import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from '.
 import type { EmbeddedTarget } from './cli/target.ts';
 import { createTerminal } from './cli/terminal.ts';
 import type { Terminal } from './cli/terminal.ts';
+import { withoutPassword } from './database-url.ts';
 import type { Store } from './store/store.ts';
 
 const { env } = process;
@@ -27,6 +28,8 @@ export async function main(): Promise<void> {
     serveMeterSqlIn(process);
     return;
   }
+  // Lists of processes show the words of every command: a password in them would stand there as long as this one runs.
+  if (process.argv.some((word) => withoutPassword(word) !== word)) process.title = 'tally';
   let opened: typeof process.stdin | undefined;
   const [stdout, stderr] = [descriptorEnd(1, () => process.stdout), descriptorEnd(2, () => process.stderr)];
   const terminal = createTerminal({
@@ -85,7 +88,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
         sleep,
         random: Math.random,
       });
-      return { billing: client, close: () => client.close() };
+      return { billing: client, connection: () => client.connection(), close: () => client.close() };
     },
     async serve({ engine, host, port, rateLimitPerMinute, billEverySeconds, isVerbose }) {
       const [{ createServer }, { createScheduler }, { createMetrics }] = await Promise.all([
