@@ -43,15 +43,27 @@ export async function main(): Promise<void> {
     platform: process.platform,
   });
   process.on('SIGINT', stopAtOnce);
-  process.on('uncaughtException', (error) => {
-    terminal.err(vouch(`tally: unexpected: ${JSON.stringify(error.message)}\n`));
+  process.on('uncaughtException', (error: unknown) => {
+    terminal.err(
+      vouch(`tally: unexpected: ${JSON.stringify(error instanceof Error ? error.message : String(error))}\n`),
+    );
     process.exit(1);
   });
+  hideKeys(terminal);
   process.exitCode = await run(process.argv.slice(2), dependenciesFor(terminal), loadManifest);
   // All is done and written. Ending here saves the time in which Node would take itself apart.
   if (!stdout.isStream && !stderr.isStream) process.exit();
   // A pipe that was opened as standard input and never read would keep the process waiting.
   opened?.unref?.();
+}
+
+/** From what Node tells others by itself: a report of a crash, and the debugger that a signal would start (security 2, SEC-7). */
+function hideKeys(terminal: Terminal): void {
+  process.on('SIGUSR1', () => undefined);
+  const key = env['TALLY_API_KEY'];
+  if (key === undefined) return;
+  terminal.conceal(key);
+  process.report.excludeEnv = true;
 }
 
 function stopAtOnce(): void {

@@ -11,6 +11,9 @@ import type { Terminal } from './terminal.ts';
 
 /** Throws a usage error when the global flags contradict each other. */
 export function openSession(dependencies: Dependencies, flags: GlobalFlags): Session {
+  const key = dependencies.env['TALLY_API_KEY'];
+  // Before anything can fail, and whatever its form: it is said of nothing.
+  if (key !== undefined) dependencies.terminal.conceal(key);
   const terminal = flags.color === false ? withoutColor(dependencies.terminal) : dependencies.terminal;
   const profiles = async (): Promise<ProfileStore> =>
     createProfileStore((await dependencies.directories()).config, dependencies);
@@ -54,6 +57,7 @@ function withoutColor(terminal: Terminal): Terminal {
   const plain = (stream: Terminal['stdout']) => ({
     isTerminal: stream.isTerminal,
     hasColor: false,
+    hasUnicode: stream.hasUnicode,
     columns: stream.columns,
   });
   return { ...terminal, stdout: plain(terminal.stdout), stderr: plain(terminal.stderr) };

@@ -3,14 +3,40 @@
 /** The form of a key (interface 5.2); checked before a request, since a malformed header would show its value. */
 export const keyForm = /^[A-Za-z0-9]{1,16}_live_[0-9a-f]{48}$/;
 
-const secretForms = [/[A-Za-z0-9]{1,16}_live_[0-9a-f]{8,}/g, /(?<=Bearer )[^\s"']+/gi, /whsec_[\w+/=-]+/g] as const;
+const secretForms = [
+  /[A-Za-z0-9]{1,16}_live_[0-9a-f]{8,}/g,
+  /(?<=Bearer )[^\s"']+/gi,
+  /whsec_[\w+/=-]+/g,
+  /(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
+] as const;
 
 /** The text without `secrets`, without their base64 and URL forms, and without anything of the form of a secret. */
 export function redact(text: string, secrets: Iterable<string> = []): string {
+  return secretForms.reduce((rest, form) => rest.replaceAll(form, mask), withoutSecrets(text, secrets));
+}
+
+/** The same for what may rightly show a secret that is not known yet, such as the answer that makes a key. */
+export function withoutSecrets(text: string, secrets: Iterable<string>): string {
   const known = [...secrets].filter((secret) => secret.length >= 8);
-  const forms = known.flatMap((secret) => [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)]);
-  const withoutKnown = forms.reduce((rest, form) => rest.replaceAll(form, mask(form)), text);
-  return secretForms.reduce((rest, form) => rest.replaceAll(form, mask), withoutKnown);
+  const forms = known.flatMap((secret) => [
+    secret,
+    Buffer.from(secret).toString('base64'),
+    encodeURIComponent(secret),
+    ...base64Cores(secret),
+  ]);
+  return forms.reduce((rest, form) => rest.replaceAll(form, mask(form)), text);
+}
+
+/**
+ * What base64, of either alphabet, makes of the secret inside a longer text, such as `Bearer KEY`: the characters that
+ * stand for it alone, for each of the three ways in which its bytes can fall into groups of three.
+ */
+export function base64Cores(secret: string): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
+    const [start, end] = [Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6)];
+    return (['base64', 'base64url'] as const).map((alphabet) => bytes.toString(alphabet).slice(start, end));
+  });
 }
 
 /** `tally_live_…9f3a`: enough to tell keys apart. */

@@ -4,7 +4,7 @@ import { Readable, Writable } from 'node:stream';
 
 import { BadRequestError, BillingError } from '../errors.ts';
 import type { OutputEnd } from './output-end.ts';
-import { redact } from './redact.ts';
+import { redact, withoutSecrets } from './redact.ts';
 import { vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
 
@@ -27,12 +27,14 @@ export interface Terminal {
   readonly stdin: { readonly isTerminal: boolean };
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** Writes the answer. */
+  /** Writes the answer, without known secrets. */
   out(text: SafeText): void;
   /** Writes talk: notes, questions, errors. Known secrets and whatever looks like one are taken out. */
   err(text: SafeText): void;
   /** From now on this text never appears in talk. */
   conceal(secret: string): void;
+  /** The text without known secrets, for what is written elsewhere. */
+  withoutSecrets(text: string): string;
   /** Standard input as it comes, for what is too much to hold. */
   openInput(): Readable;
   /** Where a progress bar draws itself. */
@@ -64,9 +66,10 @@ export function createTerminal(streams: Streams): Terminal {
     },
     stdout: outputStream(stdout, streams),
     stderr: outputStream(stderr, streams),
-    out: (text) => stdout.write(text),
+    out: (text) => stdout.write(withoutSecrets(text, secrets)),
     err: (text) => stderr.write(redact(text, secrets)),
     conceal: (secret) => void secrets.add(secret),
+    withoutSecrets: (text) => withoutSecrets(text, secrets),
     openInput: () => streams.stdin,
     openProgress: () => stderr.stream(),
     readInput: () => readAll(streams.stdin),
@@ -170,9 +173,10 @@ export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
     stdin: { isTerminal: options.isInputTerminal ?? isTerminal },
     stdout: stream,
     stderr: stream,
-    out: (text) => void (written.stdout += text),
+    out: (text) => void (written.stdout += withoutSecrets(text, secrets)),
     err: (text) => void (written.stderr += redact(text, secrets)),
     conceal: (secret) => void secrets.add(secret),
+    withoutSecrets: (text) => withoutSecrets(text, secrets),
     openInput: () => Readable.from([Buffer.from(options.input ?? '')]),
     openProgress: () => new Writable({ write: (_chunk, _encoding, done) => done() }),
     readInput: () => Promise.resolve(options.input ?? ''),

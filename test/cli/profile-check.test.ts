@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { clockWords } from '../../src/cli/service-check.ts';
 import { createClient } from '../../src/client/client.ts';
 import { createStage } from '../support/stage.ts';
-import type { CommandStage } from '../support/stage.ts';
+import type { ServedStage } from '../support/stage.ts';
 import { createShell } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -76,7 +76,7 @@ function stored(shell: Shell): boolean {
 }
 
 describe('a service of ours', () => {
-  let stage: CommandStage;
+  let stage: ServedStage;
   let url: string;
   beforeAll(async () => {
     stage = await createStage('http');

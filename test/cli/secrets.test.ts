@@ -117,6 +117,24 @@ describe('redaction', () => {
     expect(redact(said, [secret])).toBe('… | … | …');
   });
 
+  test('takes a known secret out of the base64 of any text around it', () => {
+    const secret = 'open sesame/42?>~';
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.constantFrom('base64', 'base64url'), (before, after, alphabet) => {
+        const said = redact(Buffer.from(before + secret + after).toString(alphabet), [secret]);
+        const [start, end] = said.split('…');
+        expect(end).toBeDefined();
+        expect(Buffer.from(`${start}`, alphabet).length).toBeLessThan(Buffer.byteLength(before) + 3);
+      }),
+    );
+  });
+
+  test('takes the password out of an address', () => {
+    expect(redact('postgres://ada:s3cret@db.example/x and https://[::1]:80/a@b')).toBe(
+      'postgres://ada:…@db.example/x and https://[::1]:80/a@b',
+    );
+  });
+
   test('leaves ordinary text alone', () => {
     const text = 'customer 01900000-0000-7000-8000-000000000001 went live_at 2026';
     expect(redact(text)).toBe(text);

@@ -32,14 +32,17 @@ export interface CommandResult {
 export interface CommandStage {
   readonly clock: Clock;
   readonly directory: string;
-  /** The variables by which a command line reaches the served database. */
-  readonly remote: { readonly TALLY_BASE_URL: string; readonly TALLY_API_KEY: string };
   readonly tally: (
     argv: readonly string[],
     terminal?: TestTerminalOptions,
     instead?: Partial<Dependencies>,
   ) => Promise<CommandResult>;
   readonly close: () => Promise<void>;
+}
+
+export interface ServedStage extends CommandStage {
+  /** The variables by which a command line reaches the served database. */
+  readonly remote: { readonly TALLY_BASE_URL: string; readonly TALLY_API_KEY: string };
 }
 
 const ownerOnly = ['keys', 'orgs', 'webhooks', 'clock', 'bill'];
@@ -54,7 +57,7 @@ export async function createStage(
     /** Instead of a file of its own. */
     readonly database?: string;
   } = {},
-): Promise<CommandStage> {
+): Promise<ServedStage> {
   const clock = createClock(options.start);
   const directory = mkdtempSync(join(tmpdir(), 'tallybook-test-'));
   const database = options.database ?? join(directory, 'stage.db');

@@ -6,7 +6,7 @@ import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import { writeOutputFile } from '../output-file.ts';
 import { render } from '../output.ts';
-import type { OutputStream } from '../terminal.ts';
+import type { Terminal } from '../terminal.ts';
 import type { RowOutcome } from './apply.ts';
 
 const view: View = {
@@ -39,12 +39,12 @@ export function checkResultFile(path: string): void {
 export async function writeResultFile(
   path: string,
   outcomes: readonly RowOutcome[],
-  stdout: OutputStream,
+  terminal: Pick<Terminal, 'stdout' | 'withoutSecrets'>,
 ): Promise<void> {
   const data = outcomes.map(({ line, ...outcome }) => ({ row: line, ...outcome }));
-  const text = await render({ data }, view, { choice: { format: 'csv' }, fields: [], stdout });
+  const text = await render({ data }, view, { choice: { format: 'csv' }, fields: [], stdout: terminal.stdout });
   // That it may be replaced was checked before the first row was sent.
-  writeOutputFile(path, text, { isForced: true });
+  writeOutputFile(path, terminal.withoutSecrets(text), { isForced: true });
 }
 
 /** Never through a link. */

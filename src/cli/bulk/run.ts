@@ -44,7 +44,7 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
     await showTotals(plan.summary, session);
     await confirm(session, target, plan.summary.words);
     const applied = await apply(plan, session, { opened, concurrency });
-    if (resultPath !== undefined) await writeResultFile(resultPath, applied.outcomes, session.terminal.stdout);
+    if (resultPath !== undefined) await writeResultFile(resultPath, applied.outcomes, session.terminal);
     await report(applied, session, resultPath);
   } finally {
     await opened.close();

@@ -182,7 +182,7 @@ async function tellReport(
 ): Promise<void> {
   const { terminal, output } = session;
   const { refused } = report;
-  if (flags.refused !== undefined) writeRefused(flags.refused, report);
+  if (flags.refused !== undefined) writeRefused(flags.refused, report, terminal);
   if (refused.length > 0) {
     for (const { line, reason } of refused.slice(0, shownRefusals)) terminal.err(say`line ${line}: ${reason}\n`);
     if (refused.length > shownRefusals) {
@@ -214,8 +214,8 @@ async function tellReport(
 }
 
 /** Lines and reasons, so that the rows can be mended and imported again. Never overwrites a file. */
-function writeRefused(path: string, report: ImportReport): void {
+function writeRefused(path: string, report: ImportReport, terminal: Session['terminal']): void {
   const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const lines = report.refused.map(({ line, reason }) => `${line},${cell(reason)}\n`);
-  writeOutputFile(path, `line,reason\n${lines.join('')}`);
+  writeOutputFile(path, terminal.withoutSecrets(`line,reason\n${lines.join('')}`));
 }
