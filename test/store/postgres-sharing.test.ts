@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { BillingError, UnavailableError } from '../../src/errors.ts';
-import { ConstraintViolation } from '../../src/store/constraint-violation.ts';
+import type { ConstraintViolation } from '../../src/store/constraint-violation.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoreOptions } from '../../src/store/store.ts';

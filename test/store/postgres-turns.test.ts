@@ -21,7 +21,7 @@ function stage() {
       });
     },
     end: (name: string) => endings.get(name)?.(),
-    isFree: turns.isFree,
+    isFree: (ofTurn: string | undefined) => turns.isFree(ofTurn),
   };
 }
 

@@ -1,0 +1,100 @@
+/** A PostgreSQL server that goes and comes back: 503 meanwhile, nothing acknowledged is lost, and all goes on by itself. */
+
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { UnavailableError } from '../../src/errors.ts';
+import { createServer } from '../../src/server/server.ts';
+import { usePostgres } from '../support/postgres.ts';
+import { startPostgres } from '../support/postgres-process.ts';
+import type { PostgresServer } from '../support/postgres-process.ts';
+import { subscribe } from '../support/billing-scenario.ts';
+import type { Subscription } from '../support/billing-scenario.ts';
+import { createClock } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+import { openWorld } from './book.ts';
+import { problemsOf } from './soundness.ts';
+import { inTier } from './tiers.ts';
+
+const postgres = await usePostgres();
+
+describe.runIf(postgres !== undefined)('a server of its own that writes to the disk', () => {
+  let machine: PostgresServer;
+  let world: World;
+  let acme: Subscription;
+
+  beforeAll(async () => {
+    machine = await startPostgres({ isDurable: true });
+    world = await openWorld(machine.url('postgres'), { clock: createClock(), newId: randomUUID });
+    acme = await subscribe(world);
+  }, 60_000);
+  afterAll(async () => {
+    await world?.close();
+    await machine?.remove();
+  });
+
+  const grantOf = async (externalId: string) =>
+    await world.call('credits.grant', {
+      params: { contractId: acme.contractId },
+      body: { amountCents: 1, expiresAt: '2090-01-01T00:00:00Z', externalId },
+    });
+
+  const kept = async () =>
+    await world.store.read(async (tx) => {
+      const rows = await tx.selectFrom('ledgerEntries').select('externalId').execute();
+      return new Set(rows.map(({ externalId }) => externalId));
+    });
+
+  test('answers 503 while it is away, and again when it is back', async () => {
+    const server = createServer({
+      engine: world.engine,
+      host: undefined,
+      port: 0,
+      rateLimitPerMinute: 0,
+      version: '0.0.0',
+      now: () => Temporal.Now.instant(),
+      newId: randomUUID,
+    });
+    const { url } = await server.listen();
+    const { data } = await world.call('keys.create', { body: { name: 'client', scopes: ['*'] } });
+    const status = async () => {
+      const response = await fetch(`${url}/v1/customers`, { headers: { authorization: `Bearer ${data.key}` } });
+      const text = await response.text();
+      expect(text).not.toMatch(/postgres|ECONN|127\.0\.0\.1/);
+      return response.status;
+    };
+    expect(await status()).toBe(200);
+    await machine.stop('fast');
+    expect(await status()).toBe(503);
+    await expect(grantOf('meanwhile')).rejects.toBeInstanceOf(UnavailableError);
+    await machine.start();
+    expect(await status()).toBe(200);
+    await expect(grantOf('again')).resolves.toMatchObject({ data: { amountCents: 1 } });
+    await server.close();
+  }, 60_000);
+
+  test('a server that is killed has kept every write that was acknowledged', async () => {
+    for (let round = 0; round < inTier(2, 20); round += 1) {
+      const acknowledged = new Set<string>();
+      const writers = [0, 1, 2, 3].map(async (writer) => {
+        for (let index = 0; ; index += 1) {
+          const externalId = `round ${round}, ${writer}-${index}`;
+          try {
+            await grantOf(externalId);
+          } catch (error) {
+            expect(error).toBeInstanceOf(UnavailableError);
+            return;
+          }
+          acknowledged.add(externalId);
+        }
+      });
+      await expect.poll(() => acknowledged.size, { timeout: 20_000, interval: 5 }).toBeGreaterThan(20);
+      await machine.stop('immediate');
+      await Promise.all(writers);
+      await machine.start();
+      const found = await kept();
+      expect([...acknowledged].filter((externalId) => !found.has(externalId))).toEqual([]);
+      expect(await problemsOf(world)).toEqual([]);
+    }
+  }, 120_000);
+});
