@@ -137,7 +137,7 @@ function firstWords(finding: unknown): string {
 }
 
 /** A service says that there is no such thing, and never repeats the id; the person who typed it is told which. */
-async function namingWhatIsMissing<T>(ids: readonly string[], call: () => Promise<T>): Promise<T> {
+export async function namingWhatIsMissing<T>(ids: readonly string[], call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

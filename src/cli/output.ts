@@ -1,12 +1,12 @@
 /** One answer in each format. Formats for scripts carry wire values; the table is for people (table.ts). */
 
 import { BillingError } from '../errors.ts';
-import { isExactNumber, textOfNumber } from '../exact-json.ts';
+import { isExactNumber, isNumberText, textOfNumber } from '../exact-json.ts';
 import type { RawNumber } from '../exact-json.ts';
 import type { Column, View } from '../operations/operation.ts';
 import { outputFormats } from './global-flags.ts';
 import type { OutputFormat } from './global-flags.ts';
-import { columnOf, rowsOf, valueAt, wireText } from './rows.ts';
+import { columnOf, isRightAligned, rowsOf, valueAt, wireText } from './rows.ts';
 import type { Row, Rows } from './rows.ts';
 import { safe, safeJson, safeLines, vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
@@ -139,21 +139,23 @@ function tsv(rows: readonly Row[], columns: readonly Column[]): SafeText {
 
 async function csv(rows: readonly Row[], columns: readonly Column[]): Promise<SafeText> {
   const { stringify } = await import('csv-stringify/sync');
-  const records = rows.map((row) => columns.map((column) => spreadsheetCell(valueAt(row, column.path))));
+  const records = rows.map((row) => columns.map((column) => spreadsheetCell(valueAt(row, column.path), column)));
   return vouch(stringify([columns.map((column) => column.path), ...records], { quoted_string: true }));
 }
 
 /**
- * A text that a spreadsheet would run as a formula gets a leading apostrophe (security 4, SEC-22). Numbers stay numbers:
- * a negative amount begins with a minus sign as well. Characters that a terminal acts on are made visible.
+ * A text that a spreadsheet would run as a formula gets a leading apostrophe (security 4, SEC-22). Numbers stay numbers,
+ * decimals that the wire has as text too: a negative amount begins with a minus sign as well. Characters that a terminal
+ * acts on are made visible.
  */
-function spreadsheetCell(value: unknown): string | number {
+function spreadsheetCell(value: unknown, column: Column): string | number {
   if (typeof value === 'number') return value;
   const text = wireText(value);
+  const isNumber = isExactNumber(value) || (isRightAligned(column) && isNumberText(text));
   const shown = text
     .split(/(?<=\n)/)
     .map((line) => (line.endsWith('\n') ? `${safe(line.slice(0, -1))}\n` : safe(line)));
-  return !isExactNumber(value) && /^\s*[=+\-@\t\r\n\u0000＝＋－＠]/u.test(text) ? `'${shown.join('')}` : shown.join('');
+  return !isNumber && /^\s*[=+\-@\t\r\n\u0000＝＋－＠]/u.test(text) ? `'${shown.join('')}` : shown.join('');
 }
 
 async function yaml(body: unknown): Promise<string> {

@@ -64,6 +64,11 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
     return { body: { data: await wireWithLinks(context, customer) } };
   },
 
+  'customers.billingAddress': async (context, { params }) => {
+    const { billingAddress } = await getCustomer(context, params.customerId);
+    return { body: { data: billingAddress } };
+  },
+
   'customers.list': async (context, { query }) => {
     const page = pageOf(query);
     const externalCustomerId = query.externalCustomerId?.normalize('NFC');

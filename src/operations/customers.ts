@@ -69,6 +69,15 @@ const billingAddressInput = z.strictObject({
     .describe('ISO 3166-1 alpha-2 code.'),
 });
 
+const billingAddress = z.strictObject({
+  address1: z.string(),
+  address2: z.string().optional(),
+  city: z.string(),
+  region: z.string(),
+  postalCode: z.string(),
+  country: z.string(),
+});
+
 const tags = z.array(text(limits.tagCharacters)).max(limits.tags);
 const processor = z.literal(providers.paymentProcessor1).describe('Payment processor; goes with paymentProviderId.');
 const paymentMethodType = z.enum(paymentMethodTypes).describe('Kind of the payment method; goes with paymentMethodId.');
@@ -201,6 +210,33 @@ export const customerOperations = [
     ],
     documented: false,
     published: true,
+  }),
+  defineOperation({
+    name: 'customers.billingAddress',
+    summary: 'Show the billing address of a customer',
+    description: 'Null where there is none.',
+    route: { method: 'GET', path: '/v1/customers/{customerId}/billing-address' },
+    scope: 'customers:read',
+    status: 200,
+    params: customerParams,
+    query: noQuery,
+    body: undefined,
+    response: one(billingAddress.nullable()),
+    errors: ['notFound'],
+    command: { group: 'customers', verb: 'billing-address', positional: ['customerId'] },
+    view: {
+      rows: 'data',
+      columns: [
+        { header: 'ADDRESS', path: 'address1' },
+        { header: 'ADDRESS 2', path: 'address2' },
+        { header: 'CITY', path: 'city' },
+        { header: 'REGION', path: 'region' },
+        { header: 'POSTAL CODE', path: 'postalCode' },
+        { header: 'COUNTRY', path: 'country' },
+      ],
+    },
+    examples: [{ about: 'Where invoices go', input: { params: exampleId } }],
+    documented: false,
   }),
   defineOperation({
     name: 'customers.update',

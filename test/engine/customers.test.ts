@@ -45,6 +45,29 @@ async function contactRows() {
   );
 }
 
+describe('the billing address of a customer', () => {
+  const read = async (customerId: string) =>
+    (await world.call('customers.billingAddress', { params: { customerId } })).data;
+
+  it('is what it was created with, the country in capitals', async () => {
+    const { id } = await create({ billingAddress: address });
+    expect(await read(id)).toEqual({ ...address, country: 'US' });
+  });
+
+  it('is null where there is none', async () => {
+    const { id } = await create();
+    expect(await read(id)).toBeNull();
+  });
+
+  it("of another organization's customer is not found", async () => {
+    const { id } = await create({ billingAddress: address });
+    const other = await otherOrganization();
+    await expect(other.call('customers.billingAddress', { params: { customerId: id } })).rejects.toMatchObject({
+      kind: 'notFound',
+    });
+  });
+});
+
 describe('creating a customer', () => {
   it('answers 201 with every field but externalIds and billingContacts', async () => {
     const answer = await world.billing.call('customers.create', {

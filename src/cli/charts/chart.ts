@@ -24,7 +24,8 @@ const charts: Readonly<Record<string, () => Promise<Chart>>> = {
 /** The chart that `--chart` asks for; throws a usage error where another format is asked for too. */
 export async function chosenChart(operation: string, local: LocalValues, flags: GlobalFlags): Promise<Chart> {
   if (local['chart'] !== true) throw new BillingError('usage', '--ascii goes with --chart');
-  if (flags.json !== undefined || flags.columns !== undefined || (flags.output ?? 'table') !== 'table') {
+  const isFormatted = [flags.json, flags.jq, flags.columns].some((flag) => flag !== undefined);
+  if (isFormatted || (flags.output ?? 'table') !== 'table') {
     throw new BillingError('usage', '--chart draws a picture, and another format was asked for too', {
       hint: 'leave out one of the two',
     });

@@ -88,6 +88,18 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
 
 /** Verbs that are no operation, in the group of the operations that they belong to. */
 export const localVerbs: Partial<Record<string, Readonly<Record<string, Pick<LocalCommand, 'summary' | 'load'>>>>> = {
+  credits: {
+    statement: {
+      summary: 'Opening balance, movements and closing balance of a period, to print or to send',
+      load: () => import('./credits-statement.ts'),
+    },
+  },
+  invoices: {
+    export: {
+      summary: 'One invoice as a page to print or to send, or as its lines',
+      load: () => import('./invoices-export.ts'),
+    },
+  },
   webhooks: {
     listen: {
       summary: 'Receive, verify and print events on this machine',

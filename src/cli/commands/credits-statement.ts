@@ -1,0 +1,138 @@
+/** `tally credits statement`: opening balance, movements and closing balance of a contract's credits over a period. */
+
+import { BillingError } from '../../errors.ts';
+import type { Billing } from '../../operations/index.ts';
+import type { View } from '../../operations/operation.ts';
+import { exactNumber } from '../../exact-json.ts';
+import { creditsText } from '../amounts.ts';
+import { deliver, optional, readRecipient, senderLines } from '../documents/document.ts';
+import type { DocumentFlags, Rendering } from '../documents/document.ts';
+import type { Recipient } from '../documents/parties.ts';
+import { statementOf } from '../documents/statement.ts';
+import type { Holding, Statement, StatementPeriod } from '../documents/statement.ts';
+import { instantOf } from '../instant-flag.ts';
+import type { Session } from '../session.ts';
+import type { CommandModule } from './index.ts';
+import { documentOptions } from './invoices-export.ts';
+
+interface StatementFlags extends DocumentFlags {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export const declare: CommandModule['declare'] = (command, { runAction }) => {
+  documentOptions(command)
+    .description(
+      'Prints what a wallet held, every movement of a period by the time at which it was written, and what it held then. The page needs nothing else; CSV and the table have a line a movement.',
+    )
+    .usage('<contract-id> [flags]')
+    .argument('<contract-id>', 'contract id')
+    .option('--from <date>', 'from this date or date-time, included; all when not given')
+    .option('--to <date>', 'up to this date or date-time, excluded')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # A month as a page to send
+  tally credits statement 01900000-0000-7000-8000-000000000006 --from 2026-03-01 --to 2026-04-01 --file march.html
+  # All movements, for a spreadsheet
+  tally credits statement 01900000-0000-7000-8000-000000000006 --format csv
+`,
+    )
+    .action(
+      async (contractId: string, flags: StatementFlags) =>
+        await runAction(async (session) => {
+          const period = periodOf(flags);
+          await deliver(
+            contractId,
+            { flags, session },
+            async (billing) => await readStatement(billing, contractId, { period, flags, session }),
+          );
+        }),
+    );
+};
+
+function periodOf(flags: StatementFlags): StatementPeriod {
+  const [from, to] = [instantOf('--from', flags.from), instantOf('--to', flags.to)];
+  if (from !== undefined && to !== undefined && Temporal.Instant.compare(from, to) >= 0) {
+    throw new BillingError('usage', '--to must be after --from', { hint: 'the end is excluded' });
+  }
+  return { from, to };
+}
+
+const view: View = {
+  rows: 'data.lines',
+  columns: [
+    { header: 'DATE', path: 'createdAt', format: 'timestamp' },
+    { header: 'TYPE', path: 'type' },
+    { header: 'AMOUNT', path: 'amountCents', format: 'money' },
+    { header: 'CREDITS', path: 'creditAmount', format: 'number' },
+    { header: 'BALANCE', path: 'balanceCents', format: 'money' },
+    { header: 'CREDIT BALANCE', path: 'creditBalance', format: 'number' },
+    { header: 'DESCRIPTION', path: 'description' },
+    { header: 'ID', path: 'id' },
+  ],
+};
+
+interface Asked {
+  readonly period: StatementPeriod;
+  readonly flags: DocumentFlags;
+  readonly session: Session;
+}
+
+async function readStatement(billing: Billing, contractId: string, asked: Asked): Promise<Rendering> {
+  const { period, flags, session } = asked;
+  const sender = await senderLines(flags, session);
+  const { body } = await billing.call('credits.ledger', { params: { contractId } });
+  const recipient = await recipientOf(billing, contractId);
+  const statement = statementOf(body.data.entries, period);
+  const { statementPage } = await import('../documents/statement-page.ts');
+  return {
+    page: () => statementPage({ contractId, recipient, sender, period, statement }),
+    body: { data: wireStatement(statement, { contractId, period }) },
+    view,
+    fields: view.columns.map(({ path }) => path),
+  };
+}
+
+/** A contract is not read by every service; its statement is the same without a name on it. */
+async function recipientOf(billing: Billing, contractId: string): Promise<Recipient | undefined> {
+  const contract = await optional(async () => await billing.call('contracts.get', { params: { contractId } }));
+  return contract === undefined ? undefined : await readRecipient(billing, contract.body.data.customerId);
+}
+
+/** The lines begin with the opening balance and end with the closing one. */
+function wireStatement(
+  { opening, movements, closing, totals }: Statement,
+  { contractId, period }: { readonly contractId: string; readonly period: StatementPeriod },
+) {
+  return {
+    contractId,
+    currency: 'USD',
+    from: period.from?.toString() ?? null,
+    to: period.to?.toString() ?? null,
+    opening: wireBalance(opening),
+    totals: totals.map(({ type, count, ...total }) => ({ type, count, ...wireAmount(total) })),
+    closing: wireBalance(closing),
+    lines: [
+      { type: 'opening', ...wireBalance(opening) },
+      ...movements.map(({ entry: { id, type, createdAt, description }, after, ...change }) => ({
+        id,
+        createdAt,
+        type,
+        description,
+        ...wireAmount(change),
+        ...wireBalance(after),
+      })),
+      { type: 'closing', ...wireBalance(closing) },
+    ],
+  };
+}
+
+function wireAmount({ cents, creditMicros }: Holding) {
+  return { amountCents: exactNumber(String(cents)), creditAmount: exactNumber(creditsText(creditMicros)) };
+}
+
+function wireBalance({ cents, creditMicros }: Holding) {
+  return { balanceCents: exactNumber(String(cents)), creditBalance: exactNumber(creditsText(creditMicros)) };
+}

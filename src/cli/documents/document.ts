@@ -1,0 +1,119 @@
+/** A document on its way out: as a page, or as rows and JSON like any answer; to a file that was named, else as the answer. */
+
+import { BillingError } from '../../errors.ts';
+import type { Billing } from '../../operations/index.ts';
+import type { View } from '../../operations/operation.ts';
+import { namingWhatIsMissing } from '../call.ts';
+import { readTextFile } from '../files.ts';
+import { timeoutOf } from '../open-session.ts';
+import { writeOutputFile } from '../output-file.ts';
+import { render } from '../output.ts';
+import type { OutputChoice } from '../output.ts';
+import { say, vouch } from '../safe-text.ts';
+import type { SafeText } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import type { Recipient } from './parties.ts';
+
+export const documentFormats = ['html', 'csv', 'json', 'table'] as const;
+export type DocumentFormat = (typeof documentFormats)[number];
+
+export interface DocumentFlags {
+  readonly format?: DocumentFormat;
+  readonly file?: string;
+  readonly force?: true;
+  readonly sender?: string;
+}
+
+export interface Rendering {
+  readonly page: () => string;
+  readonly body: unknown;
+  readonly view: View;
+  readonly fields: readonly string[];
+}
+
+/** Prints or writes the document of an id. Throws a usage error where two formats are asked for, before anything is read. */
+export async function deliver(
+  id: string,
+  { flags, session }: { readonly flags: DocumentFlags; readonly session: Session },
+  read: (billing: Billing) => Promise<Rendering>,
+): Promise<void> {
+  const choice = chosenFormat(flags, session);
+  if (session.flags.dryRun === true) throw new BillingError('usage', '--dry-run is for commands that change something');
+  const { dependencies, terminal } = session;
+  const opened = await dependencies.openBilling(await session.target(), {
+    timeoutMilliseconds: timeoutOf(session.flags),
+  });
+  try {
+    const text = await rendered(
+      await namingWhatIsMissing([id], async () => await read(opened.billing)),
+      choice,
+      session,
+    );
+    if (flags.file === undefined) return terminal.out(text);
+    writeOutputFile(flags.file, text, {
+      isForced: flags.force === true,
+      hint: 'name a file that does not exist yet, or give --force to replace it',
+    });
+    if (session.flags.quiet !== true) terminal.err(say`wrote ${flags.file}\n`);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** A page is made of safe texts alone; see html.ts. */
+async function rendered(
+  { page, body, view, fields }: Rendering,
+  choice: OutputChoice | 'html',
+  { terminal }: Session,
+): Promise<SafeText> {
+  if (choice === 'html') return vouch(page());
+  return await render(body, view, { choice, fields, stdout: terminal.stdout });
+}
+
+/** What `--format` says, or `-o`, or the ending of the file; else a table on a terminal and the page anywhere else. */
+function chosenFormat(
+  { format, file, force }: DocumentFlags,
+  { flags, output, terminal }: Session,
+): OutputChoice | 'html' {
+  if (force === true && file === undefined) throw new BillingError('usage', '--force goes with --file');
+  const isFormatted = [flags.output, flags.json, flags.jq, flags.columns].some((flag) => flag !== undefined);
+  if (isFormatted && format !== undefined) {
+    throw new BillingError('usage', '--format and a flag of the output ask for two formats', {
+      hint: 'give one of them',
+    });
+  }
+  if (isFormatted) return output;
+  const ending = documentFormats.find((each) => file?.toLowerCase().endsWith(`.${each}`) === true);
+  const found = format ?? ending ?? (terminal.stdout.isTerminal && file === undefined ? 'table' : 'html');
+  return found === 'html' ? found : { format: found };
+}
+
+/** The lines of `--sender`, the file of a letterhead. */
+export async function senderLines({ sender }: DocumentFlags, { terminal }: Session): Promise<string[]> {
+  if (sender === undefined) return [];
+  const text = await readTextFile(sender, terminal);
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** A customer with the address that invoices go to, where the service shows one. */
+export async function readRecipient(billing: Billing, customerId: string): Promise<Recipient> {
+  const { body } = await billing.call('customers.get', { params: { customerId } });
+  const address = await optional(
+    async () => await billing.call('customers.billingAddress', { params: { customerId } }),
+  );
+  return { customer: body.data, address: address?.body.data ?? undefined };
+}
+
+/** Undefined where a service does not offer what only makes a document nicer, or the key may not see it. */
+export async function optional<T>(call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof BillingError && ['notOffered', 'methodNotAllowed', 'forbidden'].includes(error.kind))
+      return undefined;
+    throw error;
+  }
+}

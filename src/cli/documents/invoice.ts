@@ -1,0 +1,57 @@
+/** What stands on an invoice: its lines, what credits paid of them, and what is due. Amounts tie out to the cent. */
+
+import type { ResponseBody } from '../../operations/index.ts';
+import { centsOf } from '../amounts.ts';
+import type { Recipient } from './parties.ts';
+
+export type Invoice = ResponseBody<'invoices.get'>['data'];
+export type Line = NonNullable<Invoice['lineItems']>[number];
+
+export interface InvoiceDocument extends Recipient {
+  readonly invoice: Invoice;
+  /** Who the invoice is from: name first, then the rest of the letterhead. */
+  readonly sender: readonly string[];
+}
+
+export interface InvoiceSums {
+  readonly charges: readonly Line[];
+  /** Lines below zero: credits that were applied. */
+  readonly credits: readonly Line[];
+  readonly chargesCents: bigint;
+  readonly creditsCents: bigint;
+  /** What a service adds to the total and shows in no line. */
+  readonly otherCents: bigint;
+  readonly totalCents: bigint;
+  /** What the customer has still to pay: nothing of what is paid, void or refunded. */
+  readonly dueCents: bigint;
+}
+
+/** Charges, credits and the rest add up to the total. */
+export function invoiceSums({ status, totalCents, lineItems = [] }: Invoice): InvoiceSums {
+  const credits = lineItems.filter((line) => centsOf(line.totalAmountCents) < 0n);
+  const charges = lineItems.filter((line) => !credits.includes(line));
+  const [chargesCents, creditsCents, total] = [sumOf(charges), sumOf(credits), centsOf(totalCents)];
+  return {
+    charges,
+    credits,
+    chargesCents,
+    creditsCents,
+    otherCents: total - chargesCents - creditsCents,
+    totalCents: total,
+    dueCents: settledStatuses.has(status) ? 0n : total,
+  };
+}
+
+const settledStatuses: ReadonlySet<string> = new Set(['Paid', 'Cancelled', 'Refunded'] satisfies Invoice['status'][]);
+
+function sumOf(lines: readonly Line[]): bigint {
+  return lines.reduce((sum, { totalAmountCents }) => sum + centsOf(totalAmountCents), 0n);
+}
+
+/** From the first service of a line to the end of the last one, which is excluded; undefined without lines. */
+export function servicePeriodOf({ lineItems = [] }: Invoice): { start: string; end: string } | undefined {
+  const starts = lineItems.map(({ servicePeriod }) => servicePeriod.start).sort();
+  const ends = lineItems.map(({ servicePeriod }) => servicePeriod.end).sort();
+  const [start, end] = [starts[0], ends.at(-1)];
+  return start === undefined || end === undefined ? undefined : { start, end };
+}

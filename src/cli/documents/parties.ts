@@ -1,0 +1,40 @@
+/** Who a document is from and for, as its head shows them. */
+
+import type { ResponseBody } from '../../operations/index.ts';
+import { foreign, markup } from './html.ts';
+import type { Html } from './html.ts';
+
+export type Customer = ResponseBody<'customers.get'>['data'];
+export type Address = NonNullable<ResponseBody<'customers.billingAddress'>['data']>;
+
+export interface Recipient {
+  readonly customer: Customer;
+  /** Absent where there is none, or where the service does not show it. */
+  readonly address?: Address | undefined;
+}
+
+/** The registered name, the display name where it is another, the address, and who pays. */
+export function recipientBlock({ customer, address }: Recipient): Html {
+  const { name, legalName, billingContacts = [], metadata } = customer;
+  const lines = [
+    ...(legalName === null || legalName === name ? [] : [name]),
+    ...(address === undefined ? [] : addressLines(address)),
+    ...billingContacts.map((contact) => `${contact.name}, ${contact.email}`),
+    ...(metadata.externalCustomerId === null ? [] : [`Customer ${metadata.externalCustomerId}`]),
+  ];
+  return markup`<p class="name">${foreign(legalName ?? name)}</p>
+    ${lines.map((line) => markup`<p>${foreign(line)}</p>`)}`;
+}
+
+function addressLines({ address1, address2, city, region, postalCode, country }: Address): string[] {
+  return [address1, ...(address2 === undefined ? [] : [address2]), `${city}, ${region} ${postalCode}`, country];
+}
+
+/** The lines of the sender, the first one its name; nothing where there are none. */
+export function senderBlock(lines: readonly string[]): Html {
+  const [name, ...rest] = lines;
+  if (name === undefined) return markup``;
+  return markup`<address class="sender" aria-label="From">
+    <b>${foreign(name)}</b>${rest.map((line) => markup`<br />${foreign(line)}`)}
+  </address>`;
+}

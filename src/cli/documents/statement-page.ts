@@ -1,0 +1,198 @@
+/** A statement of credits as a page to print or to send. */
+
+import { creditsText } from '../amounts.ts';
+import { foreign, markup, note } from './html.ts';
+import type { Html } from './html.ts';
+import { pageText } from './page.ts';
+import { recipientBlock, senderBlock } from './parties.ts';
+import type { Recipient } from './parties.ts';
+import type { Holding, Movement, Statement, StatementPeriod } from './statement.ts';
+import { dayText, lastDayText, moneyWords, numberWords } from './words.ts';
+
+export interface StatementDocument {
+  readonly contractId: string;
+  /** Absent where the service does not tell whose contract it is. */
+  readonly recipient: Recipient | undefined;
+  readonly sender: readonly string[];
+  readonly period: StatementPeriod;
+  readonly statement: Statement;
+}
+
+/** The words of the field; a type that a service has added since is shown as it came. */
+const typeWords: Readonly<Record<string, string>> = {
+  grant: 'Grants',
+  usage: 'Draw-downs',
+  adjustment: 'Adjustments',
+  reversal: 'Reversals',
+  expiration: 'Expirations',
+};
+const movementWords: Readonly<Record<string, string>> = {
+  grant: 'Grant',
+  usage: 'Draw-down',
+  adjustment: 'Adjustment',
+  reversal: 'Reversal',
+  expiration: 'Expiration',
+};
+
+/** The whole document. */
+export function statementPage(document: StatementDocument): string {
+  const { contractId, recipient, sender, period, statement } = document;
+  const hasCredits = holdings(statement).some(({ creditMicros }) => creditMicros !== 0n);
+  return pageText({
+    title: `Credit statement of contract ${contractId}`,
+    content: markup`<header class="top">
+        <div>
+          <h1>Credit statement</h1>
+          <p class="number">${periodText(period, statement)}</p>
+        </div>
+        ${senderBlock(sender)}
+      </header>
+      <div class="facts">
+        ${
+          recipient === undefined
+            ? markup``
+            : markup`<section aria-labelledby="for">
+                <h2 id="for">For</h2>
+                ${recipientBlock(recipient)}
+              </section>`
+        }
+        <dl>
+          <dt>Period</dt>
+          <dd>${periodText(period, statement)}</dd>
+          <dt>Opening balance</dt>
+          <dd>${holdingText(statement.opening, hasCredits)}</dd>
+          <dt>Closing balance</dt>
+          <dd>${holdingText(statement.closing, hasCredits)}</dd>
+          <dt>Movements</dt>
+          <dd>${statement.movements.length}</dd>
+        </dl>
+      </div>
+      <div class="headline"><span>Closing balance</span> <b>${holdingText(statement.closing, hasCredits)}</b></div>
+      ${summaryTable(statement, hasCredits)} ${movementTable(statement, hasCredits)}
+      <footer>
+        <p>Opening balance and movements add up to the closing balance exactly. Days are in UTC.</p>
+        <p>Contract ${foreign(contractId)}</p>
+      </footer>`,
+  });
+}
+
+function holdings({ opening, movements, closing }: Statement): readonly Holding[] {
+  return [opening, ...movements, closing];
+}
+
+function periodText({ from, to }: StatementPeriod, { movements }: Statement): string {
+  const [first, last] = [movements[0]?.entry.createdAt, movements.at(-1)?.entry.createdAt];
+  const start = from?.toString() ?? first;
+  const end = to === undefined ? last && dayText(last) : lastDayText(to.toString());
+  if (start === undefined) return end === undefined ? 'No movements' : `Until ${end}`;
+  return end === undefined ? `From ${dayText(start)}` : `${dayText(start)} to ${end}`;
+}
+
+function holdingText({ cents, creditMicros }: Holding, hasCredits: boolean): string {
+  return hasCredits ? `${moneyWords(cents)} and ${creditWords(creditMicros)} credits` : moneyWords(cents);
+}
+
+function creditWords(micros: bigint): string {
+  return numberWords(creditsText(micros));
+}
+
+/** Without a figure where the movement has none of the kind. */
+function changeCells({ cents, creditMicros }: Holding, hasCredits: boolean): Html {
+  const isFree = cents === 0n && creditMicros !== 0n;
+  const money = markup`<td class="amount" data-label="Amount">${isFree ? '' : moneyWords(cents)}</td>`;
+  if (!hasCredits) return money;
+  return markup`${money}
+    <td class="amount" data-label="Credits">${creditMicros === 0n ? '' : creditWords(creditMicros)}</td>`;
+}
+
+function balanceCells({ cents, creditMicros }: Holding, hasCredits: boolean): Html {
+  const money = markup`<td class="amount" data-label="Balance">${moneyWords(cents)}</td>`;
+  if (!hasCredits) return money;
+  return markup`${money}
+    <td class="amount" data-label="Credit balance">${creditWords(creditMicros)}</td>`;
+}
+
+function summaryTable({ opening, totals, closing }: Statement, hasCredits: boolean): Html {
+  const credits = hasCredits ? markup`<th scope="col" class="right">Credits</th>` : markup``;
+  return markup`<table class="lines">
+    <caption>
+      Summary
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">Movement</th>
+        <th scope="col" class="right">Entries</th>
+        <th scope="col" class="right">Amount</th>
+        ${credits}
+      </tr>
+    </thead>
+    <tbody>
+      <tr class="edge">
+        <th scope="row">Opening balance</th>
+        <td></td>
+        ${balanceCells(opening, hasCredits)}
+      </tr>
+      ${totals.map(
+        ({ type, count, ...total }) =>
+          markup`<tr>
+            <th scope="row">${foreign(typeWords[type] ?? type)}</th>
+            <td class="right" data-label="Entries">${count}</td>
+            ${changeCells(total, hasCredits)}
+          </tr> `,
+      )}
+      <tr class="edge">
+        <th scope="row">Closing balance</th>
+        <td></td>
+        ${balanceCells(closing, hasCredits)}
+      </tr>
+    </tbody>
+  </table>`;
+}
+
+function movementTable({ opening, movements, closing }: Statement, hasCredits: boolean): Html {
+  if (movements.length === 0) return markup`<p class="below">There were no movements.</p>`;
+  const credits = (name: string) => (hasCredits ? markup`<th scope="col" class="right">${name}</th>` : markup``);
+  return markup`<table class="lines below">
+    <caption>
+      Movements
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">Movement</th>
+        <th scope="col">Date</th>
+        <th scope="col" class="right">Amount</th>
+        ${credits('Credits')}
+        <th scope="col" class="right">Balance</th>
+        ${credits('Credit balance')}
+      </tr>
+    </thead>
+    <tbody>
+      <tr class="edge">
+        <th scope="row">Opening balance</th>
+        <td></td>
+        <td></td>
+        ${hasCredits ? markup`<td></td>` : markup``}${balanceCells(opening, hasCredits)}
+      </tr>
+      ${movements.map((movement) => movementRow(movement, hasCredits))}
+      <tr class="edge">
+        <th scope="row">Closing balance</th>
+        <td></td>
+        <td></td>
+        ${hasCredits ? markup`<td></td>` : markup``}${balanceCells(closing, hasCredits)}
+      </tr>
+    </tbody>
+  </table>`;
+}
+
+function movementRow({ entry, after, ...change }: Movement, hasCredits: boolean): Html {
+  const { type, description, createdAt, expiresAt } = entry;
+  const isExpiring = type === 'grant' && expiresAt !== null;
+  return markup`<tr>
+    <th scope="row">
+      ${foreign(movementWords[type] ?? type)}${note(description)}
+      ${isExpiring ? note(`Expires ${dayText(expiresAt)}`) : markup``}
+    </th>
+    <td class="date" data-label="Date">${dayText(createdAt)}</td>
+    ${changeCells(change, hasCredits)}${balanceCells(after, hasCredits)}
+  </tr> `;
+}

@@ -1,0 +1,69 @@
+/**
+ * A statement of credits: what a wallet held, every movement within a period, and what it holds then. Opening and movements
+ * add up to the closing balance, in money and in credits, to the last millionth.
+ */
+
+import type { ResponseBody } from '../../operations/index.ts';
+import { centsOf, microsOf } from '../amounts.ts';
+
+type Entry = ResponseBody<'credits.ledger'>['data']['entries'][number];
+
+export interface Holding {
+  readonly cents: bigint;
+  readonly creditMicros: bigint;
+}
+
+export interface Movement extends Holding {
+  readonly entry: Entry;
+  /** What the wallet holds after it. */
+  readonly after: Holding;
+}
+
+export interface Statement {
+  readonly opening: Holding;
+  /** Oldest first. */
+  readonly movements: readonly Movement[];
+  readonly closing: Holding;
+  /** By type of entry, in the order in which they first came. */
+  readonly totals: readonly (Holding & { readonly type: Entry['type']; readonly count: number })[];
+}
+
+export interface StatementPeriod {
+  /** Included; from the first entry on where there is none. */
+  readonly from: Temporal.Instant | undefined;
+  /** Excluded; to the last entry where there is none. */
+  readonly to: Temporal.Instant | undefined;
+}
+
+const nothing: Holding = { cents: 0n, creditMicros: 0n };
+
+/** The statement of a whole ledger, as a service lists it, over a period by the time at which entries were written. */
+export function statementOf(newestFirst: readonly Entry[], { from, to }: StatementPeriod): Statement {
+  let holding = nothing;
+  let opening = nothing;
+  const movements: Movement[] = [];
+  for (const [createdAt, entry] of inOrderOfTime(newestFirst)) {
+    if (to !== undefined && Temporal.Instant.compare(createdAt, to) >= 0) continue;
+    const change = { cents: centsOf(entry.amountCents), creditMicros: microsOf(entry.creditAmount) };
+    holding = sum(holding, change);
+    if (from !== undefined && Temporal.Instant.compare(createdAt, from) < 0) opening = holding;
+    else movements.push({ ...change, entry, after: holding });
+  }
+  return { opening, movements, closing: holding, totals: totalsOf(movements) };
+}
+
+function totalsOf(movements: readonly Movement[]): Statement['totals'] {
+  const byType = Map.groupBy(movements, ({ entry }) => entry.type);
+  return [...byType].map(([type, found]) => ({ type, count: found.length, ...found.reduce<Holding>(sum, nothing) }));
+}
+
+function inOrderOfTime(newestFirst: readonly Entry[]): (readonly [Temporal.Instant, Entry])[] {
+  return newestFirst
+    .map((entry) => [Temporal.Instant.from(entry.createdAt), entry] as const)
+    .toReversed()
+    .sort(([one], [other]) => Temporal.Instant.compare(one, other));
+}
+
+function sum(one: Holding, other: Holding): Holding {
+  return { cents: one.cents + other.cents, creditMicros: one.creditMicros + other.creditMicros };
+}

@@ -1,0 +1,48 @@
+/** Dates and amounts as a customer reads them on paper. */
+
+import { amountText } from '../rows.ts';
+
+const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+/** `2026-03-01` as `1 March 2026`; of a date-time its day in UTC. */
+export function dayText(date: string): string {
+  const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})/.exec(date) ?? [];
+  const name = months[Number(month) - 1];
+  return name === undefined ? date : `${Number(day)} ${name} ${year}`;
+}
+
+/** The last day before an instant that is excluded: `2026-04-01T00:00:00Z` is `31 March 2026`. */
+export function lastDayText(endExcluded: string): string {
+  return dayText(Temporal.Instant.from(endExcluded).subtract({ nanoseconds: 1 }).toString());
+}
+
+/** `-1,234.50 USD` of cents; the minus sign is a true one. */
+export function moneyWords(cents: bigint, currency = 'USD'): string {
+  return `${numberWords(amountText(String(cents)))} ${currency}`;
+}
+
+/** A decimal with its thousands apart: `22361870.5` is `22,361,870.5`. */
+export function numberWords(decimal: string): string {
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(decimal) ?? [];
+  if (whole === '') return decimal;
+  return `${sign === '' ? '' : '−'}${whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',')}${fraction}`;
+}
+
+/** A price in dollars with its cents at least: `20.00`, `0.000003`. */
+export function priceWords(decimal: string): string {
+  const [whole = '', fraction = ''] = decimal.split('.');
+  return numberWords(`${whole}.${fraction.padEnd(2, '0')}`);
+}
