@@ -88,7 +88,23 @@ const journal = `Journal:
   same command finishes that grant instead of making another, and tally credits grant --resume finishes all of them.
 `;
 
-export const helpTopics = { 'exit-codes': exitCodes, environment, input, output, policy, journal } as const;
+const secrets = `Secrets:
+  A key is never a flag: the shell's history and every user of the machine would see it. It is asked for, or read from
+  --key-stdin or --key-file, or from TALLY_API_KEY, which needs no profile.
+
+  tally profile add NAME shows the key to the service, and stores it when it is accepted: in credentials.json in the
+  directory of profiles, which only you can read, or with --keyring in the keyring of this system. A keyring that does not
+  answer is not waited for: the key goes to the file, and one line says so. --no-check stores a key unseen.
+
+  TALLY_API_KEY goes before a stored key. tally profile show says which is in use and where it lies; tally profile check
+  what it opens, until when, and whether the clock of this machine is that of the service. tally profile remove deletes it.
+
+  A key goes only to the address that it was stored for. It is taken out of all that is printed, journaled or reported.
+  tally does not start while NODE_OPTIONS asks for a debugger or a heap snapshot; --allow-inspect permits it. A core dump
+  would hold a key: ulimit -c 0 keeps the system from writing one.
+`;
+
+export const helpTopics = { 'exit-codes': exitCodes, environment, input, output, policy, journal, secrets } as const;
 
 /** Whether `tally help WORD` is one of these rather than a command. */
 export function isTopic(word: string): word is keyof typeof helpTopics {
