@@ -56,6 +56,7 @@ complete -c tally -f -n "__tally_at ''" -a backup -d 'Write a database to one fi
 complete -c tally -f -n "__tally_at ''" -a restore -d 'Make a database from a backup'
 complete -c tally -f -n "__tally_at ''" -a journal -d 'What was written from here, by whom and when'
 complete -c tally -f -n "__tally_at ''" -a import -d 'Events from files, each row counted once'
+complete -c tally -f -n "__tally_at ''" -a pull -d 'Contracts of a remote service, mirrored into a file'
 complete -c tally -f -n "__tally_at ''" -a catalog -d 'Products, prices, meters and plans as one file'
 complete -c tally -f -n "__tally_at ''" -a simulate -d 'Scenarios, and real usage under other prices'
 complete -c tally -f -n "__tally_at ''" -a demo -d 'The main job on a database of its own'
@@ -69,6 +70,7 @@ complete -c tally -n "__tally_at ''" -l help
 complete -c tally -f -n "__tally_at 'customers'" -a create -d 'Create a customer'
 complete -c tally -f -n "__tally_at 'customers'" -a get -d 'Show one customer'
 complete -c tally -f -n "__tally_at 'customers'" -a list -d 'List customers, newest first'
+complete -c tally -f -n "__tally_at 'customers'" -a billing-address -d 'Show the billing address of a customer'
 complete -c tally -f -n "__tally_at 'customers'" -a update -d 'Change a customer'
 complete -c tally -f -n "__tally_at 'customers'" -a pause -d 'Stop sending invoices to a customer'
 complete -c tally -f -n "__tally_at 'customers'" -a resume -d 'Send invoices to a customer again'
@@ -96,6 +98,7 @@ complete -c tally -n "__tally_at 'customers list'" -l limit
 complete -c tally -n "__tally_at 'customers list'" -l offset
 complete -c tally -n "__tally_at 'customers list'" -l all
 complete -c tally -n "__tally_at 'customers list'" -l help
+complete -c tally -n "__tally_at 'customers billing-address'" -l help
 complete -c tally -n "__tally_at 'customers update'" -l name
 complete -c tally -n "__tally_at 'customers update'" -l legal-name
 complete -c tally -n "__tally_at 'customers update'" -l tag
@@ -162,6 +165,7 @@ complete -c tally -f -n "__tally_at 'credits'" -a reverse -d 'Undo one ledger en
 complete -c tally -f -n "__tally_at 'credits'" -a settle -d 'Write the credit movements that usage owes up to now (embedded only)'
 complete -c tally -f -n "__tally_at 'credits'" -a explain -d 'Explain one ledger entry: what it did, to which grant, and why'
 complete -c tally -f -n "__tally_at 'credits'" -a verify -d 'Verify the books of a contract: every balance, invoice and seal, computed again'
+complete -c tally -f -n "__tally_at 'credits'" -a statement -d 'Opening balance, movements and closing balance of a period, to print or to send'
 complete -c tally -n "__tally_at 'credits grant'" -l expires-at
 complete -c tally -n "__tally_at 'credits grant'" -l amount-cents
 complete -c tally -n "__tally_at 'credits grant'" -l credit-rate-cents
@@ -216,6 +220,12 @@ complete -c tally -n "__tally_at 'credits reverse'" -l help
 complete -c tally -n "__tally_at 'credits settle'" -l help
 complete -c tally -n "__tally_at 'credits explain'" -l help
 complete -c tally -n "__tally_at 'credits verify'" -l help
+complete -c tally -n "__tally_at 'credits statement'" -l format
+complete -c tally -n "__tally_at 'credits statement'" -l file
+complete -c tally -n "__tally_at 'credits statement'" -l force
+complete -c tally -n "__tally_at 'credits statement'" -l sender
+complete -c tally -n "__tally_at 'credits statement'" -l from
+complete -c tally -n "__tally_at 'credits statement'" -l to
 complete -c tally -f -n "__tally_at 'budgets'" -a list -d 'List the budgets of a contract, without their consumption'
 complete -c tally -f -n "__tally_at 'budgets'" -a usage -d 'Show what each budget of a contract has consumed, metered now'
 complete -c tally -f -n "__tally_at 'budgets'" -a add -d 'Add a budget to a contract'
@@ -340,6 +350,7 @@ complete -c tally -f -n "__tally_at 'invoices'" -a cancel -d 'Cancel a draft, or
 complete -c tally -f -n "__tally_at 'invoices'" -a refund -d 'Refund a paid invoice in full'
 complete -c tally -f -n "__tally_at 'invoices'" -a credit-report -d 'Show the credits that were applied to an invoice'
 complete -c tally -f -n "__tally_at 'invoices'" -a explain -d 'Trace each cent of an invoice: events, quantity, price, rounding, credits'
+complete -c tally -f -n "__tally_at 'invoices'" -a export -d 'One invoice as a page to print or to send, or as its lines'
 complete -c tally -n "__tally_at 'invoices list'" -l customer-id
 complete -c tally -n "__tally_at 'invoices list'" -l status -x -a "(tally __complete status invoices list)"
 complete -c tally -n "__tally_at 'invoices list'" -l created-after
@@ -364,6 +375,10 @@ complete -c tally -n "__tally_at 'invoices refund'" -l input
 complete -c tally -n "__tally_at 'invoices refund'" -l help
 complete -c tally -n "__tally_at 'invoices credit-report'" -l help
 complete -c tally -n "__tally_at 'invoices explain'" -l help
+complete -c tally -n "__tally_at 'invoices export'" -l format
+complete -c tally -n "__tally_at 'invoices export'" -l file
+complete -c tally -n "__tally_at 'invoices export'" -l force
+complete -c tally -n "__tally_at 'invoices export'" -l sender
 complete -c tally -f -n "__tally_at 'pricing'" -a create -d 'Create a price of a product'
 complete -c tally -f -n "__tally_at 'pricing'" -a get -d 'Show one price'
 complete -c tally -f -n "__tally_at 'pricing'" -a list -d 'List prices, newest first'
@@ -569,6 +584,13 @@ complete -c tally -n "__tally_at 'import events'" -l format
 complete -c tally -n "__tally_at 'import events'" -l delimiter
 complete -c tally -n "__tally_at 'import events'" -l batch-size
 complete -c tally -n "__tally_at 'import events'" -l refused
+complete -c tally -n "__tally_at 'pull'" -l to
+complete -c tally -n "__tally_at 'pull'" -l contract
+complete -c tally -n "__tally_at 'pull'" -l from
+complete -c tally -n "__tally_at 'pull'" -l customer
+complete -c tally -n "__tally_at 'pull'" -l plan
+complete -c tally -n "__tally_at 'pull'" -l published
+complete -c tally -n "__tally_at 'pull'" -l check
 complete -c tally -f -n "__tally_at 'catalog'" -a export -d 'Print the catalog as a file'
 complete -c tally -f -n "__tally_at 'catalog'" -a diff -d 'Show what a file would change'
 complete -c tally -f -n "__tally_at 'catalog'" -a apply -d 'Make the catalog what a file says'
@@ -585,6 +607,7 @@ complete -c tally -n "__tally_at 'simulate run'" -l show
 complete -c tally -n "__tally_at 'simulate run'" -l junit
 complete -c tally -n "__tally_at 'demo'" -l events
 complete -c tally -n "__tally_at 'demo'" -l seed
+complete -c tally -n "__tally_at 'demo'" -l into
 complete -c tally -n "__tally_at 'serve'" -l port
 complete -c tally -n "__tally_at 'serve'" -l host
 complete -c tally -n "__tally_at 'serve'" -l rate-limit

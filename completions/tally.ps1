@@ -4,11 +4,12 @@
 Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   param($current, $ast, $position)
   $places = @{
-    '' = @{ next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','clock','bill','profile','doctor','backup','restore','journal','import','catalog','simulate','demo','serve','api','commands','completion','help'); flags = @('--version','--help'); asks = @() }
-    'customers' = @{ next = @('create','get','list','update','pause','resume','assign-csm'); flags = @(); asks = @() }
+    '' = @{ next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','clock','bill','profile','doctor','backup','restore','journal','import','pull','catalog','simulate','demo','serve','api','commands','completion','help'); flags = @('--version','--help'); asks = @() }
+    'customers' = @{ next = @('create','get','list','billing-address','update','pause','resume','assign-csm'); flags = @(); asks = @() }
     'customers create' = @{ next = @(); flags = @('--name','--contact','--legal-name','--external-customer-id','--payment-provider-id','--provider','--tag','--billing-address','--payment-method-id','--payment-method-type','--from','--result','--ignore','--delimiter','--concurrency','--input','--help'); asks = @('--provider','--payment-method-type') }
     'customers get' = @{ next = @(); flags = @('--help'); asks = @() }
     'customers list' = @{ next = @(); flags = @('--external-customer-id','--limit','--offset','--all','--help'); asks = @() }
+    'customers billing-address' = @{ next = @(); flags = @('--help'); asks = @() }
     'customers update' = @{ next = @(); flags = @('--name','--legal-name','--tag','--external-customer-id','--payment-provider-id','--provider','--payment-method-id','--payment-method-type','--input','--clear','--help'); asks = @('--provider','--payment-method-type','--clear') }
     'customers pause' = @{ next = @(); flags = @('--until','--input','--clear','--help'); asks = @('--clear') }
     'customers resume' = @{ next = @(); flags = @('--help'); asks = @() }
@@ -19,7 +20,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'contracts list' = @{ next = @(); flags = @('--customer-id','--external-customer-id','--plan-id','--is-active','--limit','--offset','--all','--help'); asks = @('--is-active') }
     'contracts update' = @{ next = @(); flags = @('--metadata','--input','--clear','--help'); asks = @('--clear') }
     'contracts cancel' = @{ next = @(); flags = @('--cancel-at','--input','--help'); asks = @('--cancel-at') }
-    'credits' = @{ next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain','verify'); flags = @(); asks = @() }
+    'credits' = @{ next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain','verify','statement'); flags = @(); asks = @() }
     'credits grant' = @{ next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--resume','--allow-zero','--override-policy','--from','--result','--ignore','--delimiter','--concurrency','--source','--input','--help'); asks = @() }
     'credits ledger' = @{ next = @(); flags = @('--type','--created-after','--created-before','--limit','--offset','--chart','--ascii','--help'); asks = @('--type') }
     'credits balance' = @{ next = @(); flags = @('--include','--chart','--ascii','--help'); asks = @('--include') }
@@ -29,6 +30,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'credits settle' = @{ next = @(); flags = @('--help'); asks = @() }
     'credits explain' = @{ next = @(); flags = @('--help'); asks = @() }
     'credits verify' = @{ next = @(); flags = @('--help'); asks = @() }
+    'credits statement' = @{ next = @(); flags = @('--format','--file','--force','--sender','--from','--to'); asks = @() }
     'budgets' = @{ next = @('list','usage','add','update','remove'); flags = @(); asks = @() }
     'budgets list' = @{ next = @(); flags = @('--help'); asks = @() }
     'budgets usage' = @{ next = @(); flags = @('--chart','--ascii','--help'); asks = @() }
@@ -50,7 +52,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'usage events' = @{ next = @(); flags = @('--event-name','--customer-id','--start','--end','--limit','--offset','--all','--help'); asks = @() }
     'usage late' = @{ next = @(); flags = @('--event-name','--customer-id','--start','--end','--limit','--offset','--all','--help'); asks = @() }
     'usage estimate' = @{ next = @(); flags = @('--event','--contract-id','--input','--help'); asks = @() }
-    'invoices' = @{ next = @('list','get','finalize','send','pay','cancel','refund','credit-report','explain'); flags = @(); asks = @() }
+    'invoices' = @{ next = @('list','get','finalize','send','pay','cancel','refund','credit-report','explain','export'); flags = @(); asks = @() }
     'invoices list' = @{ next = @(); flags = @('--customer-id','--status','--created-after','--created-before','--include','--limit','--offset','--all','--help'); asks = @('--status','--include') }
     'invoices get' = @{ next = @(); flags = @('--include','--help'); asks = @('--include') }
     'invoices finalize' = @{ next = @(); flags = @('--help'); asks = @() }
@@ -60,6 +62,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'invoices refund' = @{ next = @(); flags = @('--date','--restore-credits','--input','--help'); asks = @('--restore-credits') }
     'invoices credit-report' = @{ next = @(); flags = @('--help'); asks = @() }
     'invoices explain' = @{ next = @(); flags = @('--help'); asks = @() }
+    'invoices export' = @{ next = @(); flags = @('--format','--file','--force','--sender'); asks = @() }
     'pricing' = @{ next = @('create','get','list','archive'); flags = @(); asks = @() }
     'pricing create' = @{ next = @(); flags = @('--name','--model','--product-id','--product-name','--product-description','--description','--billing-mode','--tiering','--unit-amount','--flat-amount','--price-interval','--price-interval-count','--meter-id','--tier','--input','--help'); asks = @('--model','--billing-mode','--tiering','--price-interval') }
     'pricing get' = @{ next = @(); flags = @('--help'); asks = @() }
@@ -119,6 +122,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'journal export' = @{ next = @(); flags = @('--since','--until','--operation','--operator'); asks = @() }
     'import' = @{ next = @('events'); flags = @(); asks = @() }
     'import events' = @{ next = @(); flags = @('--event-name','--event-name-column','--customer','--customer-id','--customer-column','--contract-id','--timestamp','--time-zone','--property','--set','--key-column','--source','--format','--delimiter','--batch-size','--refused'); asks = @() }
+    'pull' = @{ next = @(); flags = @('--to','--contract','--from','--customer','--plan','--published','--check'); asks = @() }
     'catalog' = @{ next = @('export','diff','apply','schema'); flags = @(); asks = @() }
     'catalog export' = @{ next = @(); flags = @('--file','--force'); asks = @() }
     'catalog diff' = @{ next = @(); flags = @('--prune','--exit-code'); asks = @() }
@@ -127,7 +131,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'simulate' = @{ next = @('run','schema'); flags = @(); asks = @() }
     'simulate run' = @{ next = @(); flags = @('--seed','--show','--junit'); asks = @() }
     'simulate schema' = @{ next = @(); flags = @(); asks = @() }
-    'demo' = @{ next = @(); flags = @('--events','--seed'); asks = @() }
+    'demo' = @{ next = @(); flags = @('--events','--seed','--into'); asks = @() }
     'serve' = @{ next = @(); flags = @('--port','--host','--rate-limit','--bill-every','--allow-private-webhooks','--log-requests'); asks = @() }
     'api' = @{ next = @(); flags = @('--openapi','--input'); asks = @() }
     'commands' = @{ next = @(); flags = @(); asks = @() }

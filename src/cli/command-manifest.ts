@@ -4,11 +4,12 @@ import * as z from 'zod';
 
 import { changesState, commandGroups } from '../operations/operation.ts';
 import type { Operation } from '../operations/operation.ts';
+import type { ReferenceKind } from '../operations/references.ts';
 import { exampleLine } from './example-line.ts';
 import { globalFlags, operationFlags } from './global-flags.ts';
 import type { GlobalFlag } from './global-flags.ts';
 import { localFlags } from './local-flags.ts';
-import type { CommandSpec, FlagSpec, Manifest, Shape } from './manifest.ts';
+import type { CommandSpec, ExampleLine, FlagSpec, Manifest, Shape } from './manifest.ts';
 
 /** JSON schema as zod writes it, as far as we read it. */
 interface Schema {
@@ -27,6 +28,7 @@ interface Schema {
   /** Name of the flag where it is not the name of the field. */
   readonly flag?: string;
   readonly 'x-members'?: true;
+  readonly reference?: ReferenceKind;
 }
 
 /** The commands of the given operations, grouped and ordered as in help. Throws where two flags would have one name. */
@@ -51,10 +53,13 @@ function commandSpec(operation: Operation): CommandSpec {
     ...(operation.description === undefined ? {} : { description: operation.description }),
     ...(operation.route === undefined ? {} : { method: operation.route.method, path: operation.route.path }),
     scope: operation.scope,
+    errors: operation.errors,
     positionals: (operation.command.positional ?? []).map((name) => ({
       name,
       placeholder: kebabCase(name),
       description: params[name]?.description ?? '',
+      ...(params[name]?.reference === undefined ? {} : { reference: params[name].reference }),
+      ...(params[name]?.enum === undefined ? {} : { choices: params[name].enum.map(String) }),
     })),
     flags,
     view: operation.view,
@@ -71,10 +76,16 @@ function commandSpec(operation: Operation): CommandSpec {
     ...(operation.rehearsal === undefined ? {} : { rehearsalMember: operation.rehearsal }),
     ...(operation.findings === undefined ? {} : { findingsPath: operation.findings }),
   };
-  return {
-    ...spec,
-    examples: operation.examples.map(({ about, input }) => ({ about, line: exampleLine(spec, input) })),
-  };
+  const examples = operation.examples.map(({ about, input }) => ({ about, line: exampleLine(spec, input) }));
+  const isAlone = examples.length + (local?.examples.length ?? 0) === 1;
+  return { ...spec, examples: isAlone ? [...examples, ...examples.map((each) => variant(spec, each))] : examples };
+}
+
+/** The same call in another way that is worth knowing, for a command that has a single example. */
+function variant(spec: Omit<CommandSpec, 'examples'>, { line }: ExampleLine): ExampleLine {
+  if (spec.isWrite) return { about: 'Look first: check it, and print the request', line: `${line} --dry-run` };
+  if (spec.isPaged) return { about: 'All of them, for a spreadsheet', line: `${line} --all -o csv` };
+  return { about: 'The same for a program', line: `${line} -o json` };
 }
 
 function schemaOf(type: z.ZodType, io: 'input' | 'output'): Schema {
@@ -85,6 +96,7 @@ function flagsOf(object: Schema, place: 'query' | 'body'): FlagSpec[] {
   return Object.entries(object.properties ?? {}).map(([name, schema]) => {
     const shape = shapeOf(schema, object.required?.includes(name) ?? false);
     const own = kebabCase(name);
+    const reference = inner(schema).reference ?? inner(schema).items?.reference;
     const flag = schema.flag ?? inner(schema).flag ?? own;
     return {
       flag,
@@ -93,6 +105,8 @@ function flagsOf(object: Schema, place: 'query' | 'body'): FlagSpec[] {
       name,
       placeholder: placeholderOf(name, schema, shape),
       description: schema.description ?? inner(schema).description ?? '',
+      ...(reference === undefined ? {} : { reference }),
+      ...(schema.default === undefined ? {} : { default: schema.default }),
       ...shape,
     };
   });

@@ -3,12 +3,12 @@
  * the values of a flag are asked for with `tally __complete`. No candidate is ever evaluated (security 4, SEC-24).
  */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import { localCommands, localVerbs } from './commands/index.ts';
-import type { LocalCommand } from './commands/index.ts';
 import { globalFlags } from './global-flags.ts';
 import type { GlobalFlag } from './global-flags.ts';
+import { declared } from './help-pages.ts';
 import type { CommandSpec, Manifest } from './manifest.ts';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
@@ -72,17 +72,6 @@ async function placesOf(manifest: Manifest): Promise<Place[]> {
     );
   }
   return [{ words: '', next: root, flags: ['version', 'help'], asks: [] }, ...places];
-}
-
-/** A local command with its flags and verbs, declared for nothing but to be read. */
-async function declared(name: string, { load }: Pick<LocalCommand, 'load'>, manifest: Manifest): Promise<Command> {
-  const command = new Command(name);
-  (await load()).declare(command, {
-    loadManifest: () => Promise.resolve(manifest),
-    runAction: () => Promise.resolve(),
-    runLine: () => Promise.resolve(0),
-  });
-  return command;
 }
 
 function placeOf(command: CommandSpec): Place {

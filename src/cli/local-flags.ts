@@ -1,5 +1,6 @@
 /** What commands of operations understand beside the fields of their operation: done on this machine, never sent. */
 
+import { exampleIds } from '../operations/example-ids.ts';
 import { processorCustomerIdField } from '../operations/providers.ts';
 import type { GlobalFlag } from './global-flags.ts';
 import type { ExampleLine } from './manifest.ts';
@@ -42,8 +43,6 @@ const chartFlags = [
   { name: 'ascii', description: 'with --chart: draw with plain ASCII' },
 ] as const satisfies readonly GlobalFlag[];
 
-const exampleContractId = '01900000-0000-7000-8000-000000000006';
-
 /** By operation. */
 export const localFlags: Readonly<Record<string, LocalFlags>> = {
   'credits.grant': {
@@ -83,18 +82,31 @@ export const localFlags: Readonly<Record<string, LocalFlags>> = {
   },
   'credits.ledger': {
     flags: chartFlags,
-    examples: [{ about: 'The balance over time', line: `tally credits ledger ${exampleContractId} --chart` }],
+    examples: [{ about: 'The balance over time', line: `tally credits ledger ${exampleIds.contract} --chart` }],
   },
   'credits.balance': {
     flags: chartFlags,
-    examples: [{ about: 'What is left of each grant', line: `tally credits balance ${exampleContractId} --chart` }],
+    examples: [{ about: 'What is left of each grant', line: `tally credits balance ${exampleIds.contract} --chart` }],
+  },
+  'usage.cost': {
+    flags: [
+      { name: 'by', value: '<part>', description: 'in parts: day, month, or a group key of the meters such as model' },
+      ...chartFlags,
+    ],
+    examples: [
+      {
+        about: 'Day by day, as bars',
+        line: `tally usage cost --contract-id ${exampleContractId} --start-date 2026-03-01T00:00:00Z --end-date 2026-04-01T00:00:00Z --by day --chart`,
+      },
+      { about: 'Which model costs what', line: `tally usage cost --contract-id ${exampleContractId} --by Model` },
+    ],
   },
   'budgets.usage': {
     flags: chartFlags,
     examples: [
       {
         about: 'Bars up to each cap, as a terminal shows them',
-        line: `tally budgets usage ${exampleContractId} --chart`,
+        line: `tally budgets usage ${exampleIds.contract} --chart`,
       },
     ],
   },

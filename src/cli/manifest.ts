@@ -3,8 +3,10 @@
  * A file for each group is written by `npm run generate` from the declarations; a test fails when one is stale.
  */
 
+import type { ErrorKind } from '../errors.ts';
 import { commandGroups } from '../operations/operation.ts';
 import type { CommandGroup, View } from '../operations/operation.ts';
+import type { ReferenceKind } from '../operations/references.ts';
 import type { GlobalFlag } from './global-flags.ts';
 
 /**
@@ -36,6 +38,10 @@ export interface FlagSpec extends Shape {
   /** What stands for the value in help: `cents`. */
   readonly placeholder: string;
   readonly description: string;
+  /** What the ids of the flag are of. */
+  readonly reference?: ReferenceKind;
+  /** What the service takes when the flag is not given. */
+  readonly default?: unknown;
 }
 
 export interface ExampleLine {
@@ -53,10 +59,14 @@ export interface CommandSpec {
   readonly method?: string;
   readonly path?: string;
   readonly scope: string;
+  /** Kinds of failure beyond those of every command. */
+  readonly errors: readonly ErrorKind[];
   readonly positionals: readonly {
     readonly name: string;
     readonly placeholder: string;
     readonly description: string;
+    readonly reference?: ReferenceKind;
+    readonly choices?: readonly string[];
   }[];
   readonly flags: readonly FlagSpec[];
   readonly view: View;

@@ -73,7 +73,8 @@ async function startSession(dependencies: Dependencies, flags: GlobalFlags, prog
   };
 }
 
-const rootExamples = `
+/** What stands below the help of the root. */
+export const rootExamples = `
 Examples:
   # The whole story on a database of its own
   tally demo
@@ -147,12 +148,9 @@ async function addCommands(
     const heading = administrationGroups.has(name) ? 'Administration:' : 'Billing:';
     const group = add(name, summary, heading).usage('<verb> [id] [flags]');
     if (name !== named) continue;
-    const { commands } = await load(name);
-    addVerbs(
-      group,
-      commands.filter((command) => command.group === name),
-      runAction,
-    );
+    const commands = (await load(name)).commands.filter((command) => command.group === name);
+    addVerbs(group, commands, runAction);
+    group.addHelpText('after', () => examplesOfGroup(commands));
     for (const [verb, local] of Object.entries(localVerbs[name] ?? {})) {
       const command = group.command(verb).summary(local.summary).description(`${local.summary}.`);
       (await local.load()).declare(command, { runAction, loadManifest: load, runLine });
@@ -194,7 +192,8 @@ function addVerbs(group: Command, commands: readonly CommandSpec[], runAction: R
   });
 }
 
-function completeVerb(verb: Command, command: CommandSpec, runAction: Run): void {
+/** Gives the command of an operation its flags, help and action. */
+export function completeVerb(verb: Command, command: CommandSpec, runAction: Run): void {
   verb.description([`${command.summary}.`, command.description].filter(Boolean).join(' '));
   // Not required of the parser: an unknown flag is the better thing to hear of, and a person can still be asked.
   for (const { placeholder, description } of command.positionals) verb.argument(`[${placeholder}]`, description);
@@ -286,7 +285,16 @@ function invocationOf(command: CommandSpec, args: readonly unknown[]) {
   };
 }
 
-function examplesText({ examples, localExamples = [] }: CommandSpec): string {
+/** What stands below the help of a group: the first example of its first verbs. */
+export function examplesOfGroup(commands: readonly CommandSpec[]): string {
+  const [first, more] = [
+    commands.flatMap(({ examples }) => examples.slice(0, 1)),
+    commands[0]?.examples.slice(1) ?? [],
+  ];
+  return examplesText({ examples: [...first, ...more].slice(0, 3) });
+}
+
+function examplesText({ examples, localExamples = [] }: Pick<CommandSpec, 'examples' | 'localExamples'>): string {
   if (examples.length === 0) return '';
   return `\nExamples:\n${[...examples, ...localExamples].map(({ about, line }) => `  # ${about}\n  ${line}\n`).join('')}`;
 }

@@ -17,7 +17,7 @@ export interface Rows {
 export function rowsOf(body: unknown, view: View): Rows {
   const found = view.rows === '' ? body : valueAt(body, view.rows);
   if (Array.isArray(found)) return { rows: found as Row[], isList: true };
-  return { rows: found === undefined ? [] : [found as Row], isList: false };
+  return { rows: found === undefined || found === null ? [] : [found as Row], isList: false };
 }
 
 /** The value at a path such as `metadata.externalCustomerId` or `items.*.name`; undefined where there is none. */

@@ -3,9 +3,10 @@
 import { Readable, Writable } from 'node:stream';
 
 import { BadRequestError, BillingError } from '../errors.ts';
+import type { Choice } from './choices.ts';
 import type { OutputEnd } from './output-end.ts';
 import { redact, withoutSecrets } from './redact.ts';
-import { vouch } from './safe-text.ts';
+import { safe, vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
 
 export interface OutputStream {
@@ -20,7 +21,10 @@ export interface OutputStream {
 export interface Question {
   readonly kind: 'text' | 'secret' | 'choice' | 'confirm';
   readonly message: SafeText;
-  readonly choices?: readonly string[];
+  /** What can be answered, by name; long lists are searched. */
+  readonly choices?: readonly Choice[] | undefined;
+  /** What is wrong with an answer, which is then asked for again; undefined for nothing. */
+  readonly validate?: (text: string) => Promise<string | undefined>;
 }
 
 export interface Terminal {
@@ -123,11 +127,11 @@ async function askPerson(
   streams: { input: Readable; output: Writable },
 ): Promise<string | undefined> {
   const prompts = await import('@inquirer/prompts');
-  const { message, choices = [] } = question;
+  const { message } = question;
   try {
     if (question.kind === 'secret') return await prompts.password({ message, mask: '*' }, streams);
-    if (question.kind === 'choice') return await prompts.select({ message, choices: [...choices] }, streams);
-    if (question.kind === 'text') return await prompts.input({ message }, streams);
+    if (question.kind === 'choice') return await askToChoose(prompts, question, streams);
+    if (question.kind === 'text') return await prompts.input({ message, validate: validator(question) }, streams);
     return (await prompts.confirm({ message, default: false }, streams)) ? 'yes' : 'no';
   } catch (error) {
     if (error instanceof Error && error.message.includes('SIGINT'))
@@ -135,6 +139,27 @@ async function askPerson(
     if (error instanceof Error && error.name === 'ExitPromptError') return undefined;
     throw error;
   }
+}
+
+/** A short list is shown whole; a long one by what is typed, in an id or in a name. */
+async function askToChoose(
+  prompts: typeof import('@inquirer/prompts'),
+  { message, choices = [] }: Question,
+  streams: { input: Readable; output: Writable },
+): Promise<string> {
+  const shown = choices.map(({ value, label }) => {
+    const name = label === '' ? safe(value) : vouch(`${safe(label)}  ${safe(value)}`);
+    return { value, name, short: name };
+  });
+  if (shown.length <= longestShownWhole) return await prompts.select({ message, choices: shown }, streams);
+  const matching = (term = '') => shown.filter(({ name }) => name.toLowerCase().includes(term.toLowerCase()));
+  return await prompts.search({ message, source: (term) => matching(term), pageSize: longestShownWhole }, streams);
+}
+
+const longestShownWhole = 10;
+
+function validator({ validate }: Question): (text: string) => Promise<boolean | string> {
+  return async (text) => (text === '' ? true : ((await validate?.(text)) ?? true));
 }
 
 export interface TestTerminal extends Terminal {
@@ -180,10 +205,15 @@ export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
     openInput: () => Readable.from([Buffer.from(options.input ?? '')]),
     openProgress: () => new Writable({ write: (_chunk, _encoding, done) => done() }),
     readInput: () => Promise.resolve(options.input ?? ''),
-    ask: (question) => {
+    ask: async (question) => {
       asked.push(question);
       written.stderr += vouch(`? ${question.message}\n`);
-      return Promise.resolve(answers.shift());
+      for (;;) {
+        const answer = answers.shift();
+        const problem = answer === undefined ? undefined : await question.validate?.(answer);
+        if (problem === undefined) return answer;
+        written.stderr += vouch(`> ${safe(problem)}\n`);
+      }
     },
   };
 }

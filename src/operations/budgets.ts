@@ -3,7 +3,20 @@
 import * as z from 'zod';
 
 import { limits } from '../limits.ts';
-import { cents, centsInput, creditsInput, exact, noQuery, one, pathId, reference, text, timestamp } from './fields.ts';
+import { exampleIds } from './example-ids.ts';
+import {
+  cents,
+  centsInput,
+  creditsInput,
+  exact,
+  noQuery,
+  one,
+  pathId,
+  pathIdOf,
+  referenceTo,
+  text,
+  timestamp,
+} from './fields.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
 import { ruleIssue } from './parse.ts';
@@ -30,17 +43,17 @@ export const budgetInput = z.strictObject({
   label: text().optional().describe('Name for people; key and value when not given.'),
   eventPropertyKey: text(limits.eventPropertyKeyCharacters).describe('Event property that is the dimension.'),
   eventPropertyValue: text(limits.nameCharacters).describe('Value of the property that the budget is for.'),
-  meterId: reference.nullable().optional().describe('Only usage of this meter.'),
+  meterId: referenceTo('meters').nullable().optional().describe('Only usage of this meter.'),
   ...caps,
 });
 
-const contractParams = z.strictObject({ contractId: pathId.describe('Contract id.') });
+const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });
 const budgetParams = z.strictObject({
-  contractId: pathId.describe('Contract id.'),
+  contractId: pathIdOf('contracts').describe('Contract id.'),
   index: pathId.describe('Place in the list, from 0.'),
 });
 const walletMode = z.enum(['credits', 'dollars']);
-const exampleIds = { contractId: '01900000-0000-7000-8000-000000000006' };
+const contractExample = { contractId: exampleIds.contract };
 
 const columns = [
   { header: '#', path: 'index', format: 'number' },
@@ -67,7 +80,7 @@ export const budgetOperations = [
     errors: ['notFound'],
     command: { group: 'budgets', verb: 'list', positional: ['contractId'] },
     view: { rows: 'data.budgets', columns },
-    examples: [{ about: 'Budgets of a contract', input: { params: exampleIds } }],
+    examples: [{ about: 'Budgets of a contract', input: { params: contractExample } }],
     documented: true,
     versioned: true,
   }),
@@ -102,7 +115,7 @@ export const budgetOperations = [
       ],
       layout: 'budgetBars',
     },
-    examples: [{ about: 'Live consumption', input: { params: exampleIds } }],
+    examples: [{ about: 'Live consumption', input: { params: contractExample } }],
     documented: true,
   }),
   defineOperation({
@@ -122,8 +135,8 @@ export const budgetOperations = [
       {
         about: 'At most 50.00 USD of credits for one model',
         input: {
-          params: exampleIds,
-          body: { eventPropertyKey: 'model', eventPropertyValue: 'large', maxCreditsCents: 5000 },
+          params: contractExample,
+          body: { eventPropertyKey: 'Model', eventPropertyValue: 'medium', maxCreditsCents: 5000 },
         },
       },
     ],
@@ -142,7 +155,7 @@ export const budgetOperations = [
     body: z
       .strictObject({
         label: text().optional().describe('Name for people.'),
-        meterId: reference.nullable().optional().describe('Only usage of this meter.'),
+        meterId: referenceTo('meters').nullable().optional().describe('Only usage of this meter.'),
         ...caps,
       })
       .superRefine((input, context) => {
@@ -153,7 +166,7 @@ export const budgetOperations = [
     command: { group: 'budgets', verb: 'update', positional: ['contractId', 'index'] },
     view,
     examples: [
-      { about: 'Raise a cap', input: { params: { ...exampleIds, index: '0' }, body: { maxCreditsCents: 10000 } } },
+      { about: 'Raise a cap', input: { params: { ...contractExample, index: '0' }, body: { maxCreditsCents: 10000 } } },
     ],
     documented: true,
     versioned: true,
@@ -171,7 +184,7 @@ export const budgetOperations = [
     errors: ['notFound', 'preconditionFailed'],
     command: { group: 'budgets', verb: 'remove', positional: ['contractId', 'index'] },
     view: { rows: 'data.removed', columns },
-    examples: [{ about: 'Remove the first budget', input: { params: { ...exampleIds, index: '0' } } }],
+    examples: [{ about: 'Remove the first budget', input: { params: { ...contractExample, index: '0' } } }],
     documented: false,
     published: true,
     versioned: true,

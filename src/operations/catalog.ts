@@ -3,6 +3,7 @@
 import * as z from 'zod';
 
 import { limits } from '../limits.ts';
+import { exampleIds } from './example-ids.ts';
 import {
   cents,
   centsInput,
@@ -13,8 +14,8 @@ import {
   noQuery,
   one,
   page,
-  pathId,
-  reference,
+  pathIdOf,
+  referenceTo,
   text,
   timestamp,
   uuid,
@@ -140,16 +141,9 @@ const planView: View = {
   ],
 };
 
-const productParams = z.strictObject({ productId: pathId.describe('Product id.') });
-const planParams = z.strictObject({ planId: pathId.describe('Plan id.') });
-const pricingParams = z.strictObject({ pricingId: pathId.describe('Pricing id.') });
-const exampleIds = {
-  productId: '01900000-0000-7000-8000-000000000002',
-  pricingId: '01900000-0000-7000-8000-000000000003',
-  meterId: '01900000-0000-7000-8000-000000000004',
-  planId: '01900000-0000-7000-8000-000000000005',
-};
-
+const productParams = z.strictObject({ productId: pathIdOf('products').describe('Product id.') });
+const planParams = z.strictObject({ planId: pathIdOf('plans').describe('Plan id.') });
+const pricingParams = z.strictObject({ pricingId: pathIdOf('pricing').describe('Pricing id.') });
 const netTerms = z
   .string()
   .max(10)
@@ -170,7 +164,7 @@ export const catalogOperations = [
     query: noQuery,
     body: z
       .strictObject({
-        productId: reference.optional().describe('Product that the price is for; or give productName.'),
+        productId: referenceTo('products').optional().describe('Product that the price is for; or give productName.'),
         productName: text().optional().describe('Product by name; it is created when there is none.'),
         productDescription: text(limits.descriptionCharacters)
           .optional()
@@ -191,7 +185,7 @@ export const catalogOperations = [
         priceIntervalCount: integerInput(1, limits.priceIntervalCount)
           .optional()
           .describe('Intervals in a period; 1 when not given.'),
-        meterId: reference.optional().describe('Meter whose quantity is priced; required for USAGE.'),
+        meterId: referenceTo('meters').optional().describe('Meter whose quantity is priced; required for USAGE.'),
         pricingTiers: z
           .array(tierInput)
           .min(1)
@@ -258,9 +252,9 @@ export const catalogOperations = [
         input: {
           body: {
             productName: 'Inference',
-            name: 'Context tokens',
+            name: 'Context tokens, 2027',
             model: 'USAGE',
-            meterId: exampleIds.meterId,
+            meterId: exampleIds.meter,
             unitAmount: '0.000003',
             priceInterval: 'MONTH',
           },
@@ -299,7 +293,7 @@ export const catalogOperations = [
     errors: ['notFound'],
     command: { group: 'pricing', verb: 'get', positional: ['pricingId'] },
     view: pricingView,
-    examples: [{ about: 'One price', input: { params: { pricingId: exampleIds.pricingId } } }],
+    examples: [{ about: 'One price', input: { params: { pricingId: exampleIds.pricing } } }],
     documented: true,
   }),
   defineOperation({
@@ -310,7 +304,7 @@ export const catalogOperations = [
     status: 200,
     params: noParams,
     query: z.strictObject({
-      productId: reference.optional().describe('Only prices of this product.'),
+      productId: referenceTo('products').optional().describe('Only prices of this product.'),
       model: z.enum(pricingModels).optional().describe('Only prices of this model.'),
       ...page(limits.defaultPricingPageSize),
     }),
@@ -336,7 +330,7 @@ export const catalogOperations = [
     errors: ['notFound', 'conflict'],
     command: { group: 'pricing', verb: 'archive', positional: ['pricingId'] },
     view: pricingView,
-    examples: [{ about: 'Archive a price', input: { params: { pricingId: exampleIds.pricingId } } }],
+    examples: [{ about: 'Archive a price', input: { params: { pricingId: exampleIds.freePricing } } }],
     documented: false,
     repeatable: 'always',
   }),
@@ -369,7 +363,7 @@ export const catalogOperations = [
       items: z
         .array(
           z.strictObject({
-            pricingId: reference,
+            pricingId: referenceTo('pricing'),
             defaultQuantity: decimalInput.default('1').describe('Quantity of a price that is not metered.'),
           }),
         )
@@ -385,7 +379,7 @@ export const catalogOperations = [
     examples: [
       {
         about: 'A plan of one price',
-        input: { body: { name: 'Pay as you go', items: [{ pricingId: exampleIds.pricingId }] } },
+        input: { body: { name: 'Tokens alone', items: [{ pricingId: exampleIds.pricing }] } },
       },
     ],
     documented: false,
@@ -404,7 +398,7 @@ export const catalogOperations = [
     errors: ['notFound'],
     command: { group: 'plans', verb: 'get', positional: ['planId'] },
     view: planView,
-    examples: [{ about: 'One plan', input: { params: { planId: exampleIds.planId } } }],
+    examples: [{ about: 'One plan', input: { params: { planId: exampleIds.plan } } }],
     documented: true,
   }),
   defineOperation({
@@ -438,7 +432,7 @@ export const catalogOperations = [
     errors: ['notFound'],
     command: { group: 'plans', verb: 'archive', positional: ['planId'] },
     view: planView,
-    examples: [{ about: 'Archive a plan', input: { params: { planId: exampleIds.planId } } }],
+    examples: [{ about: 'Archive a plan', input: { params: { planId: exampleIds.plan } } }],
     documented: false,
     repeatable: 'always',
   }),
@@ -458,7 +452,7 @@ export const catalogOperations = [
     errors: ['conflict', 'invalidInput'],
     command: { group: 'products', verb: 'create' },
     view: productView,
-    examples: [{ about: 'A product', input: { body: { name: 'Inference' } } }],
+    examples: [{ about: 'A product', input: { body: { name: 'Training' } } }],
     documented: false,
     published: true,
   }),
@@ -475,7 +469,7 @@ export const catalogOperations = [
     errors: ['notFound'],
     command: { group: 'products', verb: 'get', positional: ['productId'] },
     view: productView,
-    examples: [{ about: 'One product', input: { params: { productId: exampleIds.productId } } }],
+    examples: [{ about: 'One product', input: { params: { productId: exampleIds.product } } }],
     documented: false,
   }),
   defineOperation({
@@ -509,7 +503,7 @@ export const catalogOperations = [
     errors: ['notFound', 'conflict'],
     command: { group: 'products', verb: 'archive', positional: ['productId'] },
     view: productView,
-    examples: [{ about: 'Archive a product', input: { params: { productId: exampleIds.productId } } }],
+    examples: [{ about: 'Archive a product', input: { params: { productId: exampleIds.freeProduct } } }],
     documented: false,
     repeatable: 'always',
   }),

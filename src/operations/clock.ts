@@ -167,7 +167,7 @@ export const clockOperations = [
     errors: ['conflict', 'invalidInput'],
     command: { group: 'clock', verb: 'set' },
     view: movedView,
-    examples: [{ about: 'Begin with the year', input: { body: { to: '2026-01-01' } } }],
+    examples: [{ about: 'Begin in summer', input: { body: { to: '2026-07-01' } } }],
     documented: false,
     findings: 'data.failures',
   }),

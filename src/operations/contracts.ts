@@ -7,6 +7,7 @@ import type { ExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import { budgetInput } from './budgets.ts';
 import { depletionActions, tierInput } from './catalog.ts';
+import { exampleIds } from './example-ids.ts';
 import {
   centsInput,
   date,
@@ -20,9 +21,9 @@ import {
   noQuery,
   one,
   page,
-  pathId,
+  pathIdOf,
   queryBoolean,
-  reference,
+  referenceTo,
   timestamp,
   timestampInput,
   uuid,
@@ -68,7 +69,7 @@ const metadata = membersInput({
 });
 
 const itemOverride = z.strictObject({
-  basePricingId: reference.describe('Price of the plan that is overridden.'),
+  basePricingId: referenceTo('pricing').describe('Price of the plan that is overridden.'),
   unitAmount: decimalInput.optional(),
   flatAmount: decimalInput.optional(),
   pricingTiers: z.array(tierInput).min(1).max(limits.pricingTiers).optional(),
@@ -76,7 +77,7 @@ const itemOverride = z.strictObject({
 });
 
 const dimensionOverride = z.strictObject({
-  meterId: reference.describe('Meter whose rate is overridden.'),
+  meterId: referenceTo('meters').describe('Meter whose rate is overridden.'),
   dimensions: membersInput({
     keys: limits.meterGroupKeys,
     keyCharacters: limits.eventPropertyKeyCharacters,
@@ -132,12 +133,7 @@ const view: View = {
   ],
 };
 
-const contractParams = z.strictObject({ contractId: pathId.describe('Contract id.') });
-const exampleIds = {
-  contractId: '01900000-0000-7000-8000-000000000006',
-  customerId: '01900000-0000-7000-8000-000000000001',
-  planId: '01900000-0000-7000-8000-000000000005',
-};
+const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });
 
 export const contractOperations = [
   defineOperation({
@@ -151,8 +147,8 @@ export const contractOperations = [
     params: noParams,
     query: noQuery,
     body: z.strictObject({
-      planId: reference.describe('Plan of the contract.'),
-      customerId: reference.describe('Customer of the contract.'),
+      planId: referenceTo('plans').describe('Plan of the contract.'),
+      customerId: referenceTo('customers').describe('Customer of the contract.'),
       startDate: dateInput.describe('First day of service.'),
       endDate: dateInput.optional().describe('First day without service; omit for a rolling contract.'),
       netTerms: integerInput(0, limits.netTermsDays)
@@ -178,14 +174,14 @@ export const contractOperations = [
     examples: [
       {
         about: 'A rolling contract',
-        input: { body: { customerId: exampleIds.customerId, planId: exampleIds.planId, startDate: '2026-03-01' } },
+        input: { body: { customerId: exampleIds.customer, planId: exampleIds.plan, startDate: '2026-03-01' } },
       },
       {
         about: 'A year with 100.00 USD of prepaid credits',
         input: {
           body: {
-            customerId: exampleIds.customerId,
-            planId: exampleIds.planId,
+            customerId: exampleIds.customer,
+            planId: exampleIds.plan,
             startDate: '2026-03-01',
             endDate: '2027-03-01',
             creditGrantCents: 10000,
@@ -208,7 +204,7 @@ export const contractOperations = [
     errors: ['notFound'],
     command: { group: 'contracts', verb: 'get', positional: ['contractId'] },
     view,
-    examples: [{ about: 'One contract', input: { params: { contractId: exampleIds.contractId } } }],
+    examples: [{ about: 'One contract', input: { params: { contractId: exampleIds.contract } } }],
     documented: false,
     published: true,
   }),
@@ -220,9 +216,11 @@ export const contractOperations = [
     status: 200,
     params: noParams,
     query: z.strictObject({
-      customerId: reference.optional().describe('Only contracts of this customer.'),
-      externalCustomerId: reference.optional().describe('Only contracts of the customer with this id of yours.'),
-      planId: reference.optional().describe('Only contracts on this plan.'),
+      customerId: referenceTo('customers').optional().describe('Only contracts of this customer.'),
+      externalCustomerId: referenceTo('externalCustomers')
+        .optional()
+        .describe('Only contracts of the customer with this id of yours.'),
+      planId: referenceTo('plans').optional().describe('Only contracts on this plan.'),
       isActive: queryBoolean.optional().describe('Only active ones, or only ended ones.'),
       ...page(),
     }),
@@ -251,7 +249,7 @@ export const contractOperations = [
     examples: [
       {
         about: 'Note an order number',
-        input: { params: { contractId: exampleIds.contractId }, body: { metadata: { order: 'PO-7781' } } },
+        input: { params: { contractId: exampleIds.contract }, body: { metadata: { order: 'PO-7781' } } },
       },
     ],
     documented: true,
@@ -290,7 +288,7 @@ export const contractOperations = [
     examples: [
       {
         about: 'At the end of the period',
-        input: { params: { contractId: exampleIds.contractId }, body: { cancelAt: 'end_of_period' } },
+        input: { params: { contractId: exampleIds.contract }, body: { cancelAt: 'end_of_period' } },
       },
     ],
     documented: false,

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 
 import { limits } from '../limits.ts';
+import { exampleIds } from './example-ids.ts';
 import {
   cents,
   centsInput,
@@ -13,10 +14,10 @@ import {
   membersInput,
   noQuery,
   one,
-  pathId,
+  pathIdOf,
   queryInclude,
   queryInteger,
-  reference,
+  referenceTo,
   text,
   timestamp,
   timestampInput,
@@ -39,9 +40,9 @@ const grantEntry = z.strictObject({
 
 /** Which usage a grant pays for: OR inside a list, AND across members; `{}` is all usage (semantics 9). */
 const specifiersInput = z.strictObject({
-  meterIds: z.array(reference).min(1).max(100).optional(),
-  productIds: z.array(reference).min(1).max(100).optional(),
-  pricingIds: z.array(reference).min(1).max(100).optional(),
+  meterIds: z.array(referenceTo('meters')).min(1).max(100).optional(),
+  productIds: z.array(referenceTo('products')).min(1).max(100).optional(),
+  pricingIds: z.array(referenceTo('pricing')).min(1).max(100).optional(),
   eventNames: z.array(text()).min(1).max(100).optional(),
   properties: membersInput({
     keys: limits.meterGroupKeys,
@@ -94,9 +95,8 @@ function checkModes(
   }
 }
 
-const contractParams = z.strictObject({ contractId: pathId.describe('Contract id.') });
-const exampleIds = { contractId: '01900000-0000-7000-8000-000000000006' };
-const exampleEntryId = '01900000-0000-7000-8000-000000000007';
+const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });
+const contractExample = { contractId: exampleIds.contract };
 
 const entryView = {
   rows: 'data',
@@ -123,9 +123,9 @@ export const creditOperations = [
     view: entryView,
     examples: [
       {
-        about: '50.00 USD until the end of the year',
+        about: '50.00 USD that lapse at the end of the century',
         input: {
-          params: exampleIds,
+          params: contractExample,
           body: {
             amountCents: 5000,
             expiresAt: '2099-12-31T00:00:00Z',
@@ -137,7 +137,7 @@ export const creditOperations = [
       {
         about: '500 credits at 10 cents each',
         input: {
-          params: exampleIds,
+          params: contractExample,
           body: { creditAmount: 500, creditRateCents: 10, expiresAt: '2099-12-31T00:00:00Z' },
         },
       },
@@ -164,7 +164,7 @@ export const creditOperations = [
     errors: ['notFound'],
     command: { group: 'credits', verb: 'ledger', positional: ['contractId'] },
     view: { rows: 'data.entries', columns: ledgerEntryColumns },
-    examples: [{ about: 'All movements', input: { params: exampleIds } }],
+    examples: [{ about: 'All movements', input: { params: contractExample } }],
     documented: true,
   }),
   defineOperation({
@@ -226,7 +226,7 @@ export const creditOperations = [
         { header: 'DESCRIPTION', path: 'description' },
       ],
     },
-    examples: [{ about: 'Settled and projected', input: { params: exampleIds, query: { include: 'projected' } } }],
+    examples: [{ about: 'Settled and projected', input: { params: contractExample, query: { include: 'projected' } } }],
     documented: false,
     published: true,
   }),
@@ -255,7 +255,7 @@ export const creditOperations = [
     examples: [
       {
         about: 'A purchase of 1,000.00 USD',
-        input: { params: exampleIds, body: { amountCents: 100000, externalId: 'wire-2201' } },
+        input: { params: contractExample, body: { amountCents: 100000, externalId: 'wire-2201' } },
       },
     ],
     documented: false,
@@ -270,7 +270,7 @@ export const creditOperations = [
     query: noQuery,
     body: z
       .strictObject({
-        grantEntryId: reference.describe('Grant that is corrected.'),
+        grantEntryId: referenceTo('entries').describe('Grant that is corrected.'),
         amountCents: centsInput(-limits.centsMaximum)
           .optional()
           .describe('Cents to add, or to take with a minus sign.'),
@@ -293,8 +293,8 @@ export const creditOperations = [
       {
         about: 'Take 5.00 USD back',
         input: {
-          params: exampleIds,
-          body: { grantEntryId: exampleEntryId, amountCents: -500, description: 'Granted too much' },
+          params: contractExample,
+          body: { grantEntryId: exampleIds.grant, amountCents: -500, description: 'Granted too much' },
         },
       },
     ],
@@ -306,8 +306,8 @@ export const creditOperations = [
     scope: 'contracts:write',
     status: 201,
     params: z.strictObject({
-      contractId: pathId.describe('Contract id.'),
-      entryId: pathId.describe('Ledger entry id.'),
+      contractId: pathIdOf('contracts').describe('Contract id.'),
+      entryId: pathIdOf('entries').describe('Ledger entry id.'),
     }),
     query: noQuery,
     body: z.strictObject({
@@ -320,7 +320,7 @@ export const creditOperations = [
     examples: [
       {
         about: 'Undo a grant that nothing was taken from',
-        input: { params: { ...exampleIds, entryId: exampleEntryId } },
+        input: { params: { ...contractExample, entryId: exampleIds.grant } },
       },
     ],
     documented: false,
@@ -338,7 +338,7 @@ export const creditOperations = [
     errors: ['notFound'],
     command: { group: 'credits', verb: 'settle', positional: ['contractId'] },
     view: { rows: 'data.entries', columns: ledgerEntryColumns },
-    examples: [{ about: 'Settle now', input: { params: exampleIds } }],
+    examples: [{ about: 'Settle now', input: { params: contractExample } }],
     documented: false,
     repeatable: 'always',
   }),
@@ -350,7 +350,7 @@ export const creditOperations = [
     route: { method: 'GET', path: '/v1/credits/entries/{entryId}/explanation' },
     scope: 'contracts:read',
     status: 200,
-    params: z.strictObject({ entryId: pathId.describe('Ledger entry id.') }),
+    params: z.strictObject({ entryId: pathIdOf('entries').describe('Ledger entry id.') }),
     query: noQuery,
     body: undefined,
     response: one(explainedEntry),
@@ -361,7 +361,7 @@ export const creditOperations = [
       columns: [...ledgerEntryColumns, { header: 'BALANCE', path: 'balanceAfterCents', format: 'money' }],
       layout: 'entryExplanation',
     },
-    examples: [{ about: 'Where the credits went', input: { params: { entryId: exampleEntryId } } }],
+    examples: [{ about: 'Where the credits went', input: { params: { entryId: exampleIds.grant } } }],
     documented: false,
   }),
   defineOperation({
@@ -379,7 +379,7 @@ export const creditOperations = [
     errors: ['notFound'],
     command: { group: 'credits', verb: 'verify', positional: ['contractId'] },
     view: { rows: 'data.findings', columns: findingColumns },
-    examples: [{ about: 'All rules on one contract', input: { params: exampleIds } }],
+    examples: [{ about: 'All rules on one contract', input: { params: contractExample } }],
     documented: false,
     findings: 'data.findings',
   }),

@@ -4,6 +4,7 @@ import * as z from 'zod';
 
 import { limits } from '../limits.ts';
 import { countryCodes } from './countries.ts';
+import { exampleIds } from './example-ids.ts';
 import {
   date,
   dateInput,
@@ -14,8 +15,8 @@ import {
   noQuery,
   one,
   page,
-  pathId,
-  reference,
+  pathIdOf,
+  referenceTo,
   text,
   timestamp,
   uuid,
@@ -117,8 +118,8 @@ const customerView: View = {
   ],
 };
 
-const customerParams = z.strictObject({ customerId: pathId.describe('Customer id.') });
-const exampleId = { customerId: '01900000-0000-7000-8000-000000000001' };
+const customerParams = z.strictObject({ customerId: pathIdOf('customers').describe('Customer id.') });
+const customerExample = { customerId: exampleIds.customer };
 
 export const customerOperations = [
   defineOperation({
@@ -163,9 +164,9 @@ export const customerOperations = [
         about: 'A customer with one contact for invoices',
         input: {
           body: {
-            name: 'Acme Inc',
-            externalCustomerId: 'acme',
-            contacts: [{ name: 'Ada Lovelace', email: 'ada@acme.example', roles: ['accounts_payable', 'primary'] }],
+            name: 'Stark Industries',
+            externalCustomerId: 'stark',
+            contacts: [{ name: 'Ada Lovelace', email: 'ada@stark.example', roles: ['accounts_payable', 'primary'] }],
           },
         },
       },
@@ -185,7 +186,7 @@ export const customerOperations = [
     errors: ['notFound'],
     command: { group: 'customers', verb: 'get', positional: ['customerId'] },
     view: customerView,
-    examples: [{ about: 'One customer', input: { params: exampleId } }],
+    examples: [{ about: 'One customer', input: { params: customerExample } }],
     documented: true,
   }),
   defineOperation({
@@ -196,7 +197,9 @@ export const customerOperations = [
     status: 200,
     params: noParams,
     query: z.strictObject({
-      externalCustomerId: reference.optional().describe('Only the customer with this id of yours.'),
+      externalCustomerId: referenceTo('externalCustomers')
+        .optional()
+        .describe('Only the customer with this id of yours.'),
       ...page(),
     }),
     body: undefined,
@@ -235,7 +238,7 @@ export const customerOperations = [
         { header: 'COUNTRY', path: 'country' },
       ],
     },
-    examples: [{ about: 'Where invoices go', input: { params: exampleId } }],
+    examples: [{ about: 'Where invoices go', input: { params: customerExample } }],
     documented: false,
   }),
   defineOperation({
@@ -279,7 +282,7 @@ export const customerOperations = [
     examples: [
       {
         about: 'Another name and other tags',
-        input: { params: exampleId, body: { name: 'Acme Ltd', tags: ['enterprise', 'eu'] } },
+        input: { params: customerExample, body: { name: 'Acme Ltd', tags: ['enterprise', 'eu'] } },
       },
     ],
     documented: true,
@@ -303,7 +306,7 @@ export const customerOperations = [
     errors: ['notFound', 'invalidInput'],
     command: { group: 'customers', verb: 'pause', positional: ['customerId'] },
     view: customerView,
-    examples: [{ about: 'Until the end of the year', input: { params: exampleId, body: { until: '2099-12-31' } } }],
+    examples: [{ about: 'Until a date', input: { params: customerExample, body: { until: '2099-12-31' } } }],
     documented: false,
     repeatable: 'always',
   }),
@@ -320,7 +323,7 @@ export const customerOperations = [
     errors: ['notFound'],
     command: { group: 'customers', verb: 'resume', positional: ['customerId'] },
     view: customerView,
-    examples: [{ about: 'Resume now', input: { params: exampleId } }],
+    examples: [{ about: 'Resume now', input: { params: customerExample } }],
     documented: false,
     repeatable: 'always',
   }),

@@ -8,6 +8,7 @@ import * as z from 'zod';
 import { isExactNumber, textOfNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
+import type { ReferenceKind } from './references.ts';
 
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
@@ -36,8 +37,18 @@ function problemOfText(value: string, characters: number): string | undefined {
 /** An id inside a body or query; whether it names anything is for the engine to find out. */
 export const reference = z.string().min(1, 'must not be empty').max(limits.externalIdCharacters);
 
+/** The same of one kind of resource, which questions and completions offer by name. */
+export function referenceTo(kind: ReferenceKind) {
+  return reference.meta({ reference: kind });
+}
+
 /** An id in a path: any text, since an id of the wrong form is answered like an unknown one (semantics 2). */
 export const pathId = z.string();
+
+/** The same of one kind of resource. */
+export function pathIdOf(kind: ReferenceKind) {
+  return pathId.meta({ reference: kind });
+}
 
 /** Whole cents from `least` to 1e15; written without fraction or exponent (security 8, SEC-70). Comes out as a bigint. */
 export function centsInput(least: bigint = 0n) {

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 
+import { exampleIds } from './example-ids.ts';
 import {
   cents,
   date,
@@ -13,9 +14,9 @@ import {
   noQuery,
   one,
   page,
-  pathId,
+  pathIdOf,
   queryInclude,
-  reference,
+  referenceTo,
   timestamp,
   uuid,
 } from './fields.ts';
@@ -87,8 +88,8 @@ const view: View = {
   },
 };
 
-const invoiceParams = z.strictObject({ invoiceId: pathId.describe('Invoice id.') });
-const exampleIds = { invoiceId: '01900000-0000-7000-8000-000000000008' };
+const invoiceParams = z.strictObject({ invoiceId: pathIdOf('invoices').describe('Invoice id.') });
+const invoiceExample = { invoiceId: exampleIds.invoice };
 
 const shared = {
   scope: 'invoices:write',
@@ -110,7 +111,7 @@ export const invoiceOperations = [
     status: 200,
     params: noParams,
     query: z.strictObject({
-      customerId: reference.optional().describe('Only invoices of this customer.'),
+      customerId: referenceTo('customers').optional().describe('Only invoices of this customer.'),
       status: z.enum(invoiceStatuses).optional().describe('Only invoices of this status.'),
       createdAfter: dateOrTimestampInput.optional().describe('Created from this instant, included.'),
       createdBefore: dateOrTimestampInput.optional().describe('Created up to this instant, excluded.'),
@@ -138,7 +139,9 @@ export const invoiceOperations = [
     errors: ['notFound'],
     command: { group: 'invoices', verb: 'get', positional: ['invoiceId'] },
     view,
-    examples: [{ about: 'One invoice with its lines', input: { params: exampleIds, query: { include: 'lineItems' } } }],
+    examples: [
+      { about: 'One invoice with its lines', input: { params: invoiceExample, query: { include: 'lineItems' } } },
+    ],
     documented: true,
   }),
   defineOperation({
@@ -150,7 +153,7 @@ export const invoiceOperations = [
     body: undefined,
     errors: ['notFound', 'conflict'],
     command: { group: 'invoices', verb: 'finalize', positional: ['invoiceId'] },
-    examples: [{ about: 'Finalize a draft', input: { params: exampleIds } }],
+    examples: [{ about: 'Finalize a draft', input: { params: { invoiceId: exampleIds.draft } } }],
     repeatable: 'always',
   }),
   defineOperation({
@@ -161,7 +164,7 @@ export const invoiceOperations = [
     body: undefined,
     errors: ['notFound', 'conflict'],
     command: { group: 'invoices', verb: 'send', positional: ['invoiceId'] },
-    examples: [{ about: 'Send it', input: { params: exampleIds } }],
+    examples: [{ about: 'Send it', input: { params: invoiceExample } }],
     repeatable: 'always',
   }),
   defineOperation({
@@ -175,7 +178,7 @@ export const invoiceOperations = [
     }),
     errors: ['notFound', 'conflict', 'invalidInput'],
     command: { group: 'invoices', verb: 'pay', positional: ['invoiceId'] },
-    examples: [{ about: 'Paid', input: { params: exampleIds, body: { status: 'paid' } } }],
+    examples: [{ about: 'Paid', input: { params: invoiceExample, body: { status: 'paid' } } }],
     repeatable: 'always',
   }),
   defineOperation({
@@ -187,7 +190,7 @@ export const invoiceOperations = [
     body: undefined,
     errors: ['notFound', 'conflict'],
     command: { group: 'invoices', verb: 'cancel', positional: ['invoiceId'] },
-    examples: [{ about: 'Void it', input: { params: exampleIds } }],
+    examples: [{ about: 'Void it', input: { params: invoiceExample } }],
     repeatable: 'always',
   }),
   defineOperation({
@@ -201,7 +204,12 @@ export const invoiceOperations = [
     }),
     errors: ['notFound', 'conflict', 'invalidInput'],
     command: { group: 'invoices', verb: 'refund', positional: ['invoiceId'] },
-    examples: [{ about: 'Refund, credits too', input: { params: exampleIds, body: { restoreCredits: true } } }],
+    examples: [
+      {
+        about: 'Refund, credits too',
+        input: { params: { invoiceId: exampleIds.paidInvoice }, body: { restoreCredits: true } },
+      },
+    ],
     repeatable: 'always',
   }),
   defineOperation({
@@ -223,7 +231,7 @@ export const invoiceOperations = [
     errors: ['notFound'],
     command: { group: 'invoices', verb: 'credit-report', positional: ['invoiceId'] },
     view: { rows: 'data.entries', columns: ledgerEntryColumns },
-    examples: [{ about: 'Credits of an invoice', input: { params: exampleIds } }],
+    examples: [{ about: 'Credits of an invoice', input: { params: invoiceExample } }],
     documented: false,
     published: true,
   }),
@@ -255,7 +263,7 @@ export const invoiceOperations = [
       ],
       layout: 'invoiceExplanation',
     },
-    examples: [{ about: 'Where every cent comes from', input: { params: exampleIds } }],
+    examples: [{ about: 'Where every cent comes from', input: { params: invoiceExample } }],
     documented: false,
   }),
 ] as const;

@@ -2,7 +2,8 @@
 
 import * as z from 'zod';
 
-import { noParams, noQuery, one, pathId, text, timestamp, timestampInput, uuid } from './fields.ts';
+import { exampleIds } from './example-ids.ts';
+import { noParams, noQuery, one, pathIdOf, text, timestamp, timestampInput, uuid } from './fields.ts';
 import { defineOperation, scopes } from './operation.ts';
 import type { View } from './operation.ts';
 import { providers } from './providers.ts';
@@ -87,9 +88,9 @@ const settings = {
     .optional()
     .describe('In production the clock of this database can no more be simulated; sandbox when not given.'),
 };
-const keyParams = z.strictObject({ keyId: pathId.describe('Key id.') });
-const exampleIds = { keyId: '01900000-0000-7000-8000-000000000009' };
-const exampleOrganization = { organizationId: '01900000-0000-7000-8000-00000000000a' };
+const keyParams = z.strictObject({ keyId: pathIdOf('keys').describe('Key id.') });
+const keyExample = { keyId: exampleIds.key };
+const organizationExample = { organizationId: exampleIds.organization };
 
 export const keyOperations = [
   defineOperation({
@@ -166,7 +167,7 @@ export const keyOperations = [
     errors: ['notFound'],
     command: { group: 'keys', verb: 'revoke', positional: ['keyId'] },
     view: keyView,
-    examples: [{ about: 'Revoke a key', input: { params: exampleIds } }],
+    examples: [{ about: 'Revoke a key', input: { params: keyExample } }],
     documented: false,
     repeatable: 'always',
   }),
@@ -183,7 +184,7 @@ export const keyOperations = [
     errors: ['notFound', 'conflict', 'invalidInput'],
     command: { group: 'keys', verb: 'rotate', positional: ['keyId'] },
     view: newKeyView,
-    examples: [{ about: 'Rotate a key', input: { params: exampleIds } }],
+    examples: [{ about: 'Rotate a key', input: { params: keyExample } }],
     documented: false,
     secret: true,
   }),
@@ -231,14 +232,14 @@ export const keyOperations = [
     summary: 'Change the settings of an organization',
     scope: '*',
     status: 200,
-    params: z.strictObject({ organizationId: pathId.describe('Organization id or name.') }),
+    params: z.strictObject({ organizationId: pathIdOf('organizations').describe('Organization id or name.') }),
     query: noQuery,
     body: z.strictObject({ name: text().optional().describe('Unique name.'), ...settings }),
     response: one(organization),
     errors: ['notFound', 'conflict', 'invalidInput'],
     command: { group: 'orgs', verb: 'update', positional: ['organizationId'] },
     view: organizationView,
-    examples: [{ about: 'Collect sales tax', input: { params: exampleOrganization, body: { salesTaxEnabled: true } } }],
+    examples: [{ about: 'Collect sales tax', input: { params: organizationExample, body: { salesTaxEnabled: true } } }],
     documented: false,
     repeatable: 'always',
   }),

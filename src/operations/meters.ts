@@ -3,6 +3,7 @@
 import * as z from 'zod';
 
 import { limits } from '../limits.ts';
+import { exampleIds } from './example-ids.ts';
 import {
   decimalInput,
   exact,
@@ -12,8 +13,8 @@ import {
   noQuery,
   one,
   page,
-  pathId,
-  reference,
+  pathIdOf,
+  referenceTo,
   text,
   timestamp,
   timestampInput,
@@ -94,8 +95,8 @@ const rateCardView: View = {
   ],
 };
 
-const meterParams = z.strictObject({ meterId: pathId.describe('Meter id.') });
-const exampleIds = { meterId: '01900000-0000-7000-8000-000000000004' };
+const meterParams = z.strictObject({ meterId: pathIdOf('meters').describe('Meter id.') });
+const meterExample = { meterId: exampleIds.meter };
 
 export const meterOperations = [
   defineOperation({
@@ -164,14 +165,14 @@ export const meterOperations = [
     view,
     examples: [
       {
-        about: 'Generated tokens by model',
+        about: 'Tokens by model',
         input: {
           body: {
-            code: 'GENERATED_TOKENS',
-            displayName: 'Generated tokens',
-            aggregationKey: 'generated_tokens',
+            code: 'TOKENS_BY_MODEL',
+            displayName: 'Tokens by model',
+            aggregationKey: 'GeneratedTokens',
             eventTypeFilter: { include: ['llm.request'] },
-            groupKeys: ['model'],
+            groupKeys: ['Model'],
           },
         },
       },
@@ -181,7 +182,7 @@ export const meterOperations = [
           body: {
             code: 'ACTIVE_USERS',
             displayName: 'Active users',
-            sql: "SELECT count(DISTINCT properties['user']) AS value FROM events",
+            sql: "SELECT count(DISTINCT properties['User']) AS value FROM events",
           },
         },
       },
@@ -201,7 +202,7 @@ export const meterOperations = [
     errors: ['notFound'],
     command: { group: 'meters', verb: 'get', positional: ['meterId'] },
     view,
-    examples: [{ about: 'One meter', input: { params: exampleIds } }],
+    examples: [{ about: 'One meter', input: { params: meterExample } }],
     documented: false,
     published: true,
   }),
@@ -242,7 +243,7 @@ export const meterOperations = [
     errors: ['notFound', 'conflict'],
     command: { group: 'meters', verb: 'archive', positional: ['meterId'] },
     view,
-    examples: [{ about: 'Archive a meter', input: { params: exampleIds } }],
+    examples: [{ about: 'Archive a meter', input: { params: { meterId: exampleIds.freeMeter } } }],
     documented: false,
     published: true,
     repeatable: 'always',
@@ -260,7 +261,7 @@ export const meterOperations = [
     errors: ['notFound'],
     command: { group: 'meters', verb: 'rate-card', positional: ['meterId'] },
     view: rateCardView,
-    examples: [{ about: 'Prices per dimension', input: { params: exampleIds } }],
+    examples: [{ about: 'Prices per dimension', input: { params: meterExample } }],
     documented: false,
   }),
   defineOperation({
@@ -285,8 +286,8 @@ export const meterOperations = [
       {
         about: 'A dearer model',
         input: {
-          params: exampleIds,
-          body: { rates: [{ dimensions: { model: 'large' }, unitAmount: '0.000015' }], fallbackUnitAmount: '0.000003' },
+          params: meterExample,
+          body: { rates: [{ dimensions: { Model: 'large' }, unitAmount: '0.000015' }], fallbackUnitAmount: '0.000003' },
         },
       },
     ],
@@ -306,9 +307,9 @@ export const meterOperations = [
       .strictObject({
         startDate: timestampInput.describe('From this instant, included.'),
         endDate: timestampInput.describe('Up to this instant, excluded.'),
-        customerId: reference.optional().describe('Customer by id.'),
-        externalCustomerId: reference.optional().describe('Customer by your own id.'),
-        contractId: reference.optional().describe('Only events that are billed on this contract.'),
+        customerId: referenceTo('customers').optional().describe('Customer by id.'),
+        externalCustomerId: referenceTo('externalCustomers').optional().describe('Customer by your own id.'),
+        contractId: referenceTo('contracts').optional().describe('Only events that are billed on this contract.'),
       })
       .superRefine((input, context) => {
         if (
@@ -364,7 +365,7 @@ export const meterOperations = [
       {
         about: 'One month of a customer',
         input: {
-          params: exampleIds,
+          params: meterExample,
           body: { externalCustomerId: 'acme', startDate: '2026-03-01T00:00:00Z', endDate: '2026-04-01T00:00:00Z' },
         },
       },

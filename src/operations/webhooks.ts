@@ -6,6 +6,7 @@
 import * as z from 'zod';
 
 import { limits } from '../limits.ts';
+import { exampleIds } from './example-ids.ts';
 import {
   id,
   listOf,
@@ -14,6 +15,7 @@ import {
   one,
   page,
   pathId,
+  pathIdOf,
   queryInclude,
   text,
   timestamp,
@@ -125,8 +127,8 @@ const allowPrivate = z
   .boolean()
   .optional()
   .describe('For simulation: the address may be private. Sent only by a sender that was told to allow it too.');
-const endpointParams = z.strictObject({ endpointId: pathId.describe('Endpoint id.') });
-const exampleEndpoint = { endpointId: '01900000-0000-7000-8000-00000000000b' };
+const endpointParams = z.strictObject({ endpointId: pathIdOf('endpoints').describe('Endpoint id.') });
+const endpointExample = { endpointId: exampleIds.endpoint };
 
 export const webhookOperations = [
   defineOperation({
@@ -186,7 +188,7 @@ export const webhookOperations = [
     errors: ['notFound', 'invalidInput'],
     command: { group: 'webhooks', verb: 'update', positional: ['endpointId'] },
     view: endpointView,
-    examples: [{ about: 'Disable an endpoint', input: { params: exampleEndpoint, body: { isEnabled: false } } }],
+    examples: [{ about: 'Disable an endpoint', input: { params: endpointExample, body: { isEnabled: false } } }],
     documented: false,
     repeatable: 'always',
   }),
@@ -202,7 +204,7 @@ export const webhookOperations = [
     errors: ['notFound'],
     command: { group: 'webhooks', verb: 'remove', positional: ['endpointId'] },
     view: { ...endpointView, rows: 'data.removed' },
-    examples: [{ about: 'Remove an endpoint', input: { params: exampleEndpoint } }],
+    examples: [{ about: 'Remove an endpoint', input: { params: endpointExample } }],
     documented: false,
   }),
   defineOperation({
@@ -218,7 +220,7 @@ export const webhookOperations = [
     errors: ['notFound', 'invalidInput'],
     command: { group: 'webhooks', verb: 'rotate', positional: ['endpointId'] },
     view: secretView,
-    examples: [{ about: 'Rotate the secret', input: { params: exampleEndpoint } }],
+    examples: [{ about: 'Rotate the secret', input: { params: endpointExample } }],
     documented: false,
     secret: true,
   }),
@@ -248,14 +250,14 @@ export const webhookOperations = [
     summary: 'Send a delivery again, with all its attempts',
     scope: '*',
     status: 200,
-    params: z.strictObject({ deliveryId: pathId.describe('Delivery id.') }),
+    params: z.strictObject({ deliveryId: pathIdOf('deliveries').describe('Delivery id.') }),
     query: noQuery,
     body: undefined,
     response: one(delivery),
     errors: ['notFound', 'conflict'],
     command: { group: 'webhooks', verb: 'resend', positional: ['deliveryId'] },
     view: deliveryView,
-    examples: [{ about: 'Send it again', input: { params: { deliveryId: '01900000-0000-7000-8000-00000000000c' } } }],
+    examples: [{ about: 'Send it again', input: { params: { deliveryId: exampleIds.delivery } } }],
     documented: false,
     repeatable: 'always',
   }),
@@ -264,7 +266,9 @@ export const webhookOperations = [
     summary: 'Send a sample event of a kind to the endpoints that take it',
     scope: '*',
     status: 201,
-    params: z.strictObject({ eventType: pathId.describe('Kind of event, such as invoice.created.') }),
+    params: z.strictObject({
+      eventType: pathId.meta({ enum: [...webhookEventTypes] }).describe('Kind of event, such as invoice.created.'),
+    }),
     query: noQuery,
     body: undefined,
     response: one(z.strictObject({ eventId: id, type: z.enum(webhookEventTypes), deliveryCount: z.int() })),

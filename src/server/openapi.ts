@@ -229,7 +229,7 @@ const textKeywords: Readonly<Record<string, readonly string[]>> = {
   boolean: ['enum'],
 };
 /** Hints for the command line. */
-const ownKeywords = ['flag', 'x-members'];
+const ownKeywords = ['flag', 'x-members', 'reference'];
 
 function schemaOf(type: z.ZodType, io: 'input' | 'output'): JsonObject {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(type, {

@@ -28,7 +28,7 @@ describe('what is missing', () => {
   test('is asked for by name when it is an id', async () => {
     const shell = createShell({ reply: done });
     await shell.run('customers get', { ...terminal, answers: ['c9'] });
-    expect(shell.calls[0]?.input.params).toEqual({ customerId: 'c9' });
+    expect(shell.calls.at(-1)?.input.params).toEqual({ customerId: 'c9' });
   });
 
   test.each([

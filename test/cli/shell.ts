@@ -94,7 +94,7 @@ export function createShell(options: ShellOptions = {}): Shell {
 }
 
 /** The words of a line, by the shell's rules for single quotes and spaces. */
-function shellWords(line: string): string[] {
+export function shellWords(line: string): string[] {
   return [...line.matchAll(/(?:[^\s'\\]|\\.|'[^']*')+/g)].map(([word]) =>
     word.replaceAll(
       /'([^']*)'|\\(.)/g,

@@ -52,6 +52,8 @@ export async function createStage(
   surface: Surface,
   options: {
     readonly start?: string;
+    /** Ids that nothing in a database made elsewhere has. */
+    readonly newId?: () => string;
     /** Stands between command line and service; gives its own address. */
     readonly proxy?: (url: string) => Promise<string>;
     /** Instead of a file of its own. */
@@ -61,7 +63,7 @@ export async function createStage(
   const clock = createClock(options.start);
   const directory = mkdtempSync(join(tmpdir(), 'tallybook-test-'));
   const database = options.database ?? join(directory, 'stage.db');
-  const [newId, randomBytes] = [countedIds(), countedBytes()];
+  const [newId, randomBytes] = [options.newId ?? countedIds(), countedBytes()];
   const newCommandId = countedIds();
   const openEngine = async (
     target: Pick<EmbeddedTarget, 'database'>,
@@ -75,7 +77,12 @@ export async function createStage(
       finalizationGraceHours: 0,
       checkWebhookUrl: async (url, rules) => await checkWebhookUrl(url, { ...rules, resolve: resolverOf() }),
     });
-    const openWebhookSender = async () => await Promise.reject(new Error('a stage sends no webhooks'));
+    const openWebhookSender = async () =>
+      await Promise.resolve({
+        deliverDue: async () => await Promise.resolve({ delivered: 0, retrying: 0, failed: 0 }),
+        start: () => undefined,
+        close: async () => await Promise.resolve(),
+      });
     return { engine, openWebhookSender, close: async () => await engine.close() };
   };
   const served = await openEngine({ database });

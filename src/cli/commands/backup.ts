@@ -17,9 +17,9 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
       `
 Examples:
   # The database in use
-  tally backup ./billing-backup.db
+  tally backup ./today.db
   # Another one
-  tally backup ./billing-backup.db --database ./billing.db
+  tally backup ./other.db --database ./demo.db
 `,
     )
     .action(async (file: string) => await runAction(async (session) => await backUp(file, session)));

@@ -116,6 +116,8 @@ Examples:
 Examples:
   # Beside the file, where its first line looks for it
   tally catalog schema > catalog.schema.json
+  # What a price can be
+  tally catalog schema --jq '.properties.pricing.items | keys'
 `,
     )
     .action(

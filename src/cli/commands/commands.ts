@@ -13,19 +13,33 @@ const view = {
 } as const;
 
 export const declare: CommandModule['declare'] = (command, { runAction, loadManifest }) => {
-  command.usage('[-o json]').action(
-    async () =>
-      await runAction(async ({ terminal, output }) => {
-        const manifest = await loadManifest();
-        if (output.format === 'json' && output.jsonFields === undefined)
-          return terminal.out(await jsonAnswer(manifest, output));
-        const data = manifest.commands.map(({ group, verb, positionals, summary, scope }) => ({
-          command: ['tally', group, verb, ...positionals.map(({ placeholder }) => `<${placeholder}>`)].join(' '),
-          summary,
-          scope,
-        }));
-        const fields = ['command', 'summary', 'scope'];
-        terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
-      }),
-  );
+  command
+    .usage('[flags]')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # One a line
+  tally commands
+  # Everything there is to know of them: flags, types, choices, exit codes, scopes
+  tally commands --json
+  # What changes something
+  tally commands --jq '.commands[] | select(.isWrite) | .operation'
+`,
+    )
+    .action(
+      async () =>
+        await runAction(async ({ terminal, output }) => {
+          const manifest = await loadManifest();
+          if (output.format === 'json' && output.jsonFields === undefined)
+            return terminal.out(await jsonAnswer(manifest, output));
+          const data = manifest.commands.map(({ group, verb, positionals, summary, scope }) => ({
+            command: ['tally', group, verb, ...positionals.map(({ placeholder }) => `<${placeholder}>`)].join(' '),
+            summary,
+            scope,
+          }));
+          const fields = ['command', 'summary', 'scope'];
+          terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+        }),
+    );
 };

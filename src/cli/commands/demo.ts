@@ -1,15 +1,17 @@
 /** `tally demo`: the main job on a database of its own, each command shown before its output. */
 
-import { createReadStream, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 import { BillingError } from '../../errors.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
+import { exampleIds } from '../../operations/example-ids.ts';
 import { shellWord } from '../example-line.ts';
 import { generateEvents } from '../demo/generated-events.ts';
+import { furnish } from '../demo/furnishing.ts';
 import { tellStory } from '../demo/story.ts';
-import type { StoryInput } from '../demo/story.ts';
+import type { StoryInput, Tally } from '../demo/story.ts';
 import { importEvents } from '../import/events.ts';
 import { allowFormats } from '../output.ts';
 import { safe, say, vouch } from '../safe-text.ts';
@@ -20,6 +22,7 @@ import type { CommandModule } from './index.ts';
 interface DemoFlags {
   readonly events?: string;
   readonly seed: string;
+  readonly into?: string;
 }
 
 /** Runs a command line with its own dependencies; returns the exit code. */
@@ -30,14 +33,17 @@ export const declare: CommandModule['declare'] = (command, { runAction, runLine 
     .usage('[flags]')
     .option('--events <file>', 'tell it on this CSV file with TIMESTAMP, ContextTokens and GeneratedTokens')
     .option('--seed <number>', 'other generated events', '1')
+    .option('--into <directory>', 'where the database and the files are put (a temporary one when not given)')
     .addHelpText(
       'after',
       `
 Examples:
   # On generated events
   tally demo
+  # Without the story: a database and files to try the examples of help on
+  tally demo --into ./playground --quiet
   # On a file of your own
-  tally demo --events requests.csv
+  tally demo --events trace.csv
 `,
     )
     .action(async (flags: DemoFlags) => await runAction(async (session) => await demo(flags, session, runLine)));
@@ -46,28 +52,51 @@ Examples:
 async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promise<void> {
   allowFormats(session.flags, []);
   if (!/^\d{1,9}$/.test(flags.seed)) throw new BillingError('usage', `--seed takes a whole number, not ${flags.seed}`);
-  const directory = mkdtempSync(join(tmpdir(), 'tallybook-demo-'));
+  const directory = directoryFor(flags.into);
   const database = join(directory, 'demo.db');
   const plot =
     flags.events === undefined ? generatedPlot(Number(flags.seed), directory) : await plotOfFile(flags.events);
   // A day after the month that is told, so that its invoices can be finalized.
   const today = Temporal.PlainDate.from(plot.endDate).add({ days: 1 });
-  const { terminal } = session;
+  const terminal = session.flags.quiet === true ? silent(session.terminal) : session.terminal;
   terminal.out(say`The database of this demo is ${database}; its clock stands at ${today.toString()}.\n`);
-  const stage = {
-    terminal,
-    dependencies: onStage(session.dependencies, { database, now: today.toZonedDateTime('UTC').toInstant() }),
-    runLine,
-  };
+  const ids: string[] = [exampleIds.organization];
+  const now = today.toZonedDateTime('UTC').toInstant();
+  const stage = { terminal, ids, dependencies: onStage(session.dependencies, { database, now, ids }), runLine };
   await tellStory({
     ...plot,
     // Far away: the credits shall not lapse while somebody looks at them.
     grantExpiresAt: '2099-12-31T00:00:00Z',
     grantCents: 2_500,
     say: (sentence) => terminal.out(say`\n# ${sentence}\n`),
-    tally: async (words) => await perform(words, stage),
+    tally: async (words, ids = []) => await perform(words, ids, stage),
   });
-  terminal.out(say`\nLook further with: export TALLY_DATABASE=${database}\n`);
+  if (flags.events === undefined) {
+    const unseen = { ...stage, terminal: silent(terminal) };
+    const tally: Tally = async (words, ids = []) => await perform(words, ids, unseen);
+    await furnish(tally, { directory, today: today.toString() });
+  }
+  const where = shellWord(directory);
+  session.terminal.out(
+    vouch(
+      `${session.flags.quiet === true ? '' : '\n# Look further; the examples of every --help run here as they are.\n'}`,
+    ),
+  );
+  session.terminal.out(say`cd ${where} && export TALLY_DATABASE=${shellWord(database)}\n`);
+}
+
+/** A directory of its own. Throws a refusal where there is something already. */
+function directoryFor(into: string | undefined): string {
+  if (into === undefined) return mkdtempSync(join(tmpdir(), 'tallybook-demo-'));
+  const directory = resolve(into);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (readdirSync(directory).length === 0) return directory;
+  throw new BillingError('refused', `${into} is not empty: nothing was written`, { hint: 'name a new directory' });
+}
+
+/** Nothing of what is done there is seen. */
+function silent(terminal: Terminal): Terminal {
+  return { ...terminal, out: () => undefined, err: () => undefined };
 }
 
 type Plot = Omit<StoryInput, 'say' | 'tally' | 'grantExpiresAt' | 'grantCents'>;
@@ -144,10 +173,14 @@ async function spanOf(file: string): Promise<{ readonly first: Temporal.Instant;
 /** The same command line, on the demo's database and clock, with ids that are the same in every run. */
 function onStage(
   dependencies: Dependencies,
-  { database, now }: { readonly database: string; readonly now: Temporal.Instant },
+  options: { readonly database: string; readonly now: Temporal.Instant; readonly ids: string[] },
 ): Dependencies {
-  let count = 0;
+  const { database, now, ids } = options;
+  // Behind the ids that examples name.
+  let count = 0xff;
   const newId = () => {
+    const named = ids.shift();
+    if (named !== undefined) return named;
     count += 1;
     return `01900000-0000-7000-8000-${count.toString(16).padStart(12, '0')}`;
   };
@@ -165,13 +198,20 @@ function onStage(
   };
 }
 
-async function perform(
-  words: readonly string[],
-  stage: { readonly terminal: Terminal; readonly dependencies: Dependencies; readonly runLine: RunLine },
-): Promise<string> {
+interface DemoStage {
+  readonly terminal: Terminal;
+  readonly dependencies: Dependencies;
+  readonly runLine: RunLine;
+  /** The next ids that are made. */
+  readonly ids: string[];
+}
+
+async function perform(words: readonly string[], ids: readonly string[], stage: DemoStage): Promise<string> {
   const { terminal, dependencies, runLine } = stage;
+  stage.ids.push(...ids);
   terminal.out(vouch(`\n$ tally ${words.map((word) => shellWord(word)).join(' ')}\n`));
   let output = '';
+  let talk = '';
   const recorder: Terminal = {
     ...terminal,
     // As a person would see it, also where the demo itself is read by a program.
@@ -187,9 +227,12 @@ async function perform(
       output += text;
       terminal.out(text);
     },
-    err: (text) => terminal.out(text),
+    err: (text) => {
+      talk += text;
+      terminal.out(text);
+    },
   };
   const exitCode = await runLine(words, { ...dependencies, terminal: recorder });
-  if (exitCode !== 0) throw new BillingError('internal', safe(`the command above failed with exit code ${exitCode}`));
-  return output;
+  if (exitCode === 0) return output;
+  throw new BillingError('internal', safe(`tally ${words[0]} ${words[1]} ended with ${exitCode}: ${talk.trim().replaceAll('\n', ' ')}`));
 }

@@ -13,6 +13,16 @@ export const declare: CommandModule['declare'] = (command: Command, { runAction 
   command
     .argument('[topic]', `a command, or one of ${topics}`)
     .usage('[topic]')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # What the exit codes mean
+  tally help exit-codes
+  # A command
+  tally help credits grant
+`,
+    )
     .action(async (topic: string | undefined) => {
       if (topic === undefined) return command.parent?.help();
       await runAction(({ terminal, flags }) => {

@@ -44,6 +44,16 @@ const shownRefusals = 10;
 const repeated = (value: string, before: readonly string[] = []) => [...before, value];
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
+  command.usage('<verb> <file> [flags]').addHelpText(
+    'after',
+    `
+Examples:
+  # What would be imported
+  tally import events requests.csv --event-name llm.request --customer-column Customer --dry-run
+  # Import it
+  tally import events requests.csv --event-name llm.request --customer-column Customer
+`,
+  );
   command
     .command('events')
     .summary('Events from CSV, JSON lines or CloudEvents')
@@ -77,13 +87,13 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
       `
 Examples:
   # Every row is a request of one customer; all other columns become properties
-  tally import events requests.csv --event-name llm.request --customer acme
+  tally import events trace.csv --event-name llm.request --customer acme
   # Customers in a column, two properties, times of Berlin
   tally import events usage.csv --event-name api.call --customer-column account --property bytes=size --property region --time-zone Europe/Berlin
   # CloudEvents, packed, from another program
   zcat events.jsonl.gz | tally import events - --format cloudevents
   # What would be imported
-  tally import events requests.csv --event-name llm.request --customer acme --dry-run
+  tally import events trace.csv --event-name llm.request --customer acme --dry-run
 `,
     )
     .action(

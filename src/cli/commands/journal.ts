@@ -24,7 +24,16 @@ interface ListFlags {
 }
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
-  command.usage('<verb> [flags]');
+  command.usage('<verb> [flags]').addHelpText(
+    'after',
+    `
+Examples:
+  # The last writes
+  tally journal list
+  # Whether every line is as it was written
+  tally journal verify
+`,
+  );
   filtered(command.command('list'))
     .summary('List what was written, newest first')
     .description(
@@ -58,6 +67,8 @@ Examples:
 Examples:
   # Whether the journal is whole; exit code 10 when it is not
   tally journal verify
+  # The hash to note elsewhere
+  tally journal verify --jq .head
 `,
     )
     .action(async (flags: VerifyFlags) => await runAction(async (session) => await verify(flags, session)));

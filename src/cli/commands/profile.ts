@@ -29,7 +29,17 @@ interface AddFlags {
 }
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
-  command.usage('<verb> [name] [flags]');
+  command.usage('<verb> [name] [flags]').addHelpText(
+    'after',
+    `
+Examples:
+  # A database of its own, used from now on
+  tally profile add local --environment embedded --database ./demo.db
+  tally profile use local
+  # What commands work on
+  tally profile show
+`,
+  );
   command
     .command('add')
     .summary('Add or replace a profile')
@@ -51,37 +61,66 @@ Examples:
   # A sandbox; the key is asked for
   tally profile add sandbox --environment sandbox --base-url https://sandbox.billing.example.com
   # A database of its own
-  tally profile add local --environment embedded --database ./billing.db
+  tally profile add local --environment embedded --database ./demo.db
 `,
     )
     .action(
       async (name: string | undefined, flags: AddFlags) =>
         await runAction(async (session) => await add(name, flags, session)),
     );
-  declareVerb(command, 'list', { summary: 'List the profiles', runAction, action: list });
-  declareVerb(command, 'use', { summary: 'Use a profile from now on', takesName: true, runAction, action: use });
+  declareVerb(command, 'list', {
+    summary: 'List the profiles',
+    examples: [
+      ['All of them', 'tally profile list'],
+      ['Their names', 'tally profile list -o name'],
+    ],
+    runAction,
+    action: list,
+  });
+  declareVerb(command, 'use', {
+    summary: 'Use a profile from now on',
+    examples: [addLocal, ['From now on', 'tally profile use local']],
+    takesName: true,
+    runAction,
+    action: use,
+  });
   declareVerb(command, 'show', {
     summary: 'Show what commands work on, and where each value came from',
+    examples: [
+      ['What is in use', 'tally profile show'],
+      ['For a program', 'tally profile show -o json'],
+    ],
     mayTakeName: true,
     runAction,
     action: async (session, name) => await show(onProfile(session, name)),
   });
   declareVerb(command, 'remove', {
     summary: 'Remove a profile and its key',
+    examples: [addLocal, ['And away with it', 'tally profile remove local']],
     takesName: true,
     runAction,
     action: remove,
   });
   declareVerb(command, 'check', {
     summary: 'Check the key and the service, or the database',
+    examples: [
+      ['What is in use', 'tally profile check'],
+      ['Another database', 'tally profile check --database ./demo.db'],
+    ],
     mayTakeName: true,
     runAction,
     action: async (session, name) => await check(onProfile(session, name)),
   }).alias('whoami');
 };
 
+/** A remark and a command line, in the form of help. */
+type Example = readonly [about: string, line: string];
+
+const addLocal: Example = ['A profile', 'tally profile add local --environment embedded --database ./demo.db'];
+
 interface Verb {
   readonly summary: string;
+  readonly examples: readonly Example[];
   readonly takesName?: true;
   /** A name stands for `--profile`. */
   readonly mayTakeName?: true;
@@ -90,8 +129,10 @@ interface Verb {
 }
 
 function declareVerb(command: Command, name: string, verb: Verb): Command {
-  const { summary, takesName, mayTakeName, runAction, action } = verb;
+  const { summary, examples, takesName, mayTakeName, runAction, action } = verb;
+  const lines = examples.map(([about, line]) => `  # ${about}\n  ${line}\n`).join('');
   const declared = command.command(name).summary(summary).description(`${summary}.`);
+  declared.addHelpText('after', `\nExamples:\n${lines}`);
   if (takesName !== true && mayTakeName !== true) {
     return declared.usage('[flags]').action(async () => await runAction(async (session) => await action(session, '')));
   }

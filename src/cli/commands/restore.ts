@@ -24,7 +24,9 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
       `
 Examples:
   # Beside the damaged one
-  tally restore ./billing-backup.db --to ./billing-restored.db
+  tally restore ./demo-backup.db --to ./restored.db
+  # Whether it would go, and what is in it
+  tally restore ./demo-backup.db --to ./another.db --dry-run
 `,
     )
     .action(

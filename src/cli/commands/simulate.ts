@@ -21,6 +21,8 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
 Examples:
   # Play a scenario and hold it to what it expects
   tally simulate run examples/price-change.yaml
+  # What it billed, for a spreadsheet
+  tally simulate run examples/price-change.yaml --show invoices -o csv
 `,
     );
 
@@ -65,6 +67,8 @@ Examples:
 Examples:
   # Beside the file, where its first line looks for it
   tally simulate schema > scenario.schema.json
+  # What a scenario can have
+  tally simulate schema | grep description
 `,
     )
     .action(

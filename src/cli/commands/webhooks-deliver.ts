@@ -25,7 +25,9 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
       `
 Examples:
   # Everything that is due now
-  tally webhooks deliver
+  tally webhooks deliver --allow-private-webhooks
+  # For a program
+  tally webhooks deliver -o json
 `,
     )
     .action(async (flags: DeliverFlags) => await runAction(async (session) => await deliver(flags, session)));

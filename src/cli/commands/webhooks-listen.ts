@@ -37,8 +37,8 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
       'after',
       `
 Examples:
-  # Register the receiver, and keep the secret that is shown
-  tally webhooks create --url http://127.0.0.1:4000/ --allow-private
+  # Register the receiver, and keep its secret
+  tally webhooks create --url http://127.0.0.1:4000/ --allow-private --jq .data.secret > secret
   # Receive
   tally webhooks listen --port 4000 --secret-file ./secret
 `,

@@ -1,7 +1,12 @@
 /** The main job, told as commands: what is sold, to whom, what they used, what it costs, who pays how much of it. */
 
-/** Runs one command, shows it with its output, and gives back what it printed. */
-export type Tally = (words: readonly string[]) => Promise<string>;
+import { exampleIds } from '../../operations/example-ids.ts';
+
+/**
+ * Runs one command, shows it with its output, and gives back what it printed. The first ids that it makes are those given,
+ * for the resources that examples name.
+ */
+export type Tally = (words: readonly string[], ids?: readonly string[]) => Promise<string>;
 
 export interface StoryInput {
   readonly say: (sentence: string) => void;
@@ -54,8 +59,8 @@ function line(texts: TemplateStringsArray, ...values: readonly (string | readonl
 }
 
 /** Commands that make something print its id alone, which the next command takes. */
-async function idOf(tally: Tally, words: readonly string[]): Promise<string> {
-  return (await tally([...words, '-o', 'name'])).trim();
+async function idOf(tally: Tally, words: readonly string[], ids?: readonly string[]): Promise<string> {
+  return (await tally([...words, '-o', 'name'], ids)).trim();
 }
 
 async function sell({ say, tally, freeRequests }: StoryInput): Promise<string> {
@@ -69,6 +74,7 @@ async function sell({ say, tally, freeRequests }: StoryInput): Promise<string> {
     tally,
     line`meters create --code GENERATED_TOKENS --display-name ${'Generated tokens'}
       --aggregation-key GeneratedTokens --group-key Model ${only}`,
+    [exampleIds.meter],
   );
   const requests = await idOf(
     tally,
@@ -87,24 +93,34 @@ async function sell({ say, tally, freeRequests }: StoryInput): Promise<string> {
   ];
   const items: string[] = [];
   for (const price of prices) {
-    items.push('--item', `pricingId=${await idOf(tally, line`pricing create ${usage} ${price}`)}`);
+    const ids = items.length === 0 ? [exampleIds.product, exampleIds.pricing] : [];
+    items.push('--item', `pricingId=${await idOf(tally, line`pricing create ${usage} ${price}`, ids)}`);
   }
-  return await idOf(tally, line`plans create --name ${'Pay as you go'} ${items}`);
+  return await idOf(tally, line`plans create --name ${'Pay as you go'} ${items}`, [exampleIds.plan]);
 }
+
+/** Ids of the first customers: of each the contract comes first, then the invoice of its first month. */
+const namedSales = [
+  { customer: [exampleIds.customer], contract: [exampleIds.contract, exampleIds.invoice] },
+  { customer: [], contract: [exampleIds.globexContract, exampleIds.paidInvoice] },
+];
 
 async function sign({ say, tally, customers, startDate }: StoryInput, planId: string): Promise<Sale[]> {
   say('Who buys it: each customer gets a rolling contract, and with it draft invoices.');
   const sales: Sale[] = [];
-  for (const customer of customers) {
+  for (const [index, customer] of customers.entries()) {
     const { externalId, name } = customer;
+    const named = namedSales[index];
     const contact = `name=Accounts,email=accounts@${externalId}.example,roles=accounts_payable`;
     const customerId = await idOf(
       tally,
       line`customers create --name ${name} --external-customer-id ${externalId} --contact ${contact}`,
+      named?.customer,
     );
     const contractId = await idOf(
       tally,
       line`contracts create --customer-id ${customerId} --plan-id ${planId} --start-date ${startDate}`,
+      named?.contract,
     );
     sales.push({ ...customer, customerId, contractId });
   }

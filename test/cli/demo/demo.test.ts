@@ -37,7 +37,7 @@ describe('the demo on generated events', () => {
 
   test('tells of a budget that runs out, of a grant that is sent twice, and of three finalized invoices', async () => {
     const { text } = await demo('--seed', '7');
-    expect(outputOf(text, 'budgets usage')).toMatch(/large .* yes /);
+    expect(outputOf(text, 'budgets usage')).toMatch(/large .* exhausted .* of 5\.00 USD/);
     expect(text).toContain('this entry was there already: nothing was created');
     expect(text.match(/"invoiceNumber": "INV-00000[123]"/g)).toHaveLength(3);
     expect(outputOf(text, 'credits ledger')).toMatch(/usage +-\d+\.\d\d USD/);
@@ -73,7 +73,7 @@ if (existsSync(realFile)) {
     expect(invoice).toMatch(/Generated tokens .* 4088665 +0\.000015 +61\.33 USD/);
     expect(invoice).toMatch(/Credits applied .* -10\.00 USD/);
     expect(invoice).toMatch(/totalCents +118\.42 USD/);
-    expect(outputOf(text, 'budgets usage')).toMatch(/10\.00 USD +yes .* 128\.42 USD +1284\.2 %/);
+    expect(outputOf(text, 'budgets usage')).toMatch(/exhausted +128\.42 USD of 10\.00 USD +1284\.2 %/);
     expect(outputOf(text, 'credits ledger')).toMatch(/usage +-10\.00 USD/);
     expect(outputOf(text, 'credits balance')).toMatch(/balanceCents +15\.00 USD/);
   });

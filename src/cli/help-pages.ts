@@ -1,0 +1,112 @@
+/** Every help page as data, read off the parser: what the man page, `tally commands` and the completions are made of. */
+
+import { Command } from 'commander';
+
+import { localCommands, localVerbs } from './commands/index.ts';
+import type { LocalCommand } from './commands/index.ts';
+import type { ExampleLine, Manifest } from './manifest.ts';
+import { completeVerb, examplesOfGroup, rootExamples } from './program.ts';
+
+export interface HelpFlag {
+  /** As in help: `-o, --output <format>`. */
+  readonly form: string;
+  readonly description: string;
+  readonly choices?: readonly string[];
+  readonly default?: unknown;
+}
+
+export interface HelpPage {
+  /** `[]` for the root, `['customers', 'list']`. */
+  readonly words: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  /** What follows the words: `<customer-id> [flags]`. */
+  readonly usage: string;
+  readonly arguments: readonly { readonly name: string; readonly description: string }[];
+  readonly flags: readonly HelpFlag[];
+  readonly examples: readonly ExampleLine[];
+}
+
+/** The root, every group, every verb and every command that is no operation, in the order of help. */
+export async function helpPages(manifest: Manifest): Promise<HelpPage[]> {
+  const root = new Command('tally').usage('<group> <verb> [id] [flags]').addHelpText('after', rootExamples);
+  root.description('Usage-based billing: a command line for the service, with the service inside.');
+  const pages = [pageOf([], root)];
+  for (const [name, summary] of Object.entries(manifest.groups)) {
+    const commands = manifest.commands.filter(({ group }) => group === name);
+    const group = new Command(name).summary(summary).description(`${summary}.`).usage('<verb> [id] [flags]');
+    pages.push(pageOf([name], group.addHelpText('after', examplesOfGroup(commands))));
+    for (const command of commands) {
+      const ids = command.positionals.map(({ placeholder }) => `<${placeholder}>`);
+      const verb = new Command(command.verb).summary(command.summary).usage([...ids, '[flags]'].join(' '));
+      completeVerb(verb, command, () => Promise.resolve());
+      pages.push(pageOf([name, command.verb], verb));
+    }
+    for (const [verb, local] of Object.entries(localVerbs[name] ?? {})) {
+      pages.push(pageOf([name, verb], await declared(verb, local, manifest)));
+    }
+  }
+  return [...pages, ...(await localPages(manifest))];
+}
+
+/** The commands that are no operation, each with its verbs behind it. */
+export async function localPages(manifest: Manifest): Promise<HelpPage[]> {
+  const pages: HelpPage[] = [];
+  for (const [name, local] of Object.entries(localCommands)) {
+    if (local.isHidden === true) continue;
+    const command = await declared(name, local, manifest);
+    pages.push(pageOf([name], command), ...command.commands.map((verb) => pageOf([name, verb.name()], verb)));
+  }
+  return pages;
+}
+
+/** A local command with its flags and verbs, declared for nothing but to be read. */
+export async function declared(
+  name: string,
+  { load, summary }: Pick<LocalCommand, 'load' | 'summary'>,
+  manifest: Manifest,
+): Promise<Command> {
+  const command = new Command(name).summary(summary).description(`${summary}.`).helpCommand(false);
+  (await load()).declare(command, {
+    loadManifest: () => Promise.resolve(manifest),
+    runAction: () => Promise.resolve(),
+    runLine: () => Promise.resolve(0),
+  });
+  return command;
+}
+
+function pageOf(words: readonly string[], command: Command): HelpPage {
+  return {
+    words,
+    summary: command.summary(),
+    description: command.description(),
+    usage: command.usage(),
+    arguments: command.registeredArguments.map((each) => ({ name: each.name(), description: each.description })),
+    flags: command.options
+      .filter((option) => !option.hidden)
+      .map((option) => ({
+        form: option.flags,
+        description: option.description,
+        ...(option.argChoices === undefined ? {} : { choices: option.argChoices }),
+        ...(option.defaultValue === undefined ? {} : { default: option.defaultValue as unknown }),
+      })),
+    examples: examplesIn(helpText(command)),
+  };
+}
+
+function helpText(command: Command): string {
+  let text = '';
+  command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
+  return text;
+}
+
+/** The lines below `Examples:`, each with the remark above it. */
+function examplesIn(help: string): ExampleLine[] {
+  const [, block = ''] = /^Examples:\n((?: {2}.*\n?)*)/m.exec(help) ?? [];
+  let about = '';
+  return block.split('\n').flatMap((text) => {
+    const line = text.trim();
+    if (line.startsWith('# ')) about = line.slice(2);
+    return line === '' || line.startsWith('# ') ? [] : [{ about, line }];
+  });
+}

@@ -1,0 +1,27 @@
+/** What a field may name: the list that it is chosen from, and how one of them reads to a person. */
+
+/**
+ * By what a field names. `value` is the id that goes into the field, `label` what tells one from another; the id of a
+ * customer there reads as the name.
+ */
+export const referenced = {
+  customers: { operation: 'customers.list', value: 'id', label: ['name'] },
+  externalCustomers: { operation: 'customers.list', value: 'metadata.externalCustomerId', label: ['name'] },
+  contracts: { operation: 'contracts.list', value: 'id', label: ['customerId', 'name', 'startDate', 'endDate'] },
+  plans: { operation: 'plans.list', value: 'id', label: ['name'] },
+  pricing: { operation: 'pricing.list', value: 'id', label: ['name', 'model'] },
+  products: { operation: 'products.list', value: 'id', label: ['name'] },
+  meters: { operation: 'meters.list', value: 'id', label: ['code', 'displayName'] },
+  invoices: {
+    operation: 'invoices.list',
+    value: 'id',
+    label: ['customerId', 'invoiceNumber', 'status', 'invoiceDate'],
+  },
+  entries: { operation: 'credits.ledger', value: 'id', label: ['type', 'description', 'createdAt'] },
+  keys: { operation: 'keys.list', value: 'id', label: ['name'] },
+  organizations: { operation: 'orgs.list', value: 'id', label: ['name'] },
+  endpoints: { operation: 'webhooks.list', value: 'id', label: ['url'] },
+  deliveries: { operation: 'webhooks.deliveries', value: 'id', label: ['eventType', 'status'] },
+} as const;
+
+export type ReferenceKind = keyof typeof referenced;
