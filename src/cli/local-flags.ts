@@ -96,9 +96,9 @@ export const localFlags: Readonly<Record<string, LocalFlags>> = {
     examples: [
       {
         about: 'Day by day, as bars',
-        line: `tally usage cost --contract-id ${exampleContractId} --start-date 2026-03-01T00:00:00Z --end-date 2026-04-01T00:00:00Z --by day --chart`,
+        line: `tally usage cost --contract-id ${exampleIds.contract} --start-date 2026-03-01T00:00:00Z --end-date 2026-04-01T00:00:00Z --by day --chart`,
       },
-      { about: 'Which model costs what', line: `tally usage cost --contract-id ${exampleContractId} --by Model` },
+      { about: 'Which model costs what', line: `tally usage cost --contract-id ${exampleIds.contract} --by Model` },
     ],
   },
   'budgets.usage': {
