@@ -23,7 +23,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 
 import { BillingError, ConflictError, NotFoundError, UnavailableError } from '../errors.ts';
 import type { BackupManifest } from '../operations/backup-manifest.ts';
-import { pathOf } from './open.ts';
+import { isPostgresUrl, pathOf } from './open.ts';
 
 /** The backup's own path with this behind it. */
 const manifestEnding = '.manifest.json';
@@ -41,19 +41,13 @@ export async function backUp({
   readonly to: string;
   readonly createdAt: string;
 }): Promise<BackupManifest> {
-  const [source, target] = [existingFile(pathOf(from)), resolve(to)];
+  const target = resolve(to);
+  const copyTo = isPostgresUrl(from) ? await dumping(from) : await copying(existingFile(pathOf(from)));
   for (const path of [target, target + manifestEnding]) refuseExisting(path);
-  const { copyDatabase, readCopy } = await import('./backends/sqlite-backup.ts');
   return await inPrivateDirectory(dirname(target), async (directory) => {
     const copy = join(directory, basename(target));
     writeFileSync(copy, '', { mode: 0o600 });
-    await copyDatabase(source, copy);
-    const { damages, ...facts } = readCopy(copy);
-    if (damages.length > 0) {
-      throw new BillingError('internal', `the database ${source} is damaged, and was not backed up: ${damages[0]}`, {
-        hint: 'see all that is wrong with: tally doctor --full; restore an earlier backup',
-      });
-    }
+    const facts = await copyTo(copy);
     const manifest: BackupManifest = { manifestVersion: 1, createdAt, ...facts, ...(await contentOf(copy)) };
     const written = copy + manifestEnding;
     writeFileSync(written, `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600 });
@@ -64,13 +58,43 @@ export async function backUp({
   });
 }
 
+/** Writes what a database holds to an empty file; gives what that is. */
+type CopyTo = (path: string) => Promise<Pick<BackupManifest, 'schemaVersion' | 'organizations'>>;
+
+async function copying(source: string): Promise<CopyTo> {
+  const { copyDatabase, readCopy } = await import('./backends/sqlite-backup.ts');
+  return async (copy) => {
+    await copyDatabase(source, copy);
+    const { damages, ...facts } = readCopy(copy);
+    if (damages.length === 0) return facts;
+    throw new BillingError('internal', `the database ${source} is damaged, and was not backed up: ${damages[0]}`, {
+      hint: 'see all that is wrong with: tally doctor --full; restore an earlier backup',
+    });
+  };
+}
+
+/** A server's files are not ours to copy, and its own tools need not be on this machine: all rows as text. */
+async function dumping(url: string): Promise<CopyTo> {
+  const { writeDump } = await import('./backends/postgres-dump.ts');
+  return async (copy) => await writeDump(url, copy);
+}
+
 /**
- * Puts the backup `from` in the place of the database `to`, where there must be none or an empty file. Throws ConflictError
- * where there is one, NotFoundError without backup or manifest, and a failed check where they do not belong together.
+ * Puts the backup `from` in the place of the database `to`, where there must be none, an empty file, or a database of a server
+ * without rows. Throws ConflictError where there is one, NotFoundError without backup or manifest, and a failed check where
+ * they do not belong together.
  */
 export async function restore({ from, to }: { readonly from: string; readonly to: string }): Promise<BackupManifest> {
-  const [source, target] = [existingFile(from), resolve(pathOf(to))];
+  const source = existingFile(from);
   const manifest = readManifest(source + manifestEnding);
+  await checkKind(source, to);
+  if (isPostgresUrl(to)) {
+    const { restoreDump } = await import('./backends/postgres-dump.ts');
+    await checkContent(source, source, manifest);
+    await restoreDump(source, to, manifest);
+    return manifest;
+  }
+  const target = resolve(pathOf(to));
   for (const path of [target, `${target}-wal`]) refuseExisting(path, { allowsEmpty: true });
   const { readCopy } = await import('./backends/sqlite-backup.ts');
   mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
@@ -78,10 +102,7 @@ export async function restore({ from, to }: { readonly from: string; readonly to
     const copy = join(directory, basename(target));
     copyFileSync(source, copy);
     chmodSync(copy, 0o600);
-    const content = await contentOf(copy);
-    if (content.bytes !== manifest.bytes || content.sha256 !== manifest.sha256) {
-      throw damagedBackup(source, 'it is not the file that its manifest describes');
-    }
+    await checkContent(source, copy, manifest);
     const { damages, schemaVersion } = readCopy(copy);
     if (damages.length > 0) throw damagedBackup(source, damages[0] ?? '');
     if (schemaVersion !== manifest.schemaVersion)
@@ -90,6 +111,24 @@ export async function restore({ from, to }: { readonly from: string; readonly to
     publish(copy, target);
     return manifest;
   });
+}
+
+/** A backup goes back to the kind of database that it is of. */
+async function checkKind(source: string, to: string): Promise<void> {
+  const { headerOf } = await import('./dump-header.ts');
+  const isDump = headerOf(source) !== undefined;
+  if (isDump === isPostgresUrl(to)) return;
+  throw isDump
+    ? new BillingError('usage', `${source} is the backup of a database on a server`, {
+        hint: 'restore it with: --to postgres://USER@HOST/DATABASE',
+      })
+    : new BillingError('usage', `${source} is the backup of a file`, { hint: 'restore it with: --to PATH' });
+}
+
+async function checkContent(source: string, copy: string, manifest: BackupManifest): Promise<void> {
+  const content = await contentOf(copy);
+  if (content.bytes === manifest.bytes && content.sha256 === manifest.sha256) return;
+  throw damagedBackup(source, 'it is not the file that its manifest describes');
 }
 
 function damagedBackup(path: string, reason: string): BillingError {

@@ -108,7 +108,8 @@ async function migrate(
   ]);
   try {
     for (const { version, statements } of migrations) {
-      await client.query('BEGIN');
+      // What triggers run must find the tables of this schema, whatever the path of the session that fires them.
+      await client.query(`BEGIN; SET LOCAL search_path TO "${schema.replaceAll('"', '""')}", pg_temp`);
       await client.query(`CREATE TABLE IF NOT EXISTS "${versionTable}" ("id" smallint PRIMARY KEY CHECK ("id" = 1),
         "version" bigint NOT NULL)`);
       const found = await readVersion(client);

@@ -158,7 +158,7 @@ function createStore(pool: Pool, { location, schema, isReadOnly, busyMillisecond
     inspect: (options: InspectionOptions) =>
       counted(async () => {
         const { inspectServer } = await import('./postgres-inspection.ts');
-        return await inspectServer(pool, { ...options, location, schema, isReadOnly });
+        return await inspectServer(pool, { ...options, location, schema });
       }),
     close: () => {
       if (inside.getStore()) throw new Error('a store cannot be closed inside a transaction');

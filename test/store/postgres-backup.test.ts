@@ -1,0 +1,192 @@
+/** Backups of a PostgreSQL database, the way back, and what doctor finds in one that somebody has changed. */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { backUp, restore } from '../../src/store/backup.ts';
+import { dumpedTables } from '../../src/store/backends/postgres-tables.ts';
+import type { Inspection } from '../../src/store/inspection.ts';
+import { openStore } from '../../src/store/open.ts';
+import { openBook, stepsOf } from '../reliability/book.ts';
+import { firstDifference } from '../reliability/reference-book.ts';
+import { problemsOf } from '../reliability/soundness.ts';
+import { dumpOf } from '../reliability/store-dump.ts';
+import { usePostgres } from '../support/postgres.ts';
+import { at } from './rows.ts';
+
+const postgres = await usePostgres();
+
+describe.runIf(postgres !== undefined)('PostgreSQL', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tallybook-dump-'));
+  const steps = stepsOf();
+  /** The whole book but for its last step. */
+  let book: string;
+  let copies = 0;
+
+  beforeAll(async () => {
+    book = (await postgres?.create()) ?? '';
+    const opened = await openBook(book);
+    for (let index = 0; index < steps.length - 1; index += 1) await opened.perform(index);
+    await opened.world.close();
+  }, 60_000);
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  const empty = async () => (await postgres?.create({ isEmpty: true })) ?? '';
+  const newCopy = () => join(directory, `copy-${(copies += 1)}`);
+
+  async function read(url: string): Promise<string> {
+    const store = await openStore(url);
+    const text = await dumpOf(store);
+    await store.close();
+    return text;
+  }
+
+  describe('a backup', () => {
+    test('restores the same book, which goes on', async () => {
+      const [copy, restored] = [newCopy(), await empty()];
+      const manifest = await backUp({ from: book, to: copy, createdAt: at });
+      expect(manifest.organizations).toMatchObject([{ name: 'default', customerCount: 3 }]);
+      expect(await restore({ from: copy, to: restored })).toEqual(manifest);
+      expect(firstDifference(await read(restored), await read(book))).toBeUndefined();
+      const opened = await openBook(restored);
+      await opened.perform(steps.length - 1);
+      expect(await problemsOf(opened.world)).toEqual([]);
+      await opened.world.close();
+    }, 60_000);
+
+    test('is of one instant, whatever is written meanwhile', async () => {
+      const url = (await postgres?.create()) ?? '';
+      const written = await openBook(url);
+      for (let index = 0; index < 8; index += 1) await written.perform(index);
+      const copy = newCopy();
+      const making = backUp({ from: url, to: copy, createdAt: at });
+      for (let index = 8; index < 20; index += 1) await written.perform(index);
+      await making;
+      await written.world.close();
+      const restored = await empty();
+      await restore({ from: copy, to: restored });
+      const opened = await openBook(restored);
+      expect(await problemsOf(opened.world)).toEqual([]);
+      await opened.world.close();
+    }, 60_000);
+
+    test('has every table', async () => {
+      const client = new pg.Client({ connectionString: book });
+      await client.connect();
+      const { rows } = await client.query<{ tablename: string }>(
+        `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'tallybookSchema'`,
+      );
+      await client.end();
+      expect(rows.map(({ tablename }) => tablename).toSorted()).toEqual(Object.keys(dumpedTables).toSorted());
+    });
+
+    test('goes where there is nothing yet, whole, and to a database of its own kind', async () => {
+      const copy = newCopy();
+      await backUp({ from: book, to: copy, createdAt: at });
+      await expect(backUp({ from: book, to: copy, createdAt: at })).rejects.toThrow('never overwritten');
+      await expect(restore({ from: copy, to: book })).rejects.toThrow('holds a book already');
+      await expect(restore({ from: copy, to: join(directory, 'file.db') })).rejects.toThrow(
+        'of a database on a server',
+      );
+
+      const file = join(directory, 'source.db');
+      await (await openStore(file)).close();
+      await backUp({ from: file, to: join(directory, 'file-copy.db'), createdAt: at });
+      await expect(restore({ from: join(directory, 'file-copy.db'), to: await empty() })).rejects.toThrow(
+        'is the backup of a file',
+      );
+    });
+
+    test.each([
+      ['changed', (text: string) => text.replace('"acme"', '"amce"'), 'not the file that its manifest describes'],
+      ['cut', (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1), 'it is not whole'],
+      [
+        'short of a row',
+        (text: string) => text.replace(/^\[.*"credit.budget.exhausted".*\n/m, ''),
+        'violates foreign key',
+      ],
+    ])('that is %s is not restored as if it were sound', async (kind, spoil, words) => {
+      const [copy, restored] = [newCopy(), await empty()];
+      const manifest = await backUp({ from: book, to: copy, createdAt: at });
+      writeFileSync(copy, spoil(readFileSync(copy, 'utf8')));
+      // Who changes the file on purpose can change the digest beside it, too.
+      if (kind !== 'changed') {
+        const { createHash } = await import('node:crypto');
+        const bytes = readFileSync(copy);
+        const digest = { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+        writeFileSync(`${copy}.manifest.json`, JSON.stringify({ ...manifest, ...digest }));
+      }
+      const restoring = restore({ from: copy, to: restored });
+      await expect(restoring).rejects.toThrow(words);
+      const store = await openStore(restored);
+      expect(await store.read((tx) => tx.selectFrom('organizations').selectAll().execute())).toEqual([]);
+      await store.close();
+    });
+  });
+
+  describe('inspection', () => {
+    let url: string;
+    beforeEach(async () => {
+      url = (await postgres?.create()) ?? '';
+      const store = await openStore(url);
+      const { insertTwoOrganizations } = await import('./rows.ts');
+      await store.write(insertTwoOrganizations);
+      await store.close();
+    });
+
+    /** What is found after a person has run these statements. */
+    async function found(...statements: readonly string[]): Promise<Inspection> {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      for (const statement of statements) await client.query(statement);
+      await client.end();
+      const store = await openStore(url, { readOnly: true });
+      const inspection = await store.inspect({ isFull: true });
+      await store.close();
+      return inspection;
+    }
+
+    test('finds nothing in what this program made, nor in an index that was added', async () => {
+      expect(await found('CREATE INDEX faster ON "customers" ("name")')).toMatchObject({
+        schemaVersion: 1,
+        damages: [],
+        danglingReferences: [],
+        schemaDifferences: [],
+      });
+    });
+
+    test.each([
+      ['trigger ledgerEntries_change', 'missing', 'DROP TRIGGER "ledgerEntries_change" ON "ledgerEntries"'],
+      ['trigger events_update', 'changed', 'ALTER TABLE "events" DISABLE TRIGGER "events_update"'],
+      ['index ledgerEntries_contract', 'missing', 'DROP INDEX "ledgerEntries_contract"'],
+      ['table customers', 'changed', 'ALTER TABLE "customers" ALTER COLUMN "name" DROP NOT NULL'],
+      ['table budgets', 'changed', 'ALTER TABLE "budgets" DROP CONSTRAINT "budgets_orgId_contractId_fkey"'],
+      [
+        'function tallybookRefuse',
+        'changed',
+        `CREATE OR REPLACE FUNCTION "tallybookRefuse"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$`,
+      ],
+    ])('finds that the %s is %s', async (name, difference, statement) => {
+      expect((await found(statement)).schemaDifferences).toEqual([{ name, difference }]);
+    });
+
+    test('finds rows that name rows that are not there', async () => {
+      const { danglingReferences } = await found(
+        `SET session_replication_role = replica`,
+        `DELETE FROM "plans" WHERE "orgId" = 'org-b'`,
+      );
+      expect(danglingReferences).toEqual([{ table: 'contracts', row: undefined, parent: 'plans' }]);
+    });
+
+    test('finds an index that is not whole', async () => {
+      const { damages } = await found(
+        `UPDATE pg_index SET indisvalid = false WHERE indexrelid = '"events_customer"'::regclass`,
+      );
+      expect(damages).toEqual(['the index events_customer is not whole: REINDEX it']);
+    });
+  });
+});
