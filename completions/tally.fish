@@ -294,6 +294,7 @@ complete -c tally -n "__tally_at 'meters test'" -l contract-id
 complete -c tally -n "__tally_at 'meters test'" -l input
 complete -c tally -n "__tally_at 'meters test'" -l help
 complete -c tally -f -n "__tally_at 'usage'" -a cost -d 'Calculate what usage costs'
+complete -c tally -f -n "__tally_at 'usage'" -a breakdown -d 'Split what usage costs by a group key of the meters'
 complete -c tally -f -n "__tally_at 'usage'" -a ingest -d 'Send one event'
 complete -c tally -f -n "__tally_at 'usage'" -a ingest-batch -d 'Send up to 10,000 events, all or none'
 complete -c tally -f -n "__tally_at 'usage'" -a events -d 'List events, newest first'
@@ -307,8 +308,21 @@ complete -c tally -n "__tally_at 'usage cost'" -l contract-id
 complete -c tally -n "__tally_at 'usage cost'" -l event-name
 complete -c tally -n "__tally_at 'usage cost'" -l property-filter
 complete -c tally -n "__tally_at 'usage cost'" -l unit -x -a "(tally __complete unit usage cost)"
+complete -c tally -n "__tally_at 'usage cost'" -l by
+complete -c tally -n "__tally_at 'usage cost'" -l chart
+complete -c tally -n "__tally_at 'usage cost'" -l ascii
 complete -c tally -n "__tally_at 'usage cost'" -l input
 complete -c tally -n "__tally_at 'usage cost'" -l help
+complete -c tally -n "__tally_at 'usage breakdown'" -l group-key
+complete -c tally -n "__tally_at 'usage breakdown'" -l start-date
+complete -c tally -n "__tally_at 'usage breakdown'" -l end-date
+complete -c tally -n "__tally_at 'usage breakdown'" -l customer-id
+complete -c tally -n "__tally_at 'usage breakdown'" -l external-customer-id
+complete -c tally -n "__tally_at 'usage breakdown'" -l contract-id
+complete -c tally -n "__tally_at 'usage breakdown'" -l event-name
+complete -c tally -n "__tally_at 'usage breakdown'" -l property-filter
+complete -c tally -n "__tally_at 'usage breakdown'" -l input
+complete -c tally -n "__tally_at 'usage breakdown'" -l help
 complete -c tally -n "__tally_at 'usage ingest'" -l event-name
 complete -c tally -n "__tally_at 'usage ingest'" -l customer-id
 complete -c tally -n "__tally_at 'usage ingest'" -l external-customer-id

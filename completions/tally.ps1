@@ -45,8 +45,9 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'meters rate-card' = @{ next = @(); flags = @('--help'); asks = @() }
     'meters set-rate-card' = @{ next = @(); flags = @('--rate','--fallback-unit-amount','--input','--clear','--help'); asks = @('--clear') }
     'meters test' = @{ next = @(); flags = @('--start-date','--end-date','--customer-id','--external-customer-id','--contract-id','--input','--help'); asks = @() }
-    'usage' = @{ next = @('cost','ingest','ingest-batch','events','late','estimate'); flags = @(); asks = @() }
-    'usage cost' = @{ next = @(); flags = @('--start-date','--end-date','--customer-id','--external-customer-id','--contract-id','--event-name','--property-filter','--unit','--input','--help'); asks = @('--unit') }
+    'usage' = @{ next = @('cost','breakdown','ingest','ingest-batch','events','late','estimate'); flags = @(); asks = @() }
+    'usage cost' = @{ next = @(); flags = @('--start-date','--end-date','--customer-id','--external-customer-id','--contract-id','--event-name','--property-filter','--unit','--by','--chart','--ascii','--input','--help'); asks = @('--unit') }
+    'usage breakdown' = @{ next = @(); flags = @('--group-key','--start-date','--end-date','--customer-id','--external-customer-id','--contract-id','--event-name','--property-filter','--input','--help'); asks = @() }
     'usage ingest' = @{ next = @(); flags = @('--event-name','--customer-id','--external-customer-id','--contract-id','--idempotency-key','--timestamp','--property','--input','--help'); asks = @() }
     'usage ingest-batch' = @{ next = @(); flags = @('--event','--input','--help'); asks = @() }
     'usage events' = @{ next = @(); flags = @('--event-name','--customer-id','--start','--end','--limit','--offset','--all','--help'); asks = @() }

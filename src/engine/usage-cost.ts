@@ -3,7 +3,7 @@
 import { startOfDay, type ServicePeriod } from '../calculation/billing-period.ts';
 import { newestRateOf } from '../calculation/ledger.ts';
 import { type Big, creditsOfDollars, decimalText, dollarsOfCents, roundHalfUp, zero } from '../calculation/money.ts';
-import { type RatedLine, rateUsage } from '../calculation/rating.ts';
+import { type GroupValues, type RatedLine, rateUsage } from '../calculation/rating.ts';
 import { type MeteredUsage, meteredQuantitiesOf } from '../calculation/usage-atoms.ts';
 import { cutWindow, usageWindowsOver } from '../calculation/usage-windows.ts';
 import { InvalidInputError } from '../errors.ts';
@@ -22,22 +22,14 @@ import { resolveSubject } from './usage-subject.ts';
 import { wireCents, wireTimestamp } from './wire.ts';
 
 type CostInput = ParsedInput<OperationTable['usage.cost']>['body'];
+type BreakdownInput = ParsedInput<OperationTable['usage.breakdown']>['body'];
+type Question = Omit<CostInput, 'unit'>;
 
 /** Answers `usage.cost`; throws InvalidInputError for identifiers that are unknown or contradict each other. */
 export async function usageCost(context: CallContext, input: CostInput): Promise<ResponseBody<'usage.cost'>> {
-  const { customerId, contract } = await resolveSubject(context, input);
-  const range = rangeOf(context, input, contract);
-  const total =
-    contract === undefined
-      ? await customerCost(context, { customerId, range, input })
-      : await contractCost(context, { contract, range, input });
+  const { customerId, facts, lines } = await ratedUsage(context, input);
+  const total = sumOf(lines);
   const rate = input.unit === 'credits' ? await creditRateOf(context, customerId) : undefined;
-  const facts = {
-    startDate: wireTimestamp(range.start),
-    endDate: wireTimestamp(range.end),
-    queriedAt: context.timestamp,
-    ...(contract === undefined ? {} : { contractId: contract.id }),
-  };
   if (rate === undefined) {
     return { totalAmount: exactNumber(decimalText(total)), currency: 'USD', unit: 'currency', ...facts };
   }
@@ -45,8 +37,79 @@ export async function usageCost(context: CallContext, input: CostInput): Promise
   return { totalAmount: credits, creditRateCents: wireCents(rate), unit: 'credits', ...facts };
 }
 
+/** Answers `usage.breakdown`; throws as `usageCost` does, and where no meter that is priced has the group key. */
+export async function usageBreakdown(
+  context: CallContext,
+  { groupKey, ...input }: BreakdownInput,
+): Promise<ResponseBody<'usage.breakdown'>> {
+  const { facts, meters, lines } = await ratedUsage(context, input);
+  const known = [...new Set(meters.flatMap((meter) => meter.groupKeys))];
+  if (!known.includes(groupKey)) {
+    const there = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`;
+    throw new InvalidInputError([{ path: 'groupKey', message: `is no group key of a meter that is priced: ${there}` }]);
+  }
+  const parts = Map.groupBy(lines, ({ groupValues }) => groupValues[groupKey] ?? null);
+  const rows = [...parts].map(([value, found]) => ({ value, amount: sumOf(found) })).filter(isWorthShowing);
+  const total = rows.reduce((sum, { amount }) => sum.plus(amount), zero);
+  return {
+    data: {
+      groupKey,
+      totalAmount: exactNumber(decimalText(total)),
+      currency: 'USD',
+      ...facts,
+      rows: rows
+        .sort(dearestFirst)
+        .map(({ value, amount }) => ({ value, totalAmount: exactNumber(decimalText(amount)) })),
+    },
+  };
+}
+
+interface Part {
+  readonly value: string | null;
+  readonly amount: Big;
+}
+
+/** What meters without the key cost is a row only where it costs anything. */
+function isWorthShowing({ value, amount }: Part): boolean {
+  return value !== null || !amount.eq(zero);
+}
+
+function dearestFirst(one: Part, other: Part): number {
+  return other.amount.cmp(one.amount) || ((one.value ?? '\uffff') < (other.value ?? '\uffff') ? -1 : 1);
+}
+
+/** A line as far as its cost: of a contract whole cents, of a customer exact. */
+interface CostLine {
+  readonly groupValues: GroupValues;
+  readonly dollars: Big;
+}
+
+async function ratedUsage(context: CallContext, input: Question) {
+  const { customerId, contract } = await resolveSubject(context, input);
+  const range = rangeOf(context, input, contract);
+  const rated =
+    contract === undefined
+      ? await customerLines(context, { customerId, range, input })
+      : await contractLines(context, { contract, range, input });
+  const facts = {
+    startDate: wireTimestamp(range.start),
+    endDate: wireTimestamp(range.end),
+    queriedAt: context.timestamp,
+    ...(contract === undefined ? {} : { contractId: contract.id }),
+  };
+  return { customerId, facts, ...rated };
+}
+
+/** Exact but for digits beyond the twelfth decimal. */
+function sumOf(lines: readonly CostLine[]): Big {
+  return roundHalfUp(
+    lines.reduce((sum, { dollars }) => sum.plus(dollars), zero),
+    limits.decimalFractionDigits,
+  );
+}
+
 /** The dates given, else the contract's; a contract that has not begun has used nothing yet. */
-function rangeOf({ now }: CallContext, input: CostInput, contract: Contract | undefined): ServicePeriod {
+function rangeOf({ now }: CallContext, input: Question, contract: Contract | undefined): ServicePeriod {
   const given = {
     start: input.startDate === undefined ? undefined : Temporal.Instant.from(input.startDate),
     end: input.endDate === undefined ? undefined : Temporal.Instant.from(input.endDate),
@@ -64,11 +127,11 @@ function rangeOf({ now }: CallContext, input: CostInput, contract: Contract | un
 interface ContractQuery {
   readonly contract: Contract;
   readonly range: ServicePeriod;
-  readonly input: CostInput;
+  readonly input: Question;
 }
 
-/** The sum of metered lines, each rounded to cents as on its invoice; of periods that the range cuts, the part inside. */
-async function contractCost(context: CallContext, { contract, range, input }: ContractQuery): Promise<Big> {
+/** Metered lines, each rounded to cents as on its invoice; of periods that the range cuts, the part inside. */
+async function contractLines(context: CallContext, { contract, range, input }: ContractQuery) {
   const { tx, orgId } = context;
   const whole = usageWindowsOver(billingTermsOf(contract), range);
   const meters = await findMeters(tx, orgId, [...new Set(whole.map((window) => window.meterId))]);
@@ -78,25 +141,31 @@ async function contractCost(context: CallContext, { contract, range, input }: Co
   // Part of the usage, picked by names or properties, owes no flat amount of a first tier when there is none of it.
   const isPart = input.eventNames !== undefined || (input.propertyFilters ?? []).length > 0;
   const lines = isPart ? usages.flatMap(linesOfUsage) : usages.flatMap(linesOfInvoice);
-  return dollarsOfCents(lines.reduce((sum, line) => sum + line.totalCents, 0n));
+  return {
+    meters: meters.filter(({ id }) => asked.has(id)),
+    lines: lines.map(({ groupValues, totalCents }) => ({ groupValues, dollars: dollarsOfCents(totalCents) })),
+  };
 }
 
 interface CustomerQuery {
   readonly customerId: string;
   readonly range: ServicePeriod;
-  readonly input: CostInput;
+  readonly input: Question;
 }
 
-/** Exact but for digits beyond the twelfth decimal. */
-async function customerCost(context: CallContext, { customerId, range, input }: CustomerQuery): Promise<Big> {
+/** Lines by the newest prices, nothing of them rounded. */
+async function customerLines(context: CallContext, { customerId, range, input }: CustomerQuery) {
   const prices = (await currentPrices(context)).filter(({ meter }) => isMeterOf(meter, input.eventNames));
   const windows = prices.map(({ meter, item }) => ({ item, meterId: meter.id, ...range }));
   const usages = await meterCustomer(context, customerId, windows, { ...plainMetering, filter: filterOf(input) });
-  const total = usages.flatMap(linesOfUsage).reduce((sum, line) => sum.plus(line.exactAmount), zero);
-  return roundHalfUp(total, limits.decimalFractionDigits);
+  const lines = usages.flatMap(linesOfUsage);
+  return {
+    meters: prices.map(({ meter }) => meter),
+    lines: lines.map(({ groupValues, exactAmount }) => ({ groupValues, dollars: exactAmount })),
+  };
 }
 
-function filterOf({ eventNames, propertyFilters }: CostInput) {
+function filterOf({ eventNames, propertyFilters }: Question) {
   return { eventNames, properties: propertyFilters };
 }
 

@@ -7,7 +7,7 @@ import type { EventPropertyValue, usageOperations } from '../operations/usage.ts
 import type { EventQuery, StoredEvent } from '../store/event-store.ts';
 import type { HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
-import { usageCost } from './usage-cost.ts';
+import { usageBreakdown, usageCost } from './usage-cost.ts';
 import { estimateCost } from './usage-estimate.ts';
 import { recordEvents } from './usage-ingest.ts';
 import { wireTimestamp } from './wire.ts';
@@ -16,6 +16,8 @@ type EventsInput = ParsedInput<OperationTable['usage.events']>['query'];
 
 export const usageHandlers: HandlersOf<typeof usageOperations> = {
   'usage.cost': async (context, { body }) => ({ body: await usageCost(context, body) }),
+
+  'usage.breakdown': async (context, { body }) => ({ body: await usageBreakdown(context, body) }),
 
   'usage.ingest': async (context, { body }) => {
     const { keys, requestId } = await recordEvents(context, [body], () => '');

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { isExactNumber, textOfNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
+import { exampleIds } from './example-ids.ts';
 import {
   cents,
   dateOrTimestampInput,
@@ -15,7 +16,7 @@ import {
   noQuery,
   one,
   page,
-  reference,
+  referenceTo,
   text,
   timestamp,
   timestampInput,
@@ -24,6 +25,7 @@ import {
 import { defineOperation } from './operation.ts';
 import type { Column } from './operation.ts';
 import { ruleIssue } from './parse.ts';
+import { checkQuestion, costFields } from './usage-question.ts';
 
 export type EventPropertyValue = string | boolean | null | ExactNumber;
 
@@ -63,9 +65,9 @@ export function isSmallEnough(number: string): boolean {
 /** One event as it is sent; `checkOwner` says that exactly one of the two customer ids is given. */
 const eventFields = z.strictObject({
   eventName: text().describe('What happened, such as llm.request.'),
-  customerId: reference.optional().describe('Customer who used the service; or externalCustomerId.'),
-  externalCustomerId: reference.optional().describe('The same by your own id.'),
-  contractId: reference.optional().describe('Contract that is billed; found by itself when not given.'),
+  customerId: referenceTo('customers').optional().describe('Customer who used the service; or externalCustomerId.'),
+  externalCustomerId: referenceTo('externalCustomers').optional().describe('The same by your own id.'),
+  contractId: referenceTo('contracts').optional().describe('Contract that is billed; found by itself when not given.'),
   idempotencyKey: text(limits.idempotencyKeyCharacters)
     .optional()
     .describe('The same key counts once; the latest version wins.'),
@@ -102,7 +104,7 @@ const event = z.strictObject({
 
 const eventsQuery = z.strictObject({
   eventName: z.string().max(limits.nameCharacters).optional().describe('Only events of this name.'),
-  customerId: reference.optional().describe('Only events of this customer.'),
+  customerId: referenceTo('customers').optional().describe('Only events of this customer.'),
   start: dateOrTimestampInput.optional().describe('From this instant, included.'),
   end: dateOrTimestampInput.optional().describe('Up to this instant, excluded.'),
   ...page(),
@@ -116,15 +118,11 @@ const eventColumns: readonly Column[] = [
   { header: 'KEY', path: 'idempotencyKey' },
 ];
 
-const exampleIds = {
-  customerId: '01900000-0000-7000-8000-000000000001',
-  contractId: '01900000-0000-7000-8000-000000000006',
-};
 const exampleEvent = {
   eventName: 'llm.request',
   externalCustomerId: 'acme',
   idempotencyKey: 'request-1',
-  properties: { model: 'large', context_tokens: 374, generated_tokens: 44 },
+  properties: { Model: 'large', ContextTokens: 374, GeneratedTokens: 44 },
 };
 
 export const usageOperations = [
@@ -139,53 +137,13 @@ export const usageOperations = [
     query: noQuery,
     body: z
       .strictObject({
-        startDate: timestampInput.optional().describe('From this instant, included.'),
-        endDate: timestampInput.optional().describe('Up to this instant, excluded.'),
-        customerId: reference.optional().describe('Customer by id.'),
-        externalCustomerId: reference.optional().describe('Customer by your own id.'),
-        contractId: reference.optional().describe('Contract: its prices, its dates.'),
-        eventNames: z
-          .array(text())
-          .max(limits.usageEventNames)
-          .meta({ flag: 'event-name' })
-          .optional()
-          .describe('Only meters of these events.'),
-        propertyFilters: z
-          .array(
-            z.strictObject({
-              key: text(limits.eventPropertyKeyCharacters),
-              value: z.string().max(limits.eventPropertyValueCharacters),
-            }),
-          )
-          .max(limits.usagePropertyFilters)
-          .meta({ flag: 'property-filter' })
-          .optional()
-          .describe('Only events with these properties.'),
+        ...costFields,
         unit: z
           .enum(['currency', 'credits'])
           .default('currency')
           .describe("credits: by the rate of the customer's newest grant."),
       })
-      .superRefine((input, context) => {
-        if (
-          input.customerId === undefined &&
-          input.externalCustomerId === undefined &&
-          input.contractId === undefined
-        ) {
-          context.addIssue(
-            ruleIssue(['customerId'], 'one of customerId, externalCustomerId and contractId is required'),
-          );
-        }
-        if (input.contractId === undefined && input.startDate === undefined) {
-          context.addIssue(ruleIssue(['startDate'], 'is required unless contractId is given'));
-        }
-        if (input.contractId === undefined && input.endDate === undefined) {
-          context.addIssue(ruleIssue(['endDate'], 'is required unless contractId is given'));
-        }
-        if (input.startDate !== undefined && input.endDate !== undefined && input.startDate >= input.endDate) {
-          context.addIssue(ruleIssue(['endDate'], 'must be after startDate'));
-        }
-      }),
+      .superRefine(checkQuestion),
     response: z.strictObject({
       totalAmount: exact,
       currency: z.literal('USD').optional(),
@@ -208,7 +166,7 @@ export const usageOperations = [
       ],
     },
     examples: [
-      { about: 'A contract so far', input: { body: { contractId: exampleIds.contractId } } },
+      { about: 'A contract so far', input: { body: { contractId: exampleIds.contract } } },
       {
         about: 'A customer in one month',
         input: {
@@ -217,6 +175,48 @@ export const usageOperations = [
       },
     ],
     documented: true,
+    readOnly: true,
+    repeatable: 'always',
+  }),
+  defineOperation({
+    name: 'usage.breakdown',
+    summary: 'Split what usage costs by a group key of the meters',
+    description: 'The same lines as usage cost, added up for each value; the rows add up to the total. Dearest first.',
+    route: { method: 'POST', path: '/v1/usage/cost/breakdown' },
+    scope: 'usage:read',
+    status: 200,
+    params: noParams,
+    query: noQuery,
+    body: z
+      .strictObject({
+        groupKey: text(limits.eventPropertyKeyCharacters).describe('Group key of a meter, such as model.'),
+        ...costFields,
+      })
+      .superRefine(checkQuestion),
+    response: one(
+      z.strictObject({
+        groupKey: z.string(),
+        totalAmount: exact,
+        currency: z.literal('USD'),
+        startDate: timestamp,
+        endDate: timestamp,
+        queriedAt: timestamp,
+        contractId: z.string().optional(),
+        /** `value` is null for usage of meters without the key, and empty for events without the property. */
+        rows: z.array(z.strictObject({ value: z.string().nullable(), totalAmount: exact })),
+      }),
+    ),
+    errors: ['invalidInput'],
+    command: { group: 'usage', verb: 'breakdown' },
+    view: {
+      rows: 'data.rows',
+      columns: [
+        { header: 'VALUE', path: 'value' },
+        { header: 'TOTAL', path: 'totalAmount', format: 'usd' },
+      ],
+    },
+    examples: [{ about: 'By model', input: { body: { contractId: exampleIds.contract, groupKey: 'Model' } } }],
+    documented: false,
     readOnly: true,
     repeatable: 'always',
   }),
@@ -325,7 +325,7 @@ export const usageOperations = [
     params: noParams,
     query: noQuery,
     body: z.strictObject({
-      contractId: reference.optional().describe('Prices of this contract.'),
+      contractId: referenceTo('contracts').optional().describe('Prices of this contract.'),
       events: z
         .array(z.strictObject({ eventName: eventFields.shape.eventName, properties: eventFields.shape.properties }))
         .min(1)
@@ -368,7 +368,7 @@ export const usageOperations = [
       {
         about: 'One request',
         input: {
-          body: { events: [{ eventName: 'llm.request', properties: { model: 'large', generated_tokens: 44 } }] },
+          body: { events: [{ eventName: 'llm.request', properties: { Model: 'large', GeneratedTokens: 44 } }] },
         },
       },
     ],

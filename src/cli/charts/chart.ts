@@ -21,18 +21,22 @@ const charts: Readonly<Record<string, () => Promise<Chart>>> = {
   'budgets.usage': async () => (await import('./budgets.ts')).budgetChart,
 };
 
-/** The chart that `--chart` asks for; throws a usage error where another format is asked for too. */
+/** The chart that `--chart` asks for. */
 export async function chosenChart(operation: string, local: LocalValues, flags: GlobalFlags): Promise<Chart> {
-  if (local['chart'] !== true) throw new BillingError('usage', '--ascii goes with --chart');
-  const isFormatted = [flags.json, flags.jq, flags.columns].some((flag) => flag !== undefined);
-  if (isFormatted || (flags.output ?? 'table') !== 'table') {
-    throw new BillingError('usage', '--chart draws a picture, and another format was asked for too', {
-      hint: 'leave out one of the two',
-    });
-  }
+  checkChart(local, flags);
   const load = charts[operation];
   if (load === undefined) throw new TypeError(`${operation} has the flag --chart and no chart`);
   return await load();
+}
+
+/** Throws a usage error where another format is asked for than a picture. */
+export function checkChart(local: LocalValues, flags: GlobalFlags): void {
+  if (local['chart'] !== true) throw new BillingError('usage', '--ascii goes with --chart');
+  const isFormatted = [flags.json, flags.jq, flags.columns].some((flag) => flag !== undefined);
+  if (!isFormatted && (flags.output ?? 'table') === 'table') return;
+  throw new BillingError('usage', '--chart draws a picture, and another format was asked for too', {
+    hint: 'leave out one of the two',
+  });
 }
 
 const widthOffTerminal = 80;
