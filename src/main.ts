@@ -24,8 +24,8 @@ const meterSqlWord = 'meter-sql-process';
 /** Runs the command line of this process and sets its exit code. */
 export async function main(): Promise<void> {
   if (process.argv[2] === meterSqlWord && isExecutable()) {
-    const { serveMeterSqlIn } = await import('./store/backends/sqlite-meter-sql-process.ts');
-    serveMeterSqlIn(process);
+    const { serveMeterSql } = await import('./store/meter-sql.ts');
+    await serveMeterSql(process);
     return;
   }
   // Lists of processes show the words of every command: a password in them would stand there as long as this one runs.

@@ -6,13 +6,14 @@
  * code travels with ours.
  */
 
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { rolldown } from 'rolldown';
 import type { Plugin } from 'rolldown';
+import { isolatedDeclarationSync } from 'rolldown/experimental';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const outputFolder = process.argv[2] ?? join(root, 'dist');
@@ -54,7 +55,7 @@ const jsonAsText: Plugin = {
 };
 
 const bundle = await rolldown({
-  input: { main: join(root, 'src/main.ts') },
+  input: { main: join(root, 'src/main.ts'), library: join(root, 'src/library/library.ts') },
   cwd: root,
   platform: 'node',
   external: (id) => isBuiltin(id),
@@ -80,7 +81,12 @@ const { output } = await bundle.write({
   chunkFileNames: '[name]-[hash].cjs',
   codeSplitting: {
     groups: [
-      { name: 'start', tags: ['$initial'], priority: 4 },
+      {
+        name: 'base',
+        test: /src[\\/](errors|limits|exact-json|operations[\\/](index|operation))\.ts$|rolldown[\\/]runtime/,
+        priority: 5,
+      },
+      { name: 'start', tags: ['$initial'], test: /^(?!.*src[\\/](client|library)[\\/])/, priority: 4 },
       { name: 'command', test: /src[\\/]cli[\\/](open-session|call)\.ts$|[\\/]env-paths[\\/]/, priority: 3 },
       {
         name: 'service',
@@ -99,6 +105,20 @@ await bundle.close();
 
 const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
 writeFileSync(join(outputFolder, 'licenses.txt'), licensesOf(modules));
+
+// What the library says of itself stands in these four files alone: not in what it is made of, nor in any library's types.
+for (const name of ['library/library', 'library/operations', 'errors', 'exact-json']) {
+  const path = join(outputFolder, 'types', `${name}.d.cts`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, declarationsOf(join(root, `src/${name}.ts`)));
+}
+
+/** The exported types of a file that writes them out; without what it adds to the types of the language. */
+function declarationsOf(path: string): string {
+  const { code, errors } = isolatedDeclarationSync(path, readFileSync(path, 'utf8'));
+  if (errors.length > 0) throw new Error(`${path}: ${errors.map((error) => error.message).join('; ')}`);
+  return code.replace(/^declare global \{\n[\s\S]*?^\}\n/m, '').replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.cjs"');
+}
 
 /** The licence text of every package that a module belongs to, in the order of names. */
 function licensesOf(moduleIds: readonly string[]): string {

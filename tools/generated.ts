@@ -10,6 +10,7 @@ import { commandManifest } from '../src/cli/command-manifest.ts';
 import { completionFiles, completionScript, shells } from '../src/cli/completions.ts';
 import type { CommandSpec } from '../src/cli/manifest.ts';
 import { allOperations } from '../src/operations/all.ts';
+import { libraryTypes } from './library-types.ts';
 import { replaceBlock } from './marked-block.ts';
 import { referenceMarkdown } from './reference.ts';
 
@@ -35,6 +36,7 @@ const generatedFiles: readonly GeneratedFile[] = [
   })),
   { path: 'schemas/catalog.schema.json', write: catalogJsonSchema },
   { path: 'schemas/scenario.schema.json', write: scenarioJsonSchema },
+  { path: 'src/library/operations.ts', write: libraryTypes },
   { path: 'README.md', write: (current) => replaceBlock(current, 'reference', referenceMarkdown()) },
 ];
 

@@ -72,3 +72,8 @@ export function createMeterSql(options: MeterSqlOptions = {}): MeterSql {
     },
   };
 }
+
+/** Makes this process the one that reads SQL meters for another; see `ownWords`. */
+export async function serveMeterSql(host: NodeJS.Process): Promise<void> {
+  (await import('./backends/sqlite-meter-sql-process.ts')).serveMeterSqlIn(host);
+}

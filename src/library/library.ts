@@ -1,0 +1,201 @@
+/**
+ * The program as a library: the service on a database, and a client of a served one. Both answer alike and fail alike.
+ * It reads no environment and no settings, and writes to no stream: what it needs is given to it.
+ */
+
+import { createClient as connect } from '../client/client.ts';
+import type { Billing as InnerBilling } from '../operations/index.ts';
+import type { Operations } from './operations.ts';
+
+export {
+  BadRequestError,
+  BillingError,
+  ConflictError,
+  ForbiddenError,
+  InvalidInputError,
+  NotFoundError,
+  RateLimitedError,
+  UnauthorizedError,
+  UnavailableError,
+} from '../errors.ts';
+export type { ErrorKind, InputIssue } from '../errors.ts';
+export { exactNumber, textOfNumber } from '../exact-json.ts';
+export type { ExactNumber, RawNumber } from '../exact-json.ts';
+export type { Operations } from './operations.ts';
+
+/** `customers.create`, `credits.grant`: group and verb, as on the command line. */
+export type OperationName = keyof Operations;
+/** What an operation is given. */
+export type Input<N extends OperationName> = Operations[N]['input'];
+/** What an operation answers: the body that HTTP would carry. */
+export type AnswerBody<N extends OperationName> = Operations[N]['answer'];
+
+/** Most operations need an input; a list needs none. */
+export type InputArguments<N extends OperationName> =
+  Readonly<Record<string, never>> extends Input<N> ? [input?: Input<N>] : [input: Input<N>];
+
+export interface Answer<N extends OperationName> {
+  /** What HTTP answers: 200, 201 or 202. */
+  readonly status: number;
+  readonly body: AnswerBody<N>;
+  /** Version of what was read or written, to be given as `ifMatch`; where the operation is versioned. */
+  readonly etag?: string;
+  /** An earlier request with the same externalId made this entry; nothing was created now. */
+  readonly isReplay?: boolean;
+  /** Members in which a replayed request differs from the first one. */
+  readonly mismatches?: readonly string[];
+}
+
+/** The service as one caller sees it, in this process or behind HTTP. */
+export interface Billing {
+  /**
+   * Carries out one operation. Rejects with a `BillingError`, whose class and `kind` are the same whether the service is in
+   * this process or not; a write that rejects has changed nothing, but for kind `network`, whose hint says how to find out.
+   */
+  call<N extends OperationName>(operation: N, ...input: InputArguments<N>): Promise<Answer<N>>;
+}
+
+export interface EngineOptions {
+  /** A path, `file:…`, `:memory:`, or the URL of a database server. A file is made, and brought to this version, as needed. */
+  readonly database: string;
+  /** Id or name of the organization to act for; the only one of the database, or a new one, when not given. */
+  readonly organization?: string | undefined;
+  /** The time of the service; the clock of the machine when not given. A test gives its own. */
+  readonly now?: (() => Date) | undefined;
+}
+
+/** The service on an open database, as the owner of it. */
+export interface Engine extends Billing {
+  /** The service as the holder of an API key sees it, with the scopes of the key. Throws `UnauthorizedError`. */
+  withKey(key: string): Promise<Billing>;
+  /** The service as the owner acting for another organization of the database, by its id or name. */
+  forOrganization(organization: string): Promise<Billing>;
+  /** Waits for what is running, then closes the database. Calls after it are refused. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the service on a database, in this process. Several may be open at a time, on one database too.
+ * Throws `BillingError`: of kind `usage` for a database URL that cannot be, `unavailable` for a database that cannot be
+ * opened now, `internal` for one that is damaged, of another program or of a newer version.
+ *
+ * @example
+ * const engine = await openEngine({ database: './billing.db' });
+ * const { body } = await engine.call('customers.list', { query: { limit: 20 } });
+ * await engine.close();
+ */
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  const [{ openStore }, { createEngine }, { limits }] = await Promise.all([
+    import('../store/open.ts'),
+    import('../engine/engine.ts'),
+    import('../limits.ts'),
+  ]);
+  const { randomBytes, randomUUIDv7 } = process.getBuiltinModule('node:crypto');
+  const given = options.now;
+  const engine = createEngine({
+    store: await openStore(options.database),
+    now: given === undefined ? machineTime : () => Temporal.Instant.fromEpochMilliseconds(given().getTime()),
+    newId: () => randomUUIDv7(),
+    randomBytes,
+    finalizationGraceHours: limits.finalizationGraceHours,
+    checkWebhookUrl,
+  });
+  const ownerOf = async (organization?: string) => engine.as(await engine.owner(organization));
+  try {
+    return {
+      ...billingOf(await ownerOf(options.organization)),
+      withKey: async (key) => billingOf(engine.as(await engine.authenticate(key))),
+      forOrganization: async (organization) => billingOf(await ownerOf(organization)),
+      close: async () => await engine.close(),
+    };
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+export interface ClientOptions {
+  /** `https://billing.example.com`; plain http only to this machine. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** For a whole call, its retries included; 60,000 when not given. */
+  readonly timeoutMilliseconds?: number | undefined;
+  /** Told of each retry before it waits. Only what is safe to repeat is repeated. */
+  readonly onRetry?: ((retry: ClientRetry) => void) | undefined;
+}
+
+export interface ClientRetry {
+  /** The try that failed, counted from 1. */
+  readonly attempt: number;
+  readonly delayMilliseconds: number;
+  /** In a few words: `answered 503`. */
+  readonly reason: string;
+}
+
+/** A served instance, with one key. */
+export interface Client extends Billing {
+  /** Hangs up at once. */
+  close(): Promise<void>;
+}
+
+/**
+ * A client of an instance that `tally serve`, or the hosted service, answers for. Nothing is sent before the first call.
+ * Throws `BillingError` of kind `usage` for an address or a key that must not be used.
+ *
+ * @example
+ * const client = createClient({ baseUrl: 'http://127.0.0.1:8080', apiKey: key });
+ * await client.call('credits.grant', { params: { contractId }, body: { amountCents: 500, expiresAt } });
+ * await client.close();
+ */
+export function createClient(options: ClientOptions): Client {
+  const { baseUrl, apiKey, timeoutMilliseconds, onRetry } = options;
+  const client = connect({
+    baseUrl,
+    key: apiKey,
+    timeoutMilliseconds,
+    onRetry,
+    now: machineTime,
+    sleep,
+    random: Math.random,
+  });
+  return { ...billingOf(client), close: async () => await client.close() };
+}
+
+/** The declared types are read from the declarations, so that what goes in and out is known to be of them. */
+function billingOf(inner: InnerBilling): Billing {
+  return {
+    call: async <N extends OperationName>(operation: N, ...[input]: InputArguments<N>) =>
+      (await inner.call(operation, onTheWire((input ?? {}) as AnyInput))) as unknown as Answer<N>,
+  };
+}
+
+interface AnyInput {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  readonly ifMatch?: string;
+}
+
+/** Query values are texts, as in a URL. */
+function onTheWire({ query, ...input }: AnyInput) {
+  if (query === undefined) return input;
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  return { ...input, query: Object.fromEntries(given.map(([name, value]) => [name, String(value)])) };
+}
+
+function machineTime(): Temporal.Instant {
+  return Temporal.Now.instant();
+}
+
+async function sleep(milliseconds: number): Promise<void> {
+  const { setTimeout } = await import('node:timers/promises');
+  await setTimeout(milliseconds);
+}
+
+async function checkWebhookUrl(url: string, { allowPrivate }: { readonly allowPrivate: boolean }) {
+  const [{ checkWebhookUrl: check }, { lookup }] = await Promise.all([
+    import('../server/webhook-address.ts'),
+    import('node:dns/promises'),
+  ]);
+  return await check(url, { allowPrivate, resolve: async (hostname) => await lookup(hostname, { all: true }) });
+}

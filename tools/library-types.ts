@@ -1,0 +1,139 @@
+/**
+ * The input and the answer of every operation as plain TypeScript, for programs that use this one as a library: they have
+ * neither our declarations nor the library of schemas. Read from the same JSON Schema that the OpenAPI document shows.
+ */
+
+import * as z from 'zod';
+
+import { allOperations } from '../src/operations/all.ts';
+import { pathParameters } from '../src/operations/operation.ts';
+import type { Operation } from '../src/operations/operation.ts';
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+  readonly prefixItems?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly $ref?: string;
+  /** A number that may have come with digits that a plain one would lose. */
+  readonly isExact?: true;
+}
+
+type Direction = 'input' | 'output';
+
+/** The text of src/library/operations.ts. */
+export function libraryTypes(): string {
+  const entries = allOperations.map(operationEntry);
+  return `/** What each operation takes and answers. Written by npm run generate: do not edit. */
+
+import type { ExactNumber } from '../exact-json.ts';
+
+export interface Operations {
+${entries.map((entry) => indented(entry, 1)).join('\n')}
+}
+`;
+}
+
+function operationEntry(operation: Operation): string {
+  const words = [`${operation.summary}.`, operation.description].filter(Boolean).join(' ');
+  const input = [
+    pathParameters(operation.route?.path ?? '').length > 0 || hasMembers(operation.params)
+      ? `readonly params: ${typeOf(schemaOf(operation.params, 'input'), 'input')};`
+      : '',
+    hasMembers(operation.query) ? part('query', operation.query) : '',
+    operation.body === undefined ? '' : part('body', operation.body),
+    operation.versioned === true
+      ? '/** Version that the caller saw: the call is refused when it is another now. */\nreadonly ifMatch?: string;'
+      : '',
+  ].filter(Boolean);
+  const inputType = input.length === 0 ? 'Readonly<Record<string, never>>' : block(input);
+  const answer = typeOf(schemaOf(operation.response, 'output'), 'output');
+  return `${comment(words)}readonly '${operation.name}': ${block([`readonly input: ${inputType};`, `readonly answer: ${answer};`])};`;
+}
+
+function part(name: 'query' | 'body', type: z.ZodObject): string {
+  const schema = schemaOf(type, 'input');
+  const isOptional = (schema.required ?? []).length === 0;
+  return `readonly ${name}${isOptional ? '?' : ''}: ${typeOf(schema, 'input')};`;
+}
+
+function hasMembers(type: z.ZodObject): boolean {
+  return Object.keys(type.shape).length > 0;
+}
+
+function schemaOf(type: z.ZodType, io: Direction): Schema {
+  return z.toJSONSchema(type, {
+    io,
+    unrepresentable: 'any',
+    reused: 'inline',
+    override: ({ zodSchema, jsonSchema }) => {
+      const isNumber = jsonSchema.type === 'number' || jsonSchema.type === 'integer';
+      if (isNumber && zodSchema._zod.def.type === 'custom') Object.assign(jsonSchema, { isExact: true });
+    },
+  }) as Schema;
+}
+
+function typeOf(schema: Schema, io: Direction): string {
+  if (schema.$ref !== undefined) throw new Error(`a type that holds itself has no plain form yet: ${schema.$ref}`);
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (choices !== undefined) return union(choices.map((each) => typeOf(each, io)));
+  if (schema.allOf !== undefined) return schema.allOf.map((each) => `(${typeOf(each, io)})`).join(' & ');
+  const types = [schema.type].flat();
+  return [...new Set(types.map((type) => typeNamed(type, schema, io)))].join(' | ');
+}
+
+/** A text that is named stands for itself only where no text will do. */
+function union(types: readonly string[]): string {
+  const kept = types.includes('string') ? types.filter((type) => !type.startsWith('"')) : types;
+  return [...new Set(kept)].join(' | ');
+}
+
+function typeNamed(type: string | undefined, schema: Schema, io: Direction): string {
+  if (type === 'string' || type === 'boolean' || type === 'null') return type;
+  if (type === 'number' || type === 'integer') return schema.isExact === true ? 'ExactNumber' : 'number';
+  if (type === 'array') return arrayType(schema, io);
+  if (type === 'object' || schema.properties !== undefined) return objectType(schema, io);
+  return 'unknown';
+}
+
+function arrayType({ items, prefixItems }: Schema, io: Direction): string {
+  if (prefixItems !== undefined) return `readonly [${prefixItems.map((each) => typeOf(each, io)).join(', ')}]`;
+  return `readonly (${items === undefined ? 'unknown' : typeOf(items, io)})[]`;
+}
+
+function objectType(schema: Schema, io: Direction): string {
+  const { properties = {}, required = [], additionalProperties } = schema;
+  const members = Object.entries(properties).map(([name, member]) => {
+    const mark = required.includes(name) ? '' : '?';
+    return `${comment(member.description)}readonly ${propertyName(name)}${mark}: ${typeOf(member, io)};`;
+  });
+  if (members.length > 0) return block(members);
+  const values = typeof additionalProperties === 'object' ? typeOf(additionalProperties, io) : 'unknown';
+  return additionalProperties === false ? 'Readonly<Record<string, never>>' : `Readonly<Record<string, ${values}>>`;
+}
+
+function propertyName(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
+}
+
+function comment(words: string | undefined): string {
+  return words === undefined || words === '' ? '' : `/** ${words.replaceAll('*/', '* /')} */\n`;
+}
+
+function block(members: readonly string[]): string {
+  return `{\n${members.map((member) => indented(member, 1)).join('\n')}\n}`;
+}
+
+function indented(text: string, levels: number): string {
+  return text.replaceAll(/^(?=.)/gm, '  '.repeat(levels));
+}
