@@ -82,7 +82,8 @@ function headOf(path: string): string {
 function stackOf(error: unknown): string[] {
   const lines: string[] = [];
   for (let each: unknown = error; each instanceof Error && lines.length < 100; each = each.cause) {
-    lines.push(...(each.stack ?? each.message).split('\n'));
+    // A message of several lines is one here: those of others could look like ours.
+    lines.push(...(each.stack ?? each.message).replaceAll(/\s*\n(?! {4}at )/g, ' ').split('\n'));
   }
   return lines;
 }

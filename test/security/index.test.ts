@@ -114,6 +114,7 @@ const rules: Readonly<Record<string, Rule>> = {
   'SEC-20': {
     says: 'no text of others acts on the terminal',
     heldBy: {
+      'security/hostile-answers.test.ts': ['whatever a service answers to any command'],
       'cli/output.test.ts': ['a text of others', 'a name cannot make a second row'],
       'cli/terminal.test.ts': ['safe text'],
       'cli/webhooks-listen.test.ts': ['lets no event act on the terminal'],
