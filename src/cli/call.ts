@@ -39,11 +39,11 @@ export async function callOperation(invocation: Invocation, session: Session): P
   const { flags, terminal } = session;
   if (local['from'] !== undefined) return await (await import('./bulk/run.ts')).runBulk(invocation, session);
   if (local['resume'] === true) return await (await import('./resume.ts')).resumeGrants(invocation, session);
-  if (command.operation === 'usage.cost' && Object.keys(local).length > 0) {
-    return await (await import('./usage-split.ts')).splitUsage(invocation, session);
-  }
   if (flags.dryRun === true && !command.isWrite) {
     throw new BillingError('usage', '--dry-run is for commands that change something; this one only reads');
+  }
+  if (command.operation === 'usage.cost' && Object.keys(local).length > 0) {
+    return await (await import('./usage-split.ts')).splitUsage(invocation, session);
   }
   checkFields(session.output, command.fields, command.view);
   const picture = 'chart' in local || 'ascii' in local ? await pictureOf(invocation, session) : undefined;
