@@ -1,6 +1,7 @@
 import { openStore } from '../../src/store/open.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { describeDatabase } from './database-suite.ts';
+import { describeEventAggregation } from './event-aggregation-suite.ts';
 import { describeEventStore } from './event-store-suite.ts';
 
 const postgres = await usePostgres();
@@ -19,4 +20,5 @@ if (postgres !== undefined) {
   };
   describeDatabase('PostgreSQL', open);
   describeEventStore('PostgreSQL', open);
+  describeEventAggregation('PostgreSQL', open, { runs: 20 });
 }

@@ -7,7 +7,7 @@ import { CompiledQuery } from 'kysely';
 
 import { limits } from '../../limits.ts';
 import type { Transaction } from '../database.ts';
-import { aggregateByScan } from '../event-aggregation.ts';
+import type { EventAggregation } from '../event-aggregation.ts';
 import { isSameEvent, ReusedEvent } from '../event-content.ts';
 import type {
   AppendOutcome,
@@ -21,6 +21,7 @@ import type {
   ScannedEvent,
   StoredEvent,
 } from '../event-store.ts';
+import { aggregateInServer, hasEscape } from './postgres-event-readings.ts';
 
 const columns = `"id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
   "receivedAtEpochMs", "isLate", "version"`;
@@ -67,7 +68,7 @@ export function createPostgresEventStore(): EventStore {
   const store: EventStore = {
     append,
     scan,
-    aggregate: (tx, request) => aggregateByScan(store, tx, request),
+    aggregate: async (tx, request) => await aggregateInServer({ store, ask, conditionsOf, scanEscaped }, tx, request),
     list: async (tx, query) => await list(tx, query, false),
     listLate: async (tx, query) => await list(tx, query, true),
     listVersions: async (tx, orgId, idempotencyKey) =>
@@ -193,12 +194,43 @@ class Conditions {
   }
 }
 
-/** By key and not by offset: each page begins behind the last row of the one before. */
+/** The events that a meter may count, by all that is no property. */
+function scanOf({ boundsEpochMs, rules, ...request }: EventAggregation): EventScan {
+  const [fromEpochMs = 0] = boundsEpochMs;
+  const { include, exclude } = rules.eventTypeFilter;
+  const names = { eventNames: include, excludedEventNames: exclude };
+  return { ...request, ...names, fromEpochMs, toEpochMs: boundsEpochMs.at(-1) ?? fromEpochMs, excludeLate: true };
+}
+
+function conditionsOf(request: EventAggregation): { readonly text: string; readonly values: readonly unknown[] } {
+  const conditions = scanConditions(scanOf(request));
+  return { text: String(conditions), values: conditions.values };
+}
+
+async function scanEscaped(
+  tx: Transaction,
+  request: EventAggregation,
+  onEvent: (event: ScannedEvent) => void,
+): Promise<void> {
+  const conditions = scanConditions(scanOf(request));
+  conditions.add(hasEscape);
+  await scanWhere(tx, { conditions, withKeys: false }, onEvent);
+}
+
 async function scan(tx: Transaction, request: EventScan, onEvent: (event: ScannedEvent) => void): Promise<void> {
   const conditions = scanConditions(request);
+  await scanWhere(tx, { conditions, withKeys: request.withKeys === true }, onEvent);
+}
+
+/** By key and not by offset: each page begins behind the last row of the one before. */
+async function scanWhere(
+  tx: Transaction,
+  { conditions, withKeys }: { readonly conditions: Conditions; readonly withKeys: boolean },
+  onEvent: (event: ScannedEvent) => void,
+): Promise<void> {
   const from = conditions.values.length;
   const text = `SELECT "eventName", "timestampEpochMs", "contractId", "propertiesJson", "seq",
-      ${request.withKeys === true ? '"idempotencyKey"' : `'' AS "idempotencyKey"`} FROM "events"
+      ${withKeys ? '"idempotencyKey"' : `'' AS "idempotencyKey"`} FROM "events"
     WHERE ${conditions} AND ("timestampEpochMs", "seq") > ($${from + 1}, $${from + 2})
     ORDER BY "timestampEpochMs", "seq" LIMIT ${scannedAtOnce}`;
   const event = new ReusedEvent();
