@@ -1,9 +1,14 @@
 /**
- * Keys in the keyring of the system. What asks the keyring is stood in for by a program of the tests; the library behind
- * the real one is in no test, since a machine that builds has no keyring: it was tried against gnome-keyring 42 by hand.
+ * Keys in the keyring of the system. What asks the keyring is stood in for by a program of the tests, since a machine that
+ * builds has no keyring; the library behind the real one meets a bus without one. Both together were tried by hand, on
+ * gnome-keyring 42.
  */
 
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -156,6 +161,40 @@ describe('a keyring that does not answer', () => {
   test('because the library is not there is named', async () => {
     const command = [process.execPath, ...askingArguments('/nowhere/keyring.js')];
     await expect(createKeyring({ command, env }).read('a')).rejects.toThrow("Cannot find module '/nowhere/keyring.js'");
+  });
+});
+
+describe.runIf(process.platform === 'linux')('the library of this system, on a bus without a keyring', () => {
+  const library = createRequire(import.meta.url).resolve('@napi-rs/keyring');
+
+  async function busThat(behaves: (socket: Socket) => void): Promise<{ keyring: Keyring; close: () => void }> {
+    const path = join(mkdtempSync(join(tmpdir(), 'tally-bus-')), 'bus');
+    const sockets: Socket[] = [];
+    const bus = createServer((socket) => {
+      sockets.push(socket);
+      socket.on('error', () => undefined);
+      behaves(socket);
+    }).listen(path);
+    await once(bus, 'listening');
+    const command = [process.execPath, ...askingArguments(library)];
+    const bussed = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${path}` };
+    const close = () => {
+      for (const socket of sockets) socket.destroy();
+      bus.close();
+    };
+    return { keyring: createKeyring({ command, env: bussed, timeoutMilliseconds: 1_000 }), close };
+  }
+
+  test('is not waited for where nobody answers', async () => {
+    const { keyring, close } = await busThat(() => undefined);
+    await expect(keyring.write('box', key)).rejects.toThrow('no answer within 1 seconds');
+    close();
+  });
+
+  test('says so where the bus hangs up', async () => {
+    const { keyring, close } = await busThat((socket) => socket.destroy());
+    await expect(keyring.read('box')).rejects.toThrow(/^the keyring of this system is not available: (?!no answer)/);
+    close();
   });
 });
 
