@@ -83,6 +83,11 @@ function dependenciesFor(terminal: Terminal): Dependencies {
     openEngine,
     async openBilling(target, { timeoutMilliseconds }) {
       if (target.kind === 'embedded') {
+        const { isMirrorFile } = await import('./store/mirror-file.ts');
+        if (isMirrorFile(target.database)) {
+          const { openMirrorBilling } = await import('./engine/mirror-billing.ts');
+          return await openMirrorBilling(target.database);
+        }
         const { engine, close } = await openEngine(target);
         try {
           return { billing: engine.as(await engine.owner(target.organization)), close };

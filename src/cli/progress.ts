@@ -8,12 +8,12 @@ export interface Progress {
   readonly stop: () => void;
 }
 
-export async function createProgress(session: Session, total: number | undefined): Promise<Progress> {
+export async function createProgress(session: Session, total: number | undefined, noun = 'rows'): Promise<Progress> {
   if (!session.terminal.stderr.isTerminal || session.flags.quiet === true || total === undefined || total === 0) {
     return { update: () => undefined, stop: () => undefined };
   }
   const { SingleBar, Presets } = await import('cli-progress');
-  const format = '{bar} {percentage}% | {rows} rows, {rate} rows/s | {eta_formatted} left';
+  const format = `{bar} {percentage}% | {rows} ${noun}, {rate} ${noun}/s | {eta_formatted} left`;
   const bar = new SingleBar(
     { format, hideCursor: true, stream: session.terminal.openProgress() },
     Presets.shades_classic,

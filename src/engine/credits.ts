@@ -3,7 +3,7 @@
 import { adjustmentOf, reversalOf } from '../calculation/corrections.ts';
 import type { Refusal } from '../calculation/corrections.ts';
 import { foldLedger } from '../calculation/ledger.ts';
-import type { GrantState, WalletState } from '../calculation/ledger.ts';
+import type { WalletState } from '../calculation/ledger.ts';
 import { decimal, microsOfCredits } from '../calculation/money.ts';
 import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
 import type { creditOperations } from '../operations/credits.ts';
@@ -15,12 +15,13 @@ import { getContract } from './contract-lookup.ts';
 import { grantCredits } from './credits-grant.ts';
 import type { Granted, GrantKind } from './credits-grant.ts';
 import { examineContract } from './doctor/examination.ts';
+import { wireBalance } from './credits-balance.ts';
 import { wireEntry, wireGrant } from './credits-wire.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
-import { createLedgerWriter, currency, expireRest, ofGrant } from './ledger-writing.ts';
+import { createLedgerWriter, expireRest, ofGrant } from './ledger-writing.ts';
 import { readOpenBilling } from './open-billing.ts';
 import { closeWallet, hasExpired, reverseEntry, settle, sweepExpired } from './settlement.ts';
-import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
+import { wireCents, wireCredits } from './wire.ts';
 
 const promotional: GrantKind = {
   isPromotional: true,
@@ -53,14 +54,7 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     return {
       body: {
         data: {
-          balance: {
-            balanceCents: wireCents(wallet.balanceCents),
-            creditBalance: wireCredits(wallet.creditMicros),
-            currency,
-            blockCount: wallet.grants.length,
-            asOf: context.timestamp,
-          },
-          blocks: wallet.grants.map((grant, index) => wireBlock(context, grant, index + 1)),
+          ...wireBalance(wallet, context.now),
           ...(projected === undefined ? {} : { projected }),
         },
       },
@@ -179,32 +173,6 @@ async function projection(context: CallContext, contract: Contract) {
     live.reduce((sum, grant) => sum + grant.availableMicros, 0n),
   );
   return { balanceCents: wireCents(cents), creditBalance: wireCredits(micros) };
-}
-
-function wireBlock({ now }: CallContext, grant: GrantState, priority: number) {
-  // A grant that has expired holds nothing, whether or not that is written yet (semantics 9, Expiry).
-  const isGone = hasExpired(grant, now);
-  return {
-    id: grant.grantId,
-    status: grant.status,
-    priority,
-    daysUntilExpiry: grant.expiresAt === undefined ? null : wholeDaysUntil(now, grant.expiresAt),
-    originalCents: wireCents(grant.originalCents),
-    originalCredits: wireCredits(grant.originalMicros),
-    remainingCents: wireCents(isGone ? 0n : grant.remainingCents),
-    remainingCredits: wireCredits(isGone ? 0n : grant.remainingMicros),
-    creditRateCents: wireCents(grant.creditRateCents),
-    currency: grant.currency,
-    description: grant.description,
-    isPromotional: grant.isPromotional,
-    expiresAt: grant.expiresAt === undefined ? null : wireTimestamp(grant.expiresAt),
-    createdAt: wireTimestamp(grant.createdAt),
-  };
-}
-
-/** Days of 24 hours, rounded down; 0 once it has passed (our choice). */
-function wholeDaysUntil(now: Temporal.Instant, instant: Temporal.Instant): number {
-  return Math.max(0, Math.floor(now.until(instant, { largestUnit: 'hour' }).hours / 24));
 }
 
 function allowed<T extends object>(correction: T | Refusal): T {

@@ -23,5 +23,9 @@ export function createMaintenance({ now }: { readonly now: () => Temporal.Instan
       const { restore } = await import('../store/backup.ts');
       return await restore(paths);
     },
+    async openMirror(file, source) {
+      const { openMirror, openMirrorOf } = await import('../store/mirror-file.ts');
+      return source === undefined ? await openMirror(file) : await openMirrorOf(source, file);
+    },
   };
 }

@@ -2,6 +2,7 @@
 
 import type { BackupManifest } from './backup-manifest.ts';
 import type { Examination } from './findings.ts';
+import type { Mirror, MirrorSource } from './mirror.ts';
 import type { Column } from './operation.ts';
 
 export interface Maintenance {
@@ -11,6 +12,8 @@ export interface Maintenance {
   backUp(paths: { readonly from: string; readonly to: string }): Promise<BackupManifest>;
   /** Makes a database from a backup, where there is none. */
   restore(paths: { readonly from: string; readonly to: string }): Promise<BackupManifest>;
+  /** Opens a mirror; with a source to write what is pulled from there, and then it is made where there is no file. */
+  openMirror(file: string, source?: MirrorSource): Promise<Mirror>;
 }
 
 /** What a table shows of findings. */

@@ -7,17 +7,26 @@ import type { AddressInfo } from 'node:net';
 
 export interface FlakyProxy {
   readonly url: string;
-  /** How often it did what to a grant. */
+  /** Method and path of every request, in their order. */
+  readonly requests: readonly string[];
+  /** How often it did what to a request that it is unkind to. */
   readonly counts: { refused: number; unavailable: number; lost: number; passed: number };
   close(): Promise<void>;
 }
 
+const isGrant = (path: string) => path.endsWith('/promotional/grant');
+
 /** Every fifth grant is refused with 429, every 97th with 503; of every 53rd the answer is lost after it was made. */
-export async function startFlakyProxy(serviceUrl: string): Promise<FlakyProxy> {
+export async function startFlakyProxy(
+  serviceUrl: string,
+  isUnkindTo: (path: string) => boolean = isGrant,
+): Promise<FlakyProxy> {
   const counts = { refused: 0, unavailable: 0, lost: 0, passed: 0 };
+  const requests: string[] = [];
   let grants = 0;
   const server = createServer((incoming, outgoing) => {
-    if (incoming.url?.endsWith('/promotional/grant') !== true) return pass(incoming, outgoing);
+    requests.push(`${incoming.method} ${incoming.url}`);
+    if (!isUnkindTo(incoming.url ?? '')) return pass(incoming, outgoing);
     grants += 1;
     if (grants % 5 === 0) {
       counts.refused += 1;
@@ -51,6 +60,7 @@ export async function startFlakyProxy(serviceUrl: string): Promise<FlakyProxy> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
+    requests,
     counts,
     async close() {
       server.closeAllConnections();

@@ -13,10 +13,12 @@ import type { TestTerminalOptions } from '../../src/cli/terminal.ts';
 import { createClient } from '../../src/client/client.ts';
 import { createEngine } from '../../src/engine/engine.ts';
 import { createMaintenance } from '../../src/engine/maintenance.ts';
+import { openMirrorBilling } from '../../src/engine/mirror-billing.ts';
 import { allOperations } from '../../src/operations/all.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
 import { createServer } from '../../src/server/server.ts';
 import { checkWebhookUrl } from '../../src/server/webhook-address.ts';
+import { isMirrorFile } from '../../src/store/mirror-file.ts';
 import { openStore } from '../../src/store/open.ts';
 import { countedBytes, countedIds, createClock, resolverOf } from './world.ts';
 import type { Clock } from './world.ts';
@@ -120,6 +122,7 @@ export async function createStage(
     openEngine,
     openBilling: async (target, { timeoutMilliseconds }) => {
       if (target.kind === 'embedded') {
+        if (isMirrorFile(target.database)) return await openMirrorBilling(target.database);
         const { engine, close } = await openEngine(target);
         return { billing: engine.as(await engine.owner(target.organization)), close };
       }

@@ -4,11 +4,9 @@
  * and with it, first, all that hangs on it.
  */
 
-import { setTimeout as pause } from 'node:timers/promises';
-
 import { BillingError } from '../../errors.ts';
-import { limits } from '../../limits.ts';
 import type { Billing } from '../../operations/index.ts';
+import { patiently } from '../patiently.ts';
 import { meterBody, planBody, priceBody, productBody, rateCardBody } from './bodies.ts';
 import { planLabel, priceKey, priceLabel } from './definitions.ts';
 import type { Catalog } from './definitions.ts';
@@ -77,21 +75,6 @@ export async function takeSteps(
   for (const each of steps.first) await archive(each);
   await createAll(steps.create, known, { billing, step });
   for (const each of steps.last) await archive(each);
-}
-
-/** A service that has had too many requests has done nothing: the call is made again when it says so. */
-async function patiently<T>(call: () => Promise<T>, onWait: () => void): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await call();
-    } catch (error) {
-      const seconds =
-        error instanceof BillingError && error.kind === 'rateLimited' ? error.retryAfterSeconds : undefined;
-      if (seconds === undefined || attempt === limits.requestAttempts) throw error;
-      onWait();
-      await pause(seconds * 1000);
-    }
-  }
 }
 
 function paramsOf(operation: Archived['operation'], id: string): Record<string, string> {

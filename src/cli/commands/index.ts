@@ -58,6 +58,11 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     heading: 'Tools:',
     load: () => import('./import.ts'),
   },
+  pull: {
+    summary: 'Contracts of a remote service, mirrored into a file',
+    heading: 'Tools:',
+    load: () => import('./pull.ts'),
+  },
   catalog: {
     summary: 'Products, prices, meters and plans as one file',
     heading: 'Tools:',

@@ -81,6 +81,12 @@ export function foreignFileError(path: string, cause?: unknown): BillingError {
   });
 }
 
+export function mirrorFileError(path: string): BillingError {
+  return new BillingError('notOffered', `${path} mirrors another service, and keeps no books of its own`, {
+    hint: 'read it, or refresh it with: tally pull --to FILE; try things out on a sandbox',
+  });
+}
+
 const backup = 'restore the file from a backup';
 
 const meanings: Readonly<Record<number, (path: string, cause: Error) => Error>> = {

@@ -1,12 +1,12 @@
 /** Whose file it is, which version it has, and how it gets from there to the version of this program. */
 
 import { BillingError, UnavailableError } from '../../errors.ts';
+import { applicationIds } from '../application-id.ts';
 import { schemaVersion } from '../migrations/migration.ts';
 import { type SqliteConnection, pragma } from './sqlite-connection.ts';
-import { foreignFileError } from './sqlite-errors.ts';
+import { foreignFileError, mirrorFileError } from './sqlite-errors.ts';
 
-/** "tall" in ASCII: what `file` and this program know a tallybook database by. */
-const applicationId = 0x74616c6cn;
+const applicationId = BigInt(applicationIds.database);
 
 const current = BigInt(schemaVersion);
 
@@ -22,7 +22,9 @@ export async function prepareSchema(connection: SqliteConnection): Promise<void>
 
 /** The version of a database of ours; throws for a file of another application and for one of a newer program. */
 export function checkOwnSchema(connection: Pick<SqliteConnection, 'prepare'>, path: string): bigint {
-  if (pragma(connection, 'application_id') !== applicationId) throw foreignFileError(path);
+  const found = pragma(connection, 'application_id');
+  if (found === BigInt(applicationIds.mirror)) throw mirrorFileError(path);
+  if (found !== applicationId) throw foreignFileError(path);
   const version = pragma(connection, 'user_version');
   if (version > current) throw newerVersionError(path, version);
   return version;

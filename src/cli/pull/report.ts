@@ -1,0 +1,147 @@
+/** What a pull came to, contract by contract; what a check found, record by record. */
+
+import type { BillingError } from '../../errors.ts';
+import type { View } from '../../operations/operation.ts';
+import { render } from '../output.ts';
+import { say } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import type { Compared, State } from './compare.ts';
+import type { Wanted } from './wanted.ts';
+
+export interface ContractOutcome {
+  readonly contractId: string;
+  readonly customerId: string | undefined;
+  readonly compared: readonly Compared[];
+  readonly lacks: readonly string[];
+  /** Pulled by the run that was interrupted. */
+  readonly isEarlier?: true;
+}
+
+export interface Done {
+  readonly wanted: readonly Wanted[];
+  readonly outcomes: ReadonlyMap<string, ContractOutcome>;
+  readonly failures: ReadonlyMap<string, BillingError>;
+  readonly prices: readonly Compared[];
+}
+
+const pullView: View = {
+  rows: 'data',
+  columns: [
+    { header: 'CONTRACT', path: 'contractId' },
+    { header: 'CUSTOMER', path: 'customerId' },
+    { header: 'RESULT', path: 'result' },
+    { header: 'NEW', path: 'new', format: 'number' },
+    { header: 'CHANGED', path: 'changed', format: 'number' },
+    { header: 'SAME', path: 'same', format: 'number' },
+    { header: 'GONE', path: 'gone', format: 'number' },
+    { header: 'LACKS', path: 'lacks', format: 'list' },
+    { header: 'ERROR', path: 'error' },
+  ],
+};
+
+const checkView: View = {
+  rows: 'data',
+  columns: [
+    { header: 'CONTRACT', path: 'contractId' },
+    { header: 'KIND', path: 'kind' },
+    { header: 'ID', path: 'id' },
+    { header: 'DIFFERENCE', path: 'difference' },
+    { header: 'FIELDS', path: 'fields', format: 'list' },
+  ],
+};
+
+export function viewOf(isCheck: boolean): View {
+  return isCheck ? checkView : pullView;
+}
+
+export function fields(isCheck: boolean): string[] {
+  return viewOf(isCheck).columns.map(({ path }) => path);
+}
+
+export async function report(
+  { wanted, outcomes, failures, prices }: Done,
+  {
+    session,
+    location,
+    hasContracts,
+  }: { readonly session: Session; readonly location: string; readonly hasContracts: boolean },
+): Promise<void> {
+  const data = wanted.map(({ contractId }) => rowOf(contractId, outcomes.get(contractId), failures.get(contractId)));
+  await print({ data }, pullView, session);
+  const all = [...prices, ...[...outcomes.values()].flatMap(({ compared }) => compared)];
+  const count = (state: State) => all.filter((each) => each.state === state).length;
+  tell(
+    session,
+    say`${location}: ${outcomes.size} of ${wanted.length} contracts; ${count('new')} records new, ${count('changed')} changed, ${count('same')} same`,
+  );
+  const unshown = hasContracts
+    ? 'events, meters, rate cards'
+    : 'names, metadata and states of contracts, events, meters, rate cards';
+  tell(
+    session,
+    say`not shown by the documented interface, so not in the mirror: ${unshown}, the terms that contracts froze`,
+  );
+  if (data.some(({ lacks }) => lacks.includes('plan'))) {
+    tell(session, say`nor does it say which plan a contract has: give --plan, a column planId, or --published`);
+  }
+}
+
+function rowOf(contractId: string, outcome: ContractOutcome | undefined, failure: BillingError | undefined) {
+  const { compared = [], customerId, lacks = [] } = outcome ?? {};
+  const count = (state: State) => compared.filter((each) => each.state === state).length;
+  const counts = { new: count('new'), changed: count('changed'), same: count('same'), gone: count('gone') };
+  return {
+    contractId,
+    customerId: customerId ?? null,
+    result: resultOf(outcome, failure),
+    ...counts,
+    lacks,
+    error: failure?.message ?? null,
+  };
+}
+
+function resultOf(outcome: ContractOutcome | undefined, failure: BillingError | undefined): string {
+  if (failure !== undefined) return 'failed';
+  if (outcome === undefined) return 'pending';
+  if (outcome.isEarlier === true) return 'earlier';
+  const { compared } = outcome;
+  if (compared.some(({ kind, state }) => kind === 'contract' && state === 'new')) return 'new';
+  return compared.every(({ state }) => state === 'same') ? 'same' : 'changed';
+}
+
+const words: Readonly<Record<Exclude<State, 'same'>, string>> = {
+  new: 'not in the mirror',
+  changed: 'differs',
+  gone: 'not at the service',
+};
+
+export async function reportCheck({ wanted, outcomes, failures, prices }: Done, session: Session): Promise<void> {
+  const rowsOf = (contractId: string | null, compared: readonly Compared[]) =>
+    compared.flatMap(({ kind, id, state, fields: paths }) =>
+      state === 'same' ? [] : [{ contractId, kind, id, difference: words[state], fields: paths }],
+    );
+  const gone = wanted.flatMap(({ contractId }) =>
+    failures.has(contractId)
+      ? [{ contractId, kind: 'contract', id: contractId, difference: words.gone, fields: [] }]
+      : [],
+  );
+  const found = [...outcomes.values()].flatMap(({ contractId, compared }) => rowsOf(contractId, compared));
+  // A customer, plan or price of several contracts is told of once.
+  const shared = new Set<string>();
+  const once = [...rowsOf(null, prices), ...found].filter(({ kind, id }) => {
+    const name = `${kind} ${id}`;
+    return shared.has(name) ? false : shared.add(name);
+  });
+  const data = [...once, ...gone];
+  if (session.output.format !== 'table' || data.length > 0) await print({ data }, checkView, session);
+  tell(session, say`${outcomes.size} of ${wanted.length} contracts compared: ${data.length} differences`);
+}
+
+async function print(body: unknown, view: View, { terminal, output }: Session): Promise<void> {
+  const names = view.columns.map(({ path }) => path);
+  terminal.out(await render(body, view, { choice: output, fields: names, stdout: terminal.stdout }));
+}
+
+export function tell({ terminal, flags }: Session, sentence: ReturnType<typeof say>): void {
+  if (flags.quiet !== true) terminal.err(say`${sentence}\n`);
+}

@@ -1,0 +1,271 @@
+/**
+ * Contracts from a remote service into a mirror, some at a time and each as a whole: what a stopped pull has written stays,
+ * and the same command goes on from there. With `--check` the two are compared, and nothing is written.
+ */
+
+import { sha256 } from '../../digest.ts';
+import { BillingError, NotFoundError } from '../../errors.ts';
+import type { Mirror, Mirrored, MirrorSource } from '../../operations/mirror.ts';
+import { applyUnits } from '../bulk/apply.ts';
+import type { RowOutcome } from '../bulk/apply.ts';
+import { timeoutOf } from '../open-session.ts';
+import { checkFields } from '../output.ts';
+import { createProgress } from '../progress.ts';
+import { say } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import type { Target } from '../target.ts';
+import { compareRecords } from './compare.ts';
+import type { Compared } from './compare.ts';
+import { fields, report, reportCheck, tell, viewOf } from './report.ts';
+import type { ContractOutcome } from './report.ts';
+import { createPullSource } from './source.ts';
+import type { PullSource } from './source.ts';
+import { readWanted } from './wanted.ts';
+import type { Wanted, WantedFlags } from './wanted.ts';
+
+export interface PullFlags extends WantedFlags {
+  readonly to: string;
+  readonly check?: true;
+  readonly published?: true;
+}
+
+/** Contracts at a time: a service counts requests, and one contract takes several. */
+const concurrency = 4;
+/** After a day what was pulled before an interruption is old enough to be pulled again. */
+const resumableHours = 24;
+
+export async function pull(flags: PullFlags, session: Session): Promise<void> {
+  const isCheck = flags.check === true;
+  if (session.flags.dryRun === true) {
+    throw new BillingError('usage', '--dry-run is for requests that change a service', { hint: 'give --check' });
+  }
+  checkFields(session.output, fields(isCheck), viewOf(isCheck));
+  const given = await readWanted(flags, session.terminal);
+  const source = sourceOf(await session.target(), flags);
+  const mirror = await openMirror(flags, given, { session, source });
+  try {
+    const stored = await mirror.source();
+    const hasContracts = flags.published === true || stored.hasContracts;
+    if (hasContracts !== stored.hasContracts && !isCheck) await mirror.noteSource({ ...stored, hasContracts });
+    const wanted = await completed(given, mirror);
+    if (wanted.length === 0) {
+      throw new BillingError('usage', 'there is no contract to pull', { hint: 'give --contract ID, or --from FILE' });
+    }
+    const opened = await session.dependencies.openBilling(await session.target(), {
+      timeoutMilliseconds: timeoutOf(session.flags),
+    });
+    try {
+      const service = createPullSource(opened.billing, { hasContracts, onWait: oncePatient(session) });
+      await work({ mirror, service, wanted, session, isCheck, hasContracts });
+    } finally {
+      await opened.close();
+    }
+  } finally {
+    await mirror.close();
+  }
+}
+
+function sourceOf(target: Target, { published }: PullFlags): MirrorSource {
+  if (target.kind === 'embedded') {
+    throw new BillingError('usage', 'pull reads a remote service, and this is a database', {
+      hint: 'name a service with --profile, and the mirror with --to',
+    });
+  }
+  const { environment, baseUrl, profile } = target;
+  return { environment, address: baseUrl.replace(/\/+$/, ''), profile, hasContracts: published === true };
+}
+
+/** A mirror is made only for contracts that are named. */
+async function openMirror(
+  { to, check }: PullFlags,
+  given: readonly Wanted[],
+  { session, source }: { readonly session: Session; readonly source: MirrorSource },
+): Promise<Mirror> {
+  const maintenance = await session.dependencies.openMaintenance();
+  if (check !== true && given.length > 0) return await maintenance.openMirror(to, source);
+  const existing = await maintenance.openMirror(to);
+  if (check === true) return existing;
+  await existing.close();
+  return await maintenance.openMirror(to, source);
+}
+
+/** What a mirror knows of its contracts need not be said again; without any id, all that it has are meant. */
+async function completed(given: readonly Wanted[], mirror: Mirror): Promise<Wanted[]> {
+  const { rows } = await mirror.list('contract', {});
+  const known = new Map(
+    rows.map(({ id, body }): [string, Wanted] => [
+      id,
+      { contractId: id, customerId: textOf(body['customerId']), planId: textOf(body['planId']) },
+    ]),
+  );
+  if (given.length === 0) return [...known.values()].toReversed();
+  return given.map((wanted) => {
+    const before = known.get(wanted.contractId);
+    const { contractId, customerId = before?.customerId, planId = before?.planId } = wanted;
+    return { contractId, customerId, planId };
+  });
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function oncePatient(session: Session): () => void {
+  let hasWaited = false;
+  return () => {
+    if (!hasWaited) tell(session, say`the service takes no more requests a minute: going on as it allows`);
+    hasWaited = true;
+  };
+}
+
+interface Work {
+  readonly mirror: Mirror;
+  readonly service: PullSource;
+  readonly wanted: readonly Wanted[];
+  readonly session: Session;
+  readonly isCheck: boolean;
+  readonly hasContracts: boolean;
+}
+
+async function work(job: Work): Promise<void> {
+  const { mirror, wanted, session, isCheck, hasContracts } = job;
+  const now = () => Temporal.Instant.fromEpochMilliseconds(session.dependencies.machine.now());
+  const resumedFrom = isCheck ? undefined : await begin(mirror, wanted, now());
+  const prices = await keepPrices(job, now());
+  const left = resumedFrom === undefined ? wanted : await notPulledSince(resumedFrom, { mirror, wanted });
+  if (left.length < wanted.length) {
+    tell(session, say`${wanted.length - left.length} of ${wanted.length} were pulled before the interruption`);
+  }
+  const outcomes = new Map(
+    wanted.filter((each) => !left.includes(each)).map(({ contractId }) => [contractId, earlier(contractId)]),
+  );
+  const failures = new Map<string, BillingError>();
+  const inTurn = createTurns();
+  const units = left.map((each, index) => ({
+    lines: [index],
+    send: async (): Promise<RowOutcome[]> => {
+      const { contractId } = each;
+      try {
+        const pulledAt = now().toString({ fractionalSecondDigits: 3 });
+        const pulled = await job.service.contract(each);
+        const compared = await inTurn(async () => {
+          const before = await recordsBefore(mirror, contractId, pulled.records);
+          if (!isCheck) await mirror.keep(pulled.records, { pulledAt, contractId });
+          return compareRecords(before, pulled.records);
+        });
+        failures.delete(contractId);
+        outcomes.set(contractId, { contractId, customerId: pulled.customerId, compared, lacks: pulled.lacks });
+        return [{ line: index, status: 'done', id: contractId, error: '' }];
+      } catch (error) {
+        if (error instanceof BillingError) failures.set(contractId, error);
+        throw error;
+      }
+    },
+  }));
+  const { stoppedBy } = await applied(units, session);
+  const done = { wanted, outcomes, failures, prices };
+  if (isCheck) await reportCheck(done, session);
+  else await report(done, { session, location: mirror.location, hasContracts });
+  if (stoppedBy !== undefined) throw stopped(stoppedBy, wanted.length - outcomes.size, wanted.length);
+  if ([...failures.values()].every((error) => error instanceof NotFoundError) && !isCheck) {
+    await mirror.noteRun(undefined);
+  }
+  if (failures.size > 0) throw failureOf(failures);
+  const differing = [...prices, ...[...outcomes.values()].flatMap(({ compared }) => compared)];
+  const count = isCheck ? differing.filter(({ state }) => state !== 'same').length : 0;
+  if (count === 0) return;
+  throw new BillingError('checkFailed', `the mirror differs from the service in ${count} places`, {
+    hint: 'bring it up to date with the same command without --check',
+  });
+}
+
+/** When the interrupted pull of the same contracts began, which this one goes on with; undefined where there is none. */
+async function begin(mirror: Mirror, wanted: readonly Wanted[], now: Temporal.Instant): Promise<string | undefined> {
+  const ids = wanted.map(({ contractId }) => contractId).toSorted();
+  const digest = sha256().update(JSON.stringify(ids)).digest('hex');
+  const before = await mirror.unfinishedRun();
+  if (before !== undefined && before.digest === digest) {
+    const age = Temporal.Instant.from(before.startedAt).until(now, { largestUnit: 'hour' }).hours;
+    if (age < resumableHours) return before.startedAt;
+  }
+  await mirror.noteRun({ digest, startedAt: now.toString({ fractionalSecondDigits: 3 }) });
+  return undefined;
+}
+
+async function notPulledSince(
+  startedAt: string,
+  { mirror, wanted }: { readonly mirror: Mirror; readonly wanted: readonly Wanted[] },
+): Promise<Wanted[]> {
+  const left: Wanted[] = [];
+  for (const each of wanted) {
+    const record = await mirror.find('contract', each.contractId);
+    if (record === undefined || record.pulledAt < startedAt) left.push(each);
+  }
+  return left;
+}
+
+/** Prices that are listed no more keep their ids, for the plans that have them. */
+async function keepPrices({ mirror, service, isCheck }: Work, now: Temporal.Instant): Promise<Compared[]> {
+  const listed = await service.prices();
+  const { rows } = await mirror.list('pricing', {});
+  if (!isCheck) {
+    const ids = new Set(listed.map(({ id }) => id));
+    const unlisted = rows.filter(({ id }) => !ids.has(id)).map((price) => ({ ...price, rank: -1 }));
+    await mirror.keep([...listed, ...unlisted], { pulledAt: now.toString({ fractionalSecondDigits: 3 }) });
+  }
+  return compareRecords(rows, listed);
+}
+
+async function recordsBefore(mirror: Mirror, contractId: string, records: readonly Mirrored[]) {
+  const invoices = await mirror.list('invoice', { contractId });
+  const others = records.filter(({ kind }) => kind !== 'invoice');
+  const found = await Promise.all(others.map(async ({ kind, id }) => await mirror.find(kind, id)));
+  return [...found.filter((record) => record !== undefined), ...invoices.rows];
+}
+
+async function applied(units: Parameters<typeof applyUnits>[0], session: Session) {
+  const stop = new AbortController();
+  void session.dependencies.untilStopped().then(() => stop.abort());
+  const progress = await createProgress(session, units.length, 'contracts');
+  try {
+    const onDone = (rows: number) => progress.update({ done: rows, rows });
+    return await applyUnits(units, { concurrency, signal: stop.signal, onDone });
+  } finally {
+    progress.stop();
+  }
+}
+
+/** One after another: two contracts of a customer must not both find that the customer is new. */
+function createTurns() {
+  let last: Promise<unknown> = Promise.resolve();
+  return async <T>(step: () => Promise<T>): Promise<T> => {
+    const result = last.then(step);
+    last = result.catch(() => undefined);
+    return await result;
+  };
+}
+
+function earlier(contractId: string): ContractOutcome {
+  return { contractId, customerId: undefined, compared: [], lacks: [], isEarlier: true };
+}
+
+function stopped(cause: BillingError, left: number, total: number): BillingError {
+  return new BillingError(cause.kind, `${cause.message} (${left} of ${total} contracts were not pulled)`, {
+    cause,
+    hint: 'repeat the command: it goes on where it stopped',
+  });
+}
+
+/** Contracts that there are not end with 4, and what else went wrong with its own code; several kinds together with 10. */
+function failureOf(failures: ReadonlyMap<string, BillingError>): BillingError {
+  const kinds = new Set([...failures.values()].map(({ kind }) => kind));
+  const [first] = failures.values();
+  const kind = kinds.size === 1 && first !== undefined ? first.kind : 'checkFailed';
+  const words = [...failures].map(([id, { message }]) => `${id}: ${message}`);
+  const rest = words.length > shownFailures ? `; and ${words.length - shownFailures} more` : '';
+  return new BillingError(kind, `${words.slice(0, shownFailures).join('; ')}${rest}`, {
+    hint: 'the others are done; check these ids and the key of the profile',
+  });
+}
+
+const shownFailures = 5;

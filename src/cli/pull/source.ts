@@ -1,0 +1,189 @@
+/**
+ * What a service shows of a contract by the documented interface. That has no operation which reads a contract: its dates
+ * come from the cost of its usage, its customer from its invoices, and its plan from nowhere.
+ */
+
+import type { Billing, OperationName, ResponseBody } from '../../operations/index.ts';
+import { loadOperation } from '../../operations/index.ts';
+import { limits } from '../../limits.ts';
+import type { CallInput, Operation } from '../../operations/operation.ts';
+import type { Mirrored, MirroredBody, MirroredKind } from '../../operations/mirror.ts';
+import { patiently } from '../patiently.ts';
+import type { Wanted } from './wanted.ts';
+
+export interface Pulled {
+  readonly customerId: string | undefined;
+  readonly records: readonly Mirrored[];
+  /** What could not be found out of it. */
+  readonly lacks: readonly ('customer' | 'plan')[];
+}
+
+export interface PullSource {
+  /** Every price that the service lists. */
+  prices(): Promise<readonly Mirrored[]>;
+  /** Everything of one contract. Throws NotFoundError for one that the service does not know. */
+  contract(wanted: Wanted): Promise<Pulled>;
+}
+
+/** Customers whose invoices are kept in memory for their next contract. */
+const rememberedCustomers = 16;
+
+export function createPullSource(
+  billing: Billing,
+  { hasContracts, onWait }: { readonly hasContracts: boolean; readonly onWait: () => void },
+): PullSource {
+  /** Beyond the documented operations only what was asked for. */
+  const extra: ReadonlySet<OperationName> = new Set(hasContracts ? (['contracts.get'] as const) : []);
+  async function call<N extends OperationName>(name: N, input: CallInput): Promise<ResponseBody<N>> {
+    const operation: Operation = await loadOperation(name);
+    if (!operation.documented && !extra.has(name))
+      throw new TypeError(`${name} is no part of the documented interface`);
+    return (await patiently(async () => await billing.call(name, input), onWait)).body;
+  }
+
+  const prices = remembered(1, async () => {
+    const listed = await everyPage((page) => call('pricing.list', { query: page }));
+    return listed.map(({ body, rank }) => record('pricing', body, rank));
+  });
+  const customer = remembered(rememberedCustomers, async (customerId) => {
+    const { data } = await call('customers.get', { params: { customerId } });
+    const query = { customerId, include: 'lineItems' };
+    const invoices = await everyPage((page) => call('invoices.list', { query: { ...query, ...page } }));
+    return {
+      record: record('customer', data),
+      invoices: invoices.map(({ body, rank }) => record('invoice', body, rank, String(body['contractId']))),
+    };
+  });
+  const plan = remembered(Number.POSITIVE_INFINITY, async (planId) => {
+    const { data } = await call('plans.get', { params: { planId } });
+    const listed = new Set((await prices('')).map(({ id }) => id));
+    const others = [...new Set(data.items.map(({ pricingId }) => pricingId))].filter((id) => !listed.has(id));
+    const unlisted: Mirrored[] = [];
+    for (const pricingId of others) {
+      unlisted.push(record('pricing', (await call('pricing.get', { params: { pricingId } })).data, -1));
+    }
+    return [record('plan', data), ...unlisted];
+  });
+  const findOwner = createOwnerSearch(async (query) => await call('invoices.list', { query }));
+
+  async function customerOf(contractId: string, ledger: ResponseBody<'credits.ledger'>): Promise<string | undefined> {
+    const invoiceId = ledger.data.entries.find((entry) => typeof entry.invoiceId === 'string')?.invoiceId;
+    if (typeof invoiceId !== 'string') return await findOwner(contractId);
+    return (await call('invoices.get', { params: { invoiceId } })).data.customerId;
+  }
+
+  async function contract(wanted: Wanted): Promise<Pulled> {
+    const { contractId } = wanted;
+    const params = { contractId };
+    // First alone: it says whether there is such a contract.
+    const ledger = await call('credits.ledger', { params });
+    const [budgets, cost, whole] = await Promise.all([
+      call('budgets.usage', { params }),
+      call('usage.cost', { body: { contractId } }),
+      hasContracts ? call('contracts.get', { params }) : undefined,
+    ]);
+    const planId = whole?.data.planId ?? wanted.planId;
+    const customerId = whole?.data.customerId ?? wanted.customerId ?? (await customerOf(contractId, ledger));
+    const owner = customerId === undefined ? undefined : await customer(customerId);
+    const bodyOfContract = whole?.data ?? { id: contractId, customerId, planId, ...datesOf(cost) };
+    return {
+      customerId,
+      records: [
+        ...(owner === undefined ? [] : [owner.record]),
+        ...(planId === undefined ? [] : await plan(planId)),
+        record('contract', bodyOfContract),
+        ...(owner?.invoices ?? []).filter((invoice) => invoice.contractId === contractId),
+        { ...record('ledger', ledger.data, 0, contractId), id: contractId },
+        { ...record('budgets', budgets.data, 0, contractId), id: contractId },
+      ],
+      lacks: [
+        ...(customerId === undefined ? (['customer'] as const) : []),
+        ...(planId === undefined ? (['plan'] as const) : []),
+      ],
+    };
+  }
+
+  return { prices: async () => await prices(''), contract };
+}
+
+function record(kind: MirroredKind, body: object, rank = 0, contractId?: string): Mirrored {
+  const shown = body as MirroredBody;
+  return { kind, id: String(shown['id']), contractId, rank, body: shown };
+}
+
+interface Page {
+  readonly data: readonly object[];
+  readonly hasMore: boolean;
+  readonly total: number;
+}
+
+/** Newest first, as the pages come. What is created meanwhile pushes records to the next page: each is taken once. */
+async function everyPage(
+  read: (page: { readonly limit: string; readonly offset: string }) => Promise<Page>,
+): Promise<{ readonly body: MirroredBody; readonly rank: number }[]> {
+  const found = new Map<unknown, MirroredBody>();
+  for (let offset = 0; ;) {
+    const { data, hasMore } = await read({ limit: String(limits.pageSize), offset: String(offset) });
+    for (const body of data as readonly MirroredBody[]) if (!found.has(body['id'])) found.set(body['id'], body);
+    offset += data.length;
+    if (hasMore && data.length > 0) continue;
+    return [...found.values()].map((body, index) => ({ body, rank: found.size - index }));
+  }
+}
+
+/**
+ * Finds the customers of contracts in the list of all invoices, a page further each time that one is not known yet: the
+ * interface lists invoices by customer, and not by contract.
+ */
+function createOwnerSearch(read: (query: Record<string, string>) => Promise<Page>) {
+  const owners = new Map<unknown, string>();
+  let offset = 0;
+  let isOver = false;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  async function search(contractId: string): Promise<string | undefined> {
+    while (!owners.has(contractId) && !isOver) {
+      const { data, hasMore } = await read({ limit: String(limits.pageSize), offset: String(offset) });
+      for (const invoice of data as readonly MirroredBody[]) {
+        owners.set(invoice['contractId'], String(invoice['customerId']));
+      }
+      offset += data.length;
+      isOver = !hasMore || data.length === 0;
+    }
+    return owners.get(contractId);
+  }
+
+  return async (contractId: string): Promise<string | undefined> => {
+    const found = turn.then(async () => await search(contractId));
+    turn = found.catch(() => undefined);
+    return await found;
+  };
+}
+
+/**
+ * The dates of a contract, from the range that its cost is calculated for without one (interface 4.18). A range that ends on
+ * the day of the question, or where it begins, is that of a contract without an end as much as of one that ends then.
+ */
+function datesOf({ startDate, endDate, queriedAt }: ResponseBody<'usage.cost'>) {
+  const [start, end, asked] = [startDate, endDate, queriedAt].map((instant) => instant.slice(0, 10));
+  return end === asked || end === start ? { startDate: start } : { startDate: start, endDate: end };
+}
+
+/** What was loaded last, by id; a failure is not remembered. */
+function remembered<T>(size: number, load: (id: string) => Promise<T>): (id: string) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return async (id) => {
+    const before = known.get(id);
+    if (before !== undefined) return await before;
+    const loading = load(id);
+    known.set(id, loading);
+    const [oldest] = known.keys();
+    if (known.size > size && oldest !== undefined) known.delete(oldest);
+    try {
+      return await loading;
+    } catch (error) {
+      known.delete(id);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,61 @@
+/** Which contracts to pull: ids from the command line and from a file. */
+
+import { BadRequestError, BillingError } from '../../errors.ts';
+import { readCsv } from '../csv-file.ts';
+import { folded } from '../flags.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** A contract, and what the documented interface does not tell of it, where it is known. */
+export interface Wanted {
+  readonly contractId: string;
+  readonly customerId?: string | undefined;
+  readonly planId?: string | undefined;
+}
+
+export interface WantedFlags {
+  readonly contract?: readonly string[];
+  readonly from?: string;
+  readonly customer?: string;
+  readonly plan?: string;
+}
+
+/** In the order in which they were given, each once. `--customer` and `--plan` are for those that say nothing else. */
+export async function readWanted(flags: WantedFlags, terminal: Terminal): Promise<Wanted[]> {
+  const listed = flags.from === undefined ? [] : await readFrom(flags.from, terminal);
+  const all = [...(flags.contract ?? []).map((contractId): Wanted => ({ contractId })), ...listed];
+  const byId = new Map<string, Wanted>();
+  for (const { contractId, customerId = flags.customer, planId = flags.plan } of all) {
+    const before = byId.get(contractId);
+    byId.set(contractId, {
+      contractId,
+      customerId: customerId ?? before?.customerId,
+      planId: planId ?? before?.planId,
+    });
+  }
+  if (byId.has('')) throw new BillingError('usage', '--contract: the id is empty');
+  return [...byId.values()];
+}
+
+/** Names of columns, without their case and punctuation. */
+const columnNames = { contractId: ['contractid', 'contract', 'id'], customerId: ['customerid'], planId: ['planid'] };
+
+/** Ids one a line, or a CSV file whose header names the column of ids; other columns mean nothing here. */
+async function readFrom(path: string, terminal: Terminal): Promise<Wanted[]> {
+  const { header, rows } = await readCsv(path, ',', terminal);
+  const columnOf = (names: readonly string[]) => header.findIndex((name) => names.includes(folded(name)));
+  const own = columnOf(columnNames.contractId);
+  if (own === -1 && header.length > 1) {
+    throw new BadRequestError(`${path}: no column is called contractId`, {
+      hint: 'a file has ids alone, one a line, or a header with contractId, and customerId and planId where known',
+    });
+  }
+  if (own === -1)
+    return [header, ...rows.map(({ cells }) => cells)].map(([cell = '']) => ({ contractId: cell.trim() }));
+  const [customer, plan] = [columnOf(columnNames.customerId), columnOf(columnNames.planId)];
+  return rows.map(({ line, cells }) => {
+    const cell = (index: number) => cells[index]?.trim() || undefined;
+    const contractId = cell(own);
+    if (contractId === undefined) throw new BadRequestError(`${path}: line ${line} has no contract id`);
+    return { contractId, customerId: cell(customer), planId: cell(plan) };
+  });
+}

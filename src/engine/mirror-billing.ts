@@ -1,0 +1,225 @@
+/**
+ * A mirror as `Billing`: reads are answered from what was pulled, as the service answered them. Nothing is calculated anew
+ * but the balance, which is a sum of the ledger; and nothing is written.
+ */
+
+import { foldLedger } from '../calculation/ledger.ts';
+import type { LedgerEntry, LedgerEntryType, LedgerSourceType } from '../calculation/ledger.ts';
+import { decimal, microsOfCredits } from '../calculation/money.ts';
+import { BadRequestError, BillingError, NotFoundError } from '../errors.ts';
+import { textOfNumber } from '../exact-json.ts';
+import { limits } from '../limits.ts';
+import { loadOperation } from '../operations/index.ts';
+import type { Answer, Billing, OperationName, OperationTable, ResponseBody } from '../operations/index.ts';
+import type { Mirror, MirrorFilter, Mirrored, MirroredKind, StoredMirrored } from '../operations/mirror.ts';
+import { changesState } from '../operations/operation.ts';
+import type { Operation } from '../operations/operation.ts';
+import { parseInput } from '../operations/parse.ts';
+import type { ParsedInput } from '../operations/parse.ts';
+import { openMirror } from '../store/mirror-file.ts';
+import { wireBalance } from './credits-balance.ts';
+import { listBody, pageOf } from './listing.ts';
+
+type Reading<N extends OperationName> = (mirror: Mirror, input: ParsedInput<OperationTable[N]>) => Promise<unknown>;
+
+interface PageQuery {
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+}
+
+/** What can be read of a mirror. */
+const readings: { readonly [N in OperationName]?: Reading<N> } = {
+  'customers.get': async (mirror, { params }) => await one(mirror, 'customer', params.customerId),
+  'customers.list': async (mirror, { query }) =>
+    await page(mirror, 'customer', query, { where: { 'metadata.externalCustomerId': query.externalCustomerId } }),
+  'plans.get': async (mirror, { params }) => await one(mirror, 'plan', params.planId),
+  'plans.list': async (mirror, { query }) => await page(mirror, 'plan', query, {}),
+  'pricing.get': async (mirror, { params }) => await one(mirror, 'pricing', params.pricingId),
+  'pricing.list': async (mirror, { query }) =>
+    await page(mirror, 'pricing', query, { where: { productId: query.productId, model: query.model } }),
+  'contracts.get': async (mirror, { params }) => await one(mirror, 'contract', params.contractId),
+  'contracts.list': listContracts,
+  'invoices.get': async (mirror, { params, query }) => {
+    const { body } = await found(mirror, 'invoice', params.invoiceId);
+    return { data: invoiceOf(body, query.include) };
+  },
+  'invoices.list': async (mirror, { query }) => {
+    const { createdAfter, createdBefore, customerId, status } = query;
+    const filter = { where: { customerId, status }, createdAfter, createdBefore };
+    return await page(mirror, 'invoice', query, filter, (body) => invoiceOf(body, query.include));
+  },
+  'credits.ledger': readLedger,
+  'credits.balance': readBalance,
+  'budgets.usage': async (mirror, { params }) => await one(mirror, 'budgets', params.contractId),
+  'budgets.list': listBudgets,
+};
+
+/** The service as far as the mirror at `url` has it. Throws ConflictError for a file that is none. */
+export async function openMirrorBilling(url: string): Promise<{ readonly billing: Billing; close(): Promise<void> }> {
+  const mirror = await openMirror(url);
+  return { billing: mirrorBilling(mirror), close: async () => await mirror.close() };
+}
+
+function mirrorBilling(mirror: Mirror): Billing {
+  return {
+    async call<N extends OperationName>(name: N, input = {}): Promise<Answer<N>> {
+      const operation: Operation = await loadOperation(name);
+      const reading: Reading<N> | undefined = readings[name];
+      if (reading === undefined) throw await notMirrored(mirror, operation);
+      const parsed = parseInput(operation, input) as ParsedInput<OperationTable[N]>;
+      return { status: operation.status, body: (await reading(mirror, parsed)) as ResponseBody<N> };
+    },
+  };
+}
+
+async function notMirrored(mirror: Mirror, operation: Operation): Promise<BillingError> {
+  const { address } = await mirror.source();
+  const why = changesState(operation)
+    ? 'it is only read: nothing was changed'
+    : `it has no answer to ${operation.command.group} ${operation.command.verb}`;
+  return new BillingError('notOffered', `${mirror.location} mirrors ${address}; ${why}`, {
+    hint: 'ask the service itself with --profile, or try things out on a database of your own',
+  });
+}
+
+const nouns: Readonly<Record<MirroredKind, string>> = {
+  customer: 'customer',
+  plan: 'plan',
+  pricing: 'price',
+  contract: 'contract',
+  invoice: 'invoice',
+  ledger: 'contract',
+  budgets: 'contract',
+};
+
+async function found(mirror: Mirror, kind: MirroredKind, id: string): Promise<StoredMirrored> {
+  const record = await mirror.find(kind, id);
+  if (record !== undefined) return record;
+  throw new NotFoundError(`the mirror has no ${nouns[kind]} of this id`, {
+    hint: 'more contracts are pulled into it with: tally pull --contract ID --to FILE',
+  });
+}
+
+async function one(mirror: Mirror, kind: MirroredKind, id: string) {
+  return { data: (await found(mirror, kind, id)).body };
+}
+
+async function page(
+  mirror: Mirror,
+  kind: MirroredKind,
+  query: PageQuery,
+  filter: MirrorFilter,
+  shown: (body: Mirrored['body']) => unknown = (body) => body,
+) {
+  const asked = pageOf(query, kind === 'pricing' ? limits.defaultPricingPageSize : undefined);
+  const rows = await mirror.list(kind, { ...filter, ...asked });
+  return listBody(
+    rows,
+    asked,
+    rows.rows.map(({ body }) => shown(body)),
+  );
+}
+
+/** Lines were pulled with every invoice; the dates of its period are no part of the documented interface. */
+function invoiceOf(body: Mirrored['body'], include: readonly ('lineItems' | 'period')[] = []) {
+  if (include.includes('period')) {
+    throw new BadRequestError('include: a mirror has no periods, which the documented interface does not show');
+  }
+  if (include.includes('lineItems')) return body;
+  const { lineItems: _lines, ...invoice } = body;
+  return invoice;
+}
+
+async function listContracts(mirror: Mirror, { query }: ParsedInput<OperationTable['contracts.list']>) {
+  const { externalCustomerId, planId, isActive } = query;
+  const customers =
+    externalCustomerId === undefined
+      ? undefined
+      : await mirror.list('customer', { where: { 'metadata.externalCustomerId': externalCustomerId }, limit: 1 });
+  // Of a customer that is not there, nothing is.
+  const owner = customers === undefined ? undefined : (customers.rows[0]?.id ?? '');
+  if (owner !== undefined && query.customerId !== undefined && owner !== query.customerId) {
+    return listBody({ rows: [], total: 0 }, pageOf(query), []);
+  }
+  return await page(mirror, 'contract', query, { where: { customerId: owner ?? query.customerId, planId, isActive } });
+}
+
+interface WireEntry {
+  readonly id: string;
+  readonly type: LedgerEntryType;
+  readonly amountCents: Parameters<typeof textOfNumber>[0];
+  readonly creditAmount: Parameters<typeof textOfNumber>[0];
+  readonly creditRateCents: Parameters<typeof textOfNumber>[0];
+  readonly currency: string;
+  readonly description: string;
+  readonly sourceType: LedgerSourceType;
+  readonly invoiceId?: string | null;
+  readonly grantEntryId?: string | null;
+  readonly expiresAt?: string | null;
+  readonly isPromotional: boolean;
+  readonly createdAt: string;
+}
+
+/** Newest first. */
+function entriesOf({ body }: Mirrored): readonly WireEntry[] {
+  return body['entries'] as readonly WireEntry[];
+}
+
+async function readLedger(mirror: Mirror, { params, query }: ParsedInput<OperationTable['credits.ledger']>) {
+  const { type, createdAfter, createdBefore, limit, offset = 0 } = query;
+  const matching = entriesOf(await found(mirror, 'ledger', params.contractId)).filter(
+    (entry) =>
+      (type === undefined || entry.type === type) &&
+      (createdAfter === undefined || entry.createdAt >= createdAfter) &&
+      (createdBefore === undefined || entry.createdAt < createdBefore),
+  );
+  const end = limit === undefined ? undefined : offset + limit;
+  return { data: { totalCount: matching.length, entries: matching.slice(offset, end) } };
+}
+
+/** As it was when it was pulled, from the entries alone: drafts do not count, as in the balance of the service. */
+async function readBalance(mirror: Mirror, { params, query }: ParsedInput<OperationTable['credits.balance']>) {
+  if (query.include?.includes('projected') === true) {
+    throw new BadRequestError('include: a mirror cannot project, since it has no events');
+  }
+  const record = await found(mirror, 'ledger', params.contractId);
+  const at = Temporal.Instant.from(record.pulledAt);
+  const oldestFirst = entriesOf(record).toReversed();
+  const entries = oldestFirst.map((entry, index) => ledgerEntryOf(entry, index, params.contractId));
+  return { data: wireBalance(foldLedger(entries, { at, openInvoiceIds: new Set() }), at) };
+}
+
+/** What the interface does not show of an entry is no part of a balance, but for what a paid credit cost. */
+function ledgerEntryOf(entry: WireEntry, seq: number, contractId: string): LedgerEntry {
+  const creditRateCents = BigInt(textOfNumber(entry.creditRateCents));
+  return {
+    id: entry.id,
+    seq,
+    contractId,
+    type: entry.type,
+    amountCents: BigInt(textOfNumber(entry.amountCents)),
+    creditMicros: microsOfCredits(decimal(textOfNumber(entry.creditAmount))),
+    creditRateCents,
+    purchaseRateCents: entry.isPromotional ? 0n : creditRateCents,
+    currency: entry.currency,
+    description: entry.description,
+    sourceType: entry.sourceType,
+    invoiceId: entry.invoiceId ?? undefined,
+    grantEntryId: entry.grantEntryId ?? undefined,
+    expiresAt: typeof entry.expiresAt === 'string' ? Temporal.Instant.from(entry.expiresAt) : undefined,
+    isPromotional: entry.isPromotional,
+    appliedCents: 0n,
+    balanceAfterCents: 0n,
+    creditBalanceAfterMicros: 0n,
+    createdAt: Temporal.Instant.from(entry.createdAt),
+  };
+}
+
+/** The budgets of the last pull, without what they had consumed. */
+async function listBudgets(mirror: Mirror, { params }: ParsedInput<OperationTable['budgets.list']>) {
+  const { budgets, contractId, walletMode } = (await found(mirror, 'budgets', params.contractId)).body;
+  const shown = (budgets as readonly Readonly<Record<string, unknown>>[]).map(
+    ({ consumedUnits: _units, consumedCents: _cents, percentConsumed: _percent, ...budget }) => budget,
+  );
+  return { data: { budgets: shown, contractId, walletMode } };
+}

@@ -1,0 +1,86 @@
+/** Whether a file is a mirror: one look at its head, since every command that opens a database asks. */
+
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { withoutPassword } from '../database-url.ts';
+import { BillingError, ConflictError, NotFoundError } from '../errors.ts';
+import type { Mirror, MirrorSource } from '../operations/mirror.ts';
+import { applicationIds } from './application-id.ts';
+import { isPostgresUrl, pathOf } from './open.ts';
+
+/** Where a SQLite file has its application id, as four bytes, the highest first (https://sqlite.org/fileformat.html). */
+const applicationIdOffset = 68;
+
+export function isMirrorFile(url: string): boolean {
+  if (isPostgresUrl(url)) return false;
+  const path = pathOf(url);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, 'r');
+    const head = Buffer.alloc(4);
+    return readSync(descriptor, head, 0, 4, applicationIdOffset) === 4 && head.readUInt32BE() === applicationIds.mirror;
+  } catch {
+    // What cannot be read is for the opening to explain.
+    return false;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** Opens a mirror to read from it. Throws NotFoundError where there is no file, ConflictError where it is no mirror. */
+export async function openMirror(url: string): Promise<Mirror> {
+  const path = filePathOf(url);
+  if (sizeOf(path) === undefined) {
+    throw new NotFoundError(`there is no mirror at ${path}`, {
+      hint: 'make one with: tally pull --contract ID --to FILE',
+    });
+  }
+  if (!isMirrorFile(path)) throw notAMirror(path);
+  const { openSqliteMirror } = await import('./backends/sqlite-mirror.ts');
+  return await openSqliteMirror(path, { readOnly: true });
+}
+
+/**
+ * Opens the mirror of `source` to write into, made where there is no file or an empty one. Throws ConflictError where the
+ * file is something else, or mirrors another service: both are left as they are.
+ */
+export async function openMirrorOf(source: MirrorSource, url: string): Promise<Mirror> {
+  const path = filePathOf(url);
+  if ((sizeOf(path) ?? 0) > 0 && !isMirrorFile(path)) throw notAMirror(path);
+  const { openSqliteMirror } = await import('./backends/sqlite-mirror.ts');
+  const mirror = await openSqliteMirror(path, { source });
+  const found = await mirror.source();
+  if (isSameService(found, source)) return mirror;
+  await mirror.close();
+  throw new ConflictError(`${path} mirrors ${wordsOf(found)}, and not ${wordsOf(source)}: nothing was pulled`, {
+    hint: 'give every service a file of its own',
+  });
+}
+
+/** Two profiles of one address may have keys of two organizations. */
+function isSameService(one: MirrorSource, other: MirrorSource): boolean {
+  if (one.environment !== other.environment || one.address !== other.address) return false;
+  return one.profile === undefined || other.profile === undefined || one.profile === other.profile;
+}
+
+function wordsOf({ address, environment, profile }: MirrorSource): string {
+  return `${address} (${environment}${profile === undefined ? '' : `, profile ${profile}`})`;
+}
+
+function filePathOf(url: string): string {
+  const path = isPostgresUrl(url) ? ':memory:' : pathOf(url);
+  if (path === ':memory:') throw new BillingError('usage', `a mirror is a file, and ${withoutPassword(url)} is none`);
+  return resolve(path);
+}
+
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
+}
+
+function notAMirror(path: string): ConflictError {
+  return new ConflictError(`${path} is there already and is no mirror: it was left as it is`, {
+    hint: 'pull into a new file',
+  });
+}
