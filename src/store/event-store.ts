@@ -103,6 +103,21 @@ export interface EventFault {
   readonly fault: 'versions' | 'owner' | 'properties';
 }
 
+/** What a store derived from its events, and that is not what they come to. */
+export interface UpkeepFault {
+  /** Of `rollUp` the customer whose usage would be read wrongly; of `key` the event that its key does not find. */
+  readonly objectId: string;
+  readonly fault: 'rollUp' | 'key';
+}
+
+/** Of a store that keeps more than the events, so that they are found and read quickly. */
+export interface EventUpkeep {
+  /** What differs from a recount, the first ones of each fault; reads every event of the organization. */
+  listFaults(tx: Transaction, orgId: string): Promise<readonly UpkeepFault[]>;
+  /** Makes all of it anew from the events of every organization. Belongs into a `write`. */
+  rebuild(tx: Transaction): Promise<void>;
+}
+
 export interface EventStore {
   /**
    * Records events in their order; the outcomes stand in the same order. Two events are the same when customer,
@@ -136,4 +151,7 @@ export interface EventStore {
 
   /** Events that are not as `append` leaves them, the first ones of each fault; reads every event of the organization. */
   listFaults(tx: Transaction, orgId: string): Promise<readonly EventFault[]>;
+
+  /** Absent where events are all that is kept. */
+  readonly upkeep?: EventUpkeep | undefined;
 }

@@ -42,4 +42,9 @@ export interface StoreOptions {
   readonly busyTimeoutMilliseconds?: number | undefined;
   /** Open for reading alone; a file that does not exist is then an error. */
   readonly readOnly?: boolean | undefined;
+  /**
+   * When a store that derives data from events does so: at so many new ones, and where a day has so many. Small numbers show
+   * in a test what else takes a million events.
+   */
+  readonly eventUpkeep?: { readonly longestTail: number; readonly leastKept: number } | undefined;
 }

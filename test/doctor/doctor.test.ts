@@ -8,6 +8,7 @@ import { contractChecks, databaseChecks, organizationChecks } from '../../src/en
 import type { CheckName } from '../../src/engine/doctor/checks.ts';
 import { examine } from '../../src/engine/doctor/examination.ts';
 import type { Examination } from '../../src/operations/findings.ts';
+import { createKeyHash } from '../../src/store/key-hash.ts';
 import { openStore } from '../../src/store/open.ts';
 import { finalize, invoiceAt, subscribe, use } from '../support/billing-scenario.ts';
 import { createContract, createCustomer } from '../support/usage-scenario.ts';
@@ -153,16 +154,24 @@ const faults: Readonly<Record<Exclude<CheckName, 'permissions'>, Fault>> = {
     const own = one(`SELECT json_extract(items, '$[0].productId') AS id FROM contracts WHERE id = ?`, young)['id'];
     run(`UPDATE contracts SET items = replace(items, ?, 'elsewhere') WHERE id = ?`, own ?? null, young);
   },
-  attribution: ({ run }) => run(`UPDATE events SET contractId = NULL WHERE idempotencyKey = 'c'`),
+  attribution: ({ run }) => run(`UPDATE events SET contractSeq = NULL WHERE idempotencyKey = 'c'`),
   'unpriced-credits': ({ append }, { billed }) =>
     void append(billed, { type: 'grant', creditMicros: 5_000_000n, ...created }),
   'invoice-numbers': ({ run }) => run('UPDATE organizations SET nextInvoiceNumber = 9'),
   events: ({ run }) => run(`UPDATE events SET version = 2 WHERE idempotencyKey = 'c'`),
   'late-flags': ({ run }) => run(`UPDATE events SET isLate = 1 WHERE idempotencyKey = 'c'`),
-  'late-events': ({ run }) =>
-    run(`INSERT INTO events (orgId, idempotencyKey, id, customerId, contractId, eventName, timestampEpochMs,
-      propertiesJson, receivedAtEpochMs, isLate, version) SELECT orgId, 'too late', 'too late', customerId, contractId,
-      eventName, timestampEpochMs, propertiesJson, receivedAtEpochMs, 1, 1 FROM events WHERE idempotencyKey = 'b'`),
+  'late-events': ({ run, one }) => {
+    run(`INSERT INTO events (idempotencyKey, id, customerSeq, contractSeq, nameId, timestampEpochMs, propertiesJson,
+      receivedAtEpochMs, isLate, version) SELECT 'too late', 'too late', customerSeq, contractSeq, nameId,
+      timestampEpochMs, propertiesJson, receivedAtEpochMs, 1, 1 FROM events WHERE idempotencyKey = 'b'`);
+    const { id } = one('SELECT id FROM organizations') as { readonly id: string };
+    const hash = createKeyHash(id)('too late');
+    run(`INSERT INTO eventKeyTail SELECT ?, seq FROM events WHERE idempotencyKey = 'too late'`, hash);
+    run(
+      `INSERT INTO eventTail SELECT customerSeq, timestampEpochMs, seq FROM events WHERE idempotencyKey = 'too late'`,
+    );
+  },
+  'roll-ups': ({ run }) => run('UPDATE eventKeyTail SET hash = 1 WHERE eventSeq = 1'),
   outbox: ({ run, one }) => {
     const orgId = one('SELECT id FROM organizations')['id'] ?? null;
     const at = '2026-05-09T00:00:00.000Z';

@@ -3,6 +3,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,6 +13,7 @@ import { schemaVersion } from '../../src/store/migrations/migration.ts';
 import { openStore } from '../../src/store/open.ts';
 import { openBook, readBook, stepsOf } from './book.ts';
 import { dump, placeImage, schemaOf, tablesOf, withDatabase } from './database-image.ts';
+import { selectAsBefore6 } from './older-events.ts';
 import { migrateTo } from './migrate-to.ts';
 import { firstDifference } from './reference-book.ts';
 import { damageOf, problemsOf } from './soundness.ts';
@@ -65,11 +67,19 @@ function rowsOf(file: string, like?: ReadonlyMap<string, readonly Row[]>): Map<s
       tables.map((table) => {
         const known = Object.keys(like?.get(table)?.[0] ?? {});
         const columns = known.length === 0 ? '*' : known.map((name) => `"${name}"`).join(', ');
-        const rows = database.prepare(`SELECT ${columns} FROM "${table}"`).all();
+        const source = known.includes('eventName') ? selectAsBefore6(table) : undefined;
+        const rows = database
+          .prepare(`SELECT ${columns} FROM ${source === undefined ? `"${table}"` : `(${source})`}`)
+          .all();
         return [table, rows.map((row) => ({ ...row }))];
       }),
     );
   });
+}
+
+/** A version that is moved to another table may stand at another place. */
+function inAnyOrder(rows: ReadonlyMap<string, readonly Row[]>): Map<string, string[]> {
+  return new Map([...rows].map(([table, own]) => [table, own.map((row) => inspect(row)).toSorted()]));
 }
 
 describe.each(older)('a database of schema %i', (version) => {
@@ -102,7 +112,7 @@ describe.each(older)('a database of schema %i', (version) => {
     const file = old(version);
     const before = rowsOf(file);
     await upgraded(file);
-    expect(rowsOf(file, before)).toEqual(before);
+    expect(inAnyOrder(rowsOf(file, before))).toEqual(inAnyOrder(before));
   });
 
   test('reads the same: invoices and ledgers as they were, whole and sealed, and the work goes on', async () => {

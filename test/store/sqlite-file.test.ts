@@ -221,17 +221,19 @@ describe('rows of events', () => {
     expect(() => withSqlite((database) => database.exec(statement))).toThrow('append-only');
   });
 
-  test('are found by the index, without sorting', () => {
+  test('are found in the tail by customer and time, and their rows by number', () => {
     const plan = withSqlite((database) =>
       database
         .prepare(
-          `EXPLAIN QUERY PLAN SELECT eventName FROM events WHERE orgId = 'o' AND customerId = 'c'
-             AND timestampEpochMs >= 1 AND timestampEpochMs < 2 ORDER BY timestampEpochMs, seq`,
+          `EXPLAIN QUERY PLAN SELECT event.nameId FROM eventTail AS tail CROSS JOIN events AS event ON event.seq = tail.eventSeq
+             WHERE tail.customerSeq = 1 AND tail.timestampEpochMs >= 1 AND tail.timestampEpochMs < 2
+             ORDER BY tail.timestampEpochMs, tail.eventSeq`,
         )
         .all(),
     );
     expect(plan.map(({ detail }) => detail)).toEqual([
-      'SEARCH events USING INDEX events_customer (orgId=? AND customerId=? AND timestampEpochMs>? AND timestampEpochMs<?)',
+      'SEARCH tail USING PRIMARY KEY (customerSeq=? AND timestampEpochMs>? AND timestampEpochMs<?)',
+      'SEARCH event USING INTEGER PRIMARY KEY (rowid=?)',
     ]);
   });
 });

@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 
 import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
 import { describeDatabase } from './database-suite.ts';
 import { describeEventAggregation } from './event-aggregation-suite.ts';
 import { describeEventStore } from './event-store-suite.ts';
@@ -25,3 +26,16 @@ describeEventStore('SQLite in a file', openFile);
 describeEventStore('SQLite in memory', openMemory);
 describeEventAggregation('SQLite in a file', openFile);
 describeEventAggregation('SQLite in memory', openMemory);
+
+// With thresholds this small every story has segments, totals and runs of keys that grow, merge and are left.
+const eventUpkeep = { longestTail: 3, leastKept: 1 };
+const openBusy = () => openStore(':memory:', { eventUpkeep });
+describeEventStore('SQLite with tiny segments', openBusy);
+describeEventAggregation('SQLite with tiny segments', openBusy, { tidy: expectUpkeep, runs: 150 });
+describeEventAggregation('SQLite rebuilt at every step', openMemory, {
+  tidy: (store) => store.write(async (tx) => await store.events.upkeep?.rebuild(tx)),
+});
+
+async function expectUpkeep(store: Store): Promise<void> {
+  expect(await store.read(async (tx) => await store.events.upkeep?.listFaults(tx, 'org-a'))).toEqual([]);
+}

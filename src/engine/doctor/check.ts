@@ -2,7 +2,7 @@
 
 import type { BillingTerms } from '../../calculation/invoice-draft.ts';
 import type { Inspection } from '../../store/inspection.ts';
-import type { EventFault } from '../../store/event-store.ts';
+import type { EventFault, UpkeepFault } from '../../store/event-store.ts';
 import type { Budget } from '../../store/records/budgets.ts';
 import type { NumberedInvoice } from '../../store/records/census.ts';
 import type { Contract } from '../../store/records/contracts.ts';
@@ -59,6 +59,8 @@ export interface OrganizationFacts {
   readonly clock: Temporal.Instant;
   readonly numbers: { readonly invoices: readonly NumberedInvoice[]; readonly next: number };
   readonly eventFaults: readonly EventFault[];
+  /** What the event store derived, and that a recount does not give; empty where it derives nothing. */
+  readonly upkeepFaults: readonly UpkeepFault[];
   readonly lateEvents: LateEvents;
   /** Since when the longest waiting webhook delivery has been due; unknown where time is simulated. */
   readonly oldestDueDelivery: Temporal.Instant | undefined;

@@ -218,6 +218,12 @@ export const organizationChecks = {
     fix: restore,
     find: organization.eventProblems,
   },
+  'roll-ups': {
+    rule: 'What is kept beside the events, to find and meter them quickly, is what a recount of them gives.',
+    severity: 'error',
+    fix: 'make it anew from the events: tally doctor --rebuild',
+    find: organization.rollUpProblems,
+  },
   'late-flags': {
     rule: 'Only events of finalized periods are left out of bills (invariant 18).',
     severity: 'error',

@@ -152,6 +152,7 @@ async function readFacts(
     clock: simulated ?? now(),
     numbers: await readLegalNumbers(tx, id),
     eventFaults: isFull ? await store.events.listFaults(tx, id) : [],
+    upkeepFaults: isFull ? ((await store.events.upkeep?.listFaults(tx, id)) ?? []) : [],
     lateEvents: await readLateEvents({ tx, orgId: id, events: store.events }, isFull),
     oldestDueDelivery: due === undefined ? undefined : Temporal.Instant.from(due),
   };

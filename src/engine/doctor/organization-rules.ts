@@ -1,7 +1,7 @@
 /** What must hold over all contracts of an organization (reliability 5, invariants 17, 18 and 25), and what is worth a look. */
 
 import { limits } from '../../limits.ts';
-import type { EventFault } from '../../store/event-store.ts';
+import type { EventFault, UpkeepFault } from '../../store/event-store.ts';
 import type { OrganizationFacts, Problem } from './check.ts';
 
 /** Legal numbers are 1 to n, in the order of finalization. */
@@ -33,6 +33,16 @@ export function eventProblems({ eventFaults }: OrganizationFacts): Problem[] {
     objectId: idempotencyKey,
     problem: `event ${idempotencyKey} ${faultWords[fault]}`,
   }));
+}
+
+const upkeepWords: Readonly<Record<UpkeepFault['fault'], (objectId: string) => string>> = {
+  rollUp: (customerId) => `what is kept to meter customer ${customerId} quickly is not what the events come to`,
+  key: (key) => `event ${key} is not found by its key, so that it would count twice if it were sent again`,
+};
+
+/** What is kept beside the events says what they say. */
+export function rollUpProblems({ upkeepFaults }: OrganizationFacts): Problem[] {
+  return upkeepFaults.map(({ objectId, fault }) => ({ objectId, problem: upkeepWords[fault](objectId) }));
 }
 
 /** Only what a finalized invoice would bill is late: all other events are billed. */

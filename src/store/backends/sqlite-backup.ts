@@ -20,7 +20,7 @@ export interface CopiedDatabase {
 const allPages = 2_147_483_647;
 
 /** Schema versions from which there is something to count. */
-const versionWith = { events: 2, seals: 4 } as const;
+const versionWith = { events: 2, seals: 4, shortIds: 6 } as const;
 
 /** Copies the database at `source` as it stands now into `target`, an empty file. The copy needs no log beside it. */
 export async function copyDatabase(source: string, target: string): Promise<void> {
@@ -73,10 +73,19 @@ function organizationsOf(copy: DatabaseSync, schemaVersion: number): BackedUpOrg
       contractCount: count('contracts'),
       invoiceCount: count('invoices'),
       entryCount: count('ledgerEntries'),
-      eventCount: schemaVersion >= versionWith.events ? count('events') : 0,
+      eventCount: countEvents(copy, id, schemaVersion),
       ledgerHead: schemaVersion >= versionWith.seals ? ledgerHeadOf(copy, id) : '',
     };
   });
+}
+
+function countEvents(copy: DatabaseSync, orgId: string, schemaVersion: number): number {
+  if (schemaVersion < versionWith.events) return 0;
+  const owned =
+    schemaVersion < versionWith.shortIds
+      ? '"orgId" = ?'
+      : '"customerSeq" IN (SELECT "seq" FROM "customers" WHERE "orgId" = ?)';
+  return Number(copy.prepare(`SELECT count(*) AS "total" FROM "events" WHERE ${owned}`).get(orgId)?.['total']);
 }
 
 function ledgerHeadOf(copy: DatabaseSync, orgId: string): string {

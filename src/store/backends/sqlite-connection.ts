@@ -20,6 +20,11 @@ export interface SqliteConnection {
   readonly isTransaction: boolean;
   /** A read or write of the disk failed: nothing that this transaction does can be relied on. */
   readonly isBroken: boolean;
+  /** The transaction that runs is one for writing. */
+  readonly isWriting: boolean;
+  /** How many handles and how many transactions there have been, the present ones included. */
+  readonly handleCount: number;
+  readonly transactionCount: number;
   /** How long a transaction waits for another writer. */
   readonly busyMilliseconds: number;
   /** A prepared statement, the same one for the same text while the connection lives. Integers are read as bigint. */
@@ -70,6 +75,9 @@ export async function openConnection(location: string, options: StoreOptions): P
   const waiting = { path, busyMilliseconds };
   let handle = await waitForLock(waiting, () => openHandle(path, options));
   let isBroken = false;
+  let isWriting = false;
+  let handleCount = 1;
+  let transactionCount = 0;
 
   async function replaceIfNeeded(): Promise<void> {
     const isOutdated = handle.stamp !== undefined && handle.stamp !== stampOf(path);
@@ -78,6 +86,7 @@ export async function openConnection(location: string, options: StoreOptions): P
     if (handle.database.isOpen) handle.database.close();
     handle = await waitForLock(waiting, () => openHandle(path, options));
     isBroken = false;
+    handleCount += 1;
   }
 
   const connection: SqliteConnection = {
@@ -90,6 +99,15 @@ export async function openConnection(location: string, options: StoreOptions): P
     },
     get isBroken() {
       return isBroken;
+    },
+    get isWriting() {
+      return isWriting && handle.database.isTransaction;
+    },
+    get handleCount() {
+      return handleCount;
+    },
+    get transactionCount() {
+      return transactionCount;
     },
     prepare(sql) {
       const known = statements.get(sql);
@@ -107,7 +125,10 @@ export async function openConnection(location: string, options: StoreOptions): P
     async tryBegin(access) {
       await replaceIfNeeded();
       if (access === 'write' && handle.isReadOnly) throw readOnlyError(path);
-      return beginNow(connection, access);
+      const version = beginNow(connection, access);
+      isWriting = access === 'write';
+      transactionCount += 1;
+      return version;
     },
     commit() {
       connection.prepare('COMMIT').run();

@@ -1,83 +1,89 @@
 /**
  * Events in SQLite. This is the hot path, so it speaks to prepared statements: a query builder costs more than the row.
- * The table `events` holds the effective versions; a trigger keeps what an update supersedes in `eventVersions`.
+ * The table `events` holds the effective versions; a trigger keeps what an update supersedes in `eventVersions`. What stands
+ * beside them for reading is derived: `sqlite-event-segments` and `sqlite-event-keys`.
  */
 
 import type { SQLInputValue } from 'node:sqlite';
 
-import { limits } from '../../limits.ts';
-import { aggregateByScan } from '../event-aggregation.ts';
-import { isSameEvent, ReusedEvent } from '../event-content.ts';
-import type {
-  AppendOutcome,
-  CanReplace,
-  EventFault,
-  EventPage,
-  EventQuery,
-  EventScan,
-  EventStore,
-  NewEvent,
-  ScannedEvent,
-  StoredEvent,
-} from '../event-store.ts';
+import { ReusedEvent } from '../event-content.ts';
+import type { EventPage, EventQuery, EventScan, EventStore, ScannedEvent } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
+import { appendEvents, selectStored, storedEvent } from './sqlite-event-append.ts';
+import { listEventFaults, listUpkeepFaults, rebuildDerived } from './sqlite-event-check.ts';
+import { createSqliteEventKeys } from './sqlite-event-keys.ts';
+import { findEvents } from './sqlite-event-places.ts';
+import {
+  type FoundTotals,
+  keepTotals,
+  readSegments,
+  type UpkeepThresholds,
+  usualThresholds,
+} from './sqlite-event-segments.ts';
 
-const columns = `"id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
-  "receivedAtEpochMs", "isLate", "version"`;
+export interface SqliteEventStore extends EventStore {
+  /** Whether readers have found out totals that a transaction for writing may keep. */
+  readonly hasFoundTotals: () => boolean;
+  /** Keeps them; belongs into a transaction for writing. */
+  readonly keepFoundTotals: () => void;
+}
 
-const insertNew = `INSERT INTO "events" ("orgId", ${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
-  ON CONFLICT ("orgId", "idempotencyKey") DO NOTHING`;
-
-const selectEffective = `SELECT ${columns} FROM "events" WHERE "orgId" = ? AND "idempotencyKey" = ?`;
-
-const updateEffective = `UPDATE "events" SET ("id", "customerId", "contractId", "eventName", "timestampEpochMs",
-  "propertiesJson", "receivedAtEpochMs", "isLate", "version") = (?, ?, ?, ?, ?, ?, ?, ?, "version" + 1)
-  WHERE "orgId" = ? AND "idempotencyKey" = ?`;
-
-const selectVersions = `SELECT ${columns} FROM "eventVersions" WHERE "orgId" = ? AND "idempotencyKey" = ?
-  ORDER BY "version"`;
-
-const selectFaults: Readonly<Record<EventFault['fault'], string>> = {
-  versions: `SELECT "event"."idempotencyKey" FROM "events" AS "event" LEFT JOIN (
-      SELECT "idempotencyKey", count(*) AS "kept", max("version") AS "last" FROM "eventVersions"
-      WHERE "orgId" = :orgId GROUP BY "idempotencyKey"
-    ) AS "old" ON "old"."idempotencyKey" = "event"."idempotencyKey"
-    WHERE "event"."orgId" = :orgId
-      AND ("event"."version" - 1 <> ifnull("old"."kept", 0) OR "event"."version" - 1 <> ifnull("old"."last", 0))`,
-  owner: `SELECT "event"."idempotencyKey" FROM "events" AS "event" JOIN "contracts" AS "contract"
-      ON "contract"."orgId" = "event"."orgId" AND "contract"."id" = "event"."contractId"
-    WHERE "event"."orgId" = :orgId AND "contract"."customerId" <> "event"."customerId"`,
-  properties: `SELECT "idempotencyKey" FROM "events" AS "event"
-    WHERE "orgId" = :orgId AND NOT json_valid("propertiesJson")`,
-};
+/** More are not held for a writer: they can be found out again. */
+const mostFound = 10_000;
 
 /** The events of the database that `connection` is open on; every method runs inside the store's current transaction. */
-export function createSqliteEventStore(connection: SqliteConnection): EventStore {
-  const store: EventStore = {
-    append: (_tx, orgId, events, canReplace) => append(connection, orgId, events, canReplace),
-    aggregate: (tx, request) => aggregateByScan(store, tx, request),
+export function createSqliteEventStore(
+  connection: SqliteConnection,
+  thresholds: UpkeepThresholds = usualThresholds,
+): SqliteEventStore {
+  const keys = createSqliteEventKeys(connection);
+  let found: FoundTotals[] = [];
+  return {
+    async append(_tx, orgId, events, canReplace) {
+      const appender = { connection: inTransaction(connection), keys, thresholds };
+      return await appendEvents(appender, { orgId, events }, canReplace);
+    },
     async scan(_tx, request, onEvent) {
-      scan(connection, request, onEvent);
+      scan(inTransaction(connection), request, onEvent);
+    },
+    async aggregate(_tx, request) {
+      const answer = readSegments(inTransaction(connection), request, thresholds);
+      if (connection.isWriting) keepTotals(connection, answer.found);
+      else if (!connection.isReadOnly && found.length < mostFound) found.push(...answer.found);
+      return answer.readings;
     },
     async list(_tx, query) {
-      return list(connection, query, false);
+      return list(inTransaction(connection), query);
     },
     async listLate(_tx, query) {
-      return list(connection, query, true);
+      return page(inTransaction(connection), query, ['"event"."isLate" = 1']);
     },
     async listVersions(_tx, orgId, idempotencyKey) {
-      return inTransaction(connection).prepare(selectVersions).all(orgId, idempotencyKey).map(storedEvent);
+      const rows = inTransaction(connection)
+        .prepare(
+          `${selectStored('eventVersions')} WHERE "customer"."orgId" = ? AND "event"."idempotencyKey" = ?
+           ORDER BY "event"."version"`,
+        )
+        .all(orgId, idempotencyKey);
+      return rows.map(storedEvent);
     },
     async listFaults(_tx, orgId) {
-      return Object.entries(selectFaults).flatMap(([fault, text]) =>
-        inTransaction(connection)
-          .prepare(`${text} ORDER BY "event"."seq" LIMIT ${limits.findingsPerCheck}`)
-          .all({ orgId })
-          .map((row) => ({ idempotencyKey: row['idempotencyKey'] as string, fault: fault as EventFault['fault'] })),
-      );
+      return listEventFaults(inTransaction(connection), orgId);
+    },
+    upkeep: {
+      async listFaults(_tx, orgId) {
+        return listUpkeepFaults(inTransaction(connection), orgId);
+      },
+      async rebuild() {
+        rebuildDerived(inTransaction(connection), keys);
+      },
+    },
+    hasFoundTotals: () => found.length > 0,
+    keepFoundTotals() {
+      keepTotals(connection, found);
+      found = [];
     },
   };
-  return store;
 }
 
 /** Outside a transaction a statement would commit by itself, so a forgotten one is an error and not a slow success. */
@@ -86,154 +92,66 @@ function inTransaction(connection: SqliteConnection): SqliteConnection {
   return connection;
 }
 
-async function append(
-  connection: SqliteConnection,
-  orgId: string,
-  events: readonly NewEvent[],
-  canReplace: CanReplace,
-): Promise<readonly AppendOutcome[]> {
-  const insert = inTransaction(connection).prepare(insertNew);
-  const outcomes: AppendOutcome[] = [];
-  for (const event of events) {
-    const { changes } = insert.run(
-      orgId,
-      event.id,
-      event.idempotencyKey,
-      event.customerId,
-      event.contractId,
-      event.eventName,
-      BigInt(event.timestampEpochMs),
-      event.propertiesJson,
-      BigInt(event.receivedAtEpochMs),
-      event.isLate ? 1n : 0n,
-    );
-    outcomes.push(Number(changes) === 1 ? 'new' : await appendKnown(connection, orgId, event, canReplace));
-  }
-  return outcomes;
-}
-
-async function appendKnown(
-  connection: SqliteConnection,
-  orgId: string,
-  event: NewEvent,
-  canReplace: CanReplace,
-): Promise<AppendOutcome> {
-  const row = connection.prepare(selectEffective).get(orgId, event.idempotencyKey);
-  if (row === undefined) throw new Error(`the event ${event.idempotencyKey} is neither new nor known`);
-  const previous = storedEvent(row);
-  if (isSameEvent(previous, event)) return 'same';
-  if (!(await canReplace(previous, event))) return 'refused';
-  connection
-    .prepare(updateEffective)
-    .run(
-      event.id,
-      event.customerId,
-      event.contractId,
-      event.eventName,
-      BigInt(event.timestampEpochMs),
-      event.propertiesJson,
-      BigInt(event.receivedAtEpochMs),
-      event.isLate ? 1n : 0n,
-      orgId,
-      event.idempotencyKey,
-    );
-  return 'replaced';
-}
-
-function storedEvent(row: Record<string, unknown>): StoredEvent {
-  return {
-    id: row['id'] as string,
-    idempotencyKey: row['idempotencyKey'] as string,
-    customerId: row['customerId'] as string,
-    contractId: row['contractId'] as string | null,
-    eventName: row['eventName'] as string,
-    timestampEpochMs: Number(row['timestampEpochMs']),
-    propertiesJson: row['propertiesJson'] as string,
-    receivedAtEpochMs: Number(row['receivedAtEpochMs']),
-    isLate: row['isLate'] === 1n,
-    version: Number(row['version']),
-  };
-}
-
-/** A WHERE clause in the making: texts with placeholders, and the values for them in order. */
-interface Conditions {
-  readonly texts: string[];
-  readonly values: SQLInputValue[];
-}
-
-function demand(conditions: Conditions, text: string, ...values: SQLInputValue[]): void {
-  conditions.texts.push(text);
-  conditions.values.push(...values);
-}
-
-type ScanRow = readonly [string, number, string | null, string, string];
-
 function scan(connection: SqliteConnection, request: EventScan, onEvent: (event: ScannedEvent) => void): void {
-  const { texts, values } = scanConditions(request);
-  const statement = inTransaction(connection).prepare(
-    `SELECT "eventName", "timestampEpochMs", "contractId", "propertiesJson",
-       ${request.withKeys === true ? '"idempotencyKey"' : `''`} FROM "events" INDEXED BY "events_customer"
-     WHERE ${texts.join(' AND ')} ORDER BY "timestampEpochMs", "seq"`,
-  );
-  // Timestamps are safe integers by the table's CHECK; as numbers they need no conversion for each row.
-  statement.setReadBigInts(false);
-  statement.setReturnArrays(true);
+  const events = findEvents(connection, request);
+  events.sort((a, b) => a.timestampEpochMs - b.timestampEpochMs || a.eventSeq - b.eventSeq);
+  const contractIds = new Map<number, string>();
+  const select = connection.prepare('SELECT "propertiesJson", "idempotencyKey" FROM "events" WHERE "seq" = ?');
   const event = new ReusedEvent();
-  const rows = statement.iterate(...values) as Iterable<unknown> as Iterable<ScanRow>;
-  for (const [eventName, timestampEpochMs, contractId, propertiesJson, idempotencyKey] of rows) {
-    event.idempotencyKey = idempotencyKey;
+  for (const { eventSeq, timestampEpochMs, eventName, contractSeq } of events) {
+    const row = select.get(eventSeq);
+    event.idempotencyKey = request.withKeys === true ? String(row?.['idempotencyKey']) : '';
     event.eventName = eventName;
     event.timestampEpochMs = timestampEpochMs;
-    event.contractId = contractId;
-    event.propertiesJson = propertiesJson;
+    event.contractId = contractIdOf(connection, contractSeq, contractIds);
+    event.propertiesJson = String(row?.['propertiesJson']);
     event.forgetProperties();
     onEvent(event);
   }
 }
 
-function scanConditions(request: EventScan): Conditions {
-  const conditions: Conditions = { texts: [], values: [] };
-  const { orgId, customerId, fromEpochMs, toEpochMs, eventNames = [], excludedEventNames = [], contract } = request;
-  demand(conditions, '"orgId" = ? AND "customerId" = ?', orgId, customerId);
-  demand(conditions, '"timestampEpochMs" >= ? AND "timestampEpochMs" < ?', BigInt(fromEpochMs), BigInt(toEpochMs));
-  if (eventNames.length > 0) demand(conditions, `"eventName" IN (${placeholders(eventNames)})`, ...eventNames);
-  if (excludedEventNames.length > 0) {
-    demand(conditions, `"eventName" NOT IN (${placeholders(excludedEventNames)})`, ...excludedEventNames);
+function contractIdOf(connection: SqliteConnection, seq: number, known: Map<number, string>): string | null {
+  if (seq === 0) return null;
+  let id = known.get(seq);
+  if (id === undefined) {
+    id = String(connection.prepare('SELECT "id" FROM "contracts" WHERE "seq" = ?').get(seq)?.['id']);
+    known.set(seq, id);
   }
-  if (contract !== undefined) {
-    const outside = contract.unassignedOutside.map(
-      () => ' AND NOT ("timestampEpochMs" >= ? AND "timestampEpochMs" < ?)',
-    );
-    const bounds = contract.unassignedOutside.flatMap((taken) => [BigInt(taken.fromEpochMs), BigInt(taken.toEpochMs)]);
-    const text = `("contractId" = ? OR ("contractId" IS NULL${outside.join('')}))`;
-    demand(conditions, text, contract.contractId, ...bounds);
-  }
-  if (request.excludeLate) demand(conditions, '"isLate" = 0');
-  return conditions;
+  return id;
 }
 
-function placeholders(values: readonly unknown[]): string {
-  return values.map(() => '?').join(', ');
+/** Events of one customer are found by its segments; others by a walk through all, the newest first. */
+function list(connection: SqliteConnection, query: EventQuery): EventPage {
+  const { orgId, customerId, eventName, fromEpochMs = 0, toEpochMs = Number.MAX_SAFE_INTEGER } = query;
+  if (customerId === undefined) return page(connection, query, []);
+  const eventNames = eventName === undefined ? [] : [eventName];
+  const events = findEvents(connection, { orgId, customerId, eventNames, fromEpochMs, toEpochMs });
+  events.sort((a, b) => b.eventSeq - a.eventSeq);
+  const select = connection.prepare(`${selectStored('events')} WHERE "event"."seq" = ?`);
+  const shown = events.slice(query.offset, query.offset + query.limit);
+  return { rows: shown.map(({ eventSeq }) => storedEvent(select.get(eventSeq) ?? {})), total: events.length };
 }
 
-function list(connection: SqliteConnection, query: EventQuery, isLate: boolean): EventPage {
-  const { texts, values } = listConditions(query, isLate);
-  const where = texts.join(' AND ');
-  const page = `SELECT ${columns} FROM "events" WHERE ${where} ORDER BY "seq" DESC LIMIT ? OFFSET ?`;
-  const rows = inTransaction(connection)
-    .prepare(page)
-    .all(...values, BigInt(query.limit), BigInt(query.offset));
-  const counted = connection.prepare(`SELECT count(*) AS "total" FROM "events" WHERE ${where}`).get(...values);
+function page(connection: SqliteConnection, query: EventQuery, demands: readonly string[]): EventPage {
+  const texts = [...demands, '"customer"."orgId" = ?'];
+  const values: SQLInputValue[] = [query.orgId];
+  const demand = (text: string, value: SQLInputValue | undefined) => {
+    if (value === undefined) return;
+    texts.push(text);
+    values.push(value);
+  };
+  demand('"customer"."id" = ?', query.customerId);
+  demand('"name"."name" = ?', query.eventName);
+  demand('"event"."timestampEpochMs" >= ?', query.fromEpochMs);
+  demand('"event"."timestampEpochMs" < ?', query.toEpochMs);
+  const where = `WHERE ${texts.join(' AND ')}`;
+  const rows = connection
+    .prepare(`${selectStored('events')} ${where} ORDER BY "event"."seq" DESC LIMIT ? OFFSET ?`)
+    .all(...values, query.limit, query.offset);
+  const counted = connection
+    .prepare(`SELECT count(*) AS "total" FROM "events" AS "event"
+      JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
+      JOIN "eventNames" AS "name" ON "name"."id" = "event"."nameId" ${where}`)
+    .get(...values);
   return { rows: rows.map(storedEvent), total: Number(counted?.['total']) };
-}
-
-function listConditions(query: EventQuery, isLate: boolean): Conditions {
-  const conditions: Conditions = { texts: [], values: [] };
-  demand(conditions, '"orgId" = ?', query.orgId);
-  if (isLate) demand(conditions, '"isLate" = 1');
-  if (query.customerId !== undefined) demand(conditions, '"customerId" = ?', query.customerId);
-  if (query.eventName !== undefined) demand(conditions, '"eventName" = ?', query.eventName);
-  if (query.fromEpochMs !== undefined) demand(conditions, '"timestampEpochMs" >= ?', BigInt(query.fromEpochMs));
-  if (query.toEpochMs !== undefined) demand(conditions, '"timestampEpochMs" < ?', BigInt(query.toEpochMs));
-  return conditions;
 }

@@ -110,6 +110,24 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     }
   }
 
+  const events = createSqliteEventStore(connection, options.eventUpkeep);
+
+  /** What a reader found out is kept behind its back, where nobody else writes just then. */
+  async function read<T>(query: (tx: Transaction) => Promise<T>): Promise<T> {
+    const answer = await transact('read only', query);
+    if (events.hasFoundTotals()) void queued(keepTotals);
+    return answer;
+  }
+
+  async function keepTotals(): Promise<void> {
+    try {
+      await attempt('read write', async () => events.keepFoundTotals());
+    } catch (error) {
+      // They can be found out again, and whoever uses the database next meets the same failure.
+      connection.noteFailure(error);
+    }
+  }
+
   let closing: Promise<void> | undefined;
 
   /** Queues behind what is running; what is asked for later finds the driver destroyed. */
@@ -125,11 +143,11 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     get isReadOnly() {
       return connection.isReadOnly;
     },
-    events: createSqliteEventStore(connection),
+    events,
     get pendingTransactions() {
       return pending.size;
     },
-    read: (query) => queued(() => transact('read only', query)),
+    read: (query) => queued(() => read(query)),
     write: (change, writeOptions) => queued(() => write(change, writeOptions)),
     // Work of two processes on one file takes turns by its transactions.
     exclusively: async (_name, work) => await work(),

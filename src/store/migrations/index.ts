@@ -8,6 +8,7 @@ import { usageEvents } from './0002-events.ts';
 import { webhooks } from './0003-webhooks.ts';
 import { seals } from './0004-seals.ts';
 import { dueWork } from './0005-due-work.ts';
+import { eventLayout } from './0006-event-layout.ts';
 import type { Migration } from './migration.ts';
 
-export const migrations: readonly Migration[] = [billing, usageEvents, webhooks, seals, dueWork];
+export const migrations: readonly Migration[] = [billing, usageEvents, webhooks, seals, dueWork, eventLayout];

@@ -1,0 +1,196 @@
+/** Events into SQLite: the row, its key, its place in the tail, in one pass and without a promise for what is new. */
+
+import { ConstraintViolation } from '../constraint-violation.ts';
+import { isSameEvent } from '../event-content.ts';
+import type { AppendOutcome, CanReplace, NewEvent, StoredEvent } from '../event-store.ts';
+import { createKeyHash } from '../key-hash.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import type { SqliteEventKeys } from './sqlite-event-keys.ts';
+import {
+  absorbTail,
+  type EventPlace,
+  findContractSeq,
+  findCustomerSeq,
+  forget,
+  type UpkeepThresholds,
+} from './sqlite-event-segments.ts';
+
+const stored = `"event"."seq", "event"."id", "event"."idempotencyKey", "customer"."id" AS "customerId",
+  "contract"."id" AS "contractId", "name"."name" AS "eventName", "event"."timestampEpochMs", "event"."propertiesJson",
+  "event"."receivedAtEpochMs", "event"."isLate", "event"."version"`;
+
+/** The columns of `storedEvent`, of events and of their versions. */
+export const selectStored = (table: 'events' | 'eventVersions'): string => `SELECT ${
+  table === 'events' ? stored : stored.replace('"event"."seq"', '"event"."eventSeq" AS "seq"')
+} FROM "${table}" AS "event"
+  JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
+  JOIN "eventNames" AS "name" ON "name"."id" = "event"."nameId"
+  LEFT JOIN "contracts" AS "contract" ON "contract"."seq" = "event"."contractSeq"`;
+
+export function storedEvent(row: Record<string, unknown>): StoredEvent {
+  return {
+    id: row['id'] as string,
+    idempotencyKey: row['idempotencyKey'] as string,
+    customerId: row['customerId'] as string,
+    contractId: row['contractId'] as string | null,
+    eventName: row['eventName'] as string,
+    timestampEpochMs: Number(row['timestampEpochMs']),
+    propertiesJson: row['propertiesJson'] as string,
+    receivedAtEpochMs: Number(row['receivedAtEpochMs']),
+    isLate: row['isLate'] === 1n,
+    version: Number(row['version']),
+  };
+}
+
+const insertNew = `INSERT INTO "events" ("seq", "idempotencyKey", "id", "customerSeq", "contractSeq", "nameId",
+  "timestampEpochMs", "propertiesJson", "receivedAtEpochMs", "isLate", "version") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`;
+
+const updateEffective = `UPDATE "events" SET ("id", "customerSeq", "contractSeq", "nameId", "timestampEpochMs",
+  "propertiesJson", "receivedAtEpochMs", "isLate", "version") = (?, ?, ?, ?, ?, ?, ?, ?, "version" + 1) WHERE "seq" = ?`;
+
+interface Appender {
+  readonly connection: SqliteConnection;
+  readonly keys: SqliteEventKeys;
+  readonly thresholds: UpkeepThresholds;
+}
+
+/** Belongs into a transaction for writing. */
+export async function appendEvents(
+  { connection, keys, thresholds }: Appender,
+  { orgId, events }: { readonly orgId: string; readonly events: readonly NewEvent[] },
+  canReplace: CanReplace,
+): Promise<readonly AppendOutcome[]> {
+  if (events.length === 0) return [];
+  keys.prepare(events.length);
+  const keyHash = createKeyHash(orgId);
+  const seqs = createSeqs(connection, orgId);
+  const insert = connection.prepare(insertNew);
+  const intoTail = connection.prepare('INSERT INTO "eventTail" VALUES (?, ?, ?)');
+  const superseded: EventPlace[] = [];
+  let next = Number(connection.prepare('SELECT max("seq") AS "last" FROM "events"').get()?.['last'] ?? 0n) + 1;
+
+  const insertOne = (event: NewEvent, hash: number): void => {
+    const { customerSeq, contractSeq, nameId } = seqs(event);
+    const { timestampEpochMs, receivedAtEpochMs } = event;
+    const isLate = event.isLate ? 1 : 0;
+    insert.run(next, event.idempotencyKey, event.id, customerSeq, contractSeq, nameId, timestampEpochMs,
+      event.propertiesJson, receivedAtEpochMs, isLate); // prettier-ignore
+    keys.add(hash, next);
+    intoTail.run(customerSeq, timestampEpochMs, next);
+    next += 1;
+  };
+
+  const replace = (place: EventPlace, event: NewEvent): void => {
+    const { customerSeq, contractSeq, nameId } = seqs(event);
+    const { timestampEpochMs, receivedAtEpochMs } = event;
+    const isLate = event.isLate ? 1 : 0;
+    connection
+      .prepare(updateEffective)
+      .run(event.id, customerSeq, contractSeq, nameId, timestampEpochMs, event.propertiesJson, receivedAtEpochMs,
+        isLate, place.eventSeq); // prettier-ignore
+    superseded.push(place);
+  };
+
+  const outcomes: AppendOutcome[] = [];
+  for (const event of events) {
+    const hash = keyHash(event.idempotencyKey);
+    const candidates = keys.candidates(hash);
+    const known = findKnown(connection, candidates, { orgId, idempotencyKey: event.idempotencyKey });
+    if (known === undefined) {
+      insertOne(event, hash);
+      outcomes.push('new');
+    } else if (isSameEvent(known.event, event)) outcomes.push('same');
+    else if (await canReplace(known.event, event)) {
+      replace(known.place, event);
+      outcomes.push('replaced');
+    } else outcomes.push('refused');
+  }
+  returnToTail(connection, superseded);
+  keepUp({ connection, keys, thresholds }, outcomes);
+  return outcomes;
+}
+
+interface Known {
+  readonly event: StoredEvent;
+  readonly place: EventPlace;
+}
+
+function findKnown(
+  connection: SqliteConnection,
+  candidates: readonly number[],
+  { orgId, idempotencyKey }: { readonly orgId: string; readonly idempotencyKey: string },
+): Known | undefined {
+  for (const eventSeq of candidates) {
+    const row = connection
+      .prepare(
+        `${selectStored('events').replace('SELECT', 'SELECT "event"."customerSeq",')}
+         WHERE "event"."seq" = ? AND "customer"."orgId" = ? AND "event"."idempotencyKey" = ?`,
+      )
+      .get(eventSeq, orgId, idempotencyKey);
+    if (row === undefined) continue;
+    const event = storedEvent(row);
+    const place = { eventSeq, customerSeq: Number(row['customerSeq']), timestampEpochMs: event.timestampEpochMs };
+    return { event, place };
+  }
+  return undefined;
+}
+
+/** The places that were left, the same event twice where it was replaced twice: readers find the last version alone. */
+function returnToTail(connection: SqliteConnection, superseded: readonly EventPlace[]): void {
+  if (superseded.length === 0) return;
+  forget(connection, superseded);
+  const enter = connection.prepare(
+    `INSERT INTO "eventTail" SELECT "customerSeq", "timestampEpochMs", "seq" FROM "events" WHERE "seq" = ?
+     ON CONFLICT DO NOTHING`,
+  );
+  for (const { eventSeq } of superseded) enter.run(eventSeq);
+}
+
+function keepUp({ connection, keys, thresholds }: Appender, outcomes: readonly AppendOutcome[]): void {
+  const added = outcomes.filter((outcome) => outcome === 'new' || outcome === 'replaced').length;
+  if (added === 0) return;
+  const row = connection
+    .prepare('UPDATE "eventUpkeep" SET "tailCount" = "tailCount" + ? RETURNING "tailCount"')
+    .get(added);
+  if (Number(row?.['tailCount']) < thresholds.longestTail) return;
+  absorbTail(connection);
+  keys.absorb();
+}
+
+interface EventSeqs {
+  readonly customerSeq: number;
+  readonly contractSeq: number | null;
+  readonly nameId: number;
+}
+
+/** Ids as the short integers of rows, each looked up once a call. Throws ConstraintViolation for what the organization lacks. */
+function createSeqs(connection: SqliteConnection, orgId: string): (event: NewEvent) => EventSeqs {
+  const customers = new Map<string, number>();
+  const contracts = new Map<string, number>();
+  const names = new Map<string, number>();
+  const customerSeqOf = (id: string) => required(findCustomerSeq(connection, orgId, id), 'customer');
+  const contractSeqOf = (id: string) => required(findContractSeq(connection, orgId, id), 'contract');
+  const nameIdOf = (name: string): number => {
+    connection.prepare('INSERT INTO "eventNames" ("name") VALUES (?) ON CONFLICT DO NOTHING').run(name);
+    return Number(connection.prepare('SELECT "id" FROM "eventNames" WHERE "name" = ?').get(name)?.['id']);
+  };
+  return ({ customerId, contractId, eventName }) => ({
+    customerSeq: lookedUp(customers, customerId, customerSeqOf),
+    contractSeq: contractId === null ? null : lookedUp(contracts, contractId, contractSeqOf),
+    nameId: lookedUp(names, eventName, nameIdOf),
+  });
+}
+
+function lookedUp(known: Map<string, number>, id: string, find: (id: string) => number): number {
+  let seq = known.get(id);
+  if (seq === undefined) {
+    seq = find(id);
+    known.set(id, seq);
+  }
+  return seq;
+}
+
+function required(seq: number | undefined, what: string): number {
+  if (seq !== undefined) return seq;
+  throw new ConstraintViolation('reference', `an event names a ${what} that its organization does not have`, undefined);
+}

@@ -1,0 +1,322 @@
+/**
+ * What a meter reads of a segment: masks and group codes column by column, so that an event costs nanoseconds. The rules are
+ * those of calculation's metering, applied once to every text of a column and not to every event.
+ */
+
+import { quantityOf } from '../calculation/aggregation.ts';
+import { createEventMatcher, propertyText } from '../calculation/metering.ts';
+import type { PropertyFilter, PropertyValue } from '../calculation/metering.ts';
+import { decimalText } from '../calculation/money.ts';
+import type { UsageDimensions } from '../calculation/specifiers.ts';
+import type { MeterRules } from '../calculation/usage-fold.ts';
+import { addCell, type Cells, type Coefficient, rescaled, sumOf } from './event-cells.ts';
+import { decimalTextOf, primitiveOf, type Segment } from './event-segment.ts';
+
+export interface SegmentQuery {
+  readonly rules: MeterRules;
+  readonly dimensions: UsageDimensions;
+  readonly nameOf: (nameId: number) => string;
+}
+
+/** Which rows: of the contracts that `takes` says, by `contractSeq` and time, in `[from, to)` of the day's milliseconds. */
+export interface RowChoice {
+  readonly from: number;
+  readonly to: number;
+  /** Absent: every contract, and rows that name none. */
+  readonly takes?: ((contractSeq: number, millisecond: number) => boolean) | undefined;
+}
+
+/** Whether rows of events have to be read, because the segment left out a column that is asked for. */
+export function lacksColumn({ properties }: Segment, { rules, dimensions }: SegmentQuery): boolean {
+  const names = [
+    rules.aggregationKey ?? '',
+    ...rules.groupKeys,
+    ...dimensions.propertyKeys,
+    ...rules.propertyFilters.map(({ name }) => name),
+  ];
+  return names.some((name) => properties.get(name)?.kind === 'leftOut');
+}
+
+/** Adds the chosen rows, but for late ones, to `cells`. Not for a segment that `lacksColumn`. */
+export function foldSegment(segment: Segment, query: SegmentQuery, choice: RowChoice, cells: Cells): void {
+  const groups = new Int32Array(segment.rowCount);
+  const axes = axesOf(segment, query);
+  const size = assignGroups(groups, axes);
+  leaveOutRows(groups, segment, { query, choice });
+  const totals = accumulate(groups, size.count, { segment, rules: query.rules });
+  for (const [group, total] of totals) {
+    addCell(cells, keyOf(size.decode(group), query), total, query.rules.aggregationType);
+  }
+}
+
+/** One dimension: a code for each row, and the text that each code stands for; null where the property is not there. */
+interface Axis {
+  readonly codes: Float64Array | undefined;
+  readonly texts: readonly (string | null)[];
+}
+
+const nothing: Axis = { codes: undefined, texts: [null] };
+
+/** Event name, properties, group keys: the order of a cell's key. */
+function axesOf(segment: Segment, { rules, dimensions, nameOf }: SegmentQuery): Axis[] {
+  const name = dimensions.needsEventName ? axisOfValues(segment.fixed.nameId, nameOf) : { ...nothing, texts: [''] };
+  const properties = dimensions.propertyKeys.map((key) => propertyAxis(segment, key));
+  const groups = rules.groupKeys.map((key) => withoutAbsence(propertyAxis(segment, key)));
+  return [name, ...properties, ...groups];
+}
+
+function propertyAxis({ properties }: Segment, name: string): Axis {
+  const column = properties.get(name);
+  if (column === undefined || column.kind === 'leftOut') return nothing;
+  if (column.kind === 'decimal') {
+    return axisOfValues(column.values, (value) => (Number.isNaN(value) ? null : decimalTextOf(value, column.scale)));
+  }
+  return unified({
+    codes: column.values,
+    texts: column.texts.map((text, place) => (place === 0 ? null : textOf(text))),
+  });
+}
+
+/** The text by which metering compares a property of this JSON text. */
+function textOf(json: string): string {
+  return propertyText({ value: primitiveOf(json) }, 'value') ?? '';
+}
+
+function axisOfValues(values: Float64Array, toText: (value: number) => string | null): Axis {
+  const places = new Map<number, number>();
+  const texts: (string | null)[] = [];
+  const codes = values.map((value) => {
+    let place = places.get(value);
+    if (place === undefined) {
+      place = texts.push(toText(value)) - 1;
+      places.set(value, place);
+    }
+    return place;
+  });
+  return { codes, texts };
+}
+
+/** A missing group key is the group of the empty value (semantics 8). */
+function withoutAbsence({ codes, texts }: Axis): Axis {
+  return unified({ codes, texts: texts.map((text) => text ?? '') });
+}
+
+/** One code for each text, where two spellings of JSON are one text. */
+function unified(axis: Axis): Axis {
+  const { codes, texts } = axis;
+  const distinct = [...new Set(texts)];
+  if (codes === undefined || distinct.length === texts.length) return axis;
+  const places = texts.map((text) => distinct.indexOf(text));
+  return { codes: codes.map((code) => places[code] ?? 0), texts: distinct };
+}
+
+interface Groups {
+  readonly count: number;
+  readonly decode: (group: number) => (string | null)[];
+}
+
+/** Numbers the combinations that there are room for; where there are more than rows are likely to have, those that occur. */
+function assignGroups(groups: Int32Array, axes: readonly Axis[]): Groups {
+  const product = axes.reduce((size, { texts }) => size * texts.length, 1);
+  if (product > 65_536) return assignOccurring(groups, axes);
+  for (const { codes, texts } of axes) {
+    if (codes === undefined || texts.length === 1) continue;
+    const size = texts.length;
+    for (let row = 0; row < groups.length; row += 1) groups[row] = (groups[row] ?? 0) * size + (codes[row] ?? 0);
+  }
+  return {
+    count: product,
+    decode: (group) => {
+      let rest = group;
+      return axes
+        .toReversed()
+        .map(({ codes, texts }) => {
+          const size = codes === undefined ? 1 : texts.length;
+          const place = rest % size;
+          rest = (rest - place) / size;
+          return texts[place] ?? null;
+        })
+        .toReversed();
+    },
+  };
+}
+
+function assignOccurring(groups: Int32Array, axes: readonly Axis[]): Groups {
+  const places = new Map<string, number>();
+  const occurring: number[][] = [];
+  for (let row = 0; row < groups.length; row += 1) {
+    const codes = axes.map((axis) => axis.codes?.[row] ?? 0);
+    const key = codes.join(' ');
+    let place = places.get(key);
+    if (place === undefined) {
+      place = occurring.push(codes) - 1;
+      places.set(key, place);
+    }
+    groups[row] = place;
+  }
+  return {
+    count: occurring.length,
+    decode: (group) => axes.map(({ texts }, index) => texts[occurring[group]?.[index] ?? 0] ?? null),
+  };
+}
+
+function keyOf(texts: readonly (string | null)[], { dimensions }: SegmentQuery): string {
+  const last = 1 + dimensions.propertyKeys.length;
+  return JSON.stringify([texts[0] ?? '', texts.slice(1, last), texts.slice(last)]);
+}
+
+const leftOut = -1;
+
+function leaveOutRows(
+  groups: Int32Array,
+  segment: Segment,
+  { query, choice }: { readonly query: SegmentQuery; readonly choice: RowChoice },
+): void {
+  const { millisecond, isLate, nameId } = segment.fixed;
+  const leave = (isWanted: (row: number) => boolean) => {
+    for (let row = 0; row < groups.length; row += 1) if (!isWanted(row)) groups[row] = leftOut;
+  };
+  leave((row) => isLate[row] === 0);
+  if (choice.from > 0 || choice.to < millisecondsPerDay) {
+    leave((row) => (millisecond[row] ?? 0) >= choice.from && (millisecond[row] ?? 0) < choice.to);
+  }
+  const { takes } = choice;
+  if (takes !== undefined) {
+    const { contractSeq } = segment.fixed;
+    leave((row) => takes(contractSeq[row] ?? 0, millisecond[row] ?? 0));
+  }
+  leaveOutNames(leave, nameId, query);
+  for (const filter of query.rules.propertyFilters) leaveOutProperties(leave, segment, filter);
+}
+
+export const millisecondsPerDay = 86_400_000;
+
+type Leave = (isWanted: (row: number) => boolean) => void;
+
+function leaveOutNames(leave: Leave, nameId: Float64Array, { rules, nameOf }: SegmentQuery): void {
+  const { include, exclude } = rules.eventTypeFilter;
+  if (include.length === 0 && exclude.length === 0) return;
+  const matches = createEventMatcher({ ...rules, propertyFilters: [] });
+  const { codes, texts } = axisOfValues(nameId, nameOf);
+  const wanted = texts.map((eventName) => matches({ eventName: eventName ?? '', properties: {} }));
+  leave((row) => wanted[codes?.[row] ?? 0] === true);
+}
+
+function leaveOutProperties(leave: Leave, segment: Segment, filter: PropertyFilter): void {
+  const { codes, texts } = propertyAxis(segment, filter.name);
+  const eventTypeFilter = { include: [], exclude: [] };
+  const matches = createEventMatcher({ eventTypeFilter, propertyFilters: [filter] });
+  const wanted = texts.map((text) =>
+    matches({ eventName: '', properties: text === null ? {} : Object.fromEntries([[filter.name, text]]) }),
+  );
+  leave((row) => wanted[codes?.[row] ?? 0] === true);
+}
+
+interface Total {
+  readonly coefficient: Coefficient;
+  readonly scale: number;
+  readonly count: number;
+}
+
+interface Values {
+  /** Places among `coefficients`, or the coefficients themselves where there are none. */
+  readonly values: Float64Array;
+  readonly coefficients: readonly (Coefficient | undefined)[] | undefined;
+  readonly scale: number;
+}
+
+function* accumulate(
+  groups: Int32Array,
+  groupCount: number,
+  { segment, rules }: { readonly segment: Segment; readonly rules: MeterRules },
+): Generator<[number, Total]> {
+  if (rules.aggregationType === 'COUNT') {
+    const counts = countRows(groups, groupCount);
+    for (const [group, count] of counts.entries())
+      if (count > 0) yield [group, { coefficient: count, scale: 0, count }];
+    return;
+  }
+  const found = valuesOf(segment, rules.aggregationKey ?? '');
+  if (found === undefined) return;
+  const counts = new Float64Array(groupCount);
+  const results = plainTotals(groups, counts, { found, rules }) ?? exactTotals(groups, counts, { found, rules });
+  for (const [group, count] of counts.entries()) {
+    if (count > 0) yield [group, { coefficient: results[group] ?? 0, scale: found.scale, count }];
+  }
+}
+
+function countRows(groups: Int32Array, groupCount: number): Float64Array {
+  const counts = new Float64Array(groupCount);
+  for (const group of groups) if (group !== leftOut) counts[group] = (counts[group] ?? 0) + 1;
+  return counts;
+}
+
+function valuesOf({ properties }: Segment, key: string): Values | undefined {
+  const column = properties.get(key);
+  if (column === undefined || column.kind === 'leftOut') return undefined;
+  if (column.kind === 'decimal') return { values: column.values, coefficients: undefined, scale: column.scale };
+  const quantities = column.texts.map((text, place) => (place === 0 ? undefined : scaledOf(primitiveOf(text))));
+  const scale = Math.max(0, ...quantities.map((quantity) => quantity?.scale ?? 0));
+  const coefficients = quantities.map((quantity) => quantity && rescaled(quantity.coefficient, scale - quantity.scale));
+  return { values: column.values, coefficients, scale };
+}
+
+function scaledOf(value: PropertyValue): { readonly coefficient: Coefficient; readonly scale: number } | undefined {
+  const quantity = quantityOf(value);
+  if (quantity === undefined) return undefined;
+  const [whole = '0', fraction = ''] = decimalText(quantity).split('.');
+  const coefficient = BigInt(`${whole}${fraction}`);
+  const isSafe = Number.isSafeInteger(Number(coefficient));
+  return { coefficient: isSafe ? Number(coefficient) : coefficient, scale: fraction.length };
+}
+
+interface Folding {
+  readonly found: Values;
+  readonly rules: MeterRules;
+}
+
+/** Undefined where plain integers could lose a digit; the counts are then not all there. */
+function plainTotals(
+  groups: Int32Array,
+  counts: Float64Array,
+  { found: { values, coefficients }, rules: { aggregationType } }: Folding,
+): Float64Array | undefined {
+  if (coefficients?.some((coefficient) => typeof coefficient === 'bigint')) return undefined;
+  const plain = coefficients && Float64Array.from(coefficients, (coefficient) => Number(coefficient ?? Number.NaN));
+  const results = new Float64Array(counts.length);
+  let magnitude = 0;
+  for (let row = 0; row < groups.length; row += 1) {
+    const group = groups[row] ?? leftOut;
+    const stored = values[row] ?? Number.NaN;
+    const value = plain === undefined ? stored : (plain[stored] ?? Number.NaN);
+    if (group === leftOut || Number.isNaN(value)) continue;
+    const result = results[group] ?? 0;
+    const count = counts[group] ?? 0;
+    counts[group] = count + 1;
+    magnitude += Math.abs(value);
+    if (aggregationType === 'SUM') results[group] = result + value;
+    else if (count === 0 || (aggregationType === 'MAX' ? value > result : value < result)) results[group] = value;
+  }
+  if (magnitude <= Number.MAX_SAFE_INTEGER || aggregationType !== 'SUM') return results;
+  counts.fill(0);
+  return undefined;
+}
+
+function exactTotals(
+  groups: Int32Array,
+  counts: Float64Array,
+  { found: { values, coefficients }, rules: { aggregationType } }: Folding,
+): Coefficient[] {
+  const results: Coefficient[] = [];
+  for (const [row, group] of groups.entries()) {
+    const stored = values[row] ?? Number.NaN;
+    const value = coefficients === undefined ? stored : coefficients[stored];
+    if (group === leftOut || value === undefined || Number.isNaN(value)) continue;
+    const result = results[group];
+    counts[group] = (counts[group] ?? 0) + 1;
+    if (result === undefined) results[group] = value;
+    else if (aggregationType === 'SUM') results[group] = sumOf(result, value);
+    else if (aggregationType === 'MAX' ? value > result : value < result) results[group] = value;
+  }
+  return results;
+}

@@ -1,0 +1,36 @@
+/**
+ * The number by which the key of an event is looked up: 53 bits, so that it is a plain integer everywhere. Two keys may have
+ * the same one, and whoever finds an event by it compares the key. Stored in databases: what it gives never changes.
+ */
+
+/** Gives the number of a key of this organization: others use the same keys, and their numbers differ. */
+export function createKeyHash(orgId: string): (idempotencyKey: string) => number {
+  const seedHigh = mixed(orgId, 0xdeadbeef, 0x9e3779b1);
+  const seedLow = mixed(orgId, 0x41c6ce57, 0x5f356495);
+  return (idempotencyKey) => {
+    const high = mixed(idempotencyKey, seedHigh, 0x9e3779b1);
+    const low = mixed(idempotencyKey, seedLow, 0x5f356495);
+    const a = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
+    const b = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(a ^ (a >>> 13), 0xc2b2ae35);
+    return 2 ** 32 * (b & 0x1f_ffff) + (a >>> 0);
+  };
+}
+
+function mixed(text: string, seed: number, factor: number): number {
+  let mix = seed;
+  for (let index = 0; index < text.length; index += 1) mix = Math.imul(mix ^ text.charCodeAt(index), factor);
+  return mix;
+}
+
+/** The same for keys of several organizations, one after another. */
+export function createKeyHashes(): (orgId: string, idempotencyKey: string) => number {
+  const hashes = new Map<string, (idempotencyKey: string) => number>();
+  return (orgId, idempotencyKey) => {
+    let hash = hashes.get(orgId);
+    if (hash === undefined) {
+      hash = createKeyHash(orgId);
+      hashes.set(orgId, hash);
+    }
+    return hash(idempotencyKey);
+  };
+}
