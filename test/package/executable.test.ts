@@ -52,11 +52,13 @@ test('a wrong command line has its exit code and its hint', () => {
 });
 
 test.each([
-  [['completion', 'bash'], 'completions/tally.bash'],
-  [['completion', 'zsh'], 'completions/_tally'],
-  [['catalog', 'schema'], 'schemas/catalog.schema.json'],
-])('%s prints the file of the repository', (words, path) => {
-  expect(tally(...words)).toEqual({ stdout: read(path), stderr: '', status: 0 });
+  [['completion', 'bash'], 'complete -o default -F _tally tally'],
+  [['completion', 'zsh'], '#compdef tally'],
+  [['catalog', 'schema'], '"$schema"'],
+])('%s is there without a file beside it', (words, part) => {
+  const { stdout, stderr, status } = tally(...words);
+  expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+  expect(stdout).toContain(part);
 });
 
 test('it describes its interface', () => {

@@ -27,17 +27,21 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('holds the launcher, the bundle, the completions, the schema of the catalog and the papers, and nothing else', () => {
+test('holds the launcher, the bundle, its types, the completions, schemas and papers, and nothing else', () => {
   const bundled = packed.filter((path) => /^dist\/[\w-]+\.cjs$/.test(path));
   expect(bundled).toContain('dist/main.cjs');
-  expect(packed.filter((path) => !bundled.includes(path) && !path.startsWith('completions/'))).toEqual([
+  expect(bundled).toContain('dist/library.cjs');
+  expect(packed.filter((path) => !bundled.includes(path) && !/^(completions|schemas)\//.test(path))).toEqual([
     'LICENSE',
     'README.md',
     'bin/package.json',
     'bin/tally.js',
     'dist/licenses.txt',
+    'dist/types/errors.d.cts',
+    'dist/types/exact-json.d.cts',
+    'dist/types/library/library.d.cts',
+    'dist/types/library/operations.d.cts',
     'package.json',
-    'schemas/catalog.schema.json',
   ]);
 });
 
@@ -78,7 +82,11 @@ test('building twice gives the same bytes', () => {
   const again = join(folder, 'again');
   execFileSync(process.execPath, [join(root, 'tools/build.ts'), again]);
   const names = packed.filter((path) => path.startsWith('dist/')).map((path) => path.slice('dist/'.length));
-  expect(globSync('*', { cwd: again }).sort()).toEqual(names);
+  expect(
+    globSync('**/*.*', { cwd: again })
+      .map((path) => path.replaceAll('\\', '/'))
+      .sort(),
+  ).toEqual(names);
   for (const name of names) expect(readFileSync(join(again, name))).toEqual(readFileSync(join(root, 'dist', name)));
 });
 
@@ -96,6 +104,31 @@ test('the first command works on a new database, offline', () => {
   const { stdout, stderr, status } = tally('customers', 'list', '-o', 'json');
   expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
   expect(JSON.parse(stdout).data).toEqual([]);
+});
+
+test.each([
+  [['completion', 'fish'], 'complete -c tally'],
+  [['catalog', 'schema'], '"$schema"'],
+])('%s is there without a file of the checkout', (words, part) => {
+  const { stdout, stderr, status } = tally(...words);
+  expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+  expect(stdout).toContain(part);
+});
+
+test('what is bundled as a library works: YAML and jq', () => {
+  expect(tally('customers', 'list', '-o', 'yaml').stdout).toContain('data: []');
+  expect(tally('customers', 'list', '--jq', '.data|length').stdout).toBe('0\n');
+});
+
+test('an SQL meter is read by a process of its own', () => {
+  const create = (code: string, sql: string) =>
+    tally('meters', 'create', '--code', code, '--display-name', 'Users', '--sql', sql);
+  expect(create('USERS', 'SELECT count(*) AS value FROM events')).toMatchObject({ stderr: '', status: 0 });
+  expect(create('READER', 'SELECT 1 AS other FROM events')).toMatchObject({ stdout: '', status: 8 });
+});
+
+test('it tells the story of the demo', () => {
+  expect(tally('demo')).toMatchObject({ stderr: '', status: 0 });
 });
 
 function isBuiltin(name: string | undefined): boolean {
