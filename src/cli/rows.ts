@@ -42,7 +42,7 @@ const formats: Readonly<Record<ColumnFormat, (value: unknown, row: Row) => SafeT
   text: (value) => safe(wireText(value)),
   money: (value, row) =>
     say`${amountText(wireText(value))} ${typeof row['currency'] === 'string' ? row['currency'] : 'USD'}`,
-  usd: (value) => say`${wireText(value)} USD`,
+  usd: (value) => say`${dollarsText(wireText(value))} USD`,
   number: (value) => safe(wireText(value)),
   percent: (value) => say`${wireText(value)} %`,
   timestamp: (value) => safe(wireText(value).replace(/\.000Z$/, 'Z')),
@@ -82,6 +82,12 @@ export function amountText(cents: string): string {
   if (digits === '') return cents;
   const padded = digits.padStart(3, '0');
   return `${sign}${padded.slice(0, -2)}.${padded.slice(-2)}`;
+}
+
+/** A decimal of dollars with its cents at least, and every digit below them: 12.5 is 12.50. */
+export function dollarsText(decimal: string): string {
+  const [whole = '', fraction = ''] = decimal.split('.');
+  return /^-?\d+(?:\.\d+)?$/.test(decimal) ? `${whole}.${fraction.padEnd(2, '0')}` : decimal;
 }
 
 function listText(value: unknown): string {

@@ -1,9 +1,7 @@
 /** What usage costs, a bar for each part. */
 
-import { Big } from 'big.js';
-
 import type { ExactNumber } from '../../exact-json.ts';
-import { wireText } from '../rows.ts';
+import { dollarsText, wireText } from '../rows.ts';
 import { say, vouch } from '../safe-text.ts';
 import type { SafeText } from '../safe-text.ts';
 import type { UsagePart, UsageSplit } from '../usage-split.ts';
@@ -32,9 +30,7 @@ function labelOf({ value }: UsagePart, by: string): SafeText {
   return value === '' ? say`(without ${by})` : say`${value}`;
 }
 
-/** With its cents at least, and every digit below them: `12.50 USD`, `0.035 USD`. */
 function amountWords(value: ExactNumber, unit: UsageSplit['unit']): SafeText {
-  const decimal = new Big(wireText(value));
-  const places = decimal.toFixed().split('.')[1]?.length ?? 0;
-  return unit === 'credits' ? say`${decimal.toFixed()} credits` : say`${decimal.toFixed(Math.max(2, places))} USD`;
+  const text = wireText(value);
+  return unit === 'credits' ? say`${text} credits` : say`${dollarsText(text)} USD`;
 }

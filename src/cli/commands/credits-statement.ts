@@ -72,6 +72,14 @@ const view: View = {
     { header: 'DESCRIPTION', path: 'description' },
     { header: 'ID', path: 'id' },
   ],
+  parts: {
+    totals: [
+      { header: 'TYPE', path: 'type' },
+      { header: 'ENTRIES', path: 'count', format: 'number' },
+      { header: 'AMOUNT', path: 'amountCents', format: 'money' },
+      { header: 'CREDITS', path: 'creditAmount', format: 'number' },
+    ],
+  },
 };
 
 interface Asked {

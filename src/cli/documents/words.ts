@@ -1,6 +1,6 @@
 /** Dates and amounts as a customer reads them on paper. */
 
-import { amountText } from '../rows.ts';
+import { amountText, dollarsText } from '../rows.ts';
 
 const months = [
   'January',
@@ -43,6 +43,5 @@ export function numberWords(decimal: string): string {
 
 /** A price in dollars with its cents at least: `20.00`, `0.000003`. */
 export function priceWords(decimal: string): string {
-  const [whole = '', fraction = ''] = decimal.split('.');
-  return numberWords(`${whole}.${fraction.padEnd(2, '0')}`);
+  return numberWords(dollarsText(decimal));
 }
