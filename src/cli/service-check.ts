@@ -6,7 +6,9 @@
 import { BillingError, ForbiddenError } from '../errors.ts';
 import type { ConnectionFacts, OperationName } from '../operations/index.ts';
 import type { CallInput, Scope } from '../operations/operation.ts';
-import type { OpenBilling } from './session.ts';
+import { timeoutOf } from './open-session.ts';
+import type { OpenBilling, Session } from './session.ts';
+import type { Target } from './target.ts';
 
 export interface ServiceFacts {
   /** By name; undefined where the service does not tell. */
@@ -19,8 +21,18 @@ export interface ServiceFacts {
   readonly connection: ConnectionFacts | undefined;
 }
 
+/** What the key of a target opens, found over a connection of its own. */
+export async function factsOf(target: Target, session: Session): Promise<ServiceFacts> {
+  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
+  try {
+    return await checkService(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
 /** Throws what the service answers: an unauthorized error for a refused key, a forbidden one where it opens nothing. */
-export async function checkService(opened: OpenBilling): Promise<ServiceFacts> {
+async function checkService(opened: OpenBilling): Promise<ServiceFacts> {
   try {
     const { data } = (await opened.billing.call('keys.whoami')).body;
     const { organization, environment, scopes, key } = data;

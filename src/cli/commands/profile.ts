@@ -4,29 +4,15 @@ import type { Command } from 'commander';
 
 import { withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
-import { readTextFile } from '../files.ts';
-import { openSession, timeoutOf } from '../open-session.ts';
+import { openSession } from '../open-session.ts';
 import { render } from '../output.ts';
-import { checkedKey, checkedName, environments } from '../profiles.ts';
-import type { Environment, Profile } from '../profiles.ts';
-import { mayAsk } from '../prompts.ts';
+import type { AddFlags } from '../profile-add.ts';
+import { checkedName, environments } from '../profiles.ts';
 import { mask } from '../redact.ts';
 import { say } from '../safe-text.ts';
-import { checkService, clockWords } from '../service-check.ts';
-import type { ServiceFacts } from '../service-check.ts';
 import type { Session } from '../session.ts';
-import type { Target } from '../target.ts';
+import { tell } from '../tell.ts';
 import type { CommandModule, Run } from './index.ts';
-
-interface AddFlags {
-  readonly environment?: string;
-  readonly baseUrl?: string;
-  readonly keyStdin?: true;
-  readonly keyFile?: string;
-  readonly keyring?: true;
-  /** False after `--no-check`. */
-  readonly check: boolean;
-}
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command.usage('<verb> [name] [flags]').addHelpText(
@@ -66,7 +52,10 @@ Examples:
     )
     .action(
       async (name: string | undefined, flags: AddFlags) =>
-        await runAction(async (session) => await add(name, flags, session)),
+        await runAction(async (session) => {
+          const { addProfile } = await import('../profile-add.ts');
+          await addProfile(required(name), flags, session);
+        }),
     );
   declareVerb(command, 'list', {
     summary: 'List the profiles',
@@ -109,7 +98,10 @@ Examples:
     ],
     mayTakeName: true,
     runAction,
-    action: async (session, name) => await check(onProfile(session, name)),
+    action: async (session, name) => {
+      const { checkProfile } = await import('../profile-check.ts');
+      await checkProfile(onProfile(session, name));
+    },
   }).alias('whoami');
 };
 
@@ -154,106 +146,6 @@ function onProfile(session: Session, name: string): Session {
 function required(name: string | undefined): string {
   if (name === undefined) throw new BillingError('usage', 'missing <name> of the profile');
   return checkedName(name);
-}
-
-async function add(given: string | undefined, flags: AddFlags, session: Session): Promise<void> {
-  const name = required(given);
-  const environment = flags.environment as Environment | undefined;
-  if (environment === undefined || !environments.includes(environment)) {
-    throw new BillingError('usage', `--environment takes one of ${environments.join(', ')}`);
-  }
-  const profiles = await session.profiles();
-  const { profile, key } =
-    environment === 'embedded' ? embeddedProfile(flags, session) : await remoteProfile(environment, flags, session);
-  if (key !== undefined && flags.check) await tryKey(name, { profile, key }, session);
-  const newKey = key === undefined ? undefined : { key, inKeyring: flags.keyring === true };
-  const { place, fallback } = await profiles.save(name, profile, newKey);
-  if (fallback !== undefined) {
-    session.terminal.err(say`${fallback}; the key is in ${place ?? ''}, which only you can read\n`);
-  }
-  tell(session, say`profile ${name} added; use it with --profile ${name}, or always: tally profile use ${name}`);
-}
-
-/** What the key opens, on standard error. Throws what keeps it from being stored. */
-async function tryKey(name: string, { profile, key }: TriedKey, session: Session): Promise<void> {
-  const { environment, baseUrl = '' } = profile;
-  const target = { kind: 'remote', environment, profile: name, baseUrl, key, sources: {} } as const;
-  const facts = await factsOf(target, session).catch((error: unknown) => {
-    throw error instanceof BillingError ? notStored(error) : error;
-  });
-  if (facts.environment === 'production' && environment !== 'production') {
-    throw new BillingError('refused', `this service is production, not ${environment}: nothing was stored`, {
-      hint: 'give --environment production, so that every write asks first',
-    });
-  }
-  const words = [facts.organization ?? 'an organization that it does not name', facts.environment ?? environment];
-  const scopes = facts.scopes.join(', ');
-  tell(
-    session,
-    say`the key works: ${words.join(', ')}; ${facts.knowsAllScopes ? 'scopes' : 'it may at least'} ${scopes}`,
-  );
-}
-
-interface TriedKey {
-  readonly profile: Profile;
-  readonly key: string;
-}
-
-function notStored(error: BillingError): BillingError {
-  const { kind, message, requestId, retryAfterSeconds } = error;
-  const isRefusal = kind === 'unauthorized' || kind === 'forbidden';
-  const hint = isRefusal
-    ? 'give a key of this service as it was shown when it was created; --no-check stores it all the same'
-    : 'check --base-url and the network; --no-check stores the key without asking';
-  return new BillingError(kind, `${message}: nothing was stored`, {
-    hint,
-    cause: error,
-    ...(requestId === undefined ? {} : { requestId }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-  });
-}
-
-async function factsOf(target: Target, session: Session): Promise<ServiceFacts> {
-  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
-  try {
-    return await checkService(opened);
-  } finally {
-    await opened.close();
-  }
-}
-
-function embeddedProfile(flags: AddFlags, { flags: { database, org } }: Session): { profile: Profile; key: undefined } {
-  if (flags.baseUrl !== undefined || flags.keyStdin === true || flags.keyFile !== undefined || flags.keyring === true) {
-    throw new BillingError('usage', 'an embedded profile has no address and no key', { hint: 'give --database' });
-  }
-  const profile = {
-    environment: 'embedded' as const,
-    ...(database === undefined ? {} : { database }),
-    ...(org === undefined ? {} : { organization: org }),
-  };
-  return { profile, key: undefined };
-}
-
-async function remoteProfile(
-  environment: Environment,
-  flags: AddFlags,
-  session: Session,
-): Promise<{ profile: Profile; key: string | undefined }> {
-  if (flags.baseUrl === undefined) throw new BillingError('usage', `a ${environment} profile needs --base-url`);
-  await session.dependencies.checkAddress(flags.baseUrl);
-  const key = await readKey(flags, session);
-  session.terminal.conceal(key);
-  return { profile: { environment, baseUrl: flags.baseUrl.replace(/\/+$/, '') }, key: checkedKey(key) };
-}
-
-async function readKey(flags: AddFlags, session: Session): Promise<string> {
-  if (flags.keyFile !== undefined) return await readTextFile(flags.keyFile, session.terminal);
-  if (flags.keyStdin === true) return await session.terminal.readInput();
-  if (!mayAsk(session))
-    throw new BillingError('usage', 'there is nobody to ask for the key', { hint: 'give --key-stdin or --key-file' });
-  const key = await session.terminal.ask({ kind: 'secret', message: say`API key` });
-  if (key === undefined || key === '') throw new BillingError('refused', 'no key was entered: nothing was stored');
-  return key;
 }
 
 const listView = {
@@ -330,58 +222,4 @@ async function show(session: Session): Promise<void> {
       stdout: terminal.stdout,
     }),
   );
-}
-
-const checkView = {
-  rows: 'data',
-  columns: [
-    { header: 'ENVIRONMENT', path: 'environment' },
-    { header: 'WHERE', path: 'where' },
-    { header: 'KEY', path: 'key' },
-    { header: 'STATUS', path: 'status' },
-    { header: 'ORGANIZATION', path: 'organization' },
-    { header: 'SCOPES', path: 'scopes', format: 'list' },
-    { header: 'EXPIRES', path: 'expiresAt', format: 'timestamp' },
-    { header: 'CLOCK', path: 'clock' },
-    { header: 'LATENCY (ms)', path: 'latencyMilliseconds', format: 'number' },
-    { header: 'VERSION', path: 'version' },
-  ],
-} as const;
-
-async function check(session: Session): Promise<void> {
-  const target = await session.target();
-  const facts = await factsOf(target, session);
-  const isRemote = target.kind === 'remote';
-  const isOther = isRemote && facts.environment !== undefined && facts.environment !== target.environment;
-  const { connection } = facts;
-  const data = {
-    environment: target.environment,
-    where: isRemote ? target.baseUrl : withoutPassword(target.database),
-    key: isRemote ? mask(target.key) : null,
-    status: isOther ? `the service says ${facts.environment}` : 'ok',
-    organization: facts.organization ?? null,
-    scopes: facts.scopes,
-    knowsAllScopes: facts.knowsAllScopes,
-    expiresAt: facts.expiresAt ?? null,
-    clock: (connection && clockWords(connection)) ?? null,
-    clockAheadMilliseconds: connection?.clockAheadMilliseconds ?? null,
-    latencyMilliseconds: connection?.latencyMilliseconds ?? null,
-    version: connection?.version ?? null,
-  };
-  const { terminal, output } = session;
-  const choice = { choice: output, fields: Object.keys(data), stdout: terminal.stdout };
-  terminal.out(await render({ data }, checkView, choice));
-  if (!facts.knowsAllScopes) {
-    tell(session, say`this service does not tell the scopes of a key: these are the reading ones that it lets pass`);
-  }
-  // Taken for a sandbox, production would not ask before a write.
-  if (isOther && facts.environment === 'production') {
-    throw new BillingError('checkFailed', `the profile says ${target.environment}, and the service is production`, {
-      hint: `add it again: tally profile add ${target.profile ?? 'NAME'} --environment production`,
-    });
-  }
-}
-
-function tell(session: Session, sentence: ReturnType<typeof say>): void {
-  if (session.flags.quiet !== true) session.terminal.err(say`${sentence}\n`);
 }

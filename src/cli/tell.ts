@@ -1,0 +1,10 @@
+/** Notes beside the answer of a command. */
+
+import { say } from './safe-text.ts';
+import type { SafeText } from './safe-text.ts';
+import type { Session } from './session.ts';
+
+/** A line on standard error, unless `--quiet` asks for none. */
+export function tell({ terminal, flags }: Session, sentence: SafeText): void {
+  if (flags.quiet !== true) terminal.err(say`${sentence}\n`);
+}
