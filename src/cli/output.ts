@@ -79,7 +79,7 @@ export async function render(
   if (format === 'jsonl') return jsonLines(jsonFields === undefined ? found.rows : pickedRows(found, jsonFields));
   if (format === 'yaml') return stdout.isTerminal ? safeLines(await yaml(body)) : vouch(await yaml(body));
   if (format === 'name')
-    return lines(found.rows.map((row) => safe(wireText(row['id'] ?? valueAt(row, view.columns[0]?.path ?? '')))));
+    return lines(found.rows.map((row) => safe(wireText(row[nameField(fields) ?? view.columns[0]?.path ?? '']))));
   const columns = choice.columns?.map((name) => columnOf(name, view));
   if (format === 'csv') return csv(found.rows, columns ?? view.columns);
   if (format === 'tsv') return tsv(found.rows, columns ?? view.columns);
@@ -119,6 +119,11 @@ function pickedRows(found: Rows, fields: readonly string[]): Row[] {
 /** A misspelt field would be an empty column that nobody notices; it is refused before anything is done. */
 export function checkFields(choice: OutputChoice, fields: readonly string[], view: View): void {
   if (fields.length === 0) return;
+  if (choice.format === 'name' && nameField(fields) === undefined) {
+    throw new BillingError('usage', '-o name does not go with this command: what it prints has no ids', {
+      hint: `it has ${outputFormats.filter((format) => format !== 'name').join(', ')}`,
+    });
+  }
   const headers = view.columns.map((column) => column.header.toLowerCase());
   const unknown = [
     ...(choice.jsonFields ?? []),
@@ -126,6 +131,11 @@ export function checkFields(choice: OutputChoice, fields: readonly string[], vie
   ].find((name) => !fields.includes(name.split('.')[0] ?? ''));
   if (unknown === undefined) return;
   throw new BillingError('usage', `there is no field "${unknown}"`, { hint: `there are ${fields.join(', ')}` });
+}
+
+/** The field that `-o name` prints. */
+function nameField(fields: readonly string[]): string | undefined {
+  return ['id', 'name', 'command'].find((field) => fields.includes(field));
 }
 
 function lines(texts: readonly SafeText[]): SafeText {

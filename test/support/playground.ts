@@ -7,11 +7,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { Dependencies } from '../../src/cli/session.ts';
+import { createEngine } from '../../src/engine/engine.ts';
+import type { Answer, Billing } from '../../src/operations/index.ts';
+import { openStore } from '../../src/store/open.ts';
 import type { TestTerminalOptions } from '../../src/cli/terminal.ts';
 import { createStage } from './stage.ts';
 import type { CommandResult } from './stage.ts';
 
 const scenarios = fileURLToPath(new URL('../../examples', import.meta.url));
+
+const today = '2026-11-21T12:00:00Z';
 
 export interface Playground {
   /** A directory with the database and the files, as after `tally demo --into`. */
@@ -24,16 +29,32 @@ export interface Playground {
       readonly directory?: string;
       readonly instead?: Partial<Dependencies>;
     },
-  ) => Promise<CommandResult>;
+  ) => Promise<CommandResult & { readonly answers: readonly Answer['body'][] }>;
   readonly close: () => Promise<void>;
 }
 
 export async function createPlayground(): Promise<Playground> {
-  const stage = await createStage('embedded', { start: '2026-11-21T12:00:00Z', newId: randomUUIDv7 });
+  const stage = await createStage('embedded', { start: today, newId: randomUUIDv7 });
   const home = mkdtempSync(join(tmpdir(), 'tallybook-playground-'));
   const original = join(home, 'original');
   const made = await stage.tally(['demo', '--into', original, '--quiet']);
   if (made.exitCode !== 0) throw new Error(`the demo failed: ${made.stdout}${made.stderr}`);
+  const now = () => Temporal.Instant.from(today);
+  const openRecorded =
+    (answers: Answer['body'][]): Dependencies['openBilling'] =>
+    async (target) => {
+      if (target.kind !== 'embedded') throw new TypeError('a playground has its own database alone');
+      const store = await openStore(target.database);
+      const randomBytes = (count: number) => new Uint8Array(count);
+      const engine = createEngine({ store, now, newId: randomUUIDv7, randomBytes, finalizationGraceHours: 0, checkWebhookUrl: async () => await Promise.resolve() });
+      const billing = engine.as(await engine.owner(target.organization));
+      const call = async (...given: Parameters<Billing['call']>) => {
+        const answer = await billing.call(...given);
+        answers.push(answer.body as Answer['body']);
+        return answer;
+      };
+      return { billing: { ...billing, call } as Billing, close: async () => await engine.close() };
+    };
   let copies = 0;
   const copy = () => {
     copies += 1;
@@ -49,16 +70,19 @@ export async function createPlayground(): Promise<Playground> {
     copy,
     tally: async (words, options = {}) => {
       const directory = options.directory ?? copy();
+      const answers: Answer['body'][] = [];
       const before = process.cwd();
       process.chdir(directory);
       try {
-        return await stage.tally(words, options.terminal, {
+        const result = await stage.tally(words, options.terminal, {
+          openBilling: openRecorded(answers),
           env: { TALLY_DATABASE: join(directory, 'demo.db') },
           directories: async () => await Promise.resolve({ config: join(directory, 'config'), data: directory }),
           serve: async () =>
             await Promise.resolve({ url: 'http://127.0.0.1:0', close: async () => await Promise.resolve() }),
           ...options.instead,
         });
+        return { ...result, answers };
       } finally {
         process.chdir(before);
         if (options.directory === undefined) rmSync(directory, { recursive: true });

@@ -1,0 +1,217 @@
+/** The rules of output and failure, held by every command in every format, on the demo's database. */
+
+import { parse as parseCsv } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+
+import { BillingError, errorFacts } from '../../src/errors.ts';
+import type { OutputFormat } from '../../src/cli/global-flags.ts';
+import { localPages } from '../../src/cli/help-pages.ts';
+import type { CommandSpec } from '../../src/cli/manifest.ts';
+import { render } from '../../src/cli/output.ts';
+import { rowsOf, valueAt, wireText } from '../../src/cli/rows.ts';
+import { createPlayground } from '../support/playground.ts';
+import type { Playground } from '../support/playground.ts';
+import { manifest, shellWords } from './shell.ts';
+
+let playground: Playground;
+/** Where nothing is written, so that all may share it. */
+let shared: string;
+beforeAll(async () => {
+  playground = await createPlayground();
+  shared = playground.copy();
+});
+afterAll(async () => await playground.close());
+
+const commands = manifest.commands.map((command) => ({ command, title: `${command.group} ${command.verb}` }));
+const formats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'name'] as const;
+
+/** The first example: known to be right, see examples.test.ts. */
+function good(command: CommandSpec): string[] {
+  return shellWords(command.examples[0]?.line ?? '').slice(1);
+}
+
+async function run(command: CommandSpec, words: readonly string[], isTerminal = false) {
+  const place = command.isWrite ? {} : { directory: shared };
+  return await playground.tally(words, { ...place, terminal: { isTerminal, columns: 100, answers: ['yes'] } });
+}
+
+async function drawn(command: CommandSpec, body: unknown, format: OutputFormat) {
+  const stdout = { isTerminal: false, hasColor: false, hasUnicode: false, columns: undefined };
+  try {
+    const options = { choice: { format }, fields: command.fields, stdout };
+    return { exitCode: 0, stdout: await render(body, command.view, options) };
+  } catch (error) {
+    if (!(error instanceof BillingError)) throw error;
+    return { exitCode: errorFacts[error.kind].exitCode, stdout: '' };
+  }
+}
+
+const escape = '\u001b';
+const isFormula = (cell: string) => /^[=+@\t\r]/.test(cell) || (cell.startsWith('-') && !/^-\d+(?:\.\d+)?$/.test(cell));
+
+describe('an answer', () => {
+  test.each(commands)('of $title in every format', async ({ command }) => {
+    const words = good(command);
+    const ask = async (format: string) => await run(command, [...words, '-o', format]);
+    // A write is done twice; its answer in the other formats is that of the function that prints every answer.
+    const printed = async (format: OutputFormat) =>
+      command.isWrite ? await drawn(command, body, format) : await ask(format);
+    const nameField = ['id', 'name'].find((field) => command.fields.includes(field));
+
+    const json = await ask('json');
+    expect([json.exitCode, json.stderr.includes(escape)]).toEqual([0, false]);
+    const body = JSON.parse(json.stdout) as unknown;
+    expect(body).toEqual(JSON.parse(JSON.stringify(json.answers.at(-1))));
+    const { rows } = rowsOf(body, command.view);
+
+    // What a write makes is another thing each time; a read says the same in every format.
+    const comparable = (value: unknown) => (command.isWrite ? Object.keys(value as object) : value);
+    const jsonl = await printed('jsonl');
+    expect(
+      jsonl.stdout
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => comparable(JSON.parse(line))),
+    ).toEqual(rows.map(comparable));
+    const yaml = await printed('yaml');
+    expect(comparable(parseYaml(yaml.stdout))).toEqual(comparable(body));
+
+    const csv = await ask('csv');
+    const [header, ...records] = parseCsv(csv.stdout) as string[][];
+    expect([header, records.length]).toEqual([command.view.columns.map(({ path }) => path), rows.length]);
+    expect(records.flat().filter(isFormula)).toEqual([]);
+
+    const tsv = await printed('tsv');
+    const lines = tsv.stdout.split('\n').slice(0, -1);
+    expect(lines.map((line) => line.split('\t').length)).toEqual(rows.map(() => command.view.columns.length));
+
+    const name = await printed('name');
+    const names = name.stdout.split('\n').slice(0, -1);
+    if (nameField !== undefined)
+      expect(names).toEqual(command.isWrite ? names : rows.map((row) => wireText(row[nameField])));
+    else expect([name.exitCode, name.stdout]).toEqual([2, '']);
+
+    if (!command.isWrite) expect((await run(command, words)).stdout).toBe(tsv.stdout);
+    for (const { exitCode, stdout } of [jsonl, yaml, csv, tsv]) {
+      expect([exitCode, stdout === '' || stdout.endsWith('\n'), stdout.includes(escape)]).toEqual([0, true, false]);
+    }
+  });
+
+  test.each(commands)('of $title on a terminal', async ({ command }) => {
+    const table = await run(command, good(command), true);
+    const json = await run(command, [...good(command), '-o', 'json'], true);
+    expect([table.exitCode, json.exitCode, table.stdout.includes(escape)]).toEqual([0, 0, false]);
+    expect(JSON.parse(JSON.stringify(json.answers))).toContainEqual(JSON.parse(json.stdout));
+    expect(table.stdout).not.toMatch(/undefined|\[object|NaN/);
+  });
+
+  test.each(commands.filter(({ command }) => command.fields.length > 0 && !command.isWrite))(
+    'of $title by field and by jq',
+    async ({ command }) => {
+      const [field = ''] = command.fields;
+      const picked = await run(command, [...good(command), '--json', field]);
+      const { rows, isList } = rowsOf(picked.answers.at(-1), command.view);
+      const expected = rows.map((row) => ({ [field]: valueAt(row, field) ?? null }));
+      expect(JSON.parse(picked.stdout)).toEqual(JSON.parse(JSON.stringify(isList ? expected : (expected[0] ?? {}))));
+      const through = await run(command, [...good(command), '--jq', '.']);
+      expect(JSON.parse(through.stdout)).toEqual(JSON.parse(JSON.stringify(through.answers.at(-1))));
+    },
+  );
+
+  test.each(commands.filter(({ command }) => command.isPaged))('of $title page by page', async ({ command }) => {
+    const words = [command.group, command.verb];
+    const all = await run(command, [...words, '--all', '-o', 'json']);
+    const { data, total } = JSON.parse(all.stdout) as { data: unknown[]; total: number };
+    expect(data).toHaveLength(total);
+    const cut = await run(command, [...words, '--limit', '1', '-o', 'json']);
+    expect(cut.stderr).toBe(total > 1 ? `1 of ${total}: there are more; --all prints every one\n` : '');
+    const none = await run(command, [...words, '--offset', '999999', '-o', 'jsonl']);
+    expect([none.exitCode, none.stdout]).toEqual([0, '']);
+  });
+});
+
+const noSuchId = '01900000-0000-7000-8000-ffffffffffff';
+
+/** Wrong command lines, each with its exit code and what is said. */
+function wrong(
+  command: CommandSpec,
+): readonly (readonly [words: readonly string[], exitCodes: readonly number[], said: RegExp])[] {
+  const words = good(command);
+  const [flag] = command.flags;
+  const misspelt = `--${(flag?.flag ?? 'output').slice(0, -1)}`;
+  const bad = command.flags.find((spec) => spec.choices !== undefined || spec.kind === 'integer');
+  const required = [...command.positionals, ...command.flags.filter((spec) => spec.isRequired === true)];
+  const named = command.positionals[0]?.reference === undefined ? [] : [words[0] ?? '', words[1] ?? '', noSuchId];
+  return [
+    [[...words, misspelt, 'x'], [2], new RegExp(`unknown option '${misspelt}'\n.*did you mean --`)],
+    [[...words, '--columns', 'nope'], [2], /there is no field "nope"\n.*there are/],
+    [[...words, '--json', 'nope'], [2], /there is no field "nope"\n.*there are/],
+    [[...words, '--jq', '.['], [2], /--jq: syntax error/],
+    [[...words, '-o', 'xml'], [2], /Allowed choices are table, json/],
+    ...(required.length === 0 ? [] : [[[command.group, command.verb], [2], /missing [<-]/] as const]),
+    ...(bad === undefined
+      ? []
+      : [[[...without(words, bad.flag), `--${bad.flag}`, 'nonsense'], [2, 8], /nonsense|must|one of/] as const]),
+    ...(named.length === 0 ? [] : [[[...named, ...words.slice(3)], [4], new RegExp(noSuchId)] as const]),
+  ];
+}
+
+function without(words: readonly string[], flag: string): string[] {
+  const at = words.indexOf(`--${flag}`);
+  return at === -1 ? [...words] : words.filter((_word, index) => index !== at && index !== at + 1);
+}
+
+describe('a wrong command line', () => {
+  test.each(commands)('of $title prints nothing but what is wrong', async ({ command }) => {
+    for (const [words, exitCodes, said] of wrong(command)) {
+      const result = await playground.tally(words, { directory: shared });
+      const line = words.join(' ');
+      expect([line, exitCodes.includes(result.exitCode), result.stdout]).toEqual([line, true, '']);
+      expect(result.stderr).toMatch(said);
+      expect(result.stderr).toMatch(/^tally: .+\n/);
+      const asJson = words.some((word) => ['-o', '--json', '--jq'].includes(word)) ? words : [...words, '-o', 'json'];
+      if (asJson.includes('xml')) continue;
+      const { stderr, stdout } = await playground.tally(asJson, { directory: shared });
+      const envelope = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '') as { error: { code: string } };
+      expect([stdout, Object.values(errorFacts).some(({ code }) => code === envelope.error.code)]).toEqual(['', true]);
+    }
+  });
+});
+
+const local = (await localPages(manifest))
+  .filter(({ usage }) => !usage.startsWith('<verb>'))
+  .flatMap(({ words, examples }) => {
+    const line = examples.find(
+      (each) => !/[<>|]|--profile|--base-url|mirror|tally (?:serve|demo|pull)/.test(each.line),
+    )?.line;
+    return line === undefined ? [] : [{ title: words.join(' '), words: shellWords(line).slice(1) }];
+  });
+
+describe('a command that is no operation', () => {
+  test.each(local)('has each format or says which ones it has: $title', async ({ words }) => {
+    for (const format of formats) {
+      const given = words.filter((word, index) => word !== '-o' && words[index - 1] !== '-o' && word !== '--json');
+      const { exitCode, stdout, stderr } = await playground.tally([...given, '-o', format]);
+      if (exitCode === 2) {
+        expect([given.join(' '), format, stdout]).toEqual([given.join(' '), format, '']);
+        expect(stderr).toMatch(/hint: (?:it has|it prints|there are|give|leave)/);
+        continue;
+      }
+      expect([given.join(' '), format, exitCode, stderr.includes('unexpected')]).toEqual([
+        given.join(' '),
+        format,
+        0,
+        false,
+      ]);
+      if (format === 'json' && stdout !== '') JSON.parse(stdout);
+      if (format === 'jsonl')
+        stdout
+          .split('\n')
+          .slice(0, -1)
+          .map((line) => JSON.parse(line) as unknown);
+      if (format === 'csv') parseCsv(stdout);
+      if (format === 'yaml') parseYaml(stdout);
+    }
+  });
+});
