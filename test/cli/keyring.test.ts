@@ -185,11 +185,11 @@ describe.runIf(process.platform === 'linux')('the library of this system, on a b
       for (const socket of sockets) socket.destroy();
       bus.close();
     };
-    return { keyring: createKeyring({ command, env: bussed, timeoutMilliseconds: 1_000 }), close };
+    return { keyring: createKeyring({ command, env: bussed, timeoutMilliseconds }), close };
   }
 
   test('is not waited for where nobody answers', async () => {
-    const { keyring, close } = await busThat(() => undefined);
+    const { keyring, close } = await busThat(() => undefined, 1_000);
     await expect(keyring.write('box', key)).rejects.toThrow('no answer within 1 seconds');
     close();
   });
