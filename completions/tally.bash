@@ -148,7 +148,7 @@ _tally_place() {
     'profile show') next='' flags='' asks='' ;;
     'profile remove') next='' flags='' asks='' ;;
     'profile check') next='' flags='' asks='' ;;
-    'doctor') next='' flags='--full' asks='' ;;
+    'doctor') next='' flags='--full --rebuild' asks='' ;;
     'backup') next='' flags='' asks='' ;;
     'restore') next='' flags='--to' asks='' ;;
     'journal') next='list verify export' flags='' asks='' ;;

@@ -566,6 +566,7 @@ complete -c tally -n "__tally_at 'profile add'" -l key-file
 complete -c tally -n "__tally_at 'profile add'" -l no-check
 complete -c tally -n "__tally_at 'profile add'" -l keyring
 complete -c tally -n "__tally_at 'doctor'" -l full
+complete -c tally -n "__tally_at 'doctor'" -l rebuild
 complete -c tally -n "__tally_at 'restore'" -l to
 complete -c tally -f -n "__tally_at 'journal'" -a list -d 'List what was written, newest first'
 complete -c tally -f -n "__tally_at 'journal'" -a verify -d 'Check that no line was changed or taken out'

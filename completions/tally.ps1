@@ -114,7 +114,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'profile show' = @{ next = @(); flags = @(); asks = @() }
     'profile remove' = @{ next = @(); flags = @(); asks = @() }
     'profile check' = @{ next = @(); flags = @(); asks = @() }
-    'doctor' = @{ next = @(); flags = @('--full'); asks = @() }
+    'doctor' = @{ next = @(); flags = @('--full','--rebuild'); asks = @() }
     'backup' = @{ next = @(); flags = @(); asks = @() }
     'restore' = @{ next = @(); flags = @('--to'); asks = @() }
     'journal' = @{ next = @('list','verify','export'); flags = @(); asks = @() }

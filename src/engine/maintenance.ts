@@ -15,6 +15,16 @@ export function createMaintenance({ now }: { readonly now: () => Temporal.Instan
         await store.close();
       }
     },
+    async rebuild(database) {
+      const store = await openStore(database);
+      try {
+        const { upkeep } = store.events;
+        if (upkeep !== undefined) await store.write(async (tx) => await upkeep.rebuild(tx));
+        return upkeep !== undefined;
+      } finally {
+        await store.close();
+      }
+    },
     async backUp(paths) {
       const { backUp } = await import('../store/backup.ts');
       return await backUp({ ...paths, createdAt: wireTimestamp(now()) });

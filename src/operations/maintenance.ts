@@ -8,6 +8,8 @@ import type { Column } from './operation.ts';
 export interface Maintenance {
   /** Holds a database to every rule, and changes nothing. `isFull` also reads every index and event. */
   examine(database: string, options: { readonly isFull: boolean }): Promise<Examination>;
+  /** Makes anew, from the events alone, what a database keeps to find and meter them quickly; false where it keeps nothing. */
+  rebuild(database: string): Promise<boolean>;
   /** Writes a database as it stands now to a new file, with its manifest beside it. */
   backUp(paths: { readonly from: string; readonly to: string }): Promise<BackupManifest>;
   /** Makes a database from a backup, where there is none. */

@@ -50,7 +50,7 @@ export interface AggregationSuiteOptions {
 export function describeEventAggregation(
   backend: string,
   open: () => Promise<Store>,
-  { tidy = async () => {}, runs = 60 }: AggregationSuiteOptions = {},
+  { tidy = async () => {}, runs = 40 }: AggregationSuiteOptions = {},
 ): void {
   describe(`what meters read on ${backend}`, () => {
     let store: Store;

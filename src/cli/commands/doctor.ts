@@ -15,10 +15,14 @@ const fields = ['check', 'severity', 'objectId', 'problem', 'fix'];
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command
     .description(
-      'Checks the file, its schema, and the books of every organization: balances from entries, invoices from events and frozen prices, seals, numbers, periods. Changes nothing. Ends with 10 when anything is wrong; what is only worth a look is a warning.',
+      'Checks the file, its schema, and the books of every organization: balances from entries, invoices from events and frozen prices, seals, numbers, periods. Changes nothing, but with --rebuild what is derived. Ends with 10 when anything is wrong; what is only worth a look is a warning.',
     )
     .usage('[flags]')
-    .option('--full', 'also every index, every version of every event, and every late event')
+    .option(
+      '--full',
+      'also every index, every version of every event, every late event, and what is kept to meter quickly',
+    )
+    .option('--rebuild', 'first make anew, from the events alone, what is kept to find and meter them quickly')
     .addHelpText(
       'after',
       `
@@ -27,20 +31,26 @@ Examples:
   tally doctor
   # Every finding with its object and what to do, for a program
   tally doctor --full -o json
+  # What is kept beside the events is wrong: make it anew, and look again
+  tally doctor --rebuild --full
 `,
     )
     .action(
-      async (flags: { readonly full?: true }) =>
-        await runAction(async (session) => await doctor(flags.full === true, session)),
+      async (flags: { readonly full?: true; readonly rebuild?: true }) =>
+        await runAction(async (session) => await doctor(flags, session)),
     );
 };
 
-async function doctor(isFull: boolean, session: Session): Promise<void> {
+async function doctor(
+  { full, rebuild }: { readonly full?: true; readonly rebuild?: true },
+  session: Session,
+): Promise<void> {
   const { dependencies, output, terminal } = session;
   checkFields(output, fields, view);
   const { database } = requireEmbedded(await session.target(), 'doctor');
   const maintenance = await dependencies.openMaintenance();
-  const data = await maintenance.examine(database, { isFull });
+  if (rebuild === true) await maintenance.rebuild(database);
+  const data = await maintenance.examine(database, { isFull: full === true });
   const { stdout } = terminal;
   // A table of nothing says less than the summary beside it.
   if (output.format !== 'table' || data.findings.length > 0) {

@@ -11,7 +11,8 @@ import type { EventFault, UpkeepFault } from '../event-store.ts';
 import { createKeyHashes } from '../key-hash.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { entriesOf, type SqliteEventKeys } from './sqlite-event-keys.ts';
-import { absorbTail, computeTotals, nameReader, plainRows, rulesOfText } from './sqlite-event-segments.ts';
+import { absorbTail, dayOf, nameReader, plainRows } from './sqlite-event-segments.ts';
+import { computeTotals, rulesOfText } from './sqlite-event-totals.ts';
 
 const ofOrganization = `FROM "events" AS "event" JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
   WHERE "customer"."orgId" = :orgId`;
@@ -160,9 +161,7 @@ function soundSegment(
   try {
     const segment = decodeSegment(row['data'] as Uint8Array);
     const events = [...segment.fixed.eventSeq].flatMap((seq) => findEvent(connection, customerSeq, seq) ?? []);
-    const isOfDay = events.every(
-      ({ timestampEpochMs }) => Math.floor(timestampEpochMs / millisecondsPerDay) === Number(row['day']),
-    );
+    const isOfDay = events.every(({ timestampEpochMs }) => dayOf(timestampEpochMs) === Number(row['day']));
     if (!isOfDay || segment.rowCount !== Number(row['rowCount']) || events.length !== segment.rowCount)
       return undefined;
     return isSameContent(segment, appendEvents(emptySegment, events)) ? segment : undefined;

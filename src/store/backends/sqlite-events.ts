@@ -13,13 +13,9 @@ import { appendEvents, selectStored, storedEvent } from './sqlite-event-append.t
 import { listEventFaults, listUpkeepFaults, rebuildDerived } from './sqlite-event-check.ts';
 import { createSqliteEventKeys } from './sqlite-event-keys.ts';
 import { findEvents } from './sqlite-event-places.ts';
-import {
-  type FoundTotals,
-  keepTotals,
-  readSegments,
-  type UpkeepThresholds,
-  usualThresholds,
-} from './sqlite-event-segments.ts';
+import { readSegments } from './sqlite-event-readings.ts';
+import { type UpkeepThresholds, usualThresholds } from './sqlite-event-segments.ts';
+import { type FoundTotals, keepTotals } from './sqlite-event-totals.ts';
 
 export interface SqliteEventStore extends EventStore {
   /** Whether readers have found out totals that a transaction for writing may keep. */

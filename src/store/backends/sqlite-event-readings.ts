@@ -1,0 +1,233 @@
+/** What meters read: totals where a whole day is asked for, columns where a part of it is, rows for the newest events. */
+
+import { createUsageFold, mergeReadings } from '../../calculation/usage-fold.ts';
+import { type EventAggregation, type EventReadings, inOrder } from '../event-aggregation.ts';
+import { addCell, type Cells, type Coefficient, readingsOfCells } from '../event-cells.ts';
+import { ReusedEvent } from '../event-content.ts';
+import { decodeSegment } from '../event-segment-bytes.ts';
+import { foldSegment, lacksColumn, millisecondsPerDay, type SegmentQuery } from '../event-segment-fold.ts';
+import type { Segment } from '../event-segment.ts';
+import type { EpochInterval } from '../event-store.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import {
+  type Attribution,
+  attributionOf,
+  dayOf,
+  findCustomerSeq,
+  isAttributed,
+  nameReader,
+  plainRows,
+  type UpkeepThresholds,
+} from './sqlite-event-segments.ts';
+import { computeTotals, type FoundTotals, textOfRules, type Totals } from './sqlite-event-totals.ts';
+
+interface Reading {
+  readonly connection: SqliteConnection;
+  readonly request: EventAggregation;
+  readonly query: SegmentQuery;
+  readonly attribution: Attribution | undefined;
+  /** For each interval. */
+  readonly cells: readonly Cells[];
+  /** Takes what has to be read row by row. */
+  readonly fold: ReturnType<typeof createUsageFold>;
+  readonly rulesText: string;
+  readonly found: FoundTotals[];
+  readonly leastKept: number;
+}
+
+/** What a meter reads, and totals that it was worth finding out. */
+export function readSegments(
+  connection: SqliteConnection,
+  request: EventAggregation,
+  { leastKept }: UpkeepThresholds,
+): { readonly readings: EventReadings; readonly found: readonly FoundTotals[] } {
+  const { orgId, rules, dimensions, boundsEpochMs } = request;
+  const intervals = boundsEpochMs.slice(1);
+  const customerSeq = findCustomerSeq(connection, orgId, request.customerId);
+  if (customerSeq === undefined || intervals.length === 0) return { readings: intervals.map(() => []), found: [] };
+  const reading: Reading = {
+    connection,
+    request,
+    query: { rules, dimensions, nameOf: nameReader(connection) },
+    attribution: attributionOf(connection, orgId, request.contract),
+    cells: intervals.map(() => new Map()),
+    fold: createUsageFold(rules, dimensions),
+    rulesText: request.isStanding ? textOfRules(request) : '',
+    found: [],
+    leastKept,
+  };
+  readDays(reading, customerSeq);
+  readTail(reading, customerSeq);
+  const readings = intervals.map((_, index) =>
+    inOrder(
+      mergeReadings(rules.aggregationType, [
+        ...readingsOfCells(reading.cells[index] ?? new Map(), rules, dimensions),
+        ...reading.fold.readings(index, index + 1),
+      ]),
+    ),
+  );
+  return { readings, found: reading.found };
+}
+
+type HeaderRow = readonly [id: number, day: number, revision: number, rowCount: number, cells: string | null];
+
+function readDays(reading: Reading, customerSeq: number): void {
+  const { connection, request, rulesText } = reading;
+  const { boundsEpochMs } = request;
+  const rule = connection.prepare('SELECT "id" FROM "eventRules" WHERE "rules" = ?').get(rulesText);
+  const headers = plainRows(
+    connection,
+    `SELECT "segment"."id", "segment"."day", "segment"."revision",
+      "segment"."rowCount", "total"."cells"
+    FROM "eventSegments" AS "segment" LEFT JOIN "eventTotals" AS "total"
+      ON "total"."segmentId" = "segment"."id" AND "total"."ruleId" = ? AND "total"."revision" = "segment"."revision"
+    WHERE "segment"."customerSeq" = ? AND "segment"."day" BETWEEN ? AND ?
+    ORDER BY "segment"."day", "segment"."part"`,
+  );
+  const [from = 0] = boundsEpochMs;
+  const lastDay = dayOf((boundsEpochMs.at(-1) ?? from) - 1);
+  const rows = headers.all((rule?.['id'] as bigint) ?? null, customerSeq, dayOf(from), lastDay);
+  let interval = 0;
+  for (const header of rows as unknown as readonly HeaderRow[]) {
+    const start = header[1] * millisecondsPerDay;
+    while ((boundsEpochMs[interval + 1] ?? Infinity) <= start) interval += 1;
+    readSegment(reading, header, interval);
+  }
+}
+
+/** `interval` is the first that may share an instant with the segment's day. */
+function readSegment(reading: Reading, header: HeaderRow, interval: number): void {
+  const { boundsEpochMs } = reading.request;
+  const start = header[1] * millisecondsPerDay;
+  const end = start + millisecondsPerDay;
+  const isWhole = (boundsEpochMs[interval] ?? Infinity) <= start && end <= (boundsEpochMs[interval + 1] ?? -Infinity);
+  const share = unassignedShare(reading.attribution, { fromEpochMs: start, toEpochMs: end });
+  if (isWhole && reading.request.isStanding && share !== 'part') {
+    const totals = totalsOf(reading, header);
+    if (totals !== undefined) {
+      addTotals(reading, totals, { interval, takesUnassigned: share === 'all' });
+      return;
+    }
+  }
+  const segment = loadSegment(reading.connection, header[0]);
+  for (let each = interval; each + 1 < boundsEpochMs.length; each += 1) {
+    const from = Math.max(0, (boundsEpochMs[each] ?? 0) - start);
+    const to = Math.min(millisecondsPerDay, (boundsEpochMs[each + 1] ?? 0) - start);
+    if (from >= millisecondsPerDay) break;
+    foldRows(reading, segment, { start, from, to, interval: each });
+  }
+}
+
+/** How much of a day's events that name no contract is the contract's that is asked for. */
+function unassignedShare(attribution: Attribution | undefined, day: EpochInterval): 'all' | 'none' | 'part' {
+  const touching = (attribution?.elsewhere ?? []).filter(
+    ({ fromEpochMs, toEpochMs }) => fromEpochMs < day.toEpochMs && day.fromEpochMs < toEpochMs,
+  );
+  if (touching.length === 0) return 'all';
+  const covers = touching.some(
+    ({ fromEpochMs, toEpochMs }) => fromEpochMs <= day.fromEpochMs && day.toEpochMs <= toEpochMs,
+  );
+  return covers ? 'none' : 'part';
+}
+
+export function loadSegment(connection: SqliteConnection, id: number | bigint): Segment {
+  const row = connection.prepare('SELECT "data" FROM "eventSegments" WHERE "id" = ?').get(id);
+  return decodeSegment(row?.['data'] as Uint8Array);
+}
+
+function totalsOf(reading: Reading, [id, , revision, rowCount, cells]: HeaderRow): Totals | undefined {
+  if (cells !== null) return JSON.parse(cells) as Totals;
+  if (rowCount < reading.leastKept) return undefined;
+  const segment = loadSegment(reading.connection, id);
+  if (lacksColumn(segment, reading.query)) return undefined;
+  const totals = computeTotals(segment, reading.query);
+  const { rulesText } = reading;
+  reading.found.push({
+    rules: rulesText,
+    segmentId: BigInt(id),
+    revision: BigInt(revision),
+    cells: JSON.stringify(totals),
+  });
+  return totals;
+}
+
+function addTotals(
+  { cells, attribution, request }: Reading,
+  totals: Totals,
+  { interval, takesUnassigned }: { readonly interval: number; readonly takesUnassigned: boolean },
+): void {
+  const into = cells[interval] ?? new Map();
+  for (const [contractSeq, scales, keys, coefficients, counts] of totals) {
+    const isWanted = contractSeq === 0 ? takesUnassigned : contractSeq === attribution?.contractSeq;
+    if (attribution !== undefined && !isWanted) continue;
+    for (const [index, key] of keys.entries()) {
+      const stored = coefficients[index] ?? 0;
+      const coefficient: Coefficient = typeof stored === 'number' ? stored : BigInt(stored);
+      const cell = { coefficient, scale: scales[index] ?? 0, count: counts[index] ?? 0 };
+      addCell(into, key, cell, request.rules.aggregationType);
+    }
+  }
+}
+
+interface Rows {
+  /** The beginning of the segment's day. */
+  readonly start: number;
+  /** In the day's milliseconds. */
+  readonly from: number;
+  readonly to: number;
+  readonly interval: number;
+}
+
+function foldRows(reading: Reading, segment: Segment, { start, from, to, interval }: Rows): void {
+  const { attribution, query, cells, connection, fold } = reading;
+  const takes =
+    attribution &&
+    ((contractSeq: number, millisecond: number) => isAttributed(attribution, contractSeq, start + millisecond));
+  if (!lacksColumn(segment, query)) {
+    foldSegment(segment, query, { from, to, takes }, cells[interval] ?? new Map());
+    return;
+  }
+  const { eventSeq, millisecond, contractSeq, isLate, nameId } = segment.fixed;
+  const event = new ReusedEvent();
+  for (let row = 0; row < segment.rowCount; row += 1) {
+    const at = millisecond[row] ?? 0;
+    if (isLate[row] !== 0 || at < from || at >= to || takes?.(contractSeq[row] ?? 0, at) === false) continue;
+    event.eventName = query.nameOf(nameId[row] ?? 0);
+    event.propertiesJson = propertiesOf(connection, eventSeq[row] ?? 0);
+    event.forgetProperties();
+    fold.add(event, interval);
+  }
+}
+
+function propertiesOf(connection: SqliteConnection, eventSeq: number): string {
+  return String(
+    connection.prepare('SELECT "propertiesJson" FROM "events" WHERE "seq" = ?').get(eventSeq)?.['propertiesJson'],
+  );
+}
+
+type TailEvent = readonly [number, number | null, number, string];
+
+function readTail(reading: Reading, customerSeq: number): void {
+  const { connection, request, attribution, query, fold } = reading;
+  const { boundsEpochMs } = request;
+  const rows = plainRows(
+    connection,
+    `SELECT "tail"."timestampEpochMs", "event"."contractSeq", "event"."nameId",
+      "event"."propertiesJson"
+    FROM "eventTail" AS "tail" CROSS JOIN "events" AS "event" ON "event"."seq" = "tail"."eventSeq"
+    WHERE "tail"."customerSeq" = ? AND "tail"."timestampEpochMs" >= ? AND "tail"."timestampEpochMs" < ?
+      AND "event"."isLate" = 0
+    ORDER BY "tail"."timestampEpochMs"`,
+  );
+  const event = new ReusedEvent();
+  let interval = 0;
+  const found = rows.all(customerSeq, boundsEpochMs[0] ?? 0, boundsEpochMs.at(-1) ?? 0);
+  for (const [timestampEpochMs, contractSeq, nameId, propertiesJson] of found as unknown as readonly TailEvent[]) {
+    while (timestampEpochMs >= (boundsEpochMs[interval + 1] ?? Infinity)) interval += 1;
+    if (attribution !== undefined && !isAttributed(attribution, contractSeq ?? 0, timestampEpochMs)) continue;
+    event.eventName = query.nameOf(nameId);
+    event.propertiesJson = propertiesJson;
+    event.forgetProperties();
+    fold.add(event, interval);
+  }
+}

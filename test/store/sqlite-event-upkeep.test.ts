@@ -1,0 +1,170 @@
+/** What is derived from events is seen to be wrong whichever part of it is, and can always be made again. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { createMaintenance } from '../../src/engine/maintenance.ts';
+import type { EventAggregation } from '../../src/store/event-aggregation.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { eventOf, insertTwoOrganizations } from './rows.ts';
+
+const day = 86_400_000;
+const eventUpkeep = { longestTail: 40, leastKept: 1 };
+const request: EventAggregation = {
+  orgId: 'org-a',
+  customerId: 'customer',
+  boundsEpochMs: [0, 10 * day],
+  rules: {
+    aggregationType: 'SUM',
+    aggregationKey: 'tokens',
+    eventTypeFilter: { include: [], exclude: [] },
+    propertyFilters: [],
+    groupKeys: ['model'],
+  },
+  dimensions: { needsEventName: false, propertyKeys: [] },
+  isStanding: true,
+};
+
+let directory: string;
+let file: string;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'tallybook-upkeep-'));
+  file = join(directory, 'book.db');
+  await using(async (store) => {
+    await store.write(insertTwoOrganizations);
+    for (let batch = 0; batch < 9; batch += 1) {
+      const events = Array.from({ length: 12 }, (_, index) =>
+        eventOf(`k${batch}-${index}`, {
+          timestampEpochMs: (batch % 4) * day + index,
+          propertiesJson: `{"model":"m${index % 3}","note":"${'n'.repeat(900)}${batch}-${index}","tokens":${index}.5}`,
+        }),
+      );
+      await store.write((tx) => store.events.append(tx, 'org-a', events, () => true));
+    }
+    await read(store);
+  });
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+async function using<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(file, { eventUpkeep });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+const read = (store: Store, changes: Partial<EventAggregation> = {}) =>
+  store.read((tx) => store.events.aggregate(tx, { ...request, ...changes }));
+
+const faults = () =>
+  using((store) =>
+    store.read(async (tx) => (await store.events.upkeep?.listFaults(tx, 'org-a'))?.map(({ fault }) => fault)),
+  );
+
+function damage(sql: string): void {
+  const database = new DatabaseSync(file);
+  const { changes } = database.prepare(sql).run();
+  database.close();
+  expect(Number(changes)).toBeGreaterThan(0);
+}
+
+test.each([
+  ['totals', `UPDATE eventTotals SET cells = replace(cells, '5', '6') WHERE rowid = 1`, 'rollUp'],
+  ['a segment', 'UPDATE eventSegments SET data = (SELECT data FROM eventSegments WHERE id = 2) WHERE id = 1', 'rollUp'],
+  ['bytes of a segment', `UPDATE eventSegments SET data = x'00' WHERE id = 1`, 'rollUp'],
+  ['the day of a segment', 'UPDATE eventSegments SET day = 9 WHERE id = 1', 'rollUp'],
+  ['a segment that is gone', 'DELETE FROM eventSegments WHERE id = 1', 'rollUp'],
+  [
+    'a tail that lacks an event',
+    'DELETE FROM eventTail WHERE eventSeq = (SELECT max(eventSeq) FROM eventTail)',
+    'rollUp',
+  ],
+  [
+    'an event in tail and segment',
+    'INSERT INTO eventTail SELECT customerSeq, timestampEpochMs, seq FROM events WHERE seq = 1',
+    'rollUp',
+  ],
+  [
+    'an event changed behind them',
+    `UPDATE events SET version = 2, propertiesJson = '{"tokens":7}' WHERE seq = 1`,
+    'rollUp',
+  ],
+  ['keys of a run', 'DELETE FROM eventKeyPieces WHERE id = 1', 'key'],
+  ['keys of new events', 'DELETE FROM eventKeyTail', 'key'],
+])('%s: the fault is seen, and what is made anew is right', async (_, sql, fault) => {
+  const before = await using((store) => read(store));
+  expect(await faults()).toEqual([]);
+  damage(sql);
+  expect(new Set(await faults())).toEqual(new Set([fault]));
+  expect(await createMaintenance({ now: () => Temporal.Instant.fromEpochMilliseconds(0) }).rebuild(file)).toBe(true);
+  expect(await faults()).toEqual([]);
+  if (!sql.startsWith('UPDATE events ')) expect(await using((store) => read(store))).toEqual(before);
+});
+
+test('a reader that cannot write answers the same, and keeps nothing', async () => {
+  const changes = { rules: { ...request.rules, groupKeys: [] } };
+  const readOnly = await openStore(file, { readOnly: true, eventUpkeep });
+  const found = await read(readOnly, changes);
+  await readOnly.close();
+  const kept = () => countOf('eventTotals');
+  const before = kept();
+  expect(await using((store) => read(store, changes))).toEqual(found);
+  expect(kept()).toBeGreaterThan(before);
+});
+
+function countOf(table: string): number {
+  const database = new DatabaseSync(file);
+  const { count } = database.prepare(`SELECT count(*) AS count FROM ${table}`).get() as { count: number };
+  database.close();
+  return count;
+}
+
+test('a property with a text of its own in every event has no column, and is read all the same', async () => {
+  const note = `${'n'.repeat(900)}2-3`;
+  const propertyFilters = [{ name: 'note', include: [note] }];
+  const [readings] = await using((store) => read(store, { rules: { ...request.rules, propertyFilters } }));
+  expect(readings?.map(({ count }) => count)).toEqual([1]);
+  expect(countOf('eventSegments')).toBeGreaterThan(3);
+});
+
+test("two processes that write in turn find each other's keys", async () => {
+  const [one, other] = [await openStore(file, { eventUpkeep }), await openStore(file, { eventUpkeep })];
+  const send = (store: Store, key: string) =>
+    store.write((tx) => store.events.append(tx, 'org-a', [eventOf(key)], () => true));
+  for (let turn = 0; turn < 100; turn += 1) {
+    expect(await send(one, `turn-${turn}`)).toEqual(['new']);
+    expect(await send(other, `turn-${turn}`)).toEqual(['same']);
+    expect(await send(other, `answer-${turn}`)).toEqual(['new']);
+    expect(await send(one, `answer-${turn}`)).toEqual(['same']);
+  }
+  await one.close();
+  await other.close();
+  expect(await faults()).toEqual([]);
+});
+
+test('a write that is undone leaves nothing that another process could trip over', async () => {
+  const [one, other] = [await openStore(file, { eventUpkeep }), await openStore(file, { eventUpkeep })];
+  const events = (name: string) => Array.from({ length: 45 }, (_, index) => eventOf(`${name}-${index}`));
+  for (const round of ['a', 'b', 'c']) {
+    const undone = one.write(async (tx) => {
+      await one.events.append(tx, 'org-a', events(`undone-${round}`), () => true);
+      throw new Error('undone');
+    });
+    await expect(undone).rejects.toThrow('undone');
+    const kept = await other.write((tx) => other.events.append(tx, 'org-a', events(`kept-${round}`), () => true));
+    expect(new Set(kept)).toEqual(new Set(['new']));
+    const again = await one.write((tx) => one.events.append(tx, 'org-a', events(`kept-${round}`), () => true));
+    expect(new Set(again)).toEqual(new Set(['same']));
+  }
+  await one.close();
+  await other.close();
+  expect(await faults()).toEqual([]);
+});
