@@ -54,16 +54,18 @@ export async function callOperation(invocation: Invocation, session: Session): P
   const given = await completed(command, invocation.given, missing, session);
   const asked = await inputOf(command, given, { whole, readText });
   const isRehearsal = flags.dryRun === true && command.rehearsalMember !== undefined;
-  const input = isRehearsal ? rehearsalOf(command, asked) : asked;
-  const question = picture?.chart.question?.(input) ?? input;
+  const unversioned = isRehearsal ? rehearsalOf(command, asked) : asked;
   const isGrant = command.operation === grantOperation;
-  if (isGrant && local['allow-zero'] !== true) refuseZero(input);
+  if (isGrant && local['allow-zero'] !== true) refuseZero(unversioned);
   const target = await session.target();
   if (flags.dryRun === true && !isRehearsal) {
     const { printDryRun } = await import('./dry-run.ts');
-    await printDryRun(command, input, { session, target });
+    await printDryRun(command, unversioned, { session, target });
     return;
   }
+  const input =
+    command.isWrite && command.isVersioned ? await versioned(command, unversioned, { session, target }) : unversioned;
+  const question = picture?.chart.question?.(input) ?? input;
   if (command.isWrite && !isRehearsal) await confirmWrite(session, target, effectOf(command, input));
   const opened = await openFor(invocation, session, target);
   try {
@@ -87,6 +89,15 @@ export async function callOperation(invocation: Invocation, session: Session): P
   } finally {
     await opened.close();
   }
+}
+
+async function versioned(
+  command: CommandSpec,
+  input: CallInput,
+  context: { readonly session: Session; readonly target: Target },
+): Promise<CallInput> {
+  const { withVersionSeen } = await import('./version-seen.ts');
+  return await withVersionSeen(command.operation as OperationName, input, context);
 }
 
 async function pictureOf({ command, local }: Invocation, { flags, terminal }: Session) {
@@ -157,7 +168,8 @@ export async function namingWhatIsMissing<T>(ids: readonly string[], call: () =>
 /** What would be sent, a member a line: JSON keeps each text on the line of its name. */
 function effectOf(command: CommandSpec, input: CallInput): SafeText {
   const ids = Object.values(input.params ?? {}).join(' ');
-  const head = safe(`${command.summary}${ids === '' ? '' : `: ${ids}`}`);
+  const version = input.ifMatch === undefined ? '' : ` (version ${input.ifMatch})`;
+  const head = safe(`${command.summary}${ids === '' ? '' : `: ${ids}`}${version}`);
   return input.body === undefined ? head : vouch(`${head}\n${safeJson(JSON.stringify(input.body, undefined, 2))}`);
 }
 

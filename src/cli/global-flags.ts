@@ -51,7 +51,11 @@ export const operationFlags = [
   },
   { name: 'clear', value: '<fields>', description: 'set these fields to null' },
   { name: 'all', description: 'every page, as one document' },
-  { name: 'if-match', value: '<version>', description: 'only if it is still this version' },
+  {
+    name: 'if-match',
+    value: '<version>',
+    description: 'only if it is still this version (the one read just before when not given, * for any)',
+  },
   { name: 'help', short: 'h', description: 'help' },
 ] as const satisfies readonly GlobalFlag[];
 

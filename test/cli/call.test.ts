@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { BillingError } from '../../src/errors.ts';
 import type { Answer } from '../../src/operations/index.ts';
 import { createShell } from './shell.ts';
 
@@ -164,6 +165,80 @@ test('the version of what was read is told to a person, and given back by --if-m
   expect((await shell.run('budgets list k1')).stderr).toBe('');
   await shell.run(['budgets', 'remove', 'k1', '0', '--if-match', '"v7"']);
   expect(shell.calls.at(-1)?.input).toMatchObject({ ifMatch: '"v7"' });
+});
+
+describe('a change of what has versions', () => {
+  const listed = { ...body({ data: { budgets: [] } }), etag: 'v7' };
+  const replyAs = (first: () => Partial<Answer>) =>
+    createShell({
+      reply: ({ name }) => (name === 'budgets.list' ? first() : body({ data: { removed: { index: 0 } } })),
+    });
+  const remove = ['budgets', 'remove', 'k1', '0'];
+
+  test('is for the version that was read before it, of the same contract', async () => {
+    const shell = replyAs(() => listed);
+    expect((await shell.run(remove)).code).toBe(0);
+    expect(shell.calls).toEqual([
+      { name: 'budgets.list', input: { params: { contractId: 'k1' } } },
+      { name: 'budgets.remove', input: expect.objectContaining({ ifMatch: 'v7' }) },
+    ]);
+  });
+
+  test('is refused with exit 7 where somebody else was faster', async () => {
+    const shell = createShell({
+      reply: ({ name, input }) => {
+        if (name === 'budgets.list') return listed;
+        throw new BillingError('preconditionFailed', `at version 8, not at ${input.ifMatch}: somebody changed them`);
+      },
+    });
+    const { code, stderr, stdout } = await shell.run(['budgets', 'update', 'k1', '0', '--label', 'x']);
+    expect([code, stdout]).toEqual([7, '']);
+    expect(stderr).toContain('not at v7: somebody changed them\n  hint: read it again');
+  });
+
+  test('names the version where it asks', async () => {
+    const shell = createShell({
+      reply: () => listed,
+      env: { TALLY_BASE_URL: 'https://billing.example', TALLY_API_KEY: `tally_live_${'a'.repeat(48)}` },
+    });
+    const { asked, stderr } = await shell.run(remove, { isTerminal: true, answers: ['no'] });
+    expect(`${asked.join()}${stderr}`).toContain('(version v7)');
+    expect(shell.calls.map(({ name }) => name)).toEqual(['budgets.list']);
+  });
+
+  test.each([
+    ['a version that is given', [...remove, '--if-match', '*'], 1, '*'],
+    [
+      'what is added',
+      ['budgets', 'add', 'k1', '--event-property-key', 'a', '--event-property-value', 'b'],
+      1,
+      undefined,
+    ],
+  ])('reads nothing for %s', async (_, words, count, ifMatch) => {
+    const shell = replyAs(() => listed);
+    expect((await shell.run(words)).code).toBe(0);
+    expect(shell.calls).toHaveLength(count);
+    expect(shell.calls[0]?.input.ifMatch).toBe(ifMatch);
+  });
+
+  test.each(['forbidden', 'notOffered', 'notFound'] as const)(
+    'goes on without one where reading is %s',
+    async (kind) => {
+      const shell = replyAs(() => {
+        throw new BillingError(kind, 'no');
+      });
+      expect((await shell.run(remove)).code).toBe(0);
+      expect(shell.calls.at(-1)?.input.ifMatch).toBeUndefined();
+    },
+  );
+
+  test('is not sent where reading fails for now', async () => {
+    const shell = replyAs(() => {
+      throw new BillingError('network', 'no answer');
+    });
+    expect((await shell.run(remove)).code).toBe(9);
+    expect(shell.calls).toHaveLength(1);
+  });
 });
 
 test('a write needs nothing but its fields on an embedded database', async () => {
