@@ -13,18 +13,18 @@ import { dayText, lastDayText, moneyWords, numberWords, priceWords } from './wor
 interface StatusWords {
   readonly shown: string;
   readonly watermark?: string;
-  /** What the amount at the top is. */
-  readonly headline: string;
+  /** What the amount to pay is called. */
+  readonly amount: string;
 }
 
 /** A status that a service has added since is shown as it came. */
 const statusWords: Readonly<Record<Invoice['status'], StatusWords>> = {
-  Drafted: { shown: 'Draft', watermark: 'DRAFT', headline: 'Amount so far' },
-  'In Progress': { shown: 'Open', headline: 'Amount due' },
-  'In Transit': { shown: 'Payment in transit', headline: 'Amount due' },
-  Paid: { shown: 'Paid', watermark: 'PAID', headline: 'Amount due' },
-  Cancelled: { shown: 'Void', watermark: 'VOID', headline: 'Amount due' },
-  Refunded: { shown: 'Refunded', watermark: 'REFUNDED', headline: 'Amount due' },
+  Drafted: { shown: 'Draft', watermark: 'DRAFT', amount: 'Amount so far' },
+  'In Progress': { shown: 'Open', amount: 'Amount due' },
+  'In Transit': { shown: 'Payment in transit', amount: 'Amount due' },
+  Paid: { shown: 'Paid', watermark: 'PAID', amount: 'Amount due' },
+  Cancelled: { shown: 'Void', watermark: 'VOID', amount: 'Amount due' },
+  Refunded: { shown: 'Refunded', watermark: 'REFUNDED', amount: 'Amount due' },
 };
 
 /** The whole document. */
@@ -33,7 +33,7 @@ export function invoicePage(document: InvoiceDocument): string {
   const sums = invoiceSums(invoice);
   const words: StatusWords = Object.hasOwn(statusWords, invoice.status)
     ? statusWords[invoice.status]
-    : { shown: invoice.status, headline: 'Amount due' };
+    : { shown: invoice.status, amount: 'Amount due' };
   return pageText({
     title: `Invoice ${invoice.invoiceNumber}`,
     watermark: words.watermark,
@@ -64,9 +64,10 @@ export function invoicePage(document: InvoiceDocument): string {
 }
 
 function headline({ status, dueDate, latestPaymentDate }: Invoice, words: StatusWords): string {
-  if (status === 'In Progress' || status === 'In Transit') return `${words.headline} by ${dayText(dueDate)}`;
-  if (latestPaymentDate !== undefined && status === 'Paid') return `Paid on ${dayText(latestPaymentDate)}. Amount due`;
-  return status === 'Drafted' ? 'Draft, not yet payable. Amount so far' : `${words.shown}. ${words.headline}`;
+  if (status === 'In Progress' || status === 'In Transit') return `${words.amount} by ${dayText(dueDate)}`;
+  if (latestPaymentDate !== undefined && status === 'Paid')
+    return `Paid on ${dayText(latestPaymentDate)}. ${words.amount}`;
+  return status === 'Drafted' ? `Draft, not yet payable. ${words.amount}` : `${words.shown}. ${words.amount}`;
 }
 
 function factList(invoice: Invoice): Html {
@@ -125,7 +126,7 @@ function lineRow(line: Line, period: Line['servicePeriod'] | undefined): Html {
   </tr> `;
 }
 
-function totalsTable(sums: InvoiceSums, { shown }: StatusWords): Html {
+function totalsTable(sums: InvoiceSums, { shown, amount }: StatusWords): Html {
   const { credits, chargesCents, otherCents, totalCents, dueCents } = sums;
   const settled = totalCents - dueCents;
   return markup`<table class="totals">
@@ -138,7 +139,7 @@ function totalsTable(sums: InvoiceSums, { shown }: StatusWords): Html {
       ${otherCents === 0n ? markup`` : totalRow('Not itemized', otherCents)} ${totalRow('Total', totalCents)}
       ${settled === 0n ? markup`` : totalRow(shown, -settled)}
       <tr class="due">
-        <th scope="row">Amount due</th>
+        <th scope="row">${amount}</th>
         <td class="amount">${moneyWords(dueCents)}</td>
       </tr>
     </tbody>

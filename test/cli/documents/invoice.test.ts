@@ -85,6 +85,12 @@ describe('the page of an invoice', () => {
     expect(textOf(page)).toContain(headline);
   });
 
+  test('of a draft asks for nothing yet', () => {
+    const text = textOf(invoicePage(invoiceDocument({ status: 'Drafted' })));
+    expect(text).toContain('Amount so far 1,242.09 USD');
+    expect(text.join()).not.toContain('due 1,242.09');
+  });
+
   test('shows memo and payment link as text', () => {
     const page = invoicePage(invoiceDocument({ memo: 'Thank you.\nSee you.', paymentLink: 'https://pay.example/1' }));
     expect(textOf(page)).toEqual(expect.arrayContaining(['Thank you.', 'See you.', 'https://pay.example/1']));
