@@ -202,11 +202,15 @@ test.each([...modes, ...otherModes])('adding a profile does not say it when the 
 });
 
 describe('a process', () => {
-  /** Runs `customers list` against a service that never answers; the script runs in it too, a moment later. */
+  /** Runs `customers list` against a service that never answers; the script runs in it too, once the program has begun. */
   async function meddledWith(script: string, nodeOptions = '') {
     const home = mkdtempSync(join(tmpdir(), 'tally-canary-'));
     const path = join(home, 'meddle.mjs');
-    writeFileSync(path, `setTimeout(() => { ${script} }, 200);`);
+    const hasBegun = "process.listenerCount('uncaughtException') > 0";
+    writeFileSync(
+      path,
+      `const timer = setInterval(() => { if (${hasBegun}) { clearInterval(timer); ${script} } }, 20);`,
+    );
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const environment = {
