@@ -4,10 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import packageFacts from '../package.json' with { type: 'json' };
 import { catalogJsonSchema } from '../src/cli/catalog/file-schema.ts';
 import { scenarioJsonSchema } from '../src/cli/simulation/scenario-schema.ts';
 import { commandManifest } from '../src/cli/command-manifest.ts';
 import { completionFiles, completionScript, shells } from '../src/cli/completions.ts';
+import { helpPages } from '../src/cli/help-pages.ts';
+import { manPage } from '../src/cli/man-page.ts';
 import type { CommandSpec } from '../src/cli/manifest.ts';
 import { allOperations } from '../src/operations/all.ts';
 import { libraryTypes } from './library-types.ts';
@@ -34,6 +37,7 @@ const generatedFiles: readonly GeneratedFile[] = [
     path: `completions/${completionFiles[shell]}`,
     write: () => completionScript(shell, manifest),
   })),
+  { path: 'man/tally.1', write: async () => manPage(await helpPages(manifest), packageFacts.version) },
   { path: 'schemas/catalog.schema.json', write: catalogJsonSchema },
   { path: 'schemas/scenario.schema.json', write: scenarioJsonSchema },
   { path: 'src/library/operations.ts', write: libraryTypes },

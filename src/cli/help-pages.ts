@@ -42,15 +42,25 @@ export async function helpPages(manifest: Manifest): Promise<HelpPage[]> {
       completeVerb(verb, command, () => Promise.resolve());
       pages.push(pageOf([name, command.verb], verb));
     }
-    for (const [verb, local] of Object.entries(localVerbs[name] ?? {})) {
-      pages.push(pageOf([name, verb], await declared(verb, local, manifest)));
-    }
+    pages.push(...(await verbPages(name, manifest)));
   }
-  return [...pages, ...(await localPages(manifest))];
+  return [...pages, ...(await commandPages(manifest))];
 }
 
-/** The commands that are no operation, each with its verbs behind it. */
+/** What is no operation: verbs of groups, then commands, each with its verbs behind it. */
 export async function localPages(manifest: Manifest): Promise<HelpPage[]> {
+  const verbs = await Promise.all(Object.keys(localVerbs).map(async (group) => await verbPages(group, manifest)));
+  return [...verbs.flat(), ...(await commandPages(manifest))];
+}
+
+async function verbPages(group: string, manifest: Manifest): Promise<HelpPage[]> {
+  const verbs = Object.entries(localVerbs[group] ?? {});
+  return await Promise.all(
+    verbs.map(async ([verb, local]) => pageOf([group, verb], await declared(verb, local, manifest))),
+  );
+}
+
+async function commandPages(manifest: Manifest): Promise<HelpPage[]> {
   const pages: HelpPage[] = [];
   for (const [name, local] of Object.entries(localCommands)) {
     if (local.isHidden === true) continue;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { localPages } from '../../src/cli/help-pages.ts';
 import { createShell, manifest } from './shell.ts';
 
 describe('tally api', () => {
@@ -45,14 +46,29 @@ describe('tally api', () => {
 describe('tally commands', () => {
   test('lists every command with its summary', async () => {
     const { stdout } = await createShell().run('commands');
-    expect(stdout.trimEnd().split('\n')).toHaveLength(manifest.commands.length);
+    const pages = await localPages(manifest);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(manifest.commands.length + pages.length);
     expect(stdout).toContain(
       'tally credits grant <contract-id>\tGrant promotional credits to a contract\tcontracts:write\n',
     );
   });
 
-  test.each(['--json', '-o json'])('%s is the whole manifest', async (flag) => {
-    const { stdout } = await createShell().run(`commands ${flag}`);
-    expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(manifest)));
-  });
+  test.each(['--json', '-o json'])(
+    '%s is the whole manifest, with exit codes and what is no operation',
+    async (flag) => {
+      const { stdout } = await createShell().run(`commands ${flag}`);
+      const told = JSON.parse(stdout) as typeof manifest & Record<string, unknown>;
+      expect(told).toMatchObject(JSON.parse(JSON.stringify(manifest)));
+      const grant = told.commands.find(({ operation }) => operation === 'credits.grant');
+      expect(grant).toMatchObject({
+        isWrite: true,
+        scope: 'contracts:write',
+        exitCodes: expect.arrayContaining([4, 7, 11]),
+      });
+      expect(told['exitCodes']).toMatchObject({ 0: 'done', 11: 'refused: confirmation needed or declined' });
+      const serve = (await localPages(manifest)).find(({ words }) => words.join(' ') === 'serve');
+      expect(told['localCommands']).toContainEqual(JSON.parse(JSON.stringify(serve)));
+      expect(told['globalFlags']).toContainEqual({ name: 'debug', description: 'say more when something fails' });
+    },
+  );
 });

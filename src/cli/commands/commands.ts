@@ -1,5 +1,9 @@
-/** `tally commands`: every command with what it does; with JSON the whole manifest. */
+/** `tally commands`: every command with what it does; with JSON everything there is to know of them. */
 
+import { errorFacts } from '../../errors.ts';
+import { globalFlags, operationFlags, outputFormats } from '../global-flags.ts';
+import { helpTopics } from '../help-topics.ts';
+import type { CommandSpec, Manifest } from '../manifest.ts';
 import { jsonAnswer, render } from '../output.ts';
 import type { CommandModule } from './index.ts';
 
@@ -31,15 +35,66 @@ Examples:
       async () =>
         await runAction(async ({ terminal, output }) => {
           const manifest = await loadManifest();
-          if (output.format === 'json' && output.jsonFields === undefined)
-            return terminal.out(await jsonAnswer(manifest, output));
-          const data = manifest.commands.map(({ group, verb, positionals, summary, scope }) => ({
-            command: ['tally', group, verb, ...positionals.map(({ placeholder }) => `<${placeholder}>`)].join(' '),
-            summary,
-            scope,
-          }));
+          if (output.format === 'json' && output.jsonFields === undefined) {
+            return terminal.out(await jsonAnswer(await everything(manifest), output));
+          }
+          const { localPages } = await import('../help-pages.ts');
+          const data = [
+            ...manifest.commands.map(({ group, verb, positionals, summary, scope }) => ({
+              command: ['tally', group, verb, ...positionals.map(({ placeholder }) => `<${placeholder}>`)].join(' '),
+              summary,
+              scope,
+            })),
+            ...(await localPages(manifest)).map(({ words, summary }) => ({
+              command: ['tally', ...words].join(' '),
+              summary,
+              scope: '',
+            })),
+          ];
           const fields = ['command', 'summary', 'scope'];
           terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
         }),
     );
 };
+
+async function everything(manifest: Manifest) {
+  const { localPages } = await import('../help-pages.ts');
+  return {
+    ...manifest,
+    commands: manifest.commands.map((command) => ({ ...command, exitCodes: exitCodesOf(command) })),
+    localCommands: await localPages(manifest),
+    globalFlags,
+    operationFlags,
+    outputFormats,
+    exitCodes: exitCodeMeanings(),
+  };
+}
+
+/** Kinds of failure that any command can end with. */
+const everywhere = [
+  'internal',
+  'usage',
+  'unauthorized',
+  'forbidden',
+  'rateLimited',
+  'badRequest',
+  'network',
+  'notOffered',
+  'interrupted',
+] as const;
+
+function exitCodesOf(command: CommandSpec): number[] {
+  const kinds = [
+    ...everywhere,
+    ...command.errors,
+    ...(command.isWrite ? (['refused'] as const) : []),
+    ...(command.findingsPath === undefined && command.localFlags === undefined ? [] : (['checkFailed'] as const)),
+  ];
+  return [...new Set([0, ...kinds.map((kind) => errorFacts[kind].exitCode)])].toSorted((one, other) => one - other);
+}
+
+/** The topic of help as data. */
+function exitCodeMeanings(): Readonly<Record<string, string>> {
+  const lines = helpTopics['exit-codes'].matchAll(/^ +(\d+) {2}(.+)$/gm);
+  return Object.fromEntries([...lines].map(([, code = '', meaning = '']) => [code, meaning]));
+}
