@@ -50,8 +50,8 @@ _tally_place() {
     'customers assign-csm') next='' flags='--assignment --from --result --ignore --delimiter --concurrency --input --help' asks='' ;;
     'contracts') next='create get list update cancel' flags='' asks='' ;;
     'contracts create') next='' flags='--plan-id --customer-id --start-date --end-date --net-terms --override --credit-grant-cents --credit-settings --metadata --input --clear --help' asks='--clear' ;;
-    'contracts get') next='' flags='--help' asks='' ;;
-    'contracts list') next='' flags='--customer-id --external-customer-id --plan-id --is-active --limit --offset --all --help' asks='--is-active' ;;
+    'contracts get') next='' flags='--include --help' asks='--include' ;;
+    'contracts list') next='' flags='--customer-id --external-customer-id --plan-id --is-active --include --limit --offset --all --help' asks='--is-active --include' ;;
     'contracts update') next='' flags='--metadata --input --clear --help' asks='--clear' ;;
     'contracts cancel') next='' flags='--cancel-at --input --help' asks='--cancel-at' ;;
     'credits') next='grant ledger balance grant-paid adjust reverse settle explain verify statement' flags='' asks='' ;;
@@ -163,8 +163,9 @@ _tally_place() {
     'catalog diff') next='' flags='--prune --exit-code' asks='' ;;
     'catalog apply') next='' flags='--prune' asks='' ;;
     'catalog schema') next='' flags='' asks='' ;;
-    'simulate') next='run schema' flags='' asks='' ;;
+    'simulate') next='run compare schema' flags='' asks='' ;;
     'simulate run') next='' flags='--seed --show --junit' asks='' ;;
+    'simulate compare') next='' flags='--catalog --start-date --grant --customer --from --to --chart --ascii' asks='' ;;
     'simulate schema') next='' flags='' asks='' ;;
     'demo') next='' flags='--events --seed --into' asks='' ;;
     'serve') next='' flags='--port --host --rate-limit --bill-every --allow-private-webhooks --log-requests' asks='' ;;

@@ -140,11 +140,13 @@ complete -c tally -n "__tally_at 'contracts create'" -l metadata
 complete -c tally -n "__tally_at 'contracts create'" -l input
 complete -c tally -n "__tally_at 'contracts create'" -l clear -x -a "(tally __complete clear contracts create)"
 complete -c tally -n "__tally_at 'contracts create'" -l help
+complete -c tally -n "__tally_at 'contracts get'" -l include -x -a "(tally __complete include contracts get)"
 complete -c tally -n "__tally_at 'contracts get'" -l help
 complete -c tally -n "__tally_at 'contracts list'" -l customer-id
 complete -c tally -n "__tally_at 'contracts list'" -l external-customer-id
 complete -c tally -n "__tally_at 'contracts list'" -l plan-id
 complete -c tally -n "__tally_at 'contracts list'" -l is-active -x -a "(tally __complete is-active contracts list)"
+complete -c tally -n "__tally_at 'contracts list'" -l include -x -a "(tally __complete include contracts list)"
 complete -c tally -n "__tally_at 'contracts list'" -l limit
 complete -c tally -n "__tally_at 'contracts list'" -l offset
 complete -c tally -n "__tally_at 'contracts list'" -l all
@@ -616,10 +618,19 @@ complete -c tally -n "__tally_at 'catalog diff'" -l prune
 complete -c tally -n "__tally_at 'catalog diff'" -l exit-code
 complete -c tally -n "__tally_at 'catalog apply'" -l prune
 complete -c tally -f -n "__tally_at 'simulate'" -a run -d 'Play a scenario from its start to its end'
+complete -c tally -f -n "__tally_at 'simulate'" -a compare -d 'Real usage under another catalog, start date or grant'
 complete -c tally -f -n "__tally_at 'simulate'" -a schema -d 'Print the JSON Schema of a scenario'
 complete -c tally -n "__tally_at 'simulate run'" -l seed
 complete -c tally -n "__tally_at 'simulate run'" -l show
 complete -c tally -n "__tally_at 'simulate run'" -l junit
+complete -c tally -n "__tally_at 'simulate compare'" -l catalog
+complete -c tally -n "__tally_at 'simulate compare'" -l start-date
+complete -c tally -n "__tally_at 'simulate compare'" -l grant
+complete -c tally -n "__tally_at 'simulate compare'" -l customer
+complete -c tally -n "__tally_at 'simulate compare'" -l from
+complete -c tally -n "__tally_at 'simulate compare'" -l to
+complete -c tally -n "__tally_at 'simulate compare'" -l chart
+complete -c tally -n "__tally_at 'simulate compare'" -l ascii
 complete -c tally -n "__tally_at 'demo'" -l events
 complete -c tally -n "__tally_at 'demo'" -l seed
 complete -c tally -n "__tally_at 'demo'" -l into

@@ -92,7 +92,7 @@ async function flagValue(spec: FlagSpec, texts: readonly string[], readText: Rea
 }
 
 /** JSON as it is, `name=value` pairs by the fields that there are. */
-function structured(spec: FlagSpec, text: string): unknown[] {
+export function structured(spec: FlagSpec, text: string): unknown[] {
   if (/^\s*[[{]/.test(text)) {
     const value = jsonOf(spec.flag, text);
     return Array.isArray(value) && spec.kind === 'objects' ? value : [value];

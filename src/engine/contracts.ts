@@ -10,7 +10,7 @@ import { closeContract } from '../store/records/due-work.ts';
 import { listInvoicesOfContract, updateInvoice } from '../store/records/invoices.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import { getContract } from './contract-lookup.ts';
-import { billingTermsOf } from './contract-terms.ts';
+import { billingTermsOf, itemsOf } from './contract-terms.ts';
 import { createContract } from './contracts-create.ts';
 import { invoiceDatesOf, topUpDrafts } from './draft-periods.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
@@ -19,7 +19,7 @@ import { tellOfInvoices } from './invoices-wire.ts';
 import { listBody, pageOf } from './listing.ts';
 import { sweepExpired } from './settlement.ts';
 import { emit } from './webhooks-emit.ts';
-import { wireTimestamp } from './wire.ts';
+import { wireCents, wireTimestamp } from './wire.ts';
 
 export const contractHandlers: HandlersOf<typeof contractOperations> = {
   'contracts.create': async (context, { body }) => {
@@ -29,9 +29,9 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
     return { body: { data } };
   },
 
-  'contracts.get': async (context, { params }) => {
+  'contracts.get': async (context, { params, query }) => {
     const contract = await getContract(context, params.contractId);
-    return { body: { data: wireContract(contract, context.now) } };
+    return { body: { data: { ...wireContract(contract, context.now), ...termsOf(contract, query.include) } } };
   },
 
   'contracts.list': async (context, { query }) => {
@@ -42,7 +42,10 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
       externalCustomerId: query.externalCustomerId?.normalize('NFC'),
       today: dateOf(context.now),
     });
-    const data = found.rows.map((contract) => wireContract(contract, context.now));
+    const data = found.rows.map((contract) => ({
+      ...wireContract(contract, context.now),
+      ...termsOf(contract, query.include),
+    }));
     return { body: listBody(found, page, data) };
   },
 
@@ -149,5 +152,35 @@ function wireContract(contract: Contract, now: Temporal.Instant) {
     isActive: isActive(contract, now),
     createdAt: wireTimestamp(createdAt),
     metadata: { ...metadata },
+  };
+}
+
+function termsOf(contract: Contract, include: readonly string[] | undefined) {
+  return include?.includes('terms') === true ? { terms: wireTerms(contract) } : {};
+}
+
+function wireTerms(contract: Contract) {
+  const { netTermsDays, effectiveEndDate, creditGrantCents, creditSettings } = contract;
+  const { onDepletion, creditRateCents, expiresAt, alertThresholdsCents } = creditSettings;
+  return {
+    netTerms: netTermsDays,
+    effectiveEndDate: effectiveEndDate?.toString() ?? null,
+    creditGrantCents: creditGrantCents === undefined ? null : wireCents(creditGrantCents),
+    creditSettings: {
+      ...(onDepletion === undefined ? {} : { onDepletion }),
+      ...(creditRateCents === undefined ? {} : { creditRateCents: wireCents(creditRateCents) }),
+      ...(expiresAt === undefined ? {} : { expiresAt: wireTimestamp(expiresAt) }),
+      ...(alertThresholdsCents === undefined ? {} : { alertThresholdsCents: alertThresholdsCents.map(wireCents) }),
+    },
+    items: itemsOf(contract).map((item) => ({
+      pricingId: item.pricingId,
+      quantity: item.quantity,
+      unitAmount: item.unitAmount ?? null,
+      flatAmount: item.flatAmount ?? null,
+      pricingTiers: item.tiers.map((tier) => ({ ...tier })),
+      meterId: item.meterId ?? null,
+      rates: item.dimensionRates.map(({ dimensions, unitAmount }) => ({ dimensions: { ...dimensions }, unitAmount })),
+      fallbackUnitAmount: item.fallbackUnitAmount ?? null,
+    })),
   };
 }

@@ -394,6 +394,35 @@ export interface Operations {
         readonly isActive: boolean;
         readonly createdAt: string;
         readonly metadata: Readonly<Record<string, string | ExactNumber | boolean>>;
+        readonly terms?: {
+          readonly netTerms: number;
+          readonly effectiveEndDate: string | null;
+          readonly creditGrantCents: ExactNumber | null;
+          readonly creditSettings: {
+            readonly onDepletion?: "auto_invoice" | "alert_only";
+            readonly creditRateCents?: ExactNumber;
+            readonly expiresAt?: string;
+            readonly alertThresholdsCents?: readonly (ExactNumber)[];
+          };
+          readonly items: readonly ({
+            readonly pricingId: string;
+            readonly quantity: string;
+            readonly unitAmount: string | null;
+            readonly flatAmount: string | null;
+            readonly pricingTiers: readonly ({
+              readonly minQty: string;
+              readonly maxQty: string;
+              readonly unitAmount: string;
+              readonly flatAmount: string;
+            })[];
+            readonly meterId: string | null;
+            readonly rates: readonly ({
+              readonly dimensions: Readonly<Record<string, string>>;
+              readonly unitAmount: string;
+            })[];
+            readonly fallbackUnitAmount: string | null;
+          })[];
+        };
       };
     };
   };
@@ -403,6 +432,10 @@ export interface Operations {
       readonly params: {
         /** Contract id. */
         readonly contractId: string;
+      };
+      readonly query?: {
+        /** terms: also what was frozen when it was made. */
+        readonly include?: "terms";
       };
     };
     readonly answer: {
@@ -416,6 +449,35 @@ export interface Operations {
         readonly isActive: boolean;
         readonly createdAt: string;
         readonly metadata: Readonly<Record<string, string | ExactNumber | boolean>>;
+        readonly terms?: {
+          readonly netTerms: number;
+          readonly effectiveEndDate: string | null;
+          readonly creditGrantCents: ExactNumber | null;
+          readonly creditSettings: {
+            readonly onDepletion?: "auto_invoice" | "alert_only";
+            readonly creditRateCents?: ExactNumber;
+            readonly expiresAt?: string;
+            readonly alertThresholdsCents?: readonly (ExactNumber)[];
+          };
+          readonly items: readonly ({
+            readonly pricingId: string;
+            readonly quantity: string;
+            readonly unitAmount: string | null;
+            readonly flatAmount: string | null;
+            readonly pricingTiers: readonly ({
+              readonly minQty: string;
+              readonly maxQty: string;
+              readonly unitAmount: string;
+              readonly flatAmount: string;
+            })[];
+            readonly meterId: string | null;
+            readonly rates: readonly ({
+              readonly dimensions: Readonly<Record<string, string>>;
+              readonly unitAmount: string;
+            })[];
+            readonly fallbackUnitAmount: string | null;
+          })[];
+        };
       };
     };
   };
@@ -431,6 +493,8 @@ export interface Operations {
         readonly planId?: string;
         /** Only active ones, or only ended ones. */
         readonly isActive?: "true" | "false";
+        /** terms: also what was frozen when it was made. */
+        readonly include?: "terms";
         /** Records a page, 1 to 100; 10 when not given. */
         readonly limit?: number;
         /** Records to skip; 0 when not given. */
@@ -448,6 +512,35 @@ export interface Operations {
         readonly isActive: boolean;
         readonly createdAt: string;
         readonly metadata: Readonly<Record<string, string | ExactNumber | boolean>>;
+        readonly terms?: {
+          readonly netTerms: number;
+          readonly effectiveEndDate: string | null;
+          readonly creditGrantCents: ExactNumber | null;
+          readonly creditSettings: {
+            readonly onDepletion?: "auto_invoice" | "alert_only";
+            readonly creditRateCents?: ExactNumber;
+            readonly expiresAt?: string;
+            readonly alertThresholdsCents?: readonly (ExactNumber)[];
+          };
+          readonly items: readonly ({
+            readonly pricingId: string;
+            readonly quantity: string;
+            readonly unitAmount: string | null;
+            readonly flatAmount: string | null;
+            readonly pricingTiers: readonly ({
+              readonly minQty: string;
+              readonly maxQty: string;
+              readonly unitAmount: string;
+              readonly flatAmount: string;
+            })[];
+            readonly meterId: string | null;
+            readonly rates: readonly ({
+              readonly dimensions: Readonly<Record<string, string>>;
+              readonly unitAmount: string;
+            })[];
+            readonly fallbackUnitAmount: string | null;
+          })[];
+        };
       })[];
       readonly hasMore: boolean;
       readonly total: number;
@@ -476,6 +569,35 @@ export interface Operations {
         readonly isActive: boolean;
         readonly createdAt: string;
         readonly metadata: Readonly<Record<string, string | ExactNumber | boolean>>;
+        readonly terms?: {
+          readonly netTerms: number;
+          readonly effectiveEndDate: string | null;
+          readonly creditGrantCents: ExactNumber | null;
+          readonly creditSettings: {
+            readonly onDepletion?: "auto_invoice" | "alert_only";
+            readonly creditRateCents?: ExactNumber;
+            readonly expiresAt?: string;
+            readonly alertThresholdsCents?: readonly (ExactNumber)[];
+          };
+          readonly items: readonly ({
+            readonly pricingId: string;
+            readonly quantity: string;
+            readonly unitAmount: string | null;
+            readonly flatAmount: string | null;
+            readonly pricingTiers: readonly ({
+              readonly minQty: string;
+              readonly maxQty: string;
+              readonly unitAmount: string;
+              readonly flatAmount: string;
+            })[];
+            readonly meterId: string | null;
+            readonly rates: readonly ({
+              readonly dimensions: Readonly<Record<string, string>>;
+              readonly unitAmount: string;
+            })[];
+            readonly fallbackUnitAmount: string | null;
+          })[];
+        };
       };
     };
   };

@@ -9,6 +9,7 @@ import { budgetInput } from './budgets.ts';
 import { depletionActions, tierInput } from './catalog.ts';
 import { exampleIds } from './example-ids.ts';
 import {
+  cents,
   centsInput,
   date,
   dateInput,
@@ -23,6 +24,7 @@ import {
   page,
   pathIdOf,
   queryBoolean,
+  queryInclude,
   referenceTo,
   timestamp,
   timestampInput,
@@ -30,6 +32,40 @@ import {
 } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
+
+const wireTier = z.strictObject({
+  minQty: z.string(),
+  maxQty: z.string(),
+  unitAmount: z.string(),
+  flatAmount: z.string(),
+});
+
+/** What was agreed and frozen when the contract was made. */
+const terms = z.strictObject({
+  netTerms: z.int(),
+  /** Where a cancellation ended service, exclusive. */
+  effectiveEndDate: date.nullable(),
+  creditGrantCents: cents.nullable(),
+  creditSettings: z.strictObject({
+    onDepletion: z.enum(depletionActions).optional(),
+    creditRateCents: cents.optional(),
+    expiresAt: timestamp.optional(),
+    alertThresholdsCents: z.array(cents).optional(),
+  }),
+  /** Prices of the plan with overrides and rate cards. */
+  items: z.array(
+    z.strictObject({
+      pricingId: uuid,
+      quantity: z.string(),
+      unitAmount: z.string().nullable(),
+      flatAmount: z.string().nullable(),
+      pricingTiers: z.array(wireTier),
+      meterId: uuid.nullable(),
+      rates: z.array(z.strictObject({ dimensions: z.record(z.string(), z.string()), unitAmount: z.string() })),
+      fallbackUnitAmount: z.string().nullable(),
+    }),
+  ),
+});
 
 const contract = z.strictObject({
   id: uuid,
@@ -41,7 +77,10 @@ const contract = z.strictObject({
   isActive: z.boolean(),
   createdAt: timestamp,
   metadata: z.record(z.string(), z.union([z.string(), exact, z.boolean()])),
+  terms: terms.optional(),
 });
+
+const include = queryInclude(['terms']).optional().describe('terms: also what was frozen when it was made.');
 
 /** A text, number or boolean whose JSON text form has at most 500 characters (interface 4.11, semantics 6). */
 const metadataValue = z
@@ -198,7 +237,7 @@ export const contractOperations = [
     scope: 'contracts:read',
     status: 200,
     params: contractParams,
-    query: noQuery,
+    query: z.strictObject({ include }),
     body: undefined,
     response: one(contract),
     errors: ['notFound'],
@@ -222,6 +261,7 @@ export const contractOperations = [
         .describe('Only contracts of the customer with this id of yours.'),
       planId: referenceTo('plans').optional().describe('Only contracts on this plan.'),
       isActive: queryBoolean.optional().describe('Only active ones, or only ended ones.'),
+      include,
       ...page(),
     }),
     body: undefined,

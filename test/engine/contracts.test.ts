@@ -189,6 +189,62 @@ describe('the credits that a contract begins with', () => {
   });
 });
 
+describe('the terms of a contract', () => {
+  test('are what was frozen when it was made, and shown where they are asked for', async () => {
+    const customerId = await createCustomer(world, 'acme');
+    const pricingId = await flatPrice();
+    const { data } = await world.call('contracts.create', {
+      body: {
+        planId: await createPlan(world, [pricingId]),
+        customerId,
+        startDate: '2026-03-01',
+        netTerms: 14,
+        creditGrantCents: 500,
+        creditSettings: {
+          onDepletion: 'alert_only',
+          creditRateCents: 10,
+          alertThresholdsCents: [100],
+          expiresAt: '2027-01-01T00:00:00Z',
+        },
+        overrides: [{ basePricingId: pricingId, unitAmount: '29.50', quantity: '3' }],
+      },
+    });
+    const call = { params: { contractId: data.id } };
+    expect((await world.call('contracts.get', call)).data).toEqual(data);
+    const whole = (await world.call('contracts.get', { ...call, query: { include: 'terms' } })).data;
+    expect(whole).toEqual({
+      ...data,
+      terms: {
+        netTerms: 14,
+        effectiveEndDate: null,
+        creditGrantCents: 500,
+        creditSettings: {
+          onDepletion: 'alert_only',
+          creditRateCents: 10,
+          expiresAt: '2027-01-01T00:00:00.000Z',
+          alertThresholdsCents: [100],
+        },
+        items: [
+          {
+            pricingId,
+            quantity: '3',
+            unitAmount: '29.50',
+            flatAmount: null,
+            pricingTiers: [],
+            meterId: null,
+            rates: [],
+            fallbackUnitAmount: null,
+          },
+        ],
+      },
+    });
+    expect((await world.call('contracts.list', { query: { include: 'terms' } })).data).toEqual([whole]);
+    await world.call('contracts.cancel', call);
+    const cancelled = (await world.call('contracts.get', { ...call, query: { include: 'terms' } })).data;
+    expect(cancelled.terms?.effectiveEndDate).toBe('2026-04-01');
+  });
+});
+
 describe('metadata', () => {
   test('is replaced as a whole, and cleared by null', async () => {
     const { contractId } = await subscribe(world, { contract: { metadata: { a: 1, b: true } } });

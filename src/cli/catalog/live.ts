@@ -96,7 +96,7 @@ async function rateCardOf(billing: Billing, meterId: string, meter: string): Pro
   }
 }
 
-function meterOf(row: RowOf<'meters.list'>): MeterDefinition {
+export function meterOf(row: RowOf<'meters.list'>): MeterDefinition {
   const { code, displayName, description, sql } = row;
   if (sql !== undefined) return { code, displayName, description, sql };
   const { aggregationType, aggregationKey, eventTypeFilter, propertyFilters, groupKeys } = row;
@@ -112,7 +112,7 @@ function meterOf(row: RowOf<'meters.list'>): MeterDefinition {
   };
 }
 
-function priceOf(row: RowOf<'pricing.list'>, codeOf: ReadonlyMap<string, string>): PriceDefinition {
+export function priceOf(row: RowOf<'pricing.list'>, codeOf: ReadonlyMap<string, string>): PriceDefinition {
   const { productName: product, name, description, model, billingMode, tiering, meterId, pricingTiers } = row;
   const { unitAmount, flatAmount, priceInterval, priceIntervalCount } = row;
   const meter = meterId === undefined ? undefined : codeOf.get(meterId);
@@ -141,7 +141,7 @@ function priceOf(row: RowOf<'pricing.list'>, codeOf: ReadonlyMap<string, string>
   };
 }
 
-function planOf(row: RowOf<'plans.list'>): PlanDefinition {
+export function planOf(row: RowOf<'plans.list'>): PlanDefinition {
   const { name, externalId, description, netTerms, metadata, items } = row;
   const { defaultAutoPayEnabled, invoiceSendMethod, defaultCreditSettings, defaultCreditGrantCents } = metadata;
   return {

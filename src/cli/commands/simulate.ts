@@ -9,6 +9,19 @@ export interface RunFlags {
   readonly junit?: string;
 }
 
+export interface CompareFlags {
+  readonly catalog?: string;
+  readonly startDate?: string;
+  readonly grant?: readonly string[];
+  readonly customer?: readonly string[];
+  readonly from?: string;
+  readonly to?: string;
+  readonly chart?: true;
+  readonly ascii?: true;
+}
+
+const repeated = (value: string, before: readonly string[] = []) => [...before, value];
+
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command
     .usage('<verb> [flags]')
@@ -23,6 +36,8 @@ Examples:
   tally simulate run examples/price-change.yaml
   # What it billed, for a spreadsheet
   tally simulate run examples/price-change.yaml --show invoices -o csv
+  # What everybody would be billed under another catalog
+  tally simulate compare --catalog examples/new-prices.yaml
 `,
     );
 
@@ -53,6 +68,47 @@ Examples:
       async (file: string, flags: RunFlags) =>
         await runAction(
           async (session) => await (await import('../simulation/run.ts')).runScenario(file, flags, session),
+        ),
+    );
+
+  command
+    .command('compare')
+    .summary('Real usage under another catalog, start date or grant')
+    .description(
+      "Plays the contracts, credits and usage of a database twice in memory, as they were and under other conditions, and prints for each customer what is billed before and after. The database is copied and only read. The catalog is applied as 'tally catalog apply' does, and contracts are made anew on the plan of the same name; prices that a contract agreed on stay. Before is the replay of the unchanged history; BILLED, what the invoices say, differs where something cannot be repeated, which is noted.",
+    )
+    .usage('[flags]')
+    .option('--catalog <file>', 'under this catalog file')
+    .option('--start-date <date>', 'with this first day of service for every contract')
+    .option(
+      '--grant <fields>',
+      'with a promotional grant: amount-cents=…,customer=…,at=…,expires-at=…; to every customer, at the start of the contract and for good where these are left out; repeatable',
+      repeated,
+    )
+    .option('--customer <id>', 'this customer alone, by id or your own id; repeatable', repeated)
+    .option('--from <date>', 'count billing periods that begin from this date on')
+    .option(
+      '--to <date>',
+      'count billing periods that begin before this date, and usage before it (now when not given)',
+    )
+    .option('--chart', 'draw what each customer is billed before and after')
+    .option('--ascii', 'with --chart: in plain ASCII')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # What new prices would have meant
+  tally simulate compare --catalog examples/new-prices.yaml
+  # The same as a picture
+  tally simulate compare --catalog examples/new-prices.yaml --chart
+  # What 10.00 USD for everybody would cost
+  tally simulate compare --grant amount-cents=1000
+`,
+    )
+    .action(
+      async (flags: CompareFlags) =>
+        await runAction(
+          async (session) => await (await import('../simulation/compare.ts')).runComparison(flags, session),
         ),
     );
 

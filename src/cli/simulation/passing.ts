@@ -3,6 +3,7 @@
  * they are, and never before they happened.
  */
 
+import { ConflictError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Billing } from '../../operations/index.ts';
 
@@ -41,7 +42,7 @@ export function createPassing(billing: Billing, { events, resolution, start, onP
     const { failures } = (await billing.call('clock.advance', { body: { to } })).body.data;
     const [failure] = failures;
     // What could not be billed would be missing from every total.
-    if (failure !== undefined) throw new TypeError(`what fell due could not be done: ${failure.message}`);
+    if (failure !== undefined) throw new ConflictError(`what fell due could not be done: ${failure.message}`);
     now = to;
     onProgress({ events: next, at: now });
   };

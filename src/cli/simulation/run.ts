@@ -38,7 +38,7 @@ export async function runScenario(path: string, flags: RunFlags, session: Sessio
 
 async function simulate(scenario: Scenario, outcomes: Outcome[], session: Session): Promise<Report> {
   const { start, until, expect = [] } = scenario.file;
-  const opened = await openThrowAway(session.dependencies, start);
+  const opened = await openThrowAway(session.dependencies, start, { isListening: true });
   const { billing } = opened;
   const [begin, end] = [start, until].map((each) => Temporal.Instant.from(each).epochMilliseconds);
   const progress = await createProgress(session, (end ?? 0) - (begin ?? 0));

@@ -10,8 +10,12 @@ import type { Dependencies, OpenBilling } from '../session.ts';
 /** Never posted to: nothing sends. It has the service keep what it would tell. */
 const listener = { url: 'http://127.0.0.1/', allowPrivate: true };
 
-/** The clock stands at `start`, and every event that webhooks would tell of is kept. */
-export async function openThrowAway(dependencies: Dependencies, start: string): Promise<OpenBilling> {
+/** The clock stands at `start`. Where somebody listens, every event that webhooks would tell of is kept. */
+export async function openThrowAway(
+  dependencies: Dependencies,
+  start: string,
+  { isListening }: { readonly isListening: boolean },
+): Promise<OpenBilling> {
   const now = Temporal.Instant.from(start);
   const target = {
     kind: 'embedded',
@@ -26,7 +30,7 @@ export async function openThrowAway(dependencies: Dependencies, start: string): 
   try {
     const billing = opened.engine.as(await opened.engine.owner());
     await billing.call('clock.set', { body: { to: start } });
-    await billing.call('webhooks.create', { body: listener });
+    if (isListening) await billing.call('webhooks.create', { body: listener });
     return { billing, close: async () => await opened.close() };
   } catch (error) {
     await opened.close();

@@ -1,0 +1,223 @@
+/** `tally simulate compare`: real usage under another catalog, start or grant, beside what it comes to as it was. */
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import * as z from 'zod';
+
+import { BillingError, InvalidInputError } from '../../errors.ts';
+import { centsInput, dateInput, dateOrTimestampInput, text } from '../../operations/fields.ts';
+import type { Billing } from '../../operations/index.ts';
+import type { View } from '../../operations/operation.ts';
+import { issuesOf } from '../../operations/parse.ts';
+import { readCatalogFile } from '../catalog/file.ts';
+import { chartStyle } from '../charts/chart.ts';
+import { drawComparison } from '../charts/comparison.ts';
+import type { CompareFlags } from '../commands/simulate.ts';
+import { readTextFile } from '../files.ts';
+import { structured } from '../flags.ts';
+import type { FlagSpec } from '../manifest.ts';
+import { checkFields, render } from '../output.ts';
+import { createProgress } from '../progress.ts';
+import { amountText, wireText } from '../rows.ts';
+import { say } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import { requireEmbedded } from '../target.ts';
+import type { EmbeddedTarget } from '../target.ts';
+import { compare } from './comparison.ts';
+import type { Comparison } from './comparison.ts';
+import { readHistory } from './history.ts';
+import type { History } from './history.ts';
+import { replay, unchanged } from './replay.ts';
+import type { Conditions, ExtraGrant } from './replay.ts';
+
+export async function runComparison(flags: CompareFlags, session: Session): Promise<void> {
+  const { terminal, output } = session;
+  checkFields(output, fields, view);
+  if (flags.ascii === true && flags.chart !== true) throw new BillingError('usage', '--ascii goes with --chart');
+  const isFormatted = session.flags.json !== undefined || output.columns !== undefined;
+  if (flags.chart === true && (isFormatted || (session.flags.output ?? 'table') !== 'table')) {
+    throw new BillingError('usage', '--chart draws a picture, and another format was asked for too', {
+      hint: 'leave out one of the two',
+    });
+  }
+  const window = { from: dateOf('--from', flags.from), to: dateOf('--to', flags.to) };
+  const startDate = dateOf('--start-date', flags.startDate);
+  const grants = (flags.grant ?? []).map(grantOf);
+  if (flags.catalog === undefined && startDate === undefined && grants.length === 0) {
+    throw new BillingError('usage', 'nothing would be different', {
+      hint: 'give --catalog, --start-date or --grant',
+    });
+  }
+  const catalog =
+    flags.catalog === undefined
+      ? undefined
+      : readCatalogFile(await readTextFile(flags.catalog, terminal), flags.catalog);
+  const target = requireEmbedded(await session.target(), 'simulate compare');
+  const { history, now } = await historyOf(target, window.to, flags.customer ?? [], session);
+  const conditions = { catalog, startDate, grants: grants.map((grant) => forCustomer(grant, history)) };
+  const until = window.to === undefined ? now : `${window.to}T00:00:00.000Z`;
+  const comparison = await compared(history, conditions, { from: window.from, until }, session);
+  if (flags.chart === true)
+    terminal.out(drawComparison(comparison.customers, chartStyle(terminal.stdout, flags.ascii === true)));
+  else terminal.out(await render({ data: comparison }, view, { choice: output, fields, stdout: terminal.stdout }));
+  tell(comparison, session);
+}
+
+const fields = [
+  'customer',
+  'customerId',
+  'name',
+  'billedCents',
+  'beforeCents',
+  'afterCents',
+  'differenceCents',
+  'differencePercent',
+];
+const view: View = {
+  rows: 'data.customers',
+  columns: [
+    { header: 'CUSTOMER', path: 'customer' },
+    { header: 'NAME', path: 'name' },
+    { header: 'BILLED', path: 'billedCents', format: 'money' },
+    { header: 'BEFORE', path: 'beforeCents', format: 'money' },
+    { header: 'AFTER', path: 'afterCents', format: 'money' },
+    { header: 'DIFFERENCE', path: 'differenceCents', format: 'money' },
+    { header: '%', path: 'differencePercent', format: 'percent' },
+  ],
+};
+
+/** Reads a copy, so that the database itself is only ever read. */
+async function historyOf(
+  target: EmbeddedTarget,
+  to: string | undefined,
+  only: readonly string[],
+  session: Session,
+): Promise<{ readonly history: History; readonly now: string }> {
+  const { dependencies } = session;
+  const directory = await mkdtemp(join(tmpdir(), 'tallybook-simulation-'));
+  try {
+    const copy = join(directory, 'copy.db');
+    const maintenance = await dependencies.openMaintenance();
+    await maintenance.backUp({ from: target.database, to: copy });
+    const opened = await dependencies.openBilling(
+      { ...target, database: copy, isDefault: false },
+      { timeoutMilliseconds: undefined },
+    );
+    try {
+      const now = await nowOf(opened.billing);
+      const until = to === undefined ? now : `${to}T00:00:00.000Z`;
+      return { history: await readHistory(opened.billing, { only, until }), now };
+    } finally {
+      await opened.close();
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function nowOf(billing: Billing): Promise<string> {
+  return (await billing.call('clock.show')).body.data.now;
+}
+
+async function compared(
+  history: History,
+  conditions: Conditions,
+  { from, until }: { readonly from: string | undefined; readonly until: string },
+  session: Session,
+): Promise<Comparison> {
+  const start = startOf(history, conditions, until);
+  const progress = await createProgress(session, history.events.length * 2);
+  try {
+    const options = (done: number) => ({
+      dependencies: session.dependencies,
+      start,
+      until,
+      onProgress: ({ events }: { readonly events: number }) =>
+        progress.update({ rows: done + events, done: done + events }),
+    });
+    const before = await replay(history, unchanged, options(0));
+    const after = await replay(history, conditions, options(history.events.length));
+    return compare(history, { before, after }, { from, until });
+  } finally {
+    progress.stop();
+  }
+}
+
+/** The first instant at which anything of the history happens, or is to happen. */
+function startOf({ contracts, events }: History, { startDate, grants }: Conditions, until: string): string {
+  const dates = [
+    ...contracts.map(({ contract }) => contract.startDate),
+    ...(startDate === undefined ? [] : [startDate]),
+  ];
+  const instants = [
+    ...dates.map((date) => `${date}T00:00:00.000Z`),
+    ...contracts.flatMap(({ movements }) => movements.map(({ at }) => at)),
+    ...events.slice(0, 1).map(({ timestamp }) => timestamp),
+    ...grants.flatMap(({ at }) => at ?? []),
+  ].toSorted();
+  const [first] = instants;
+  if (first === undefined || first >= until) {
+    throw new BillingError('invalidInput', `nothing happens before ${until}: there is nothing to compare`, {
+      hint: 'give a later --to, or another database',
+    });
+  }
+  return first;
+}
+
+function dateOf(flag: string, value: string | undefined): string | undefined {
+  if (value === undefined || dateInput.safeParse(value).success) return value;
+  throw new BillingError('usage', `${flag} takes a date such as 2026-03-01, not ${value}`);
+}
+
+const grantFlag: FlagSpec = {
+  kind: 'object',
+  flag: 'grant',
+  in: 'body',
+  name: 'grant',
+  placeholder: 'amount-cents=…,customer=…,at=…,expires-at=…',
+  description: '',
+  fields: {
+    customer: { kind: 'text' },
+    amountCents: { kind: 'integer' },
+    at: { kind: 'text' },
+    expiresAt: { kind: 'text' },
+  },
+};
+const grantForm = z.strictObject({
+  customer: text().optional(),
+  amountCents: centsInput(1n),
+  at: dateOrTimestampInput.optional(),
+  expiresAt: dateOrTimestampInput.default('2100-12-31T00:00:00.000Z'),
+});
+type Grant = z.output<typeof grantForm>;
+
+function grantOf(given: string): Grant {
+  const [value] = structured(grantFlag, given);
+  const parsed = grantForm.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issues = issuesOf(parsed.error.issues, value, 'unknown field');
+  throw new InvalidInputError(
+    issues.map(({ path, message }) => ({ path: path === '' ? '--grant' : `--grant: ${path}`, message })),
+  );
+}
+
+function forCustomer({ customer, ...grant }: Grant, { customers }: History): ExtraGrant {
+  if (customer === undefined) return { ...grant, at: grant.at, customerId: undefined };
+  const found = customers.find(({ id, label }) => id === customer || label === customer);
+  if (found !== undefined) return { ...grant, at: grant.at, customerId: found.id };
+  throw new BillingError('notFound', `--grant: there is no customer ${customer} here`, {
+    hint: 'see them with: tally customers list',
+  });
+}
+
+function tell({ total, eventCount, customers, notes }: Comparison, { terminal, flags }: Session): void {
+  if (flags.quiet === true) return;
+  for (const { customer, note } of notes) terminal.err(say`${customer}: ${note}\n`);
+  const dollars = (cents: unknown) => `${amountText(wireText(cents))} USD`;
+  const percent = total.differencePercent === null ? '' : ` (${wireText(total.differencePercent)} %)`;
+  terminal.err(
+    say`${customers.length} customers, ${eventCount} events: ${dollars(total.beforeCents)} becomes ${dollars(total.afterCents)}, a difference of ${dollars(total.differenceCents)}${percent}\n`,
+  );
+}

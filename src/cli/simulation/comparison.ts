@@ -1,0 +1,110 @@
+/** Two replays beside each other: what each customer is billed, and what the change of conditions comes to. */
+
+import { exactNumber } from '../../exact-json.ts';
+import type { ExactNumber } from '../../exact-json.ts';
+import type { Invoice } from './books.ts';
+import { centsOf } from './history.ts';
+import type { History } from './history.ts';
+import type { Replayed } from './replay.ts';
+
+export interface Amounts {
+  /** What was really billed. */
+  readonly billedCents: ExactNumber;
+  /** What a replay of the unchanged history bills: what the change is measured from. */
+  readonly beforeCents: ExactNumber;
+  readonly afterCents: ExactNumber;
+  readonly differenceCents: ExactNumber;
+  /** Of before, in percent with two decimals, rounded half away from 0; null where before is 0. */
+  readonly differencePercent: ExactNumber | null;
+}
+
+export interface ComparedCustomer extends Amounts {
+  readonly customer: string;
+  readonly customerId: string;
+  readonly name: string;
+}
+
+export interface Comparison {
+  readonly from?: string;
+  readonly until: string;
+  readonly eventCount: number;
+  readonly total: Amounts;
+  readonly customers: readonly ComparedCustomer[];
+  readonly notes: readonly { readonly customer: string; readonly note: string }[];
+}
+
+/** Invoices count whose billing period begins from `from` on, and before `until`; cancelled ones never. */
+export function compare(
+  history: History,
+  { before, after }: { readonly before: Replayed; readonly after: Replayed },
+  { from, until }: { readonly from: string | undefined; readonly until: string },
+): Comparison {
+  const isCounted = ({ status, period }: Invoice) =>
+    status !== 'Cancelled' &&
+    period !== undefined &&
+    (from === undefined || period.start >= from) &&
+    period.start < until.slice(0, 10);
+  const totalOf = (invoices: readonly Invoice[]) =>
+    invoices.filter(isCounted).reduce((sum, { totalCents }) => sum + centsOf(totalCents), 0n);
+  const replayedTotal = ({ invoices }: Replayed, id: string) =>
+    totalOf(invoices.filter(({ customerId }) => customerId === id).map(({ invoice }) => invoice));
+
+  const sums = history.customers.map(({ id, label, name }) => ({
+    customer: label,
+    customerId: id,
+    name,
+    billed: totalOf(history.billed.filter(({ customerId }) => customerId === id)),
+    before: replayedTotal(before, id),
+    after: replayedTotal(after, id),
+  }));
+  const sum = (part: 'billed' | 'before' | 'after') => sums.reduce((total, each) => total + each[part], 0n);
+  const labels = new Map(history.customers.map(({ id, label }) => [id, label]));
+  const notes = [...before.notes, ...after.notes].map(({ customerId, note }) => ({
+    customer: labels.get(customerId) ?? customerId,
+    note,
+  }));
+  const unlike = sums
+    .filter((each) => each.billed !== each.before)
+    .map(({ customer }) => ({ customer, note: 'was billed otherwise than a replay of the same history bills' }));
+  return {
+    ...(from === undefined ? {} : { from }),
+    until,
+    eventCount: history.events.length,
+    total: amounts({ billed: sum('billed'), before: sum('before'), after: sum('after') }),
+    customers: sums.map(({ customer, customerId, name, ...cents }) => ({
+      customer,
+      customerId,
+      name,
+      ...amounts(cents),
+    })),
+    notes: [...new Map([...notes, ...unlike].map((each) => [`${each.customer}\n${each.note}`, each])).values()],
+  };
+}
+
+interface Sums {
+  readonly billed: bigint;
+  readonly before: bigint;
+  readonly after: bigint;
+}
+
+function amounts({ billed, before, after }: Sums): Amounts {
+  const wire = (cents: bigint) => exactNumber(String(cents));
+  return {
+    billedCents: wire(billed),
+    beforeCents: wire(before),
+    afterCents: wire(after),
+    differenceCents: wire(after - before),
+    differencePercent: percentOf(after - before, before),
+  };
+}
+
+/** `25.00`, `-3.33`, rounded half away from 0; null of nothing. */
+export function percentOf(part: bigint, whole: bigint): ExactNumber | null {
+  if (whole === 0n) return null;
+  const isNegative = part < 0n !== whole < 0n && part !== 0n;
+  const [top, bottom] = [part < 0n ? -part : part, whole < 0n ? -whole : whole];
+  const hundredths = (top * 20_000n + bottom) / (bottom * 2n);
+  const digits = String(hundredths).padStart(3, '0');
+  const sign = isNegative && hundredths !== 0n ? '-' : '';
+  return exactNumber(`${sign}${digits.slice(0, -2)}.${digits.slice(-2)}`);
+}

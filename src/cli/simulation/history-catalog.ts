@@ -1,0 +1,103 @@
+/** The catalog that contracts of a service were made with: what is in use, and what is archived and still billed by. */
+
+import type { Billing } from '../../operations/index.ts';
+import { planKey } from '../catalog/definitions.ts';
+import type { Catalog, PlanDefinition, PriceDefinition } from '../catalog/definitions.ts';
+import type { CatalogFile } from '../catalog/file.ts';
+import { meterOf, planOf, priceOf, readCatalog } from '../catalog/live.ts';
+
+export interface HistoricPlan {
+  /** As it stands in the file, and as it was called. */
+  readonly plan: PlanDefinition;
+  readonly original: PlanDefinition;
+  readonly isArchived: boolean;
+}
+
+export interface HistoryCatalog {
+  /** As a file would say it. Of equal names the newest thing in use has it, and the others have another. */
+  readonly file: CatalogFile;
+  readonly plans: ReadonlyMap<string, HistoricPlan>;
+  /** Prices by id, as they stand in the file. */
+  readonly prices: ReadonlyMap<string, PriceDefinition>;
+  /** Codes of meters by id, as they stand in the file. */
+  readonly meters: ReadonlyMap<string, string>;
+  readonly products: ReadonlyMap<string, string>;
+  /** Rates by code of the meter. */
+  readonly rates: ReadonlyMap<string, Catalog['rateCards'][number]['rates']>;
+}
+
+/** `planIds` are those that contracts have. */
+export async function readHistoryCatalog(billing: Billing, planIds: ReadonlySet<string>): Promise<HistoryCatalog> {
+  const live = await readCatalog(billing);
+  const products = live.products.map(({ definition }) => definition);
+  const meters = live.meters.map(({ definition }) => definition);
+  const rateCards = live.rateCards.map(({ definition }) => definition);
+  const productNames = new Map(live.products.map(({ id, definition }) => [id, definition.name]));
+  const meterCodes = new Map(live.meters.map(({ id, definition }) => [id, definition.code]));
+  const prices = new Map<string, PriceDefinition>();
+  const plans = new Map<string, HistoricPlan>();
+
+  const keepPrice = (id: string, definition: PriceDefinition): void => {
+    const taken = [...prices.values()].filter(({ product }) => product === definition.product).map(({ name }) => name);
+    prices.set(id, { ...definition, name: free(definition.name, taken, ` (${tailOf(id)})`) });
+  };
+  const addPrice = async (id: string): Promise<void> => {
+    const row = (await billing.call('pricing.get', { params: { pricingId: id } })).body.data;
+    if (row.meterId !== undefined && !meterCodes.has(row.meterId)) {
+      const definition = meterOf((await billing.call('meters.get', { params: { meterId: row.meterId } })).body.data);
+      const taken = meters.map(({ code }) => code);
+      const code = free(definition.code, taken, `_${tailOf(row.meterId).toUpperCase()}`);
+      meters.push({ ...definition, code });
+      meterCodes.set(row.meterId, code);
+    }
+    if (!products.some(({ name }) => name === row.productName)) products.push({ name: row.productName });
+    productNames.set(row.productId, row.productName);
+    keepPrice(id, priceOf(row, meterCodes));
+  };
+  const keepPlan = (id: string, original: PlanDefinition, ids: readonly string[], isArchived: boolean): void => {
+    const kept = [...plans.values()].map(({ plan }) => plan);
+    const isTaken = kept.some((each) => planKey(each) === planKey(original) || each.name === original.name);
+    const items = original.items.map((item, index) => {
+      const { product, name } = prices.get(ids[index] ?? '') ?? { product: item.product, name: item.price };
+      return { ...item, product, price: name };
+    });
+    const plan = isTaken
+      ? { ...original, name: `${original.name} (${tailOf(id)})`, externalId: undefined, items }
+      : { ...original, items };
+    plans.set(id, { plan, original, isArchived });
+  };
+
+  for (const { id, definition } of live.pricing) keepPrice(id, definition);
+  for (const { id, definition, pricingIds } of live.plans) keepPlan(id, definition, pricingIds, false);
+  for (const planId of planIds) {
+    if (plans.has(planId)) continue;
+    const row = (await billing.call('plans.get', { params: { planId } })).body.data;
+    const ids = row.items.map(({ pricingId }) => pricingId);
+    for (const id of ids) if (!prices.has(id)) await addPrice(id);
+    keepPlan(planId, planOf(row), ids, true);
+  }
+  const pricing = [...prices.values()];
+  return {
+    file: fileOf({ products, meters, rateCards, pricing, plans: [...plans.values()].map(({ plan }) => plan) }),
+    plans,
+    prices,
+    meters: meterCodes,
+    products: productNames,
+    rates: new Map(rateCards.map(({ meter, rates }) => [meter, rates])),
+  };
+}
+
+/** Every section, so that nothing is left to what a service has already. */
+function fileOf(catalog: Catalog): CatalogFile {
+  const sections = new Set(['products', 'meters', 'rateCards', 'pricing', 'plans'] as const);
+  return { catalog, sections, issueAt: (path, message) => ({ path: path.map(String).join('.'), message }) };
+}
+
+function free(name: string, taken: readonly string[], ending: string): string {
+  return taken.includes(name) ? `${name}${ending}` : name;
+}
+
+/** The end of an id, which is its random part. */
+function tailOf(id: string): string {
+  return id.slice(-8);
+}

@@ -1,0 +1,155 @@
+/** What happened at a service, as far as it decides what is billed: contracts, their credits, and usage. Read, never written. */
+
+import { NotFoundError } from '../../errors.ts';
+import type { ExactNumber } from '../../exact-json.ts';
+import type { Billing, ResponseBody } from '../../operations/index.ts';
+import { everyRow, ledgerOf } from './books.ts';
+import type { Contract, Invoice, LedgerEntry } from './books.ts';
+import { readHistoryCatalog } from './history-catalog.ts';
+import type { HistoryCatalog } from './history-catalog.ts';
+
+export type HistoricEvent = ResponseBody<'usage.events'>['data'][number];
+type Budget = ResponseBody<'budgets.list'>['data']['budgets'][number];
+
+/** A movement of credits that somebody made, as opposed to those that follow from usage and time. */
+export type Movement = {
+  /** When it is repeated. */
+  readonly at: string;
+  readonly entry: LedgerEntry;
+} & (
+  | { readonly kind: 'grant'; readonly paysFor: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'adjust'; readonly grantId: string }
+  | { readonly kind: 'reverse'; readonly targetId: string }
+);
+
+export interface HistoricContract {
+  readonly contract: Contract & { readonly terms: NonNullable<Contract['terms']> };
+  readonly budgets: readonly Budget[];
+  /** Entry of the grant that the contract began with. */
+  readonly ownGrantId: string | undefined;
+  /** Oldest first. */
+  readonly movements: readonly Movement[];
+}
+
+export interface HistoricCustomer {
+  readonly id: string;
+  /** The caller's own id, where there is one. */
+  readonly label: string;
+  readonly name: string;
+}
+
+export interface History {
+  /** Those that are named, or else those that have contracts. */
+  readonly customers: readonly HistoricCustomer[];
+  readonly catalog: HistoryCatalog;
+  /** In the order in which they were made. */
+  readonly contracts: readonly HistoricContract[];
+  /** In order of time; late ones, which are in no cost, left out. */
+  readonly events: readonly HistoricEvent[];
+  /** What was really billed, with periods; drafts as they stand. */
+  readonly billed: readonly Invoice[];
+}
+
+/** `only` names customers by either id; all when empty. Usage up to `until`, an instant. */
+export async function readHistory(
+  billing: Billing,
+  { only, until }: { readonly only: readonly string[]; readonly until: string },
+): Promise<History> {
+  const customers = chosen(await everyRow(billing, 'customers.list'), only);
+  const ids = new Set(customers.map(({ id }) => id));
+  const events: HistoricEvent[] = [];
+  const billed: Invoice[] = [];
+  for (const { id } of customers) {
+    billed.push(...(await everyRow(billing, 'invoices.list', { customerId: id, include: 'period' })));
+    for (const event of await everyRow(billing, 'usage.events', { customerId: id, end: until })) {
+      if (!event.isLate) events.push(event);
+    }
+  }
+  const all = await everyRow(billing, 'contracts.list', { include: 'terms' });
+  const contracts: HistoricContract[] = [];
+  for (const { terms, ...contract } of all.filter(({ customerId }) => ids.has(customerId))) {
+    if (terms === undefined) throw new TypeError(`contract ${contract.id} came without its terms`);
+    const invoices = billed.filter(({ contractId }) => contractId === contract.id);
+    contracts.push({
+      contract: { ...contract, terms },
+      budgets: (await billing.call('budgets.list', { params: { contractId: contract.id } })).body.data.budgets,
+      ...(await creditsOf(billing, contract.id, invoices)),
+    });
+  }
+  const planIds = new Set(contracts.map(({ contract }) => contract.planId));
+  const owners = new Set(contracts.map(({ contract }) => contract.customerId));
+  return {
+    customers: customers.filter(({ id }) => only.length > 0 || owners.has(id)),
+    catalog: await readHistoryCatalog(billing, planIds),
+    contracts,
+    events: events.toSorted((one, other) =>
+      one.timestamp < other.timestamp ? -1 : one.timestamp > other.timestamp ? 1 : 0,
+    ),
+    billed,
+  };
+}
+
+function chosen(rows: ResponseBody<'customers.list'>['data'], only: readonly string[]): HistoricCustomer[] {
+  const customers = rows.map(({ id, name, metadata }) => ({ id, name, label: metadata.externalCustomerId ?? id }));
+  const isNamed = (customer: HistoricCustomer, name: string) => customer.id === name || customer.label === name;
+  const missing = only.find((name) => !customers.some((customer) => isNamed(customer, name)));
+  if (missing !== undefined) {
+    throw new NotFoundError(`there is no customer ${missing}`, { hint: 'see them with: tally customers list' });
+  }
+  return only.length === 0 ? customers : customers.filter((customer) => only.some((name) => isNamed(customer, name)));
+}
+
+/** Grants but for the one that a contract begins with, corrections of grants, and undone grants and corrections. */
+async function creditsOf(
+  billing: Billing,
+  contractId: string,
+  invoices: readonly Invoice[],
+): Promise<Pick<HistoricContract, 'ownGrantId' | 'movements'>> {
+  const entries = await ledgerOf(billing, contractId);
+  const manual = new Set(entries.filter(isManual).map(({ id }) => id));
+  const movements: Movement[] = [];
+  for (const entry of entries) {
+    if (!manual.has(entry.id) && entry.type !== 'reversal') continue;
+    const { grant, target } = (await billing.call('credits.explain', { params: { entryId: entry.id } })).body.data;
+    const at = entry.createdAt;
+    if (entry.type === 'grant') {
+      movements.push({ kind: 'grant', entry, paysFor: grant.paysFor, at: inTime(entry, entries, invoices) });
+    } else if (entry.type === 'adjustment') movements.push({ kind: 'adjust', at, entry, grantId: grant.grantId });
+    else if (target !== undefined && manual.has(target.id)) {
+      movements.push({ kind: 'reverse', at, entry, targetId: target.id });
+    }
+  }
+  return { ownGrantId: entries.find(isOwnGrant)?.id, movements };
+}
+
+/**
+ * An invoice waits for its finalization, and a grant of meanwhile pays it too; a replay finalizes at the end of the period.
+ * So a grant is repeated before the end of the first period that it paid for, or that is still a draft.
+ */
+function inTime(grant: LedgerEntry, entries: readonly LedgerEntry[], invoices: readonly Invoice[]): string {
+  const paid = new Set(
+    entries.filter(({ grantEntryId }) => grantEntryId === grant.id).map(({ invoiceId }) => invoiceId),
+  );
+  const ends = invoices
+    .filter(({ id, status }) => paid.has(id) || status === 'Drafted')
+    .flatMap(({ period }) => (period === undefined ? [] : [lastMillisecondBefore(period.end)]));
+  return [grant.createdAt, ...ends].toSorted()[0] ?? grant.createdAt;
+}
+
+function lastMillisecondBefore(date: string): string {
+  const end = Temporal.Instant.from(`${date}T00:00:00Z`);
+  return end.subtract({ milliseconds: 1 }).toString({ fractionalSecondDigits: 3 });
+}
+
+function isOwnGrant({ type, sourceType }: LedgerEntry): boolean {
+  return type === 'grant' && sourceType === 'contract';
+}
+
+function isManual(entry: LedgerEntry): boolean {
+  return entry.type === 'adjustment' || (entry.type === 'grant' && !isOwnGrant(entry));
+}
+
+/** Whole cents as a bigint. */
+export function centsOf(cents: ExactNumber): bigint {
+  return BigInt(typeof cents === 'number' ? cents : cents.rawJSON);
+}

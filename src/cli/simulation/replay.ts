@@ -1,0 +1,363 @@
+/** A history played again on a service in memory, under conditions of its own: another catalog, start or grant. */
+
+import { BillingError, ConflictError } from '../../errors.ts';
+import { textOfNumber } from '../../exact-json.ts';
+import type { Billing } from '../../operations/index.ts';
+import { planKey, priceKey } from '../catalog/definitions.ts';
+import type { PlanDefinition } from '../catalog/definitions.ts';
+import type { CatalogFile } from '../catalog/file.ts';
+import { readCatalog } from '../catalog/live.ts';
+import type { LiveCatalog } from '../catalog/live.ts';
+import type { Dependencies } from '../session.ts';
+import { overridesOf } from './agreed-prices.ts';
+import { everyRow, ledgerOf } from './books.ts';
+import type { Invoice } from './books.ts';
+import { centsOf } from './history.ts';
+import type { HistoricContract, History, Movement } from './history.ts';
+import { createPassing } from './passing.ts';
+import { applyTo, openThrowAway } from './throw-away.ts';
+
+export interface ExtraGrant {
+  /** Id of the customer; undefined for every one. */
+  readonly customerId: string | undefined;
+  readonly amountCents: bigint;
+  /** The first day of the contract when not given. */
+  readonly at: string | undefined;
+  readonly expiresAt: string;
+}
+
+export interface Conditions {
+  /** Applied to the catalog that there is, as `tally catalog apply` does. */
+  readonly catalog: CatalogFile | undefined;
+  /** First day of service of every contract, instead of its own. */
+  readonly startDate: string | undefined;
+  readonly grants: readonly ExtraGrant[];
+}
+
+export interface ReplayOptions {
+  readonly dependencies: Dependencies;
+  /** Where the clock begins and stops. */
+  readonly start: string;
+  readonly until: string;
+  readonly onProgress: (progress: { readonly events: number; readonly at: string }) => void;
+}
+
+/** An invoice with the customer's id at the source. */
+export interface ReplayedInvoice {
+  readonly customerId: string;
+  readonly invoice: Invoice;
+}
+
+export interface Replayed {
+  readonly invoices: readonly ReplayedInvoice[];
+  /** What could not be repeated. */
+  readonly notes: readonly { readonly customerId: string; readonly note: string }[];
+}
+
+export const unchanged: Conditions = { catalog: undefined, startDate: undefined, grants: [] };
+
+/** The same history and conditions give the same invoices. */
+export async function replay(history: History, conditions: Conditions, options: ReplayOptions): Promise<Replayed> {
+  const opened = await openThrowAway(options.dependencies, options.start, { isListening: false });
+  try {
+    const { billing } = opened;
+    await applyTo(billing, history.catalog.file);
+    if (conditions.catalog !== undefined) await applyTo(billing, conditions.catalog);
+    const scene: Scene = { history, conditions, billing, live: await readCatalog(billing), ...emptyIds(), notes: [] };
+    await makeCustomers(scene);
+    for (const each of history.contracts) await makeContract(scene, each);
+    await passTime(scene, options);
+    return { invoices: await invoicesOf(scene), notes: scene.notes };
+  } finally {
+    await opened.close();
+  }
+}
+
+interface Scene {
+  readonly history: History;
+  readonly conditions: Conditions;
+  readonly billing: Billing;
+  readonly live: LiveCatalog;
+  /** Ids there by ids of the source. */
+  readonly customers: Map<string, string>;
+  readonly contracts: Map<string, string>;
+  readonly entries: Map<string, string>;
+  readonly notes: { readonly customerId: string; readonly note: string }[];
+}
+
+const emptyIds = () => ({
+  customers: new Map<string, string>(),
+  contracts: new Map<string, string>(),
+  entries: new Map<string, string>(),
+});
+
+async function makeCustomers({ history, billing, customers }: Scene): Promise<void> {
+  const contacts = [{ name: 'Accounts payable', email: 'billing@example.com', roles: ['accounts_payable'] }];
+  for (const { id, name } of history.customers) {
+    const { body } = await billing.call('customers.create', { body: { name, externalCustomerId: id, contacts } });
+    customers.set(id, body.data.id);
+  }
+}
+
+async function makeContract(scene: Scene, historic: HistoricContract): Promise<void> {
+  const { history, conditions, billing, live } = scene;
+  const { contract, budgets } = historic;
+  const { customerId, terms } = contract;
+  const startDate = conditions.startDate ?? contract.startDate;
+  const endDate = terms.effectiveEndDate ?? contract.endDate;
+  if (endDate !== undefined && endDate <= startDate) {
+    if (conditions.startDate !== undefined)
+      note(scene, customerId, `contract ${contract.id} ends on ${endDate}: left out`);
+    return;
+  }
+  const plan = planFor(scene, contract.planId);
+  const { onDepletion, creditRateCents, expiresAt } = terms.creditSettings;
+  const meterId = (id: string) => idByCode(live, history.catalog.meters.get(id));
+  const overrides = overridesOf(historic, history.catalog, {
+    place: {
+      price: (price) =>
+        live.pricing.find((each) => plan.pricingIds.includes(each.id) && priceKey(each.definition) === priceKey(price))
+          ?.id,
+      meter: (code) =>
+        live.pricing.find((each) => plan.pricingIds.includes(each.id) && each.definition.meter === code)?.meterId,
+    },
+    isOtherCatalog: conditions.catalog !== undefined,
+  });
+  const body = {
+    planId: plan.id,
+    customerId: scene.customers.get(customerId),
+    startDate,
+    ...(endDate === undefined ? {} : { endDate }),
+    ...(overrides.length === 0 ? {} : { overrides }),
+    ...grantOf(scene, historic),
+    creditSettings: {
+      ...(onDepletion === undefined ? {} : { onDepletion }),
+      ...(creditRateCents === undefined ? {} : { creditRateCents }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+      budgets: budgets.map(
+        ({ label, eventPropertyKey, eventPropertyValue, maxCredits, maxCreditsCents, ...budget }) => ({
+          label,
+          eventPropertyKey,
+          eventPropertyValue,
+          meterId: budget.meterId === null ? null : meterId(budget.meterId),
+          maxCredits,
+          maxCreditsCents,
+        }),
+      ),
+    },
+  };
+  const made = await repeated(
+    scene,
+    customerId,
+    `contract ${contract.id}`,
+    async () => await billing.call('contracts.create', { body }),
+  );
+  if (made === undefined) return;
+  scene.contracts.set(contract.id, made.body.data.id);
+  const [ownGrant] = historic.ownGrantId === undefined ? [] : await ledgerOf(billing, made.body.data.id);
+  if (ownGrant !== undefined) scene.entries.set(historic.ownGrantId ?? '', ownGrant.id);
+}
+
+/** The contract's plan; of one that is archived the plan that has its name in the other catalog, where there is one. */
+function planFor({ history, conditions, live }: Scene, planId: string): LiveCatalog['plans'][number] {
+  const historic = history.catalog.plans.get(planId);
+  if (historic === undefined) throw new TypeError(`the plan ${planId} of a contract was not read`);
+  const { plan, original, isArchived } = historic;
+  const named = isArchived && conditions.catalog !== undefined ? planWith(live, original) : undefined;
+  const found = named ?? planWith(live, plan);
+  if (found !== undefined) return found;
+  throw new ConflictError(`the other catalog has no plan ${plan.name}, which contracts have`);
+}
+
+function planWith({ plans }: LiveCatalog, wanted: PlanDefinition): LiveCatalog['plans'][number] | undefined {
+  return (
+    plans.find(({ definition }) => planKey(definition) === planKey(wanted)) ??
+    plans.find(({ definition }) => definition.name === wanted.name)
+  );
+}
+
+/** What the contract was given; the plan's, where that was it. */
+function grantOf({ history, conditions }: Scene, { contract }: HistoricContract): object {
+  const { creditGrantCents } = contract.terms;
+  const usual = history.catalog.plans.get(contract.planId)?.plan.metadata.defaultCreditGrantCents;
+  const isUsual = usual !== undefined && creditGrantCents !== null && centsOf(creditGrantCents) === BigInt(usual);
+  return isUsual && conditions.catalog !== undefined ? {} : { creditGrantCents };
+}
+
+function idByCode(live: LiveCatalog, code: string | undefined): string | undefined {
+  return live.meters.find(({ definition }) => definition.code === code)?.id;
+}
+
+interface Deed {
+  readonly at: string;
+  readonly act: () => Promise<unknown>;
+}
+
+async function passTime(scene: Scene, { start, until, onProgress }: ReplayOptions): Promise<void> {
+  const { history, billing, customers, contracts } = scene;
+  const events = history.events.filter(({ timestamp }) => timestamp < until);
+  const passing = createPassing(billing, {
+    events: events.map(({ timestamp, eventName, customerId, contractId, idempotencyKey, properties }) => ({
+      at: timestamp,
+      toBody: () => ({
+        timestamp,
+        eventName,
+        customerId: customers.get(customerId),
+        ...(contractId === null || !contracts.has(contractId) ? {} : { contractId: contracts.get(contractId) }),
+        idempotencyKey,
+        properties,
+      }),
+    })),
+    resolution: 'P1D',
+    start,
+    onProgress,
+  });
+  const deeds = [...extraGrants(scene, start), ...movements(scene)].filter(({ at }) => at < until);
+  for (const { at, act } of deeds.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))) {
+    await passing.until(at);
+    await act();
+  }
+  await passing.until(until);
+}
+
+function extraGrants(scene: Scene, start: string): Deed[] {
+  const { history, conditions, billing, contracts } = scene;
+  return conditions.grants.flatMap((grant) =>
+    history.customers
+      .filter(({ id }) => grant.customerId === undefined || grant.customerId === id)
+      .flatMap(({ id }): Deed[] => {
+        const contract = contractFor(history, id, grant.at);
+        if (contract === undefined) return [];
+        const begin = `${conditions.startDate ?? contract.startDate}T00:00:00.000Z`;
+        const at = grant.at ?? (begin < start ? start : begin);
+        const body = { amountCents: Number(grant.amountCents), expiresAt: grant.expiresAt };
+        const contractId = contracts.get(contract.id) ?? '';
+        return [
+          {
+            at,
+            act: async () =>
+              await repeated(
+                scene,
+                id,
+                'the grant',
+                async () => await billing.call('credits.grant', { params: { contractId }, body }),
+              ),
+          },
+        ];
+      }),
+  );
+}
+
+/** The first contract that has begun by then and not ended; the first one of all where there is none. */
+function contractFor(
+  history: History,
+  customerId: string,
+  at: string | undefined,
+): HistoricContract['contract'] | undefined {
+  const own = history.contracts
+    .map(({ contract }) => contract)
+    .filter((contract) => contract.customerId === customerId);
+  const date = at?.slice(0, 10) ?? '';
+  const isCurrent = ({ startDate, endDate, terms }: HistoricContract['contract']) => {
+    const end = terms.effectiveEndDate ?? endDate;
+    return startDate <= date && (end === undefined || end > date);
+  };
+  return own.find(isCurrent) ?? own[0];
+}
+
+function movements(scene: Scene): Deed[] {
+  return scene.history.contracts.flatMap(({ contract, movements: list }) =>
+    list.map((movement) => ({
+      at: movement.at,
+      act: async () => {
+        const contractId = scene.contracts.get(contract.id);
+        if (contractId === undefined) return;
+        const words = `${movement.entry.type} of ${movement.entry.createdAt}`;
+        const made = await repeated(
+          scene,
+          contract.customerId,
+          words,
+          async () => await move(scene, contractId, movement),
+        );
+        if (made !== undefined) scene.entries.set(movement.entry.id, made);
+      },
+    })),
+  );
+}
+
+/** Gives the id of the new entry. */
+async function move(scene: Scene, contractId: string, movement: Movement): Promise<string> {
+  const { billing, entries } = scene;
+  const { amountCents, creditAmount, creditRateCents, description, expiresAt, isPromotional } = movement.entry;
+  const isRated = textOfNumber(creditAmount) !== '0';
+  if (movement.kind === 'grant') {
+    const body = {
+      ...(isRated ? { creditAmount, creditRateCents } : { amountCents }),
+      ...(expiresAt === null ? {} : { expiresAt }),
+      description,
+      specifiers: specifiersOf(scene, movement.paysFor),
+    };
+    const call = { params: { contractId }, body };
+    const { data } = (
+      isPromotional ? await billing.call('credits.grant', call) : await billing.call('credits.grantPaid', call)
+    ).body;
+    return data.id;
+  }
+  if (movement.kind === 'adjust') {
+    const grantEntryId = entries.get(movement.grantId);
+    const body = {
+      grantEntryId,
+      description,
+      ...(textOfNumber(amountCents) === '0' ? { creditAmount } : { amountCents }),
+    };
+    return (await billing.call('credits.adjust', { params: { contractId }, body })).body.data.id;
+  }
+  const entryId = entries.get(movement.targetId) ?? '';
+  return (await billing.call('credits.reverse', { params: { contractId, entryId }, body: { description } })).body.data
+    .id;
+}
+
+/** Ids of the source become those of the same names. */
+function specifiersOf({ history, live }: Scene, paysFor: Readonly<Record<string, unknown>>): object {
+  const { catalog } = history;
+  const idOf: Readonly<Record<string, (id: string) => string | undefined>> = {
+    meterIds: (id) => idByCode(live, catalog.meters.get(id)),
+    productIds: (id) => live.products.find(({ definition }) => definition.name === catalog.products.get(id))?.id,
+    pricingIds: (id) => {
+      const price = catalog.prices.get(id);
+      return live.pricing.find(({ definition }) => price !== undefined && priceKey(definition) === priceKey(price))?.id;
+    },
+  };
+  return Object.fromEntries(
+    Object.entries(paysFor).map(([name, value]) => {
+      const toId = idOf[name];
+      return [name, toId === undefined ? value : (value as readonly string[]).map((id) => toId(id) ?? id)];
+    }),
+  );
+}
+
+/** What the other conditions do not allow is left out, and noted. */
+async function repeated<T>(
+  scene: Scene,
+  customerId: string,
+  words: string,
+  act: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof BillingError)) throw error;
+    note(scene, customerId, `${words} cannot be repeated: ${error.message}`);
+    return undefined;
+  }
+}
+
+function note({ notes }: Scene, customerId: string, words: string): void {
+  notes.push({ customerId, note: words });
+}
+
+async function invoicesOf({ billing, customers }: Scene): Promise<ReplayedInvoice[]> {
+  const sourceIds = new Map([...customers].map(([source, id]) => [id, source]));
+  const invoices = await everyRow(billing, 'invoices.list', { include: 'period' });
+  return invoices.map((invoice) => ({ customerId: sourceIds.get(invoice.customerId) ?? '', invoice }));
+}
