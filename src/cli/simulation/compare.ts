@@ -112,6 +112,16 @@ async function historyOf(
     } finally {
       await opened.close();
     }
+  } catch (cause) {
+    if (!(cause instanceof BillingError) || cause.kind !== 'notOffered') throw cause;
+    throw new BillingError(
+      'notOffered',
+      `${target.database} mirrors another service, which lists no events: there is no usage to play again`,
+      {
+        cause,
+        hint: 'make contracts like these in a database, and import the events into it',
+      },
+    );
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -45,7 +45,7 @@ export async function applyTo(billing: Billing, file: CatalogFile): Promise<void
 }
 
 /** Of the form of ids, counted from 1. */
-export function countedIds(): () => string {
+function countedIds(): () => string {
   let count = 0;
   return () => {
     count += 1;
