@@ -5,10 +5,21 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const ending = process.platform === 'win32' ? '.exe' : '';
@@ -29,7 +40,7 @@ try {
   cpSync(join(root, 'bin'), dirname(launcher), { recursive: true });
   await warmUp();
   const config = join(folder, 'executable.json');
-  const assets = { ...byName('dist/*.cjs', ''), ...byName('cache/tallybook/bytecode/*/*.cjs', '.bytecode') };
+  const assets = { ...byName('dist/*.cjs', ''), ...bytecode() };
   const main = join(root, 'tools/binary-launcher.cjs');
   writeFileSync(config, JSON.stringify({ main, output, assets, disableExperimentalSEAWarning: true }));
   mkdirSync(dirname(output), { recursive: true });
@@ -55,8 +66,9 @@ async function warmUp(): Promise<void> {
   for (const words of lists) run(...words, '-o', 'json');
   const { key } = JSON.parse(run('keys', 'create', '--name', 'warm-up', '--scopes', '*', '-o', 'json')).data;
 
+  // What a server runs of the same files would make each command read more.
   const server = spawn(process.execPath, [launcher, 'serve', '--port', '0'], {
-    env,
+    env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(server, 'exit');
@@ -70,6 +82,24 @@ async function warmUp(): Promise<void> {
   for (const words of lists) run(...words);
   server.kill('SIGTERM');
   await ended;
+}
+
+/** The bytecode of each file; throws where this Node would not take it, since the executable would be slow and say nothing. */
+function bytecode(): Record<string, string> {
+  const kept = byName('cache/tallybook/bytecode/*/*.cjs', '');
+  return Object.fromEntries(
+    Object.entries(kept).map(([name, path]) => {
+      // The launcher keeps it twice, to see damage on a disk of the user's.
+      const twice = readFileSync(path);
+      const cachedData = twice.subarray(0, twice.length / 2);
+      const text = `(function (exports, require, module) {${readFileSync(join(folder, 'dist', name), 'utf8')}\n})`;
+      if (new Script(text, { cachedData }).cachedDataRejected !== false)
+        throw new Error(`${name}: its bytecode is none`);
+      const once = `${path}.once`;
+      writeFileSync(once, cachedData);
+      return [`${name}.bytecode`, once];
+    }),
+  );
 }
 
 function run(...words: readonly string[]): string {
