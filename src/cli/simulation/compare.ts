@@ -36,7 +36,8 @@ export async function runComparison(flags: CompareFlags, session: Session): Prom
   const { terminal, output } = session;
   checkFields(output, fields, view);
   if (flags.ascii === true && flags.chart !== true) throw new BillingError('usage', '--ascii goes with --chart');
-  const isFormatted = session.flags.json !== undefined || output.columns !== undefined;
+  const { json, jq, columns } = session.flags;
+  const isFormatted = [json, jq, columns].some((flag) => flag !== undefined);
   if (flags.chart === true && (isFormatted || (session.flags.output ?? 'table') !== 'table')) {
     throw new BillingError('usage', '--chart draws a picture, and another format was asked for too', {
       hint: 'leave out one of the two',
