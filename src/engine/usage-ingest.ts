@@ -87,7 +87,8 @@ function incomingOf(
     customerId,
     contractId: contractId ?? null,
     eventName,
-    timestampEpochMs: timestamp === undefined ? receivedAtEpochMs : Temporal.Instant.from(timestamp).epochMilliseconds,
+    // The declaration gives it out in UTC with milliseconds, which takes no calendar to read.
+    timestampEpochMs: timestamp === undefined ? receivedAtEpochMs : Date.parse(timestamp),
     propertiesJson: canonicalJson(properties),
     receivedAtEpochMs,
     isLate: false,

@@ -113,6 +113,8 @@ export interface Operation {
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   readonly body: z.ZodObject | undefined;
+  /** Gives out what plainly keeps to `body`, as `body` would; undefined for all else, which `body` then judges. */
+  readonly quickBody?: (body: unknown) => unknown;
   readonly response: z.ZodType;
   /** Kinds beyond 400, 401, 403, 429 and 5xx, which every operation can answer. */
   readonly errors: readonly ErrorKind[];

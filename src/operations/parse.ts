@@ -39,6 +39,8 @@ function parseBody(operation: Operation, body: unknown): unknown {
     if (body === undefined || isEmptyObject(body)) return undefined;
     throw new InvalidInputError([{ path: '', message: 'this operation takes no body' }]);
   }
+  const quick = operation.quickBody?.(body);
+  if (quick !== undefined) return quick;
   const parsed = check(operation.body, body ?? {});
   if (!parsed.success) throw new InvalidInputError(issuesOf(parsed.error.issues, body ?? {}, 'unknown field'));
   return parsed.data;

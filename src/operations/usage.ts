@@ -25,6 +25,7 @@ import {
 import { defineOperation } from './operation.ts';
 import type { Column } from './operation.ts';
 import { ruleIssue } from './parse.ts';
+import { acceptEvents } from './quick-events.ts';
 import { checkQuestion, costFields } from './usage-question.ts';
 
 export type EventPropertyValue = string | boolean | null | ExactNumber;
@@ -264,6 +265,7 @@ export const usageOperations = [
         .meta({ flag: 'event' })
         .describe('1 to 10,000 events.'),
     }),
+    quickBody: acceptEvents,
     response: z.strictObject({ status: z.literal('accepted'), count: z.int(), requestId: z.string() }),
     errors: ['conflict', 'invalidInput'],
     command: { group: 'usage', verb: 'ingest-batch' },
