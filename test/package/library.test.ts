@@ -20,7 +20,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'tally-library-'));
   // Packed from a copy, since another test packs the checkout at the same time.
   const copy = join(folder, 'copy');
-  for (const path of ['package.json', 'README.md', 'LICENSE', 'bin', 'completions', 'schemas']) {
+  for (const path of ['package.json', 'README.md', 'LICENSE', 'bin', 'completions', 'man', 'schemas']) {
     cpSync(join(root, path), join(copy, path), { recursive: true });
   }
   execFileSync(process.execPath, [join(root, 'tools/build.ts'), join(copy, 'dist')]);
