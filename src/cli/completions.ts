@@ -31,6 +31,8 @@ interface Place {
   readonly flags: readonly string[];
   /** Flags whose values tally knows. */
   readonly asks: readonly string[];
+  /** How many ids follow, which tally is asked for. */
+  readonly ids: number;
 }
 
 /** The script of a shell, ending in a line end. */
@@ -47,7 +49,9 @@ const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
 
 const switches = (globalFlags as readonly GlobalFlag[]).filter((flag) => flag.value?.startsWith('<') !== true);
 const globalNames = globalFlags.map(({ name }) => name);
-const globalAsks = ['profile', 'output', 'expect-env'];
+const globalAsks = ['profile', 'org', 'output', 'expect-env'];
+/** What says which database is asked for candidates. */
+const contextFlags = ['--profile', '--database', '--org'];
 
 async function placesOf(manifest: Manifest): Promise<Place[]> {
   const places: Place[] = [];
@@ -60,7 +64,7 @@ async function placesOf(manifest: Manifest): Promise<Place[]> {
       next[verb] = local.summary;
       own.push(localPlace(`${group} ${verb}`, await declared(verb, local, manifest)));
     }
-    places.push({ words: group, next, flags: [], asks: [] }, ...commands.map(placeOf), ...own);
+    places.push({ words: group, next, flags: [], asks: [], ids: 0 }, ...commands.map(placeOf), ...own);
   }
   for (const [name, local] of Object.entries(localCommands)) {
     if (local.isHidden === true) continue;
@@ -71,7 +75,7 @@ async function placesOf(manifest: Manifest): Promise<Place[]> {
       ...command.commands.map((verb) => localPlace(`${name} ${verb.name()}`, verb)),
     );
   }
-  return [{ words: '', next: root, flags: ['version', 'help'], asks: [] }, ...places];
+  return [{ words: '', next: root, flags: ['version', 'help'], asks: [], ids: 0 }, ...places];
 }
 
 function placeOf(command: CommandSpec): Place {
@@ -83,19 +87,26 @@ function placeOf(command: CommandSpec): Place {
     'help',
   ];
   const known = command.flags.filter(
-    (spec) => spec.kind === 'boolean' || spec.choices !== undefined || spec.element?.choices !== undefined,
+    (spec) =>
+      spec.kind === 'boolean' ||
+      spec.reference !== undefined ||
+      spec.choices !== undefined ||
+      spec.element?.choices !== undefined,
   );
   return {
     words: `${command.group} ${command.verb}`,
     next: {},
     flags: [...command.flags.map(({ flag }) => flag), ...(command.localFlags ?? []).map(({ name }) => name), ...own],
     asks: [...known.map(({ flag }) => flag), ...(own.includes('clear') ? ['clear'] : [])],
+    ids: command.positionals.length,
   };
 }
 
 function localPlace(words: string, command: Command): Place {
   const next = Object.fromEntries(command.commands.map((verb) => [verb.name(), verb.summary()]));
-  return { words, next, flags: command.options.map((option) => option.name()), asks: [] };
+  const isOfProfile = words.startsWith('profile ') && words !== 'profile add';
+  const ids = isOfProfile ? command.registeredArguments.length : 0;
+  return { words, next, flags: command.options.map((option) => option.name()), asks: [], ids };
 }
 
 const head = (comment: string, install: string) =>
@@ -105,12 +116,13 @@ const dashed = (names: readonly string[]) => names.map((name) => `--${name}`).jo
 
 function bashScript(places: readonly Place[]): string {
   const cases = places.map(
-    ({ words, next, flags, asks }) =>
-      `    '${words}') next='${Object.keys(next).join(' ')}' flags='${dashed(flags)}' asks='${dashed(asks)}' ;;\n`,
+    ({ words, next, flags, asks, ids }) =>
+      `    '${words}') next='${Object.keys(next).join(' ')}' flags='${dashed(flags)}' asks='${dashed(asks)}' takes=${ids} ;;\n`,
   );
   return `${head('#', 'Install: source <(tally completion bash)')}
 _tally() {
-  local line=\${COMP_LINE:0:COMP_POINT} words=() place='' next='' flags='' asks='' candidate
+  local line=\${COMP_LINE:0:COMP_POINT} words=() place='' next='' flags='' asks='' takes=0 candidate
+  local given=() context=() question=()
   read -ra words <<<"$line"
   [[ $line == *[[:space:]] ]] && words+=('')
   local last=$((\${#words[@]} - 1)) index
@@ -118,22 +130,34 @@ _tally() {
   for ((index = 1; index < last; index++)); do
     case \${words[index]} in
       ${switches.map(({ name }) => `--${name}`).join('|')}|-[yqh]|--help|--all|--*=*) ;;
+      ${contextFlags.join('|')}) 
+        ((index + 1 < last)) && context+=("\${words[index]}" "\${words[index + 1]}")
+        ((index++)) ;;
       -*) ((index++)) ;;
-      *) if [[ -z $place ]]; then place=\${words[index]}; elif [[ $place != *' '* ]]; then place+=" \${words[index]}"; fi ;;
+      *)
+        if [[ -z $place ]]; then place=\${words[index]}
+        elif [[ $place != *' '* ]]; then place+=" \${words[index]}"
+        else given+=("\${words[index]}"); fi ;;
     esac
   done
   _tally_place "$place" || _tally_place "\${place%% *}" || return
   [[ $previous == -o ]] && previous=--output
   COMPREPLY=()
   if [[ " $asks ${dashed(globalAsks)} " == *" $previous "* ]]; then
+    question=("\${previous#--}" $place "\${given[@]}")
+  elif ((index == last && \${#given[@]} < takes)) && [[ $current != -* && $place == *' '* ]]; then
+    question=($((\${#given[@]} + 1)) $place "\${given[@]}")
+  fi
+  if ((\${#question[@]})); then
     while IFS= read -r candidate; do
+      candidate=\${candidate%%$'\\t'*}
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$(printf %q "$candidate")")
-    done < <(tally __complete "\${previous#--}" $place 2>/dev/null)
+    done < <(tally __complete "\${question[@]}" "\${context[@]}" 2>/dev/null)
   elif [[ $current == -* ]]; then
     for candidate in $flags ${dashed(globalNames)}; do
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
     done
-  elif [[ $previous != -* ]]; then
+  elif ((index == last)); then
     for candidate in $next; do
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
     done
@@ -156,27 +180,46 @@ complete -o default -F _tally tally
 
 function zshScript(places: readonly Place[]): string {
   const cases = places.map(
-    ({ words, next, flags, asks }) =>
-      `    '${words}') next=(${described(next)}) flags=(${dashed(flags)}) asks=(${dashed(asks)}) ;;\n`,
+    ({ words, next, flags, asks, ids }) =>
+      `    '${words}') next=(${described(next)}) flags=(${dashed(flags)}) asks=(${dashed(asks)}) takes=${ids} ;;\n`,
   );
   return `#compdef tally
 ${head('#', 'Install: tally completion zsh > "${fpath[1]}/_tally"')}
 _tally() {
-  local place='' previous=\${words[CURRENT-1]} current=\${words[CURRENT]} word skip=0
-  local -a next flags asks found
+  local place='' previous=\${words[CURRENT-1]} current=\${words[CURRENT]} word skip=0 takes=0 isContext=0
+  local -a next flags asks found given context question values shown
   for word in \${words[2,CURRENT-1]}; do
-    if ((skip)); then skip=0; continue; fi
+    if ((skip)); then
+      ((isContext)) && context+=($word)
+      skip=0 isContext=0
+      continue
+    fi
     case $word in
       ${switches.map(({ name }) => `--${name}`).join('|')}|-[yqh]|--help|--all|--*=*) ;;
+      ${contextFlags.join('|')}) context+=($word) skip=1 isContext=1 ;;
       -*) skip=1 ;;
-      *) if [[ -z $place ]]; then place=$word; elif [[ $place != *' '* ]]; then place+=" $word"; fi ;;
+      *)
+        if [[ -z $place ]]; then place=$word
+        elif [[ $place != *' '* ]]; then place+=" $word"
+        else given+=($word); fi ;;
     esac
   done
+  ((isContext)) && context[-1]=()
   _tally_place "$place" || _tally_place "\${place%% *}" || { _files; return }
   [[ $previous == -o ]] && previous=--output
   if (( \${\${asks[(Ie)$previous]}} )) || [[ ' ${dashed(globalAsks)} ' == *" $previous "* ]]; then
-    found=("\${(@f)$(tally __complete "\${previous#--}" \${(s: :)place} 2>/dev/null)}")
-    compadd -- "\${found[@]}"
+    question=("\${previous#--}")
+  elif ((!skip && \${#given} < takes)) && [[ $current != -* && $place == *' '* ]]; then
+    question=($((\${#given} + 1)))
+  fi
+  if ((\${#question})); then
+    found=("\${(@f)$(tally __complete $question \${(s: :)place} "\${given[@]}" "\${context[@]}" 2>/dev/null)}")
+    for word in "\${found[@]}"; do
+      [[ -z $word ]] && continue
+      values+=("\${word%%$'\\t'*}")
+      shown+=("\${word/$'\\t'/  -- }")
+    done
+    compadd -l -d shown -- "\${values[@]}"
   elif [[ $current == -* ]]; then
     compadd -- $flags ${dashed(globalNames)}
   elif ((\${#next})) && ((!skip)); then
@@ -204,24 +247,32 @@ function described(next: Readonly<Record<string, string>>): string {
 
 function fishScript(places: readonly Place[]): string {
   const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-  const lines = places.flatMap(({ words, next, flags, asks }) => [
+  const lines = places.flatMap(({ words, next, flags, asks, ids }) => [
     ...Object.entries(next).map(
       ([word, summary]) => `complete -c tally -f -n "__tally_at '${words}'" -a ${word} -d ${quoted(summary)}`,
     ),
     ...flags.map((flag) => {
-      const values = asks.includes(flag) ? ` -x -a "(tally __complete ${flag} ${words})"` : '';
+      const values = asks.includes(flag)
+        ? ` -x -a "(tally __complete ${flag} ${words} (__tally_ids) (__tally_context))"`
+        : '';
       return `complete -c tally -n "__tally_at '${words}'" -l ${flag}${values}`;
     }),
+    ...Array.from(
+      { length: ids },
+      (_, index) =>
+        `complete -c tally -f -n "__tally_at '${words}' ${index}" -a "(tally __complete ${index + 1} ${words} (__tally_ids) (__tally_context))"`,
+    ),
   ]);
   const globals = (globalFlags as readonly GlobalFlag[]).map((flag) => {
     const short = flag.short === undefined ? '' : ` -s ${flag.short}`;
     const needsValue = flag.value?.startsWith('<') === true ? ' -r' : '';
-    const values = globalAsks.includes(flag.name) ? ` -x -a "(tally __complete ${flag.name})"` : needsValue;
+    const values = globalAsks.includes(flag.name)
+      ? ` -x -a "(tally __complete ${flag.name} (__tally_context))"`
+      : needsValue;
     return `complete -c tally -l ${flag.name}${short}${values} -d ${quoted(flag.description)}`;
   });
   return `${head('#', 'Install: tally completion fish > ~/.config/fish/completions/tally.fish')}
-function __tally_at
-    set -l words
+function __tally_words
     set -l skip 0
     for word in (commandline -opc)[2..-1]
         if test $skip = 1
@@ -233,10 +284,30 @@ function __tally_at
             case '-*'
                 set skip 1
             case '*'
-                test (count $words) -lt 2; and set -a words $word
+                printf '%s\\n' $word
         end
     end
-    test "$words" = "$argv[1]"
+end
+
+function __tally_ids
+    set -l words (__tally_words)
+    printf '%s\\n' $words[3..-1]
+end
+
+function __tally_context
+    set -l words (commandline -opc)
+    for index in (seq 2 (math (count $words) - 1))
+        contains -- $words[$index] ${contextFlags.join(' ')}; and printf '%s\\n' $words[$index] $words[(math $index + 1)]
+    end
+end
+
+# Whether these words stand before the cursor, and behind them as many ids as are named.
+function __tally_at
+    set -l words (__tally_words)
+    set -l place
+    test (count $words) -gt 0; and set place $words[1..(math "min(2, "(count $words)")")]
+    test "$place" = "$argv[1]"; or return 1
+    test (count $argv) -lt 2; or test (count $words) -eq (math 2 + $argv[2])
 end
 
 ${[...globals, ...lines].join('\n')}
@@ -246,8 +317,8 @@ ${[...globals, ...lines].join('\n')}
 function powershellScript(places: readonly Place[]): string {
   const list = (names: readonly string[]) => names.map((name) => `'${name}'`).join(',');
   const rows = places.map(
-    ({ words, next, flags, asks }) =>
-      `    '${words}' = @{ next = @(${list(Object.keys(next))}); flags = @(${list(flags.map((flag) => `--${flag}`))}); asks = @(${list(asks.map((flag) => `--${flag}`))}) }\n`,
+    ({ words, next, flags, asks, ids }) =>
+      `    '${words}' = @{ takes = ${ids}; next = @(${list(Object.keys(next))}); flags = @(${list(flags.map((flag) => `--${flag}`))}); asks = @(${list(asks.map((flag) => `--${flag}`))}) }\n`,
   );
   return `${head('#', 'Install: tally completion powershell | Out-String | Invoke-Expression')}
 Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
@@ -257,11 +328,14 @@ ${rows.join('')}  }
   $switches = @(${list([...switches.map(({ name }) => `--${name}`), '-y', '-q', '-h', '--help', '--all'])})
   $before = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $position } | ForEach-Object { $_.ToString() })
   $words = @()
+  $given = @()
+  $context = @()
   for ($index = 1; $index -lt $before.Count; $index++) {
     $word = $before[$index]
     if ($switches -contains $word -or $word -like '--*=*') { continue }
+    if (@(${list(contextFlags)}) -contains $word -and $index + 1 -lt $before.Count) { $context += $word, $before[$index + 1] }
     if ($word -like '-*') { $index++; continue }
-    if ($words.Count -lt 2) { $words += $word }
+    if ($words.Count -lt 2) { $words += $word } else { $given += $word }
   }
   $place = $places[($words -join ' ')]
   if ($null -eq $place -and $words.Count -gt 0) { $place = $places[$words[0]] }
@@ -269,15 +343,19 @@ ${rows.join('')}  }
   $previous = $before[-1]
   if ($previous -eq '-o') { $previous = '--output' }
   $found = if ($place.asks -contains $previous -or @(${list(globalAsks.map((flag) => `--${flag}`))}) -contains $previous) {
-    tally __complete $previous.TrimStart('-') @words 2>$null
+    tally __complete $previous.TrimStart('-') @words @given @context 2>$null
+  } elseif ($current -notlike '-*' -and $words.Count -eq 2 -and $given.Count -lt $place.takes) {
+    tally __complete ($given.Count + 1) @words @given @context 2>$null
   } elseif ($current -like '-*') {
     $place.flags + @(${list(globalNames.map((name) => `--${name}`))})
   } else {
     $place.next
   }
   $found | Where-Object { $_.StartsWith($current) } | ForEach-Object {
-    $text = if ($_ -match '^[\\w:*@+.-]+$') { $_ } else { "'" + $_.Replace("'", "''") + "'" }
-    [System.Management.Automation.CompletionResult]::new($text, $_, 'ParameterValue', $_)
+    $value, $label = $_ -split "\`t", 2
+    $text = if ($value -match '^[\\w:*@+.-]+$') { $value } else { "'" + $value.Replace("'", "''") + "'" }
+    $tip = if ($label) { $label } else { $value }
+    [System.Management.Automation.CompletionResult]::new($text, $value, 'ParameterValue', $tip)
   }
 }
 `;

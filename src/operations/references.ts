@@ -7,7 +7,7 @@
 export const referenced = {
   customers: { operation: 'customers.list', value: 'id', label: ['name'] },
   externalCustomers: { operation: 'customers.list', value: 'metadata.externalCustomerId', label: ['name'] },
-  contracts: { operation: 'contracts.list', value: 'id', label: ['customerId', 'name', 'startDate', 'endDate'] },
+  contracts: { operation: 'contracts.list', value: 'id', label: ['name', 'startDate', 'endDate'] },
   plans: { operation: 'plans.list', value: 'id', label: ['name'] },
   pricing: { operation: 'pricing.list', value: 'id', label: ['name', 'model'] },
   products: { operation: 'products.list', value: 'id', label: ['name'] },

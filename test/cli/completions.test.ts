@@ -90,6 +90,12 @@ describe('candidates', () => {
     ['__complete clear customers pause', ['until']],
     ['__complete name customers create', ['']],
   ])('%s', async (line, expected) => {
-    expect((await createShell().run(line)).stdout.trimEnd().split('\n')).toEqual(expected);
+    const { stdout } = await createShell().run(line);
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((each) => each.split('\t')[0]),
+    ).toEqual(expected);
   });
 });

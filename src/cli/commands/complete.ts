@@ -1,5 +1,11 @@
-/** `tally __complete`: candidates for the value of a flag, one a line. Says nothing when it does not know. */
+/**
+ * `tally __complete`: candidates for a value, one a line, each with a tab and what tells it from the others where there is
+ * something to tell. Says nothing when it does not know, and never waits for a service elsewhere.
+ */
 
+import { existsSync } from 'node:fs';
+
+import type { Choice } from '../choices.ts';
 import { globalFlags } from '../global-flags.ts';
 import type { GlobalFlag } from '../global-flags.ts';
 import type { LoadManifest } from '../manifest.ts';
@@ -9,30 +15,72 @@ import type { CommandModule } from './index.ts';
 
 export const declare: CommandModule['declare'] = (command, { runAction, loadManifest }) => {
   command
-    .argument('<flag>', 'name of the flag without dashes')
+    .argument('<what>', 'name of a flag without dashes, or the place of an id, from 1')
     .argument('[group]')
     .argument('[verb]')
-    .action(async (flag: string, group?: string, verb?: string) => {
+    .argument('[ids...]', 'ids that stand before it')
+    .action(async (what: string, group: string | undefined, verb: string | undefined, ids: readonly string[]) => {
       await runAction(async (session) => {
-        const candidates = await candidatesFor(flag, `${group} ${verb}`, { loadManifest, session });
-        // What a shell could run or what would be two candidates is left out (security 4, SEC-24).
-        const plain = candidates.filter((candidate) => /^[\w .:*@+-]+$/.test(candidate));
-        session.terminal.out(vouch(plain.map((candidate) => `${safe(candidate)}\n`).join('')));
+        const place = { command: `${group} ${verb}`, firstId: ids[0] };
+        const candidates = await candidatesFor(what, place, { loadManifest, session });
+        // A line is a candidate, and what a shell would have to show as something else is none (security 4, SEC-24).
+        const plain = candidates.filter(({ value }) => value !== '' && safe(value) === value);
+        const lines = plain.map(({ value, label }) => (label === '' ? `${value}\n` : `${value}\t${safe(label)}\n`));
+        session.terminal.out(vouch(lines.join('')));
       });
     });
 };
 
+interface Place {
+  /** Group and verb. */
+  readonly command: string;
+  readonly firstId: string | undefined;
+}
+
+const mostCandidates = 300;
+
 async function candidatesFor(
-  flag: string,
-  command: string,
+  what: string,
+  { command, firstId }: Place,
   { loadManifest, session }: { readonly loadManifest: LoadManifest; readonly session: Session },
-): Promise<readonly string[]> {
-  if (flag === 'profile') return Object.keys((await session.profiles()).list());
+): Promise<readonly Choice[]> {
+  if (what === 'profile' || command.startsWith('profile ')) {
+    const profiles = Object.entries((await session.profiles()).list());
+    return profiles.map(([value, { environment }]) => ({ value, label: environment }));
+  }
   const { commands } = await loadManifest();
   const found = commands.find((each) => `${each.group} ${each.verb}` === command);
-  if (flag === 'clear') return (found?.flags ?? []).filter((spec) => spec.isNullable === true).map((spec) => spec.flag);
-  const spec = found?.flags.find((each) => each.flag === flag || each.alias === flag);
-  if (spec?.kind === 'boolean') return ['true', 'false'];
-  const own = spec?.choices ?? spec?.element?.choices;
-  return own ?? (globalFlags as readonly GlobalFlag[]).find((each) => each.name === flag)?.choices ?? [];
+  if (what === 'clear') return (found?.flags ?? []).filter((spec) => spec.isNullable === true).map(flagChoice);
+  const id = /^\d+$/.test(what) ? found?.positionals[Number(what) - 1] : undefined;
+  const flag = found?.flags.find((each) => each.flag === what || each.alias === what);
+  const reference = what === 'org' ? 'organizations' : (id ?? flag)?.reference;
+  if (reference !== undefined) return await stored(reference, { session, firstId });
+  if (flag?.kind === 'boolean') return ['true', 'false'].map(plainChoice);
+  const own = id?.choices ?? flag?.choices ?? flag?.element?.choices;
+  const global = (globalFlags as readonly GlobalFlag[]).find((each) => each.name === what)?.choices;
+  return (own ?? global ?? []).map(plainChoice);
+}
+
+/** From the database in use, where there is one: asking for candidates makes none. */
+async function stored(
+  kind: Parameters<typeof import('../choices.ts').choicesOf>[0],
+  { session, firstId }: { readonly session: Session; readonly firstId: string | undefined },
+): Promise<readonly Choice[]> {
+  const target = await session.target();
+  if (target.kind !== 'embedded' || !existsSync(target.database)) return [];
+  const { choicesOf } = await import('../choices.ts');
+  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: undefined });
+  try {
+    return await choicesOf(kind, opened.billing, { contractId: firstId, most: mostCandidates });
+  } finally {
+    await opened.close();
+  }
+}
+
+function flagChoice({ flag, description }: { readonly flag: string; readonly description: string }): Choice {
+  return { value: flag, label: description };
+}
+
+function plainChoice(value: string): Choice {
+  return { value, label: '' };
 }
