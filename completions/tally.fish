@@ -711,6 +711,10 @@ complete -c tally -n "__tally_at 'demo'" -l seed
 complete -c tally -n "__tally_at 'demo'" -l into
 complete -c tally -n "__tally_at 'serve'" -l port
 complete -c tally -n "__tally_at 'serve'" -l host
+complete -c tally -n "__tally_at 'serve'" -l tls-cert
+complete -c tally -n "__tally_at 'serve'" -l tls-key
+complete -c tally -n "__tally_at 'serve'" -l behind-proxy
+complete -c tally -n "__tally_at 'serve'" -l trust-proxy
 complete -c tally -n "__tally_at 'serve'" -l rate-limit
 complete -c tally -n "__tally_at 'serve'" -l bill-every
 complete -c tally -n "__tally_at 'serve'" -l allow-private-webhooks

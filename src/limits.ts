@@ -100,6 +100,7 @@ export const limits = {
   maxHeaders: 64,
   headerBytes: 16 * 1024,
   maxSockets: 1_000,
+  socketsPerAddress: 20,
   drainMilliseconds: 10_000,
   /** semantics 1 */
   requestsPerMinute: 100,
@@ -110,6 +111,8 @@ export const limits = {
   lastUsedResolutionSeconds: 60,
   /** security 3 (SEC-12), reliability 10 */
   connectTimeoutMilliseconds: 5_000,
+  /** our choice: fewer than a service of ours takes from one address, so that more requests at a time wait here */
+  socketsPerClient: 16,
   responseHeadersTimeoutMilliseconds: 30_000,
   totalTimeoutMilliseconds: 120_000,
   responseBytes: 32 * 1024 * 1024,

@@ -107,7 +107,8 @@ function dependenciesFor(terminal: Terminal): Dependencies {
       });
       return { billing: client, connection: () => client.connection(), close: () => client.close() };
     },
-    async serve({ engine, host, port, rateLimitPerMinute, billEverySeconds, isVerbose }) {
+    async serve({ billEverySeconds, isVerbose, ...options }) {
+      const { engine } = options;
       const [{ createServer }, { createScheduler }, { createMetrics }] = await Promise.all([
         import('./server/server.ts'),
         import('./server/scheduler.ts'),
@@ -121,11 +122,8 @@ function dependenciesFor(terminal: Terminal): Dependencies {
       const { version } = packageFacts;
       const metrics = createMetrics({ engine, version, now });
       const server = createServer({
-        engine,
+        ...options,
         metrics,
-        host,
-        port,
-        rateLimitPerMinute,
         version,
         now,
         newId,

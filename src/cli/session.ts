@@ -46,6 +46,12 @@ export interface ServeOptions {
   readonly engine: Engine;
   readonly host: string | undefined;
   readonly port: number;
+  /** PEM texts; plain HTTP without them. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  /** A proxy in front ends TLS. */
+  readonly isBehindProxy: boolean;
+  /** Proxies whose X-Forwarded-For is believed, as CIDR separated by commas. */
+  readonly trustProxy: string | undefined;
   /** Requests a minute and address; 0 lifts the limit. */
   readonly rateLimitPerMinute: number | undefined;
   /** Between two bill runs; 0 for none at all. */

@@ -61,6 +61,7 @@ export function createTransport(target: Target): Transport {
 async function createPool(target: Target): Promise<Pool> {
   const { Pool } = await import('undici');
   return new Pool(target.origin, {
+    connections: limits.socketsPerClient,
     // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
     connect: { timeout: limits.connectTimeoutMilliseconds, rejectUnauthorized: true },
     headersTimeout: limits.responseHeadersTimeoutMilliseconds,

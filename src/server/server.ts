@@ -1,6 +1,7 @@
 /** The service over HTTP: Fastify in front of an engine, with the limits of security 5. Loaded by `serve` alone. */
 
 import type { AddressInfo } from 'node:net';
+import { createSecureContext } from 'node:tls';
 
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -10,7 +11,8 @@ import { limits } from '../limits.ts';
 import { allOperations } from '../operations/all.ts';
 import type { Caller, Engine } from '../operations/index.ts';
 import { commonHeaders, failureOf, refuseConnection, sendFailure, unavailable } from './answer.ts';
-import { keyOf, refuseBrowsers, requireScope } from './authenticate.ts';
+import { isLoopback, keyOf, refuseBrowsers, requireScope } from './authenticate.ts';
+import { checkExposure, limitSockets } from './exposure.ts';
 import type { Metrics } from './metrics.ts';
 import { addProbes } from './probes.ts';
 import { addRateLimits } from './rate-limit.ts';
@@ -39,8 +41,14 @@ export interface ServerOptions {
   readonly host?: string | undefined;
   /** Requests a minute and address; 0 lifts the limit. Default: `limits.requestsPerMinute`. */
   readonly rateLimitPerMinute?: number | undefined;
-  /** Addresses of proxies whose X-Forwarded-For is believed, as CIDR; none by default. */
+  /** PEM texts; without them the service speaks plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** A proxy in front ends TLS and counts connections. */
+  readonly isBehindProxy?: boolean | undefined;
+  /** Addresses of proxies whose X-Forwarded-For is believed, as CIDR separated by commas; none by default. */
   readonly trustProxy?: string | undefined;
+  /** Connections of one address. Default: `limits.socketsPerAddress`, and no limit where only this machine can connect. */
+  readonly socketsPerAddress?: number | undefined;
   readonly now: () => Temporal.Instant;
   readonly newId: () => string;
   readonly log?: ((entry: RequestLog) => void) | undefined;
@@ -59,11 +67,17 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** A server for an engine; the engine stays its owner's to close. */
+/**
+ * A server for an engine; the engine stays its owner's to close. Throws a usage error where other machines could reach it
+ * without TLS and nothing says that a proxy is in front.
+ */
 export function createServer(options: ServerOptions): Server {
   const host = options.host === undefined || options.host === 'localhost' ? '127.0.0.1' : options.host;
+  checkExposure({ ...options, host });
   const state = { isClosing: false };
   const app = createApp(options);
+  const sockets = options.socketsPerAddress ?? (isLoopback(host) ? undefined : limits.socketsPerAddress);
+  if (sockets !== undefined) limitSockets(app.server, sockets, options);
   return {
     async listen() {
       await addEverything(app, { options, host, state });
@@ -74,7 +88,10 @@ export function createServer(options: ServerOptions): Server {
         throw listenFailure(error, { host, port: options.port });
       }
       const { port } = app.server.address() as AddressInfo;
-      return { port, url: `http://${host.includes(':') ? `[${host}]` : host}:${port}` };
+      return {
+        port,
+        url: `${options.tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+      };
     },
     async close() {
       state.isClosing = true;
@@ -90,6 +107,14 @@ export function createServer(options: ServerOptions): Server {
 }
 
 function createApp(options: ServerOptions): FastifyInstance {
+  const protocol = {
+    insecureHTTPParser: false,
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: options.headersTimeoutMilliseconds ?? limits.headersTimeoutMilliseconds,
+    connectionsCheckingInterval: 1_000,
+    // A request without Host gets our envelope rather than Node's empty answer.
+    requireHostHeader: false,
+  };
   const app = fastify({
     genReqId: () => options.newId(),
     bodyLimit: limits.bodyBytes,
@@ -98,14 +123,7 @@ function createApp(options: ServerOptions): FastifyInstance {
     keepAliveTimeout: limits.socketIdleMilliseconds,
     return503OnClosing: false,
     trustProxy: options.trustProxy ?? false,
-    http: {
-      insecureHTTPParser: false,
-      maxHeaderSize: limits.headerBytes,
-      headersTimeout: options.headersTimeoutMilliseconds ?? limits.headersTimeoutMilliseconds,
-      connectionsCheckingInterval: 1_000,
-      // A request without Host gets our envelope rather than Node's empty answer.
-      requireHostHeader: false,
-    },
+    ...(options.tls === undefined ? { http: protocol } : { https: { ...protocol, ...secured(options.tls) } }),
     // An id of any length is looked up and answered like an unknown one.
     routerOptions: { maxParamLength: limits.headerBytes },
     frameworkErrors: (error, request, reply) => {
@@ -120,6 +138,19 @@ function createApp(options: ServerOptions): FastifyInstance {
   app.server.maxHeadersCount = limits.maxHeaders;
   app.server.maxConnections = limits.maxSockets;
   return app;
+}
+
+/** Refuses a certificate that cannot be used before anything listens. */
+function secured({ cert, key }: { readonly cert: string; readonly key: string }) {
+  try {
+    createSecureContext({ cert, key, minVersion: 'TLSv1.2' });
+  } catch (cause) {
+    throw new BillingError('usage', `the certificate and its key cannot be used: ${(cause as Error).message}`, {
+      cause,
+      hint: 'give the PEM files of a certificate, with its chain, and of its own key',
+    });
+  }
+  return { cert, key, minVersion: 'TLSv1.2' } as const;
 }
 
 interface Setup {
@@ -184,7 +215,7 @@ async function addEverything(app: FastifyInstance, { options, host, state }: Set
     version: options.version,
     metrics: options.metrics,
     host,
-    isBehindProxy: options.trustProxy !== undefined,
+    isBehindProxy: options.isBehindProxy === true || options.trustProxy !== undefined,
     isClosing: () => state.isClosing,
     authenticate: async (request) => await authenticate({ request, engine: options.engine, rateLimits }),
   });

@@ -146,7 +146,7 @@ describe('browsers', () => {
   );
 
   test('a service on all addresses answers to any name', async () => {
-    const service = await startService(createSampleEngine(), { host: '0.0.0.0' });
+    const service = await startService(createSampleEngine(), { host: '0.0.0.0', isBehindProxy: true });
     const reply = await service.send('/healthz', { headers: { host: 'billing.example' } });
     expect(reply.status).toBe(200);
   });

@@ -155,6 +155,7 @@ describe('starting', () => {
       version: '1',
       port: 0,
       host: '203.0.113.7',
+      isBehindProxy: true,
       now: createClock().now,
       newId: countedIds(),
     });

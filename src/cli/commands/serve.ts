@@ -2,6 +2,7 @@
 
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import { readTextFile } from '../files.ts';
 import { allowFormats } from '../output.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
@@ -15,6 +16,10 @@ const longestPauseSeconds = 7 * 24 * 60 * 60;
 interface ServeFlags {
   readonly port: string;
   readonly host?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly behindProxy?: true;
+  readonly trustProxy?: string;
   readonly rateLimit?: string;
   readonly billEvery?: string;
   readonly logRequests?: true;
@@ -25,7 +30,17 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command
     .usage('[flags]')
     .option('--port <number>', 'port to listen on; 0 takes any free one', '8787')
-    .option('--host <address>', 'address to listen on (127.0.0.1 when not given)')
+    .option(
+      '--host <address>',
+      'address to listen on (127.0.0.1 when not given); any that others reach needs TLS or a proxy',
+    )
+    .option('--tls-cert <file>', 'certificate with its chain, as PEM; with --tls-key')
+    .option('--tls-key <file>', 'key of the certificate, as PEM')
+    .option('--behind-proxy', 'a proxy in front ends TLS')
+    .option(
+      '--trust-proxy <ranges>',
+      'proxies that say whom a request is from, such as 10.0.0.0/8; others are not believed',
+    )
     .option(
       '--rate-limit <number>',
       `requests a minute and address (${limits.requestsPerMinute} when not given, 0 lifts it)`,
@@ -44,6 +59,9 @@ Examples:
   tally serve --port 8787
   # What it does, for those who watch: /healthz, /readyz, /metrics, and a line of JSON for each request
   tally serve --log-requests
+  # For other machines, by TLS of its own; or behind a proxy on the network 10.0.0.0/8
+  tally serve --host 0.0.0.0 --tls-cert chain.pem --tls-key key.pem
+  tally serve --host 0.0.0.0 --behind-proxy --trust-proxy 10.0.0.0/8
   # Without a rate limit, on a database of its own
   tally serve --database ./sandbox.db --rate-limit 0
 `,
@@ -61,6 +79,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
     flags.billEvery === undefined
       ? limits.billEverySeconds
       : wholeNumber('--bill-every', flags.billEvery, longestPauseSeconds);
+  const tls = await tlsOf(flags, session);
   const target = requireEmbedded(await session.target(), 'serve');
   const opened = await dependencies.openEngine(target);
   const { engine } = opened;
@@ -72,6 +91,9 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
       engine,
       host: flags.host,
       port,
+      tls,
+      isBehindProxy: flags.behindProxy === true,
+      trustProxy: flags.trustProxy,
       rateLimitPerMinute,
       billEverySeconds,
       isVerbose,
@@ -88,6 +110,14 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
   } finally {
     await opened.close();
   }
+}
+
+async function tlsOf({ tlsCert, tlsKey }: ServeFlags, { terminal }: Session) {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined) {
+    throw new BillingError('usage', '--tls-cert and --tls-key go together');
+  }
+  return { cert: await readTextFile(tlsCert, terminal), key: await readTextFile(tlsKey, terminal) };
 }
 
 function wholeNumber(flag: string, text: string, most: number): number {

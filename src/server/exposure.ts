@@ -1,0 +1,77 @@
+/** What a service must have before other machines can reach it, and how many connections one of them may hold (security 5). */
+
+import { BlockList, isIP } from 'node:net';
+import type { Server, Socket } from 'node:net';
+
+import { BillingError } from '../errors.ts';
+import { isLoopback } from './authenticate.ts';
+
+export interface Exposure {
+  readonly host: string;
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** A proxy in front ends TLS. */
+  readonly isBehindProxy?: boolean | undefined;
+  /** Addresses of proxies whose X-Forwarded-For is believed, as CIDR, separated by commas. */
+  readonly trustProxy?: string | undefined;
+}
+
+/** Throws a usage error where keys would cross a network in the clear (SEC-30), or everybody's word would be believed (SEC-35). */
+export function checkExposure({ host, tls, isBehindProxy, trustProxy }: Exposure): void {
+  if (trustProxy !== undefined) rangesOf(trustProxy);
+  if (isLoopback(host) || tls !== undefined || isBehindProxy === true || trustProxy !== undefined) return;
+  throw new BillingError(
+    'usage',
+    `${host} is reached from other machines, and keys would cross the network in the clear`,
+    {
+      hint: 'give --tls-cert and --tls-key, or --behind-proxy where a proxy in front ends TLS',
+    },
+  );
+}
+
+/** Throws a usage error for what is no address or range, and for the range of all addresses. */
+function rangesOf(trustProxy: string): BlockList {
+  const ranges = new BlockList();
+  for (const range of trustProxy.split(',').map((text) => text.trim())) {
+    const [address = '', bits, ...rest] = range.split('/');
+    const family = isIP(address);
+    const most = family === 6 ? 128 : 32;
+    const length = bits === undefined ? most : Number(bits);
+    const isRange = family !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits ?? '0') && length >= 1 && length <= most;
+    if (!isRange) {
+      throw new BillingError('usage', `--trust-proxy takes addresses such as 10.0.0.0/8, not "${range}"`, {
+        hint: 'name the proxies alone: whoever is trusted chooses the address that is limited',
+      });
+    }
+    ranges.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
+  }
+  return ranges;
+}
+
+/**
+ * Hangs up on what one address opens beyond `most` connections (SEC-36). Trusted proxies carry many clients, and behind a
+ * proxy that is not named nobody can tell them apart: those are not counted.
+ */
+export function limitSockets(
+  server: Server,
+  most: number,
+  { isBehindProxy, trustProxy }: Omit<Exposure, 'host'>,
+): void {
+  if (isBehindProxy === true && trustProxy === undefined) return;
+  const trusted = trustProxy === undefined ? undefined : rangesOf(trustProxy);
+  const open = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    if (trusted?.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') === true) return;
+    const count = (open.get(address) ?? 0) + 1;
+    if (count > most) {
+      socket.destroy();
+      return;
+    }
+    open.set(address, count);
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1;
+      if (left === 0) open.delete(address);
+      else open.set(address, left);
+    });
+  });
+}

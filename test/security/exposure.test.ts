@@ -1,0 +1,173 @@
+/** What a service that others can reach must have, and how many connections one of them may hold (SEC-30, SEC-35, SEC-36). */
+
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
+
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { createServer } from '../../src/server/server.ts';
+import type { ServerOptions } from '../../src/server/server.ts';
+import { createSampleEngine, fullKey, startService } from '../server/harness.ts';
+import { makeCertificate } from '../support/certificate.ts';
+import { runProgram, serveProgram } from '../support/program.ts';
+import { countedIds, createClock } from '../support/world.ts';
+
+const serverWith = (options: Partial<ServerOptions>) =>
+  createServer({
+    engine: createSampleEngine(),
+    version: '1',
+    port: 0,
+    now: createClock().now,
+    newId: countedIds(),
+    ...options,
+  });
+
+describe('an address that other machines reach', () => {
+  test.each(['0.0.0.0', '::', '192.0.2.7', 'billing.example', '127.0.0.1.evil.example', '::ffff:127.0.0.1'])(
+    '%s is refused without TLS or a proxy',
+    (host) => {
+      expect(() => serverWith({ host })).toThrow(expect.objectContaining({ kind: 'usage' }));
+    },
+  );
+
+  test.each([
+    ['this machine', { host: '127.0.0.1' }],
+    ['this machine by IPv6', { host: '::1' }],
+    ['a proxy that ends TLS', { host: '0.0.0.0', isBehindProxy: true }],
+    ['a proxy that is named', { host: '0.0.0.0', trustProxy: '10.0.0.0/8, 2001:db8::/32' }],
+  ])('is not refused: %s', (_what, options) => {
+    expect(() => serverWith(options)).not.toThrow();
+  });
+
+  test('is not refused with a certificate, and answers by TLS 1.2 and later alone', async () => {
+    const { cert, key } = makeCertificate();
+    expect(() => serverWith({ host: '0.0.0.0', tls: { cert, key } })).not.toThrow();
+    const service = await startService(createSampleEngine(), { tls: { cert, key } });
+    expect(service.url).toBe(`https://127.0.0.1:${service.port}`);
+    const asked = request(`${service.url}/v1/customers`, { ca: cert, headers: { authorization: `Bearer ${fullKey}` } });
+    asked.end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    expect([answer.statusCode, await text(answer)]).toEqual([200, '{}']);
+    const old = connectTls({
+      port: service.port,
+      host: '127.0.0.1',
+      ca: cert,
+      maxVersion: 'TLSv1.1',
+      minVersion: 'TLSv1',
+    });
+    const [error] = (await once(old, 'error')) as [Error];
+    expect(error.message).toMatch(/version|protocol|handshake|ECONNRESET/i);
+    // What speaks plain HTTP to it is hung up on without an answer of ours.
+    const plain = connect(service.port, '127.0.0.1', () =>
+      plain.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+    );
+    plain.on('error', () => undefined);
+    expect(await text(plain).catch(() => '')).not.toContain('ok');
+  });
+
+  test('is refused with a certificate and the key of another', () => {
+    const [one, other] = [makeCertificate(), makeCertificate()];
+    expect(() => serverWith({ host: '0.0.0.0', tls: { cert: one.cert, key: other.key } })).toThrow(
+      expect.objectContaining({ kind: 'usage', message: expect.stringContaining('cannot be used') }),
+    );
+    expect(() => serverWith({ tls: { cert: 'x', key: 'y' } })).toThrow(expect.objectContaining({ kind: 'usage' }));
+  });
+});
+
+test.each([
+  '0.0.0.0/0',
+  '::/0',
+  '',
+  'proxy.example',
+  '10.0.0.0/33',
+  '10.0.0/8',
+  '10.0.0.1,',
+  'loopback',
+  '10.0.0.0/8/8',
+])('"%s" is nobody to be believed about the address of a client', (trustProxy) => {
+  expect(() => serverWith({ trustProxy })).toThrow(expect.objectContaining({ kind: 'usage' }));
+});
+
+describe('tally serve', () => {
+  const home = mkdtempSync(join(tmpdir(), 'tally-exposure-'));
+  const database = join(home, 'served.db');
+
+  test.each([
+    ['an address that others reach', ['--host', '0.0.0.0'], '--tls-cert and --tls-key, or --behind-proxy'],
+    ['a certificate without its key', ['--tls-cert', 'cert.pem'], 'go together'],
+    ['a certificate that is not there', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], 'cannot read no.pem'],
+    ['everybody as a proxy', ['--trust-proxy', '0.0.0.0/0'], 'not "0.0.0.0/0"'],
+  ])('refuses %s with exit 2', async (_what, words, message) => {
+    const outcome = await runProgram(['serve', '--port', '0', '--database', database, ...words], { home });
+    expect([outcome.code, outcome.stdout]).toEqual([2, '']);
+    expect(outcome.stderr).toContain(message);
+  });
+
+  test('serves by TLS with the certificate that it is given', async () => {
+    const { cert, certFile, keyFile } = makeCertificate();
+    const words = ['--tls-cert', certFile, '--tls-key', keyFile, '--database', database];
+    const service = await serveProgram(words, { home });
+    try {
+      const asked = request(`${service.url}/healthz`, { ca: cert });
+      asked.end();
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      expect([service.url.startsWith('https://127.0.0.1:'), answer.statusCode]).toEqual([true, 200]);
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+describe('connections of one address', () => {
+  const open = async (port: number, count: number): Promise<Socket[]> => {
+    const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await Promise.all(sockets.map(async (socket) => await once(socket, 'connect')));
+    return sockets;
+  };
+  const isHungUp = async (socket: Socket): Promise<boolean> => {
+    if (socket.destroyed) return true;
+    socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const answered = once(socket, 'data').then(() => false);
+    return await Promise.race([answered, once(socket, 'close').then(() => true)]).catch(() => true);
+  };
+
+  test('beyond the limit are hung up, and there is room again when one ends', async () => {
+    const service = await startService(createSampleEngine(), { socketsPerAddress: 3 });
+    const sockets = await open(service.port, 3);
+    const [fourth] = await open(service.port, 1);
+    expect(await isHungUp(fourth as Socket)).toBe(true);
+    for (const socket of sockets) expect(await isHungUp(socket)).toBe(false);
+    sockets[0]?.destroy();
+    await once(sockets[0] as Socket, 'close');
+    // The service learns of the end a moment after this side does.
+    await expect
+      .poll(async () => await isHungUp((await open(service.port, 1))[0] as Socket), { interval: 5 })
+      .toBe(false);
+  });
+
+  test.each([
+    ['of a proxy that is named', { trustProxy: '127.0.0.0/8' }],
+    ['behind a proxy that is not named', { isBehindProxy: true }],
+  ])('%s are not counted', async (_what, options) => {
+    const service = await startService(createSampleEngine(), { socketsPerAddress: 1, ...options });
+    const sockets = await open(service.port, 5);
+    for (const socket of sockets) expect(await isHungUp(socket)).toBe(false);
+  });
+
+  test('are not limited where only this machine can connect', async () => {
+    const service = await startService(createSampleEngine());
+    const sockets = await open(service.port, 30);
+    for (const socket of sockets) expect(await isHungUp(socket)).toBe(false);
+  });
+});
