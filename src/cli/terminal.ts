@@ -177,6 +177,7 @@ export interface TestTerminalOptions {
   readonly input?: string;
   /** What the person answers, in order; then the input ends. */
   readonly answers?: readonly string[];
+  readonly onAsk?: (question: Question) => void;
 }
 
 /** A terminal that keeps what is written and answers from a list. */
@@ -207,6 +208,7 @@ export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
     readInput: () => Promise.resolve(options.input ?? ''),
     ask: async (question) => {
       asked.push(question);
+      options.onAsk?.(question);
       written.stderr += vouch(`? ${question.message}\n`);
       for (;;) {
         const answer = answers.shift();

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
+import type { Question } from '../../src/cli/terminal.ts';
+import { ForbiddenError } from '../../src/errors.ts';
 import type { Answer } from '../../src/operations/index.ts';
-import { createShell } from './shell.ts';
+import { createShell, manifest } from './shell.ts';
 import type { ShellOptions } from './shell.ts';
 
 const done = () => ({ body: { data: { id: 'c1' } } as unknown as Answer['body'] });
@@ -50,6 +52,70 @@ describe('what is missing', () => {
     const { code, stderr } = await shell.run('customers create', { ...terminal, answers: ['Acme'] });
     expect([code, shell.calls]).toEqual([11, []]);
     expect(stderr).toContain('nothing was entered: nothing was done');
+  });
+});
+
+const asking = manifest.commands.filter(
+  ({ positionals, flags }) => positionals.length > 0 || flags.some(({ isRequired }) => isRequired === true),
+);
+
+test.each(asking)(
+  'what $operation asks for has a place on the command line',
+  async ({ group, verb, positionals, flags }) => {
+    const required = flags.filter(({ isRequired }) => isRequired === true);
+    const names = [...positionals.map(({ placeholder }) => placeholder), ...required.map(({ flag }) => flag)];
+    const { code, asked, stdout, stderr } = await createShell().run([group, verb], terminal);
+    expect([code, stdout, asked.length]).toEqual([11, '', 1]);
+    expect(asked[0]).toMatch(new RegExp(`^${names[0]}(?: \\(|$)`));
+    expect(stderr).toContain('nothing was entered: nothing was done');
+    const piped = await createShell().run([group, verb]);
+    expect([piped.code, piped.asked]).toEqual([2, []]);
+    for (const name of names) expect(piped.stderr).toContain(name);
+  },
+);
+
+describe('an answer', () => {
+  const customers = [{ id: 'c1', name: 'Acme\u001b[31m' }];
+  const plans = [{ id: 'p1', name: 'Pay as you go' }];
+  const reply = ({ name }: { readonly name: string }) => {
+    const data = name === 'customers.list' ? customers : name === 'plans.list' ? plans : { id: 'k1' };
+    return { body: { data, hasMore: false, total: 1 } as unknown as Answer['body'] };
+  };
+
+  test('is chosen from what the service has, by name', async () => {
+    const questions: Question[] = [];
+    const shell = createShell({ reply });
+    const { code } = await shell.run('contracts create', {
+      ...terminal,
+      answers: ['p1', 'c1', '2026-03-01'],
+      onAsk: (question) => questions.push(question),
+    });
+    expect(code).toBe(0);
+    expect(questions.map(({ kind, choices }) => [kind, choices])).toEqual([
+      ['choice', [{ value: 'p1', label: 'Pay as you go' }]],
+      ['choice', [{ value: 'c1', label: 'Acme\u001b[31m' }]],
+      ['text', undefined],
+    ]);
+    expect(shell.calls.at(-1)?.input.body).toEqual({ planId: 'p1', customerId: 'c1', startDate: '2026-03-01' });
+  });
+
+  test('is held to the schema of its field, and asked for again', async () => {
+    const shell = createShell({ reply });
+    const answers = ['p1', 'c1', '31 March', '2026-02-30', '2026-03-31'];
+    const { code, stderr } = await shell.run('contracts create', { ...terminal, answers });
+    expect(code).toBe(0);
+    expect(stderr.match(/> must be a date/g)).toHaveLength(2);
+    expect(shell.calls.at(-1)?.input.body).toMatchObject({ startDate: '2026-03-31' });
+  });
+
+  test('is typed where the service does not tell what there is', async () => {
+    const refusing = ({ name }: { readonly name: string }) => {
+      if (name === 'customers.list') throw new ForbiddenError('this key lacks customers:read');
+      return reply({ name });
+    };
+    const shell = createShell({ reply: refusing });
+    expect((await shell.run('customers get', { ...terminal, answers: ['c9'] })).code).toBe(0);
+    expect(shell.calls.at(-1)?.input.params).toEqual({ customerId: 'c9' });
   });
 });
 
