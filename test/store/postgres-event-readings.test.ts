@@ -61,6 +61,8 @@ const numbers = [
   '12345678901234567890e-6',
 ] as const;
 
+const odd = `,"":1,"orgId":"x","quoted\\"name":"y","${'long'.repeat(20)}":2,"${'long'.repeat(20)}er":3`;
+
 /** Each value beside every third of the others, so that groups hold several. */
 const events = texts.flatMap((model, place) =>
   numbers
@@ -69,14 +71,27 @@ const events = texts.flatMap((model, place) =>
       eventOf(`${place}-${index}`, {
         eventName: ['call', '\u0107all', 'other'][(place + index) % 3] ?? '',
         timestampEpochMs: (place * 7 + index) % 50,
-        propertiesJson: `{"model":${model},"tokens":${tokens}${index % 5 === 0 ? '' : ',"region":"eu"'}}`,
+        propertiesJson: `{"model":${model},"tokens":${tokens}${index % 5 === 0 ? '' : ',"region":"eu"'}${index % 4 === 0 ? odd : ''}}`,
       }),
     ),
 );
 
 const listed = ['a', 'K', '\u212a', '\u00e9', 'e\u0301', 'other', 'other.', '', '1', '1.0', 'null', '\u0000', '\ud800'];
 const names = ['call', '\u0107all', 'other'];
-const keys = ['model', 'region', 'tokens', 'unheard', 'toString', 'no\u0000name', '\ud800'];
+const keys = [
+  '',
+  'orgId',
+  'propertiesJson',
+  'quoted"name',
+  'long'.repeat(20),
+  'model',
+  'region',
+  'tokens',
+  'unheard',
+  'toString',
+  'no\u0000name',
+  '\ud800',
+];
 
 const request = fc
   .record({

@@ -138,13 +138,26 @@ function createDriver({ pool, location, onError, checkVersion }: DriverOptions):
   async function execute<R>(session: Session, { sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const values = parameters.map(bindable);
     try {
-      const { rows, rowCount, command } = await session.client.query(sql, values);
+      const name = values.length === 0 ? undefined : statementName(sql);
+      const { rows, rowCount, command } = await session.client.query({ name, text: sql, values });
       const isChange = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE';
       return { rows: rows as R[], ...(isChange ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) };
     } catch (error) {
       throw noted(session, error);
     }
   }
+}
+
+const keptStatements = 500;
+const statementNames = new Map<string, string>();
+
+/** A statement with a name is planned once a session. Those beyond the first hundreds have none, and are forgotten at once. */
+function statementName(sql: string): string | undefined {
+  const known = statementNames.get(sql);
+  if (known !== undefined || statementNames.size === keptStatements) return known;
+  const name = `tallybook_${statementNames.size}`;
+  statementNames.set(sql, name);
+  return name;
 }
 
 function noResult(): never {

@@ -40,7 +40,7 @@ export async function aggregateInServer(
   const { rules, dimensions, boundsEpochMs } = request;
   const plan = planOf(request);
   // The server could not even be asked about such a name.
-  if (![...plan.keys.keys(), rules.aggregationKey ?? ''].every(isSayable))
+  if (![...plan.names, rules.aggregationKey ?? ''].every(isSayable))
     return await aggregateByScan(parts.store, tx, request);
   const { text, values } = statementOf(plan, request, parts.conditionsOf(request));
   const matches = createEventMatcher({ ...rules, eventTypeFilter: { include: [], exclude: [] } });
@@ -137,35 +137,42 @@ function statementOf(
 ): { readonly text: string; readonly values: readonly unknown[] } {
   const values = [...conditions.values];
   const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
-  const json = `"propertiesJson"::json`;
+  const { aggregationType, aggregationKey } = rules;
+  const isCount = aggregationType === 'COUNT';
+  const names = isCount ? plan.names : [...plan.names, aggregationKey ?? ''];
+  const members = names.map((name, index) => `"propertiesJson"::json -> ${bind(name, 'text')} AS "member${index}"`);
   const columns = [`width_bucket("timestampEpochMs", ${bind(boundsEpochMs, 'bigint[]')}) AS "interval"`];
   if (plan.needsEventName) columns.push('"eventName" AS "name"');
-  for (const [index, [name, texts]] of [...plan.keys].entries()) {
-    columns.push(`${classOf(textOf(`(${json} -> ${bind(name, 'text')})`), texts, bind)} AS "key${index}"`);
+  for (const [index, texts] of [...plan.keys.values()].entries()) {
+    columns.push(`${classOf(textOf(`"member${index}"`), texts, bind)} AS "key${index}"`);
   }
   const groups = columns.map((_, index) => String(index + 1));
-  const results = ['count(*) AS "events"'];
-  if (rules.aggregationType !== 'COUNT') {
-    const value = `(${json} -> ${bind(rules.aggregationKey ?? '', 'text')})`;
-    columns.push(`CASE WHEN json_typeof(${value}) IN ('number', 'string') THEN ${value} #>> '{}' END AS "value"`);
-    const isPlain = `"value" ~ '${plainNumber}'`;
-    const plain = `CASE WHEN ${isPlain} THEN "value"::numeric END`;
-    results.push(
-      `CASE WHEN "value" ~ '${anyNumber}' AND NOT ${isPlain} THEN "value" END AS "odd"`,
-      `count(${plain}) AS "counted"`,
-      `${operators[rules.aggregationType]}(${plain}) AS "quantity"`,
-    );
-  }
-  const names = [
+  const groupNames = [
     '"interval"',
     ...(plan.needsEventName ? ['"name"'] : []),
-    ...plan.names.map((_, index) => `"key${index}"`),
+    ...plan.names.map((_, key) => `"key${key}"`),
   ];
-  const odd = rules.aggregationType === 'COUNT' ? [] : [String(names.length + 2)];
+  if (!isCount) columns.push(`${numberTextOf(`"member${plan.names.length}"`)} AS "value"`);
+  const results = isCount
+    ? ['count(*) AS "events"']
+    : [
+        `CASE WHEN "plain" IS NULL AND "value" ~ '${anyNumber}' THEN "value" END AS "odd"`,
+        'count(*) AS "events"',
+        'count("plain") AS "counted"',
+        `${operators[aggregationType]}("plain") AS "quantity"`,
+      ];
+  const odd = isCount ? [] : [String(groups.length + 1)];
+  const plain = isCount ? '' : `, CASE WHEN "value" ~ '${plainNumber}' THEN "value"::numeric END AS "plain"`;
+  // OFFSET keeps the server from computing a text again wherever it is looked at.
   return {
-    text: `SELECT ${[...names, ...results].join(', ')} FROM (
-        SELECT ${columns.join(', ')} FROM "events" WHERE ${conditions.text} AND ${hasNoEscape}
-      ) AS "event" GROUP BY ${[...groups, ...odd].join(', ')}`,
+    text: `SELECT ${[...groupNames, ...results].join(', ')} FROM (
+        SELECT *${plain} FROM (
+          SELECT ${columns.join(', ')} FROM (
+            SELECT ${['"timestampEpochMs"', '"eventName"', ...members].join(', ')} FROM "events"
+            WHERE ${conditions.text} AND ${hasNoEscape} OFFSET 0
+          ) AS "row" OFFSET 0
+        ) AS "event" OFFSET 0
+      ) AS "valued" GROUP BY ${[...groups, ...odd].join(', ')}`,
     values,
   };
 }
@@ -176,7 +183,12 @@ const hasNoEscape = String.raw`strpos("propertiesJson", '\u') = 0`;
 
 /** The text by which a property is compared, as `propertyText` has it but for its normal form. */
 function textOf(value: string): string {
-  return `CASE json_typeof(${value}) WHEN 'string' THEN ${value} #>> '{}' ELSE ${value}::text END`;
+  return `CASE WHEN left(${value}::text, 1) = '"' THEN ${value} #>> '{}' ELSE ${value}::text END`;
+}
+
+/** The same of what can be a number: neither `true` nor `null` is, but as a text between quotation marks. */
+function numberTextOf(value: string): string {
+  return `CASE WHEN left(${value}::text, 1) ~ '["0-9-]' THEN ${value} #>> '{}' END`;
 }
 
 /**
