@@ -146,11 +146,11 @@ describe('redaction', () => {
   });
 });
 
-test('completion candidates that a shell could run are left out', async () => {
+test('a completion candidate is a line without control characters; the scripts quote the rest', async () => {
   const shell = createShell();
-  const evil = ['$(touch /tmp/x)', '`id`', "a'b", 'a\nb', 'a;b', 'ok'];
+  const evil = ['$(touch /tmp/x)', "a'b", 'a\nb', 'a\u001b[31mb', 'a\tb', 'ok'];
   mkdirSync(join(shell.home, 'config'), { mode: 0o700 });
   const profiles = Object.fromEntries(evil.map((name) => [name, { environment: 'embedded' }]));
   writeFileSync(join(shell.home, 'config', 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
-  expect((await shell.run('__complete profile')).stdout).toBe('ok\n');
+  expect((await shell.run('__complete profile')).stdout).toBe("$(touch /tmp/x)\tembedded\na'b\tembedded\nok\tembedded\n");
 });
