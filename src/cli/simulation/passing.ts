@@ -36,6 +36,8 @@ export function createPassing(billing: Billing, { events, resolution, start, onP
   const origin = millisecondsOf(start);
   let now = start;
   let next = 0;
+  /** When something falls due next, null for never; undefined where it has to be asked. */
+  let due: string | null | undefined;
 
   const advance = async (to: string) => {
     if (to <= now) return;
@@ -44,6 +46,7 @@ export function createPassing(billing: Billing, { events, resolution, start, onP
     // What could not be billed would be missing from every total.
     if (failure !== undefined) throw new ConflictError(`what fell due could not be done: ${failure.message}`);
     now = to;
+    if (typeof due === 'string' && due <= now) due = undefined;
     onProgress({ events: next, at: now });
   };
 
@@ -55,8 +58,11 @@ export function createPassing(billing: Billing, { events, resolution, start, onP
 
   return {
     async until(instant) {
+      // What was done meanwhile may have an end, or an expiry.
+      due = undefined;
       for (let first = events[next]; first !== undefined && first.at < instant; first = events[next]) {
-        const { nextDueAt } = (await billing.call('clock.show')).body.data;
+        due ??= (await billing.call('clock.show')).body.data.nextDueAt;
+        const nextDueAt = due;
         if (nextDueAt !== null && nextDueAt > now && nextDueAt <= first.at) {
           await advance(nextDueAt);
           continue;
