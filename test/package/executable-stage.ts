@@ -37,7 +37,9 @@ export async function createExecutableStage(executable: string, surface: Surface
   const local = { ...world, TALLY_DATABASE: file('stage.db') };
   const run = (words: readonly string[], env: NodeJS.ProcessEnv) => spawn(executable, words, { env, cwd: directory });
 
-  const { stdout } = await ended(run(['keys', 'create', '--name', 'stage', '--scopes', '*', '-o', 'json'], local));
+  // By another user, whose journal is not that of the script.
+  const setUp = { ...local, TALLY_CONFIG_DIR: file('set-up'), TALLY_DATA_DIR: file('set-up') };
+  const { stdout } = await ended(run(['keys', 'create', '--name', 'stage', '--scopes', '*', '-o', 'json'], setUp));
   const { key } = JSON.parse(stdout).data;
   const server = run(['serve', '--port', '0', '--rate-limit', '0', '--bill-every', '0'], local);
   const serverEnded = once(server, 'close');
