@@ -34,7 +34,7 @@ export function pathOf(url: string): string {
   const [, scheme, rest = ''] = schemeOfUrl.exec(url) ?? [];
   if (scheme === undefined) return url;
   const name = scheme.toLowerCase();
-  if (name !== 'file' && name !== 'sqlite') throw usageError(`databases at ${name}: are not built in yet`);
+  if (name !== 'file' && name !== 'sqlite') throw usageError(`databases at ${name}: are not known here`);
   if (!rest.startsWith('//')) return rest === '' ? pathOf('') : rest;
   try {
     return fileURLToPath(`file:${rest}`);
@@ -44,5 +44,8 @@ export function pathOf(url: string): string {
 }
 
 function usageError(message: string, cause?: unknown): BillingError {
-  return new BillingError('usage', message, { cause, hint: 'give the path of a file, such as ./billing.db' });
+  return new BillingError('usage', message, {
+    cause,
+    hint: 'give the path of a file, such as ./billing.db, or postgres://USER@HOST/DATABASE',
+  });
 }
