@@ -212,6 +212,7 @@ function note(command: CommandSpec, answer: Answer, session: Session): void {
   const page = answer.body as unknown as Partial<Page>;
   if (session.output.format === 'table' && Array.isArray(page.data) && page.data.length === 0)
     tell(session, say`there are none`);
+  if (session.output.format === 'table' && (page.data as unknown) === null) tell(session, say`there is none`);
   if (page.hasMore === true && Array.isArray(page.data)) {
     tell(session, say`${page.data.length} of ${page.total ?? '?'}: there are more; --all prints every one`);
   }

@@ -141,20 +141,15 @@ function grid(
 const gap = 2;
 const narrowest = 8;
 
-/** Takes columns off the widest text column until the table fits; ids and amounts are cut last, since half of one is none. */
+/**
+ * Takes columns off the widest column that may be cut until the table fits: first ids of other things, then texts, then
+ * times. The id of a row is cut last, since half of one cannot be copied, and an amount never, since half of one is another.
+ */
 function fitted(natural: readonly number[], columns: readonly Column[], width: number): number[] {
   const widths = [...natural];
   const room = width - gap * (columns.length - 1);
-  const isCuttable = (index: number) => {
-    const column = columns[index];
-    return (
-      column !== undefined &&
-      !isRightAligned(column) &&
-      !/(?:^id|Id)$/.test(column.path) &&
-      column.format !== 'timestamp'
-    );
-  };
-  for (const mayCut of [isCuttable, (index: number) => !isRightAligned(columns[index] ?? { header: '', path: '' })]) {
+  for (const kind of cutInTurn) {
+    const mayCut = (index: number) => kindOf(columns[index]) === kind;
     let excess = widths.reduce((sum, each) => sum + each, 0) - room;
     while (excess > 0) {
       const widest = widestOf(widths, mayCut);
@@ -164,6 +159,15 @@ function fitted(natural: readonly number[], columns: readonly Column[], width: n
     }
   }
   return widths;
+}
+
+const cutInTurn = ['otherId', 'text', 'time', 'id'] as const;
+
+function kindOf(column: Column | undefined): (typeof cutInTurn)[number] | 'amount' {
+  if (column === undefined || isRightAligned(column)) return 'amount';
+  if (/Id$/.test(column.path)) return 'otherId';
+  if (column.path === 'id') return 'id';
+  return column.format === 'timestamp' || column.format === 'date' ? 'time' : 'text';
 }
 
 function widestOf(widths: readonly number[], mayCut: (index: number) => boolean): number | undefined {
