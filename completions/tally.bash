@@ -35,7 +35,7 @@ _tally() {
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$(printf %q "$candidate")")
     done < <(tally __complete "${question[@]}" "${context[@]}" 2>/dev/null)
   elif [[ $current == -* ]]; then
-    for candidate in $flags --profile --database --org --output --json --jq --columns --dry-run --yes --expect-env --no-input --quiet --debug --no-color --timeout; do
+    for candidate in $flags --profile --database --org --output --json --jq --columns --dry-run --yes --expect-env --no-input --quiet --debug --no-color --ca-file --timeout; do
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
     done
   elif ((index == last)); then

@@ -162,7 +162,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   } elseif ($current -notlike '-*' -and $words.Count -eq 2 -and $given.Count -lt $place.takes) {
     tally __complete ($given.Count + 1) @words @given @context 2>$null
   } elseif ($current -like '-*') {
-    $place.flags + @('--profile','--database','--org','--output','--json','--jq','--columns','--dry-run','--yes','--expect-env','--no-input','--quiet','--debug','--no-color','--timeout')
+    $place.flags + @('--profile','--database','--org','--output','--json','--jq','--columns','--dry-run','--yes','--expect-env','--no-input','--quiet','--debug','--no-color','--ca-file','--timeout')
   } else {
     $place.next
   }

@@ -14,6 +14,7 @@ import type { EmbeddedTarget } from './cli/target.ts';
 import { createTerminal } from './cli/terminal.ts';
 import type { Terminal } from './cli/terminal.ts';
 import { withoutPassword } from './database-url.ts';
+import { BillingError } from './errors.ts';
 import type { Store } from './store/store.ts';
 
 const { env } = process;
@@ -100,6 +101,8 @@ function dependenciesFor(terminal: Terminal): Dependencies {
       const client = createClient({
         baseUrl: target.baseUrl,
         key: target.key,
+        ca: target.caFile === undefined ? undefined : readAuthorities(target.caFile),
+        proxy: httpsProxy(),
         timeoutMilliseconds,
         now,
         sleep,
@@ -163,6 +166,28 @@ function dependenciesFor(terminal: Terminal): Dependencies {
     },
     untilStopped,
   };
+}
+
+/** The lower case comes first, as in other programs. */
+function httpsProxy(): { readonly url: string; readonly except: string } | undefined {
+  const url = env['https_proxy'] || env['HTTPS_PROXY'];
+  return url ? { url, except: env['no_proxy'] || env['NO_PROXY'] || '' } : undefined;
+}
+
+/** Throws a usage error for a file that holds no certificate. */
+function readAuthorities(path: string): string {
+  const { readFileSync } = process.getBuiltinModule('node:fs');
+  const { X509Certificate } = process.getBuiltinModule('node:crypto');
+  try {
+    const pem = readFileSync(path, 'utf8');
+    void new X509Certificate(pem);
+    return pem;
+  } catch (cause) {
+    throw new BillingError('usage', `${path} holds no certificate that can be read`, {
+      cause,
+      hint: 'give a PEM file with --ca-file, TALLY_CA_FILE or in the profile',
+    });
+  }
 }
 
 async function directories(): Promise<{ config: string; data: string }> {

@@ -39,6 +39,7 @@ export const globalFlags = [
   { name: 'quiet', short: 'q', description: 'no notes beside the answer' },
   { name: 'debug', description: 'say more when something fails' },
   { name: 'no-color', description: 'plain text' },
+  { name: 'ca-file', value: '<file>', description: 'also trust these authorities, as PEM (env TALLY_CA_FILE)' },
   { name: 'timeout', value: '<seconds>', description: 'give up on a remote service after this long' },
 ] as const satisfies readonly GlobalFlag[];
 

@@ -1,5 +1,7 @@
 /** `tally profile add`: what is said of a service or database, and its key, tried on the service before it is stored. */
 
+import { resolve } from 'node:path';
+
 import { BillingError } from '../errors.ts';
 import { readTextFile } from './files.ts';
 import { checkedKey, environments } from './profiles.ts';
@@ -39,8 +41,8 @@ export async function addProfile(name: string, flags: AddFlags, session: Session
 
 /** What the key opens, on standard error. Throws what keeps it from being stored. */
 async function tryKey(name: string, { profile, key }: TriedKey, session: Session): Promise<void> {
-  const { environment, baseUrl = '' } = profile;
-  const target = { kind: 'remote', environment, profile: name, baseUrl, key, sources: {} } as const;
+  const { environment, baseUrl = '', caFile } = profile;
+  const target = { kind: 'remote', environment, profile: name, baseUrl, key, caFile, sources: {} } as const;
   const facts = await factsOf(target, session).catch((error: unknown) => {
     throw error instanceof BillingError ? notStored(error) : error;
   });
@@ -97,7 +99,10 @@ async function remoteProfile(
   await session.dependencies.checkAddress(flags.baseUrl);
   const key = await readKey(flags, session);
   session.terminal.conceal(key);
-  return { profile: { environment, baseUrl: flags.baseUrl.replace(/\/+$/, '') }, key: checkedKey(key) };
+  const { caFile } = session.flags;
+  const authorities = caFile === undefined ? {} : { caFile: resolve(caFile) };
+  const profile = { environment, baseUrl: flags.baseUrl.replace(/\/+$/, ''), ...authorities };
+  return { profile, key: checkedKey(key) };
 }
 
 async function readKey(flags: AddFlags, session: Session): Promise<string> {

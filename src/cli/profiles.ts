@@ -18,6 +18,8 @@ export interface Profile {
   readonly environment: Environment;
   /** Remote ones alone. */
   readonly baseUrl?: string;
+  /** Remote ones alone: authorities that are trusted beside those of the system. */
+  readonly caFile?: string;
   /** Embedded ones alone. */
   readonly database?: string;
   readonly organization?: string;

@@ -108,6 +108,7 @@ export interface GlobalFlags {
   readonly debug?: true;
   /** False after `--no-color`. */
   readonly color?: boolean;
+  readonly caFile?: string;
   readonly timeout?: string;
 }
 

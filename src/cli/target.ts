@@ -26,6 +26,8 @@ export interface RemoteTarget {
   readonly profile: string | undefined;
   readonly baseUrl: string;
   readonly key: string;
+  /** Authorities that are trusted beside those of the system, as PEM. */
+  readonly caFile?: string | undefined;
   readonly sources: Sources;
 }
 
@@ -36,6 +38,7 @@ export interface TargetFlags {
   readonly profile?: string | undefined;
   readonly database?: string | undefined;
   readonly org?: string | undefined;
+  readonly caFile?: string | undefined;
 }
 
 export interface TargetOptions {
@@ -119,6 +122,7 @@ function embedded(
 
 async function remoteProfile(choice: Choice, profile: Profile, options: TargetOptions): Promise<RemoteTarget> {
   refuseOrg(options.flags);
+  const caFile = caFileOf(options, profile.caFile);
   const given = options.env['TALLY_API_KEY'];
   const stored = isSet(given) ? { key: given, place: 'TALLY_API_KEY' } : await options.profiles.keyOf(choice.name);
   if (stored === undefined) {
@@ -132,7 +136,9 @@ async function remoteProfile(choice: Choice, profile: Profile, options: TargetOp
     profile: choice.name,
     baseUrl: profile.baseUrl ?? '',
     key: stored.key,
+    caFile: caFile?.path,
     sources: {
+      ...(caFile === undefined ? {} : { caFile: caFile.source }),
       profile: choice.source,
       environment: 'profile',
       baseUrl: 'profile',
@@ -142,8 +148,10 @@ async function remoteProfile(choice: Choice, profile: Profile, options: TargetOp
 }
 
 /** An address without a profile counts as production unless it is this machine or TALLY_ENVIRONMENT says otherwise. */
-function addressTarget(choice: Choice, { flags, env }: TargetOptions): RemoteTarget {
+function addressTarget(choice: Choice, options: TargetOptions): RemoteTarget {
+  const { flags, env } = options;
   refuseOrg(flags);
+  const caFile = caFileOf(options, undefined);
   const baseUrl = choice.name;
   const key = env['TALLY_API_KEY'];
   if (!isSet(key)) {
@@ -160,12 +168,21 @@ function addressTarget(choice: Choice, { flags, env }: TargetOptions): RemoteTar
     profile: undefined,
     baseUrl,
     key,
+    caFile: caFile?.path,
     sources: {
+      ...(caFile === undefined ? {} : { caFile: caFile.source }),
       baseUrl: choice.source,
       key: 'TALLY_API_KEY',
       environment: isSet(named) ? 'TALLY_ENVIRONMENT' : 'default',
     },
   };
+}
+
+function caFileOf({ flags, env }: TargetOptions, ofProfile: string | undefined) {
+  if (flags.caFile !== undefined) return { path: flags.caFile, source: '--ca-file' };
+  const ofEnvironment = env['TALLY_CA_FILE'];
+  if (isSet(ofEnvironment)) return { path: ofEnvironment, source: 'TALLY_CA_FILE' };
+  return ofProfile === undefined ? undefined : { path: ofProfile, source: 'profile' };
 }
 
 function refuseOrg(flags: TargetFlags): void {

@@ -26,6 +26,10 @@ export interface ClientOptions {
   readonly key: string;
   /** For a whole call, its retries included. Default: `limits.totalTimeoutMilliseconds`. */
   readonly timeoutMilliseconds?: number | undefined;
+  /** PEM of authorities that are trusted beside those of the system. */
+  readonly ca?: string | undefined;
+  /** For https alone: a proxy that carries connections, and the hosts that are reached without it, as in NO_PROXY. */
+  readonly proxy?: { readonly url: string; readonly except: string } | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
   readonly now: () => Temporal.Instant;
   readonly sleep: (milliseconds: number) => Promise<void>;
@@ -44,7 +48,7 @@ export interface Client extends Billing {
 export function createClient(options: ClientOptions): Client {
   const target = parseBaseUrl(options.baseUrl);
   checkKeyForm(options.key);
-  const transport = createTransport(target);
+  const transport = createTransport(target, options);
   const authorization = { authorization: `Bearer ${options.key}` };
   const ownHeaders = { accept: 'application/json', 'user-agent': 'tallybook' };
   /** Whether the instance names itself one of ours; undefined until it answered. */

@@ -1,6 +1,6 @@
 /** One try of one request over undici: an answer, or why there is none and whether the request can have arrived. */
 
-import type { Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 
 import { limits } from '../limits.ts';
 import type { HttpRequest, Target } from './target.ts';
@@ -24,22 +24,31 @@ export interface NoAnswer {
   readonly cause: unknown;
 }
 
+/** How the way to an https target differs from the usual one. */
+export interface Route {
+  /** PEM of authorities that are trusted beside those of the system. */
+  readonly ca?: string | undefined;
+  /** Carries the connection and never sees what goes through it (security 3, SEC-14). */
+  readonly proxy?: { readonly url: string; readonly except: string } | undefined;
+}
+
 export interface Transport {
   send(request: HttpRequest, timeoutMilliseconds: number): Promise<HttpAnswer | NoAnswer>;
   close(): Promise<void>;
 }
 
 /** Connections to one target. undici is loaded by the first request. Never follows a redirect (security 3, SEC-11). */
-export function createTransport(target: Target): Transport {
-  let pool: Promise<Pool> | undefined;
+export function createTransport(target: Target, route: Route = {}): Transport {
+  let pool: Promise<Dispatcher> | undefined;
   return {
     async send(request, timeoutMilliseconds) {
-      pool ??= createPool(target);
+      pool ??= createPool(target, route);
       const signal = AbortSignal.timeout(Math.max(1, Math.round(timeoutMilliseconds)));
       try {
         const { statusCode, headers, body } = await (
           await pool
         ).request({
+          origin: target.origin,
           method: request.method,
           path: request.path,
           headers: request.headers,
@@ -58,17 +67,27 @@ export function createTransport(target: Target): Transport {
   };
 }
 
-async function createPool(target: Target): Promise<Pool> {
-  const { Pool } = await import('undici');
-  return new Pool(target.origin, {
+async function createPool(target: Target, { ca, proxy }: Route): Promise<Dispatcher> {
+  const { EnvHttpProxyAgent, Pool } = await import('undici');
+  const authorities = ca === undefined ? {} : { ca: await withAuthorities(ca) };
+  // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
+  const tls = { timeout: limits.connectTimeoutMilliseconds, rejectUnauthorized: true, ...authorities };
+  const options = {
     connections: limits.socketsPerClient,
-    // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
-    connect: { timeout: limits.connectTimeoutMilliseconds, rejectUnauthorized: true },
+    connect: tls,
     headersTimeout: limits.responseHeadersTimeoutMilliseconds,
     bodyTimeout: limits.responseHeadersTimeoutMilliseconds,
     maxHeaderSize: limits.responseHeaderBytes,
     allowH2: false,
-  });
+  };
+  if (proxy === undefined || !target.origin.startsWith('https:')) return new Pool(target.origin, options);
+  const { url: httpsProxy, except: noProxy } = proxy;
+  return new EnvHttpProxyAgent({ ...options, requestTls: tls, proxyTls: tls, httpsProxy, httpProxy: '', noProxy });
+}
+
+async function withAuthorities(ca: string): Promise<string[]> {
+  const { getCACertificates } = await import('node:tls');
+  return [...getCACertificates('default'), ca];
 }
 
 class TooLarge extends Error {}

@@ -202,6 +202,7 @@ async function show(session: Session): Promise<void> {
           ['environment', target.environment],
           ['baseUrl', target.baseUrl],
           ['key', mask(target.key)],
+          ...(target.caFile === undefined ? [] : [['caFile', target.caFile] as const]),
         ]
       : [
           ['profile', target.profile],

@@ -1,0 +1,129 @@
+/** The way to a service by https: authorities of one's own, and a proxy that carries what it cannot read (SEC-10, SEC-14). */
+
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+
+import { createSampleEngine, fullKey, startService } from '../server/harness.ts';
+import type { Service } from '../server/harness.ts';
+import { makeCertificate } from '../support/certificate.ts';
+import type { Certificate } from '../support/certificate.ts';
+import { runProgram } from '../support/program.ts';
+
+let certificate: Certificate;
+let service: Service;
+let home: string;
+beforeAll(() => {
+  certificate = makeCertificate();
+});
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), 'tally-authorities-'));
+  const whoami = {
+    organization: { id: 'org-1', name: 'Own' },
+    environment: 'sandbox' as const,
+    scopes: ['*' as const],
+    key: null,
+  };
+  const page = { status: 200, body: { data: [], hasMore: false, total: 0 } };
+  const engine = createSampleEngine({
+    'customers.list': () => page,
+    'keys.whoami': () => ({ status: 200, body: { data: whoami } }),
+  });
+  service = await startService(engine, { tls: certificate });
+});
+
+const ask = async (environment: Readonly<Record<string, string>>, ...words: string[]) =>
+  await runProgram(['customers', 'list', '-o', 'json', ...words], {
+    home,
+    environment: { TALLY_BASE_URL: service.url, TALLY_API_KEY: fullKey, TALLY_ENVIRONMENT: 'sandbox', ...environment },
+  });
+
+test('a certificate of an authority that nobody knows is refused, whatever the environment says of certificates', async () => {
+  for (const environment of [{}, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }]) {
+    const outcome = await ask(environment);
+    expect(outcome).toMatchObject({ code: 9, stdout: '' });
+    expect(outcome.stderr).toContain('its certificate is refused');
+  }
+  expect(service.engine.calls).toEqual([]);
+});
+
+test('--ca-file, TALLY_CA_FILE and a profile have it trusted', async () => {
+  const file = certificate.certFile;
+  expect((await ask({}, '--ca-file', file)).code).toBe(0);
+  expect((await ask({ TALLY_CA_FILE: file })).code).toBe(0);
+  const added = await runProgram(
+    ['profile', 'add', 'own', '--environment', 'sandbox', '--base-url', service.url, '--key-stdin', '--ca-file', file],
+    { home, input: fullKey },
+  );
+  expect(added.code).toBe(0);
+  expect((await runProgram(['customers', 'list', '--profile', 'own', '-o', 'json'], { home })).code).toBe(0);
+  const shown = await runProgram(['profile', 'show', '--profile', 'own'], { home });
+  expect(shown.stdout).toContain(`caFile\t${file}\tprofile`);
+});
+
+test('a file without a certificate is refused before anything is sent', async () => {
+  const file = join(home, 'none.pem');
+  writeFileSync(file, 'none');
+  for (const path of [file, join(home, 'absent.pem')]) expect((await ask({}, '--ca-file', path)).code).toBe(2);
+});
+
+/** A proxy that carries connections, and keeps all that it could read. */
+async function startProxy() {
+  const connects: string[] = [];
+  const requests: string[] = [];
+  const seen: Buffer[] = [];
+  const server = createServer((incoming, outgoing) => {
+    requests.push(incoming.url ?? '');
+    outgoing.writeHead(502).end();
+  });
+  server.on('connect', (incoming: IncomingMessage, near: Socket) => {
+    connects.push(incoming.url ?? '');
+    seen.push(Buffer.from(JSON.stringify(incoming.rawHeaders)));
+    const [host, port] = (incoming.url ?? '').split(':');
+    const far = connect(Number(port), host, () => near.write('HTTP/1.1 200 OK\r\n\r\n'));
+    near.on('data', (chunk: Buffer) => seen.push(chunk)).on('error', () => far.destroy());
+    far.on('error', () => near.destroy());
+    near.pipe(far).pipe(near);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, connects, requests, text: () => Buffer.concat(seen).toString('latin1') };
+}
+
+test('HTTPS_PROXY carries the connection, and sees neither key nor path', async () => {
+  const proxy = await startProxy();
+  const outcome = await ask({ HTTPS_PROXY: proxy.url, TALLY_CA_FILE: certificate.certFile });
+  expect([outcome.code, outcome.stderr]).toEqual([0, '']);
+  expect(proxy.connects).toEqual([`127.0.0.1:${service.port}`]);
+  expect(proxy.text()).not.toContain(fullKey);
+  expect(proxy.text()).not.toContain('/v1/customers');
+  expect(proxy.requests).toEqual([]);
+});
+
+test('a proxy does not make an unknown authority trusted', async () => {
+  const proxy = await startProxy();
+  expect((await ask({ HTTPS_PROXY: proxy.url })).code).toBe(9);
+  expect(service.engine.calls).toEqual([]);
+});
+
+test('NO_PROXY names what is reached without it, and http never goes through one', async () => {
+  const proxy = await startProxy();
+  const environment = { HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url, TALLY_CA_FILE: certificate.certFile };
+  expect((await ask({ ...environment, NO_PROXY: '127.0.0.1' })).code).toBe(0);
+  const plain = await startService(createSampleEngine());
+  await ask({ ...environment, TALLY_BASE_URL: plain.url });
+  expect(plain.engine.calls).toHaveLength(1);
+  expect([proxy.connects, proxy.requests]).toEqual([[], []]);
+});
