@@ -14,7 +14,7 @@ import {
   type Dialect,
 } from 'kysely';
 import pg from 'pg';
-import type { Pool, PoolClient, PoolConfig, QueryArrayResult } from 'pg';
+import type { Pool, PoolClient, PoolConfig, QueryResultBase } from 'pg';
 
 import { isLost, meaningOf, unknownOutcomeError } from './postgres-errors.ts';
 
@@ -63,14 +63,17 @@ const beginnings = {
   'read write': 'BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE',
 } as const;
 
+/** Behind a commit, so that who waits begins at once. */
+export const releaseLocks = 'SELECT pg_advisory_unlock_all()';
+
 export const versionQuery = 'SELECT "version" FROM "tallybookSchema"';
 
 function createDriver({ pool, location, onError, checkVersion }: DriverOptions): Driver {
-  /** Statements without parameters go as they are, several at once too; gives what the last one gave. */
-  async function run(session: Session, text: string): Promise<QueryArrayResult> {
+  /** Statements without parameters go as they are, several at once too; gives what each of them gave. */
+  async function run(session: Session, text: string): Promise<readonly QueryResultBase[]> {
     try {
-      const results = (await session.client.query(text)) as unknown as QueryArrayResult | QueryArrayResult[];
-      return Array.isArray(results) ? (results.at(-1) ?? noResult()) : results;
+      const results = (await session.client.query(text)) as unknown as QueryResultBase | QueryResultBase[];
+      return Array.isArray(results) ? results : [results];
     } catch (error) {
       throw noted(session, error);
     }
@@ -105,10 +108,9 @@ function createDriver({ pool, location, onError, checkVersion }: DriverOptions):
     async beginTransaction(connection, { accessMode }) {
       const session = connection as Session;
       session.isWriting = accessMode !== 'read only';
-      const { rows } = await run(session, `${beginnings[accessMode ?? 'read write']}; ${versionQuery}`);
-      const [row] = rows as unknown as { readonly version: bigint }[];
+      const [, found] = await run(session, `${beginnings[accessMode ?? 'read write']}; ${versionQuery}`);
       try {
-        checkVersion(row?.version);
+        checkVersion((found as pg.QueryResult<{ readonly version: bigint }> | undefined)?.rows[0]?.version);
       } catch (error) {
         await run(session, 'ROLLBACK');
         throw error;
@@ -116,11 +118,13 @@ function createDriver({ pool, location, onError, checkVersion }: DriverOptions):
     },
     async commitTransaction(connection) {
       const session = connection as Session;
-      const { command } = await run(session, 'COMMIT').catch((error: unknown) => {
-        throw session.isBroken && session.isWriting ? unknownOutcomeError(location, error) : error;
-      });
+      const [ended] = await run(session, session.isWriting ? `COMMIT; ${releaseLocks}` : 'COMMIT').catch(
+        (error: unknown) => {
+          throw session.isBroken && session.isWriting ? unknownOutcomeError(location, error) : error;
+        },
+      );
       // The server ends a transaction in which a statement failed by taking it back, whatever was asked.
-      if (command === 'ROLLBACK') throw new Error('a transaction went on after a statement of it had failed');
+      if (ended?.command === 'ROLLBACK') throw new Error('a transaction went on after a statement of it had failed');
     },
     async rollbackTransaction(connection) {
       const session = connection as Session;
@@ -158,10 +162,6 @@ function statementName(sql: string): string | undefined {
   const name = `tallybook_${statementNames.size}`;
   statementNames.set(sql, name);
   return name;
-}
-
-function noResult(): never {
-  throw new Error('the server gave no answer');
 }
 
 /** The library would print a number that is no whole one, and `true` where a column counts: those are said here. */

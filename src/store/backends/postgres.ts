@@ -15,7 +15,7 @@ import { limits } from '../../limits.ts';
 import type { Database, Transaction } from '../database.ts';
 import type { InspectionOptions } from '../inspection.ts';
 import type { Store, StoreOptions, WriteOptions } from '../store.ts';
-import { createDialect, openPool } from './postgres-driver.ts';
+import { createDialect, openPool, releaseLocks } from './postgres-driver.ts';
 import { contendedError, isConflict, lockedError, meaningOf, readOnlyError } from './postgres-errors.ts';
 import { createPostgresEventStore } from './postgres-events.ts';
 import { allWrites, lockKey, prepareServer, refuseOtherVersion } from './postgres-schema.ts';
@@ -81,9 +81,10 @@ function createStore(pool: Pool, { location, schema, isReadOnly, busyMillisecond
           await session.executeQuery(lock);
           try {
             return await session.transaction().setAccessMode('read write').execute(change);
-          } finally {
-            // A session that broke has lost its locks, too.
+          } catch (error) {
+            // What commits gives its locks back with it; a session that broke has lost them, too.
             await session.executeQuery(release).catch(() => undefined);
+            throw error;
           }
         }),
       ),
@@ -170,7 +171,7 @@ function createStore(pool: Pool, { location, schema, isReadOnly, busyMillisecond
 const raw = (text: string, parameters: readonly unknown[] = []): CompiledQuery =>
   CompiledQuery.raw(text, [...parameters]);
 
-const release = raw('SELECT pg_advisory_unlock_all()');
+const release = raw(releaseLocks);
 
 /** Twice as long each time. No chance is needed to part the two: the server has let one of them go on. */
 function pauseAfter(tries: number): number {
