@@ -39,7 +39,11 @@ test.each(examples)('$line makes the call that the example declares', async ({ l
   // A grant without an external id gets one.
   const made = operation.name === 'credits.grant' ? { externalId: expect.any(String) } : {};
   const body = operation.body === undefined ? {} : { body: { ...made, ...(input.body as object | undefined) } };
-  expect(shell.calls).toEqual([{ name: operation.name, input: { ...input, ...body } }]);
+  // What has versions is read before it is changed (call.test.ts).
+  const isOwn = (name: string) => name === operation.name || operation.versioned !== true;
+  expect(shell.calls.filter(({ name }) => isOwn(name))).toEqual([
+    { name: operation.name, input: { ...input, ...body } },
+  ]);
 });
 
 test.each(manifest.commands)('$operation has a help page with an example', async ({ group, verb, summary }) => {
