@@ -17,6 +17,7 @@ export interface Result {
     | 'deductions/s'
     | 'events/s'
     | 'requests/s'
+    | 'units'
     | 'MiB';
   /** To the limit that was measured in the same rounds. */
   readonly ratio?: number;

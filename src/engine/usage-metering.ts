@@ -141,7 +141,11 @@ async function foldWindows(context: MeteringContext, { scan, windows, metered }:
   for (const window of windows) {
     const phases = partsOf(window, scan).map(({ end, from, to }) => ({
       end,
-      readings: mergeReadings(meter.aggregationType, readings.slice(from, to).flat()),
+      // Of a single segment each combination has one reading already.
+      readings:
+        to - from === 1
+          ? (readings[from] ?? [])
+          : mergeReadings(meter.aggregationType, readings.slice(from, to).flat()),
     }));
     metered.set(window, { item: window.item, combination: meter.aggregationType, phases });
   }

@@ -58,14 +58,11 @@ export function readSegments(
   };
   readDays(reading, customerSeq);
   readTail(reading, customerSeq);
-  const readings = intervals.map((_, index) =>
-    inOrder(
-      mergeReadings(rules.aggregationType, [
-        ...readingsOfCells(reading.cells[index] ?? new Map(), rules, dimensions),
-        ...reading.fold.readings(index, index + 1),
-      ]),
-    ),
-  );
+  const readings = intervals.map((_, index) => {
+    const columns = readingsOfCells(reading.cells[index] ?? new Map(), rules, dimensions);
+    const rows = reading.fold.readings(index, index + 1);
+    return inOrder(rows.length === 0 ? columns : mergeReadings(rules.aggregationType, [...columns, ...rows]));
+  });
   return { readings, found: reading.found };
 }
 

@@ -1,0 +1,100 @@
+/** The service itself with the events of `event-data.ts`: customers, meters with prices, and batches through the engine. */
+
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
+
+import { createEngine } from '../src/engine/engine.ts';
+import type { Billing, OperationName } from '../src/operations/index.ts';
+import type { CallInput } from '../src/operations/operation.ts';
+import { openStore } from '../src/store/open.ts';
+import type { Store } from '../src/store/store.ts';
+import { customerCount, customerName, eventAt } from './event-data.ts';
+import { type Range, removeDatabase } from './event-limits.ts';
+
+export interface EventService {
+  readonly store: Store;
+  readonly billing: Billing;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens a file, and makes in a new one the customers and the priced meters. */
+export async function openService(file: string, options: { readonly meters?: number } = {}): Promise<EventService> {
+  if (options.meters !== undefined) removeDatabase(file);
+  const store = await openStore(file);
+  const engine = createEngine({
+    store,
+    now: () => Temporal.Instant.from('2026-04-10T00:00:00Z'),
+    newId: randomUUIDv7,
+    randomBytes,
+    finalizationGraceHours: 12,
+  });
+  const billing = engine.as(await engine.owner());
+  if (options.meters !== undefined) await makeCatalog(billing, options.meters);
+  return { store, billing, close: async () => await store.close() };
+}
+
+async function makeCatalog(billing: Billing, meters: number): Promise<void> {
+  const create = async (name: OperationName, input: CallInput): Promise<string> => {
+    const { body } = await billing.call(name, input);
+    return (body as { readonly data: { readonly id: string } }).data.id;
+  };
+  for (let customer = 0; customer < customerCount; customer += 1) {
+    const contacts = [{ name: 'Ada', email: 'ada@example.com', roles: ['primary'] }];
+    const name = customerName(customer);
+    await create('customers.create', { body: { name, externalCustomerId: name, contacts } });
+  }
+  const keys = ['seconds', 'tokens', 'tokens'];
+  for (let meter = 0; meter < meters; meter += 1) {
+    const meterId = await create('meters.create', {
+      body: {
+        code: `METER_${meter}`,
+        displayName: `Meter ${meter}`,
+        aggregationType: meter === 2 ? 'MAX' : 'SUM',
+        aggregationKey: keys[meter % 3],
+        groupKeys: ['model', 'region'],
+      },
+    });
+    const body = {
+      productName: `Product ${meter}`,
+      name: `Price ${meter}`,
+      model: 'USAGE',
+      meterId,
+      unitAmount: '0.0001',
+      priceInterval: 'MONTH',
+    };
+    await create('pricing.create', { body });
+  }
+}
+
+/** Events a second that the service makes durable, in requests of `batch`. */
+export async function ingestRate({ billing }: EventService, { first, last, count, batch }: Range): Promise<number> {
+  let spent = 0;
+  for (let start = first; start < last; start += batch) {
+    const events = Array.from({ length: Math.min(batch, last - start) }, (_, place) => {
+      const { key, customer, eventName, timestampEpochMs, properties } = eventAt(start + place, count);
+      const timestamp = new Date(timestampEpochMs).toISOString();
+      return { eventName, externalCustomerId: customerName(customer), idempotencyKey: key, timestamp, properties };
+    });
+    const begin = performance.now();
+    await billing.call('usage.ingestBatch', { body: { events } });
+    spent += performance.now() - begin;
+  }
+  return ((last - first) / spent) * 1000;
+}
+
+/** Milliseconds that the cost of a customer's usage takes, and what it is. */
+export async function costOf(
+  { billing }: EventService,
+  range: { readonly from: number; readonly to: number },
+  propertyFilters: readonly { readonly key: string; readonly value: string }[] = [],
+): Promise<{ readonly milliseconds: number; readonly total: string }> {
+  const body = {
+    externalCustomerId: customerName(0),
+    startDate: new Date(range.from).toISOString(),
+    endDate: new Date(range.to).toISOString(),
+    propertyFilters,
+  };
+  const begin = performance.now();
+  const answer = await billing.call('usage.cost', { body });
+  const milliseconds = performance.now() - begin;
+  return { milliseconds, total: JSON.stringify(answer.body.totalAmount) };
+}
