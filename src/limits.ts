@@ -137,6 +137,14 @@ export const limits = {
   /** our choice: one statement, and one pause inside a transaction; the making of tables waits longer for its turn */
   statementMilliseconds: 60_000,
   migrationMilliseconds: 60_000,
+  /**
+   * our choice: events that are recorded beside the books wait for a move to their own database until there are so many of an
+   * organization, or the oldest has waited so long when the next one comes
+   */
+  stagedEvents: 5_000,
+  stagedMilliseconds: 10_000,
+  /** our choice: one question to a database of events */
+  eventQueryMilliseconds: 60_000,
   /** our choice: how often a transaction that met another is done again, and the pauses between */
   transactionAttempts: 12,
   transactionPauseMilliseconds: 2,

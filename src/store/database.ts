@@ -405,6 +405,28 @@ export interface WebhookDeliveriesTable {
   createdAt: Fixed<string>;
 }
 
+/** What holds for the book as a whole, by name: see records/book-facts.ts. */
+export interface BookFactsTable {
+  name: Fixed<string>;
+  /** JSON: an object. */
+  content: string;
+}
+
+/** Of an organization whose events live in another database: see records/staged-events.ts. */
+export interface EventHeadsTable {
+  orgId: Fixed<string>;
+  lastPlace: Integer;
+  lastBatch: Integer;
+  movedBatch: Integer;
+}
+
+export interface StagedEventsTable {
+  orgId: Fixed<string>;
+  batch: ColumnType<bigint, bigint | number, never>;
+  /** JSON: a list of lists. */
+  events: Fixed<string>;
+}
+
 /** The tables that records and rooms query. Events are not among them: they stand behind `EventStore`. */
 export interface Database {
   organizations: OrganizationsTable;
@@ -427,6 +449,9 @@ export interface Database {
   webhookEndpoints: WebhookEndpointsTable;
   webhookEvents: WebhookEventsTable;
   webhookDeliveries: WebhookDeliveriesTable;
+  bookFacts: BookFactsTable;
+  eventHeads: EventHeadsTable;
+  stagedEvents: StagedEventsTable;
 }
 
 /**

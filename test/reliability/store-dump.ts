@@ -6,8 +6,11 @@ import type { Database, Transaction } from '../../src/store/database.ts';
 import { listOrganizations } from '../../src/store/records/organizations.ts';
 import type { Store } from '../../src/store/store.ts';
 
+/** How a store keeps events of elsewhere; the events themselves are read below, wherever they are. */
+type OfElsewhere = 'bookFacts' | 'eventHeads' | 'stagedEvents';
+
 /** Each with what its rows are known by. */
-const tables: Readonly<Record<keyof Database, string>> = {
+const tables: Readonly<Record<Exclude<keyof Database, OfElsewhere>, string>> = {
   organizations: 'id',
   clock: 'id',
   apiKeys: 'orgId id',

@@ -2,6 +2,7 @@
 
 /** Every table behind those that it refers to, with what its rows are ordered by; entries refer to earlier ones. */
 export const dumpedTables: Readonly<Record<string, string>> = {
+  bookFacts: 'name',
   organizations: 'seq',
   clock: 'id',
   apiKeys: 'seq',
@@ -21,6 +22,8 @@ export const dumpedTables: Readonly<Record<string, string>> = {
   budgets: 'seq',
   events: 'seq',
   eventVersions: 'orgId idempotencyKey version',
+  eventHeads: 'orgId',
+  stagedEvents: 'orgId batch',
   webhookEndpoints: 'seq',
   webhookEvents: 'seq',
   webhookDeliveries: 'seq',

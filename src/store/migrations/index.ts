@@ -9,6 +9,15 @@ import { webhooks } from './0003-webhooks.ts';
 import { seals } from './0004-seals.ts';
 import { dueWork } from './0005-due-work.ts';
 import { eventLayout } from './0006-event-layout.ts';
+import { eventsElsewhere } from './0007-events-elsewhere.ts';
 import type { Migration } from './migration.ts';
 
-export const migrations: readonly Migration[] = [billing, usageEvents, webhooks, seals, dueWork, eventLayout];
+export const migrations: readonly Migration[] = [
+  billing,
+  usageEvents,
+  webhooks,
+  seals,
+  dueWork,
+  eventLayout,
+  eventsElsewhere,
+];

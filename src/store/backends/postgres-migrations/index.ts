@@ -5,6 +5,7 @@
  */
 
 import { billing } from './0001-billing.ts';
+import { eventsElsewhere } from './0002-events-elsewhere.ts';
 import type { PostgresMigration } from './migration.ts';
 
-export const migrations: readonly PostgresMigration[] = [billing];
+export const migrations: readonly PostgresMigration[] = [billing, eventsElsewhere];

@@ -1,0 +1,34 @@
+/** What holds for a book as a whole, and must be known before anything in it is used. */
+
+import type { Transaction } from '../database.ts';
+
+export interface BookFacts {
+  /** Events of this book live in another database, which knows it by this id. */
+  readonly eventsElsewhere?: { readonly bookId: string };
+  /** Events from before this are dropped, in milliseconds since 1970. */
+  readonly eventsKept?: { readonly fromEpochMs: number };
+  /** The book is being copied here, and is not whole yet. */
+  readonly unfinishedCopy?: { readonly source: string };
+}
+
+export async function readBookFacts(tx: Transaction): Promise<BookFacts> {
+  const rows = await tx.selectFrom('bookFacts').selectAll().execute();
+  return Object.fromEntries(rows.map(({ name, content }) => [name, JSON.parse(content) as unknown])) as BookFacts;
+}
+
+export async function writeBookFact<Name extends keyof BookFacts>(
+  tx: Transaction,
+  name: Name,
+  content: Required<BookFacts>[Name],
+): Promise<void> {
+  const text = JSON.stringify(content);
+  await tx
+    .insertInto('bookFacts')
+    .values({ name, content: text })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ content: text }))
+    .execute();
+}
+
+export async function removeBookFact(tx: Transaction, name: keyof BookFacts): Promise<void> {
+  await tx.deleteFrom('bookFacts').where('name', '=', name).execute();
+}

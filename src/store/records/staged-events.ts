@@ -1,0 +1,139 @@
+/**
+ * Events of an organization that are recorded here and still to be moved to the database in which events live. They are kept
+ * in the transaction that records them, batch by batch: so they count from its commit on, or never.
+ */
+
+import type { Transaction } from '../database.ts';
+import type { StoredEvent } from '../event-store.ts';
+
+/** One version of an event, and where it stands among all events of its organization. */
+export interface PlacedEvent extends StoredEvent {
+  /** Rises with every event that is new; a replaced event keeps its own. */
+  readonly place: number;
+  /** Where the version that it supersedes is found; undefined for the first one. */
+  readonly previous: { readonly customerId: string; readonly timestampEpochMs: number } | undefined;
+}
+
+export interface EventHead {
+  readonly lastPlace: number;
+  readonly lastBatch: number;
+  /** Batches up to here are moved; those behind it are staged. */
+  readonly movedBatch: number;
+}
+
+export interface StagedBatch {
+  readonly batch: number;
+  readonly events: readonly PlacedEvent[];
+}
+
+/** Of an organization without events all is 0. */
+export async function readEventHead(tx: Transaction, orgId: string): Promise<EventHead> {
+  const row = await tx.selectFrom('eventHeads').selectAll().where('orgId', '=', orgId).executeTakeFirst();
+  const { lastPlace = 0n, lastBatch = 0n, movedBatch = 0n } = row ?? {};
+  return { lastPlace: Number(lastPlace), lastBatch: Number(lastBatch), movedBatch: Number(movedBatch) };
+}
+
+export async function writeEventHead(tx: Transaction, orgId: string, head: EventHead): Promise<void> {
+  await tx
+    .insertInto('eventHeads')
+    .values({ orgId, ...head })
+    .onConflict((conflict) => conflict.column('orgId').doUpdateSet({ ...head }))
+    .execute();
+}
+
+/** Oldest first. */
+export async function listStagedBatches(tx: Transaction, orgId: string): Promise<readonly StagedBatch[]> {
+  const rows = await tx
+    .selectFrom('stagedEvents')
+    .select(['batch', 'events'])
+    .where('orgId', '=', orgId)
+    .orderBy('batch')
+    .execute();
+  return rows.map(({ batch, events }) => ({
+    batch: Number(batch),
+    events: (JSON.parse(events) as readonly Packed[]).map(unpack),
+  }));
+}
+
+export async function insertStagedBatch(
+  tx: Transaction,
+  orgId: string,
+  { batch, events }: StagedBatch,
+): Promise<void> {
+  await tx
+    .insertInto('stagedEvents')
+    .values({ orgId, batch, events: JSON.stringify(events.map(pack)) })
+    .execute();
+}
+
+export async function removeStagedBatches(tx: Transaction, orgId: string, upTo: number): Promise<void> {
+  await tx.deleteFrom('stagedEvents').where('orgId', '=', orgId).where('batch', '<=', BigInt(upTo)).execute();
+}
+
+/** Organizations of which something is staged. */
+export async function listStagedOrganizations(tx: Transaction): Promise<readonly string[]> {
+  const rows = await tx.selectFrom('stagedEvents').select('orgId').distinct().orderBy('orgId').execute();
+  return rows.map(({ orgId }) => orgId);
+}
+
+type Packed = readonly [
+  place: number,
+  version: number,
+  id: string,
+  idempotencyKey: string,
+  customerId: string,
+  contractId: string | null,
+  eventName: string,
+  timestampEpochMs: number,
+  propertiesJson: string,
+  receivedAtEpochMs: number,
+  isLate: 0 | 1,
+  previousCustomerId: string | null,
+  previousTimestampEpochMs: number,
+];
+
+function pack(event: PlacedEvent): Packed {
+  return [
+    event.place,
+    event.version,
+    event.id,
+    event.idempotencyKey,
+    event.customerId,
+    event.contractId,
+    event.eventName,
+    event.timestampEpochMs,
+    event.propertiesJson,
+    event.receivedAtEpochMs,
+    event.isLate ? 1 : 0,
+    event.previous?.customerId ?? null,
+    event.previous?.timestampEpochMs ?? 0,
+  ];
+}
+
+function unpack(packed: Packed): PlacedEvent {
+  const [place, version, id, idempotencyKey, customerId, contractId, eventName, timestampEpochMs] = packed;
+  const [propertiesJson, receivedAtEpochMs, isLate, previousCustomerId, previousTimestampEpochMs] = packed.slice(8) as [
+    string,
+    number,
+    number,
+    string | null,
+    number,
+  ];
+  return {
+    place,
+    version,
+    id,
+    idempotencyKey,
+    customerId,
+    contractId,
+    eventName,
+    timestampEpochMs,
+    propertiesJson,
+    receivedAtEpochMs,
+    isLate: isLate === 1,
+    previous:
+      previousCustomerId === null
+        ? undefined
+        : { customerId: previousCustomerId, timestampEpochMs: previousTimestampEpochMs },
+  };
+}
