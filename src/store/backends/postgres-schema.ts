@@ -13,7 +13,7 @@ import { postgresSchemaVersion } from './postgres-migrations/migration.ts';
 const oldestServer = 160_000;
 
 /** Made first and never anybody else's name: what a database of ours is known by. */
-export const versionTable = 'tallybookSchema';
+const versionTable = 'tallybookSchema';
 
 const current = BigInt(postgresSchemaVersion);
 
