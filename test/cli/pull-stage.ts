@@ -147,7 +147,7 @@ async function fill(stage: CommandStage) {
   tick();
   const rated = ['--credit-rate-cents', '7', '--credit-amount', '2.5', '--expires-at', '2026-12-01T00:00:00Z'];
   await made('credits', 'grant', first, ...rated);
-  await made(
+  const budget = [
     'budgets',
     'add',
     first,
@@ -157,7 +157,8 @@ async function fill(stage: CommandStage) {
     'l',
     '--max-credits-cents',
     '90',
-  );
+  ];
+  expect((await stage.tally(budget)).exitCode).toBe(0);
   const event = ['usage', 'ingest', '--event-name', 'llm', '--external-customer-id', 'acme', '--contract-id', first];
   for (const [at, tokens] of [
     ['2026-01-10', '50'],
