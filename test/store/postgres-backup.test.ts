@@ -8,6 +8,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { backUp, restore } from '../../src/store/backup.ts';
+import { migrations } from '../../src/store/backends/postgres-migrations/index.ts';
+import { postgresSchemaVersion } from '../../src/store/backends/postgres-migrations/migration.ts';
 import { dumpedTables } from '../../src/store/backends/postgres-tables.ts';
 import type { Inspection } from '../../src/store/inspection.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -152,12 +154,31 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
 
     test('finds nothing in what this program made, nor in an index that was added', async () => {
       expect(await found('CREATE INDEX faster ON "customers" ("name")')).toMatchObject({
-        schemaVersion: 1,
+        schemaVersion: postgresSchemaVersion,
         damages: [],
         danglingReferences: [],
         schemaDifferences: [],
       });
     });
+
+    test.each(migrations.slice(0, -1).map(({ version }) => version))(
+      'a database of schema %i is upgraded where it is opened, and is then what a new one is',
+      async (version) => {
+        url = await empty();
+        const client = new pg.Client({ connectionString: url });
+        await client.connect();
+        await client.query('SET search_path TO public, pg_temp');
+        await client.query('CREATE TABLE "tallybookSchema" ("id" smallint PRIMARY KEY, "version" bigint NOT NULL)');
+        for (const each of migrations.slice(0, version)) {
+          for (const statement of each.statements) await client.query(statement);
+        }
+        await client.query('INSERT INTO "tallybookSchema" VALUES (1, $1)', [version]);
+        await client.end();
+        await expect(openStore(url, { readOnly: true })).rejects.toThrow('has an older schema, and is read-only');
+        await (await openStore(url)).close();
+        expect(await found()).toMatchObject({ schemaVersion: postgresSchemaVersion, schemaDifferences: [] });
+      },
+    );
 
     test.each([
       ['trigger ledgerEntries_change', 'missing', 'DROP TRIGGER "ledgerEntries_change" ON "ledgerEntries"'],
