@@ -64,11 +64,33 @@ export function parseExactJson(
   text: string,
   bounds: ParseLimits = { depth: limits.jsonDepth, keys: limits.jsonKeys },
 ): unknown {
+  const plain = parsePlainJson(text, bounds);
+  if (plain !== undefined) return plain;
   scan(text, bounds);
   try {
     return reviveExactJson(text);
   } catch (error) {
     throw new BadRequestError(`the JSON is malformed: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+const plainCharacters = 4096;
+/** Escapes are left to the longer way, since they can hide a name. */
+const unusual = /\\|__proto__|constructor|prototype/;
+
+/**
+ * A short text that comes out again as it was written has lost no digit and no name on the way, which is quicker to see than
+ * to look at every character. Undefined where it takes a closer look.
+ */
+function parsePlainJson(text: string, { depth, keys }: ParseLimits): unknown {
+  if (text.length > plainCharacters || unusual.test(text)) return undefined;
+  // More brackets than levels are allowed may be too deep, and a name takes four characters at least.
+  if (keys < plainCharacters / 4 || (text.match(/[[{]/g)?.length ?? 0) > depth) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return JSON.stringify(value) === text ? value : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { exactNumber, parseExactJson, textOfNumber } from '../src/exact-json.ts';
@@ -73,3 +74,48 @@ describe('JSON from outside is refused', () => {
     expect(parseExactJson(String.raw`[{"a":"\"a\":"},{"a":"{"}]`)).toEqual([{ a: '"a":' }, { a: '{' }]);
   });
 });
+
+describe('a text that comes out again as it was written', () => {
+  test('is read as any other', () => {
+    const values = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom(
+          '1',
+          '1.0',
+          '-0',
+          '0',
+          '1e3',
+          '0.1',
+          '9007199254740993',
+          'true',
+          'null',
+          '"a"',
+          '"\\u0061"',
+          '""',
+          '{"a":1,"a":2}',
+          '{"__proto__":1}',
+          '{ }',
+        ),
+        fc.array(tie('value') as fc.Arbitrary<string>, { maxLength: 3 }).map((parts) => `[${parts.join(',')}]`),
+        fc
+          .array(tie('value') as fc.Arbitrary<string>, { maxLength: 3 })
+          .map((parts) => `{${parts.map((part, index) => `"k${index}":${part}`).join(',')}}`),
+      ),
+    })).value as fc.Arbitrary<string>;
+    fc.assert(
+      fc.property(values, (text) => {
+        // A space in front makes it another text, which goes the longer way.
+        expect(outcome(() => parseExactJson(text))).toBe(outcome(() => parseExactJson(` ${text}`)));
+      }),
+    );
+  });
+});
+
+function outcome(read: () => unknown): string {
+  try {
+    return JSON.stringify(read());
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
