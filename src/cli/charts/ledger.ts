@@ -40,6 +40,7 @@ export const ledgerChart: Chart = {
 
   async draw(body, { asked, style }) {
     const { entries } = (body as ResponseBody<'credits.ledger'>).data;
+    if (entries.length === 0) return say`Balance: ${moneyText(0n)}, without an entry so far\n`;
     const window = windowOf(asked, entries);
     const money = movementsOf(entries, ({ amountCents }) => centsOf(amountCents));
     const credits = movementsOf(entries, (entry) =>

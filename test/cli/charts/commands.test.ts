@@ -135,9 +135,9 @@ describe('credits ledger --chart', () => {
     expect(stdout).toContain('opening 50.00 USD, highest 50.00 USD, movements 1\n');
   });
 
-  test('of a contract without credits is a line at nothing', async () => {
+  test('of a contract without credits says so, and draws no time that never was', async () => {
     const { stdout } = await ledger([]).run('credits ledger c --chart');
-    expect(stdout).toContain('opening 0.00 USD, highest 0.00 USD, movements 0\n');
+    expect(stdout).toBe('Balance: 0.00 USD, without an entry so far\n');
   });
 
   test.each([
