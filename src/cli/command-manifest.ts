@@ -158,7 +158,8 @@ function bareShape(schema: Schema): Shape {
     return schema.enum === undefined ? { kind: 'text' } : { kind: 'text', choices: schema.enum.map(String) };
   }
   if (schema.type === 'array') return listShape(schema.items ?? {});
-  if (schema['x-members'] === true || typeof schema.additionalProperties === 'object') {
+  const isOpen = typeof schema.additionalProperties === 'object' && schema.properties === undefined;
+  if (schema['x-members'] === true || isOpen) {
     const values = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {};
     return { kind: 'members', element: shapeOf(values, false) };
   }

@@ -97,8 +97,24 @@ export function structured(spec: FlagSpec, text: string): unknown[] {
     const value = jsonOf(spec.flag, text);
     return Array.isArray(value) && spec.kind === 'objects' ? value : [value];
   }
-  const pairs = spec.kind === 'members' ? [text] : splitPairs(text);
-  return [Object.fromEntries(pairs.map((pair) => member(spec, pair)))];
+  const pairs = spec.kind === 'members' ? [text] : splitPairs(spec, text);
+  const value: Record<string, unknown> = {};
+  for (const pair of pairs) {
+    const [, head = '', rest = ''] = /^\s*([\w-]+)\.([^=]+=[\s\S]*)$/.exec(pair) ?? [];
+    const [outer, shape] = fieldOf(spec.fields ?? {}, head);
+    if (spec.kind === 'members' || !isStructure(shape)) Object.assign(value, Object.fromEntries([member(spec, pair)]));
+    else value[outer] = { ...(value[outer] as object | undefined), ...structuredMember(spec, outer, shape, rest) };
+  }
+  return [value];
+}
+
+/** `csm.name=Grace`, `dimensions.model=large`: a member of an object within the object. */
+function structuredMember(spec: FlagSpec, outer: string, shape: Shape, pair: string): Record<string, unknown> {
+  return Object.fromEntries([member({ ...spec, ...shape, name: `${spec.name}.${outer}` }, pair)]);
+}
+
+function isStructure(shape: Shape | undefined): shape is Shape {
+  return shape?.kind === 'object' || shape?.kind === 'members';
 }
 
 function jsonOf(flag: string, text: string): unknown {
@@ -112,9 +128,11 @@ function jsonOf(flag: string, text: string): unknown {
 
 const pairForm = /^([^=]+)=([\s\S]*)$/;
 
-/** Cut at commas that begin another `name=`, so that a value may contain commas. */
-function splitPairs(text: string): string[] {
-  return text.split(/,(?=\s*[A-Za-z][\w-]*=)/);
+/** Cut at commas that begin another `name=`, or `name.member=` of an object, so that a value may contain commas. */
+function splitPairs(spec: FlagSpec, text: string): string[] {
+  const nested = Object.keys(spec.fields ?? {}).filter((name) => isStructure(spec.fields?.[name]));
+  const heads = nested.map((name) => `${name}\\.[^=,]+`).join('|');
+  return text.split(new RegExp(`,(?=\\s*(?:[A-Za-z][\\w-]*${heads === '' ? '' : `|${heads}`})=)`));
 }
 
 /** The member that `name=value` stands for, by the fields that the flag has. Throws a usage error for what is no pair. */

@@ -92,6 +92,18 @@ describe('a declaration', () => {
     expect(flagsOf({ legalName: z.string().nullable() })?.[0]).toMatchObject({ kind: 'text', isNullable: true });
   });
 
+  test('takes pairs for every record and every list of records, also where a record may take several forms', () => {
+    const flags = commandManifest(allOperations).commands.flatMap((command) =>
+      command.flags.map((spec) => ({ ...spec, at: `${command.operation} --${spec.flag}` })),
+    );
+    expect(flags.filter(({ element }) => element?.kind === 'object' || element?.kind === 'members')).toEqual(
+      flags.filter(({ kind, element }) => kind === 'members' && element?.kind === 'object'),
+    );
+    const records = flags.filter(({ kind }) => kind === 'object' || kind === 'objects');
+    expect(records.filter(({ fields }) => Object.keys(fields ?? {}).length === 0)).toEqual([]);
+    expect(records.map(({ at }) => at)).toContain('contracts.create --override');
+  });
+
   test.each(['output', 'input', 'all', 'dryRun', 'profile'])('cannot take the flag of %s', (name) => {
     expect(() => flagsOf({ [name]: z.string() })).toThrow(/is taken/);
   });

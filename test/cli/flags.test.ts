@@ -14,6 +14,8 @@ const contact: Shape['fields'] = {
   roles: { kind: 'list', element: { kind: 'text', choices: ['primary', 'accounts_payable'] } },
   weight: { kind: 'number' },
   filter: { kind: 'object', fields: {} },
+  csm: { kind: 'object', fields: { displayName: { kind: 'text' }, level: { kind: 'integer' } } },
+  dimensions: { kind: 'members', element: { kind: 'text' } },
 };
 
 const command = {
@@ -90,6 +92,18 @@ describe('what is typed becomes what is sent', () => {
       { contact: ['name=Ada,filter={"a":[1,2]}'] },
       '{"contact":[{"name":"Ada","filter":{"a":[1,2]}}]}',
     ],
+    [
+      'a record inside a record by names with a point',
+      {
+        contact: ['name=Ada, Countess,csm.display-name=Grace,csm.level=2,dimensions.model=5,dimensions.max-tokens=a,b'],
+      },
+      '{"contact":[{"name":"Ada, Countess","csm":{"displayName":"Grace","level":2},"dimensions":{"model":"5","max-tokens":"a,b"}}]}',
+    ],
+    [
+      'a point in the name of no record is a name',
+      { contact: ['nmae.first=Ada'] },
+      '{"contact":[{"nmae.first":"Ada"}]}',
+    ],
     ['an unknown field is kept for the schema to refuse', { contact: ['nmae=Ada'] }, '{"contact":[{"nmae":"Ada"}]}'],
   ])('%s', async (_rule, flags, expected) => {
     expect(await bodyOf(flags)).toBe(expected);
@@ -121,6 +135,7 @@ describe('what is typed becomes what is sent', () => {
     for (const name of ['__proto__', 'constructor', 'prototype']) {
       await expect(bodyOf({ [member]: [`${name}=1`] })).rejects.toMatchObject({ kind: 'invalidInput' });
     }
+    await expect(bodyOf({ contact: ['dimensions.__proto__=1'] })).rejects.toMatchObject({ kind: 'invalidInput' });
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 

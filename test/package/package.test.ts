@@ -27,11 +27,13 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('holds the launcher, the bundle, its types, completions, manual, schemas and papers, and nothing else', () => {
+test('holds the launcher, the bundle, its types, completions, manual, schemas, examples and papers, and nothing else', () => {
   const bundled = packed.filter((path) => /^dist\/[\w-]+\.cjs$/.test(path));
   expect(bundled).toContain('dist/main.cjs');
   expect(bundled).toContain('dist/library.cjs');
-  expect(packed.filter((path) => !bundled.includes(path) && !/^(completions|man|schemas)\//.test(path))).toEqual([
+  expect(
+    packed.filter((path) => !bundled.includes(path) && !/^(completions|examples|man|schemas)\//.test(path)),
+  ).toEqual([
     'LICENSE',
     'README.md',
     'bin/package.json',
