@@ -1,6 +1,7 @@
 /** `--jq`: the answer as JSON through jq, which keeps the digits of every number that an expression does not reckon with. */
 
 import { BillingError, InvalidInputError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { safeLines } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
 
@@ -22,6 +23,14 @@ export async function checkJq(expression: string): Promise<void> {
  * the words of jq where the expression does not fit the answer.
  */
 export async function jqLines(json: string, expression: string): Promise<SafeText> {
+  if (json.length > limits.jqCharacters) {
+    throw new InvalidInputError(
+      [{ path: '', message: `--jq takes ${limits.jqCharacters} characters of JSON at most` }],
+      {
+        hint: 'choose less with --json FIELDS or --limit, or pipe -o json into the jq of this machine',
+      },
+    );
+  }
   try {
     // One list, since the library forgets a failure behind results that were printed before it.
     const found = await results(json, `[${expression}\n][]`);

@@ -183,7 +183,8 @@ const local = (await localPages(manifest))
   .filter(({ usage }) => !usage.startsWith('<verb>'))
   .flatMap(({ words, examples }) => {
     const line = examples.find(
-      (each) => !/[<>|]|--profile|--base-url|mirror|tally (?:serve|demo|pull|simulate run)/.test(each.line),
+      (each) =>
+        !/[<>|]|--profile|--base-url|mirror|tally (?:serve|demo|pull|simulate|webhooks listen)/.test(each.line),
     )?.line;
     return line === undefined ? [] : [{ title: words.join(' '), words: shellWords(line).slice(1) }];
   });

@@ -15,8 +15,8 @@ import { manifest, shellWords } from './shell.ts';
 const pages = (await helpPages(manifest)).map((page) => ({ ...page, title: ['tally', ...page.words].join(' ') }));
 const launcher = fileURLToPath(new URL('../../bin/tally.js', import.meta.url));
 
-/** What only a service elsewhere could answer; its words are still those that the command takes. */
-const isElsewhere = (line: string) => /--profile|--base-url|tally pull|mirror\.db/.test(line);
+/** What needs a service elsewhere or a certificate; its words are still those that the command takes. */
+const isElsewhere = (line: string) => /--profile|--base-url|tally pull|mirror\.db|\.pem/.test(line);
 const needsShell = (line: string) => /[<>|]/.test(line.replaceAll(/'[^']*'/g, ''));
 const waits = (words: readonly string[]) => words[0] === 'serve' || words.includes('listen');
 

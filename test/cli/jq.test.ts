@@ -62,6 +62,14 @@ describe('--jq', () => {
     expect(stderr).toContain('tally: --jq: Cannot index array with string "x"');
   });
 
+  test('takes no more than it can read in seconds, and says what to do', async () => {
+    const data = [{ name: 'x'.repeat(400_000) }];
+    const shell = createShell({ reply: () => ({ body: { data } as unknown as Answer['body'] }) });
+    const { code, stdout, stderr } = await shell.run(['customers', 'list', '--jq', '.data | length']);
+    expect([code, stdout]).toEqual([8, '']);
+    expect(stderr).toContain('hint: choose less with --json FIELDS or --limit, or pipe -o json');
+  });
+
   test.each(['table', 'csv', 'tsv', 'yaml', 'name', 'jsonl'])('does not go with -o %s', async (format) => {
     const { code, stderr, calls } = await tally(['customers', 'list', '--jq', '.', '-o', format]);
     expect([code, calls]).toEqual([2, 0]);

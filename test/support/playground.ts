@@ -1,6 +1,6 @@
 /** The demo's database with its files: made once, and copied for each command line, so that none sees another. */
 
-import { randomUUIDv7 } from 'node:crypto';
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,8 +45,14 @@ export async function createPlayground(): Promise<Playground> {
     async (target) => {
       if (target.kind !== 'embedded') throw new TypeError('a playground has its own database alone');
       const store = await openStore(target.database);
-      const randomBytes = (count: number) => new Uint8Array(count);
-      const engine = createEngine({ store, now, newId: randomUUIDv7, randomBytes, finalizationGraceHours: 0, checkWebhookUrl: async () => await Promise.resolve() });
+      const engine = createEngine({
+        store,
+        now,
+        newId: randomUUIDv7,
+        randomBytes,
+        finalizationGraceHours: 0,
+        checkWebhookUrl: async () => await Promise.resolve(undefined),
+      });
       const billing = engine.as(await engine.owner(target.organization));
       const call = async (...given: Parameters<Billing['call']>) => {
         const answer = await billing.call(...given);

@@ -27,8 +27,8 @@ Examples:
   tally commands
   # Everything there is to know of them: flags, types, choices, exit codes, scopes
   tally commands --json
-  # What changes something
-  tally commands --jq '.commands[] | select(.isWrite) | .operation'
+  # What a scope allows
+  tally commands --json command,scope --jq '.[] | select(.scope == "usage:write") | .command'
 `,
     )
     .action(
