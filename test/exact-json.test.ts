@@ -102,7 +102,7 @@ describe('a text that comes out again as it was written', () => {
           .array(tie('value') as fc.Arbitrary<string>, { maxLength: 3 })
           .map((parts) => `{${parts.map((part, index) => `"k${index}":${part}`).join(',')}}`),
       ),
-    })).value as fc.Arbitrary<string>;
+    })).value;
     fc.assert(
       fc.property(values, (text) => {
         // A space in front makes it another text, which goes the longer way.

@@ -153,7 +153,7 @@ function keepUp({ connection, keys, thresholds }: Appender, outcomes: readonly A
     .prepare('UPDATE "eventUpkeep" SET "tailCount" = "tailCount" + ? RETURNING "tailCount"')
     .get(added);
   if (Number(row?.['tailCount']) < thresholds.longestTail) return;
-  absorbTail(connection);
+  absorbTail(connection, thresholds);
   keys.absorb();
 }
 

@@ -11,7 +11,7 @@ import type { EventFault, UpkeepFault } from '../event-store.ts';
 import { createKeyHashes } from '../key-hash.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { entriesOf, type SqliteEventKeys } from './sqlite-event-keys.ts';
-import { absorbTail, dayOf, nameReader, plainRows } from './sqlite-event-segments.ts';
+import { absorbWholeTail, dayOf, nameReader, plainRows } from './sqlite-event-segments.ts';
 import { computeTotals, rulesOfText } from './sqlite-event-totals.ts';
 
 const ofOrganization = `FROM "events" AS "event" JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
@@ -53,7 +53,7 @@ export function rebuildDerived(connection: SqliteConnection, keys: SqliteEventKe
     const [seq, key, orgId] = row;
     insert.run(keyHash(orgId, key), seq);
   }
-  absorbTail(connection);
+  absorbWholeTail(connection);
   keys.absorb();
 }
 

@@ -20,7 +20,7 @@ export interface EventPlace {
 
 /** When derived data is made; no number of theirs changes what is read. */
 export interface UpkeepThresholds {
-  /** So many events in the tail are absorbed at once; readers look at each of them. */
+  /** After so many new events the tail is looked through; of a customer readers look at no more than these. */
   readonly longestTail: number;
   /** Folding fewer events costs no more than reading what was kept of them. */
   readonly leastKept: number;
@@ -29,6 +29,8 @@ export interface UpkeepThresholds {
 export const usualThresholds: UpkeepThresholds = { longestTail: 16_384, leastKept: 192 };
 
 const absorbedAtOnce = 65_536;
+/** How many times the tail's length may wait in it, of customers with few events each. */
+const mostWaiting = 8;
 /** A segment of so many events is not grown any more. */
 const fullSegment = 16_384;
 
@@ -36,15 +38,48 @@ export const dayOf = (timestampEpochMs: number): number => Math.floor(timestampE
 
 type TailRow = readonly [number, number, number, number | null, number, number, string];
 
-/** Moves the whole tail into segments. Belongs into a transaction for writing. */
-export function absorbTail(connection: SqliteConnection): void {
+const selectTail = `SELECT "tail"."customerSeq", "tail"."timestampEpochMs", "tail"."eventSeq", "event"."contractSeq",
+    "event"."nameId", "event"."isLate", "event"."propertiesJson"
+  FROM "eventTail" AS "tail" CROSS JOIN "events" AS "event" ON "event"."seq" = "tail"."eventSeq"`;
+
+/**
+ * Moves into segments what is worth it: the events of customers that have many in the tail, or all of them where the tail
+ * has grown far beyond. Who has few waits, since a segment is written as a whole. Belongs into a transaction for writing.
+ */
+export function absorbTail(connection: SqliteConnection, { longestTail }: UpkeepThresholds): void {
   const revision = nextRevision(connection);
+  const counts = connection
+    .prepare('SELECT "customerSeq", count(*) AS "count" FROM "eventTail" GROUP BY "customerSeq"')
+    .all()
+    .map((row) => ({ customerSeq: Number(row['customerSeq']), count: Number(row['count']) }));
+  const least = Math.ceil(longestTail / 256);
+  const few = counts.filter(({ count }) => count < least).reduce((sum, { count }) => sum + count, 0);
+  if (few > mostWaiting * longestTail) {
+    absorbAll(connection, revision);
+    return;
+  }
   const select = plainRows(
     connection,
-    `SELECT "tail"."customerSeq", "tail"."timestampEpochMs", "tail"."eventSeq",
-      "event"."contractSeq", "event"."nameId", "event"."isLate", "event"."propertiesJson"
-    FROM "eventTail" AS "tail" CROSS JOIN "events" AS "event" ON "event"."seq" = "tail"."eventSeq"
-    ORDER BY "tail"."customerSeq", "tail"."timestampEpochMs", "tail"."eventSeq" LIMIT ${absorbedAtOnce}`,
+    `${selectTail} WHERE "tail"."customerSeq" = ? ORDER BY "tail"."timestampEpochMs", "tail"."eventSeq"`,
+  );
+  const leave = connection.prepare('DELETE FROM "eventTail" WHERE "customerSeq" = ?');
+  for (const { customerSeq, count } of counts) {
+    if (count < least) continue;
+    absorbRows(connection, select.all(customerSeq) as unknown as readonly TailRow[], revision);
+    leave.run(customerSeq);
+  }
+  connection.execute('UPDATE "eventUpkeep" SET "tailCount" = 0');
+}
+
+/** Moves the whole tail into segments. */
+export function absorbWholeTail(connection: SqliteConnection): void {
+  absorbAll(connection, nextRevision(connection));
+}
+
+function absorbAll(connection: SqliteConnection, revision: bigint): void {
+  const select = plainRows(
+    connection,
+    `${selectTail} ORDER BY "tail"."customerSeq", "tail"."timestampEpochMs", "tail"."eventSeq" LIMIT ${absorbedAtOnce}`,
   );
   for (;;) {
     const rows = select.all() as unknown as readonly TailRow[];
