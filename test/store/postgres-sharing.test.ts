@@ -1,5 +1,6 @@
 /** What is PostgreSQL's own: other sessions, conflicts, lost connections, and databases that are not as they should be. */
 
+import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
@@ -167,6 +168,88 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       });
       expect(outcome).toEqual([undefined, 'another']);
       await expect(second.exclusively('bill run', async () => await Promise.resolve('then'))).resolves.toBe('then');
+    });
+  });
+
+  test('statements that a transaction asks for at once are sent one after another', async () => {
+    const warned: unknown[] = [];
+    const note = (warning: unknown) => warned.push(warning);
+    process.on('warning', note);
+    const names = await store.read(async (tx) => await Promise.all([nameOf(tx), nameOf(tx), nameOf(tx)]));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect({ names, warned }).toEqual({ names: ['customer', 'customer', 'customer'], warned: [] });
+  });
+
+  describe('writes that wait together', () => {
+    const insert = async (id: string) =>
+      await store.write(
+        async (tx) => {
+          await tx.insertInto('customers').values(row.customer('org-a', id)).execute();
+          return (await sql<{ id: bigint }>`select pg_current_xact_id()::text::bigint as id`.execute(tx)).rows[0]?.id;
+        },
+        { turn: 'org-a' },
+      );
+    const isThere = async (tx: Transaction, id: string) =>
+      (await tx.selectFrom('customers').select('id').where('id', '=', id).execute()).length === 1;
+    const ids = async () =>
+      (await store.read((tx) => tx.selectFrom('customers').select('id').where('orgId', '=', 'org-a').execute()))
+        .map(({ id }) => id)
+        .toSorted();
+
+    test('share a transaction, and are answered when it is committed', async () => {
+      const second = await open();
+      const first = insert('c0');
+      const rest = ['c1', 'c2', 'c3'].map(async (id) => {
+        const transaction = await insert(id);
+        return { transaction, isThere: await second.read(async (tx) => await isThere(tx, id)) };
+      });
+      await first;
+      const outcomes = await Promise.all(rest);
+      expect(outcomes.every(({ isThere }) => isThere)).toBe(true);
+      expect(new Set(outcomes.map(({ transaction }) => transaction)).size).toBe(1);
+    });
+
+    test('lose nothing but the one that fails', async () => {
+      const outcomes = await Promise.allSettled([
+        insert('c1'),
+        insert('c2'),
+        insert('c2'),
+        store.write(
+          async (tx) => {
+            await rename(tx, 'half done');
+            throw new Error('changed my mind');
+          },
+          { turn: 'org-a' },
+        ),
+        insert('c3'),
+      ]);
+      expect(outcomes.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'fulfilled',
+        'rejected',
+        'rejected',
+        'fulfilled',
+      ]);
+      expect(await ids()).toEqual(['c1', 'c2', 'c3', 'customer', 'only-in-a']);
+      expect(await store.read(nameOf)).toBe('customer');
+    });
+
+    test('are all done again where one of them met another', async () => {
+      let runs = 0;
+      const meeting = store.write(
+        async (tx) => {
+          runs += 1;
+          await nameOf(tx);
+          if (runs === 1) await renameOutside('theirs');
+          await rename(tx, 'ours');
+        },
+        { turn: 'org-a' },
+      );
+      await Promise.all([insert('c1'), meeting, insert('c2')]);
+      expect(runs).toBe(2);
+      expect(await ids()).toEqual(['c1', 'c2', 'customer', 'only-in-a']);
+      expect(await store.read(nameOf)).toBe('ours');
     });
   });
 

@@ -55,6 +55,8 @@ interface Session extends DatabaseConnection {
   readonly client: PoolClient;
   isBroken: boolean;
   isWriting: boolean;
+  /** Settles when the last statement that was asked for has ended. */
+  last: Promise<unknown>;
 }
 
 /** One state of the database from the first statement to the last; see "isolation" in src/README.md. */
@@ -94,7 +96,13 @@ function createDriver({ pool, location, onError, checkVersion }: DriverOptions):
           client,
           isBroken: false,
           isWriting: false,
-          executeQuery: async (query) => await execute(session, query),
+          last: Promise.resolve(),
+          executeQuery: async (query) => {
+            // The library warns of a statement that is sent before another has ended.
+            const result = session.last.then(async () => await execute<never>(session, query));
+            session.last = result.catch(() => undefined);
+            return await result;
+          },
           streamQuery: () => {
             throw new Error('streaming is the business of the event store');
           },

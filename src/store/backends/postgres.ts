@@ -16,8 +16,9 @@ import type { Database, Transaction } from '../database.ts';
 import type { InspectionOptions } from '../inspection.ts';
 import type { Store, StoreOptions, WriteOptions } from '../store.ts';
 import { createDialect, openPool, releaseLocks } from './postgres-driver.ts';
-import { contendedError, isConflict, lockedError, meaningOf, readOnlyError } from './postgres-errors.ts';
+import { contendedError, isConflict, isLost, lockedError, meaningOf, readOnlyError } from './postgres-errors.ts';
 import { createPostgresEventStore } from './postgres-events.ts';
+import { createGroupCommit } from './postgres-group-commit.ts';
 import { allWrites, lockKey, prepareServer, refuseOtherVersion } from './postgres-schema.ts';
 import { createTurns } from './postgres-turns.ts';
 import { connectionOf } from './postgres-url.ts';
@@ -25,6 +26,8 @@ import { connectionOf } from './postgres-url.ts';
 /** What went wrong inside a transaction, whoever caught it there. */
 interface Trouble {
   hasConflict: boolean;
+  /** By a conflict, or by the loss of the session. */
+  isSpoilt: boolean;
 }
 
 /** Connects to the server at `url`; makes and upgrades the tables as needed. */
@@ -55,7 +58,9 @@ function createStore(pool: Pool, { location, schema, isReadOnly, busyMillisecond
       location,
       onError: (error) => {
         const trouble = inside.getStore();
-        if (trouble !== undefined && isConflict(error)) trouble.hasConflict = true;
+        if (trouble === undefined) return;
+        trouble.hasConflict ||= isConflict(error);
+        trouble.isSpoilt ||= trouble.hasConflict || isLost(error);
       },
       checkVersion: (version) => refuseOtherVersion(location, version),
     }),
@@ -70,10 +75,20 @@ function createStore(pool: Pool, { location, schema, isReadOnly, busyMillisecond
 
   async function write<T>(change: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     if (isReadOnly) throw readOnlyError(location);
-    const { turn, busyTimeoutMilliseconds = busyMilliseconds ?? limits.busyTimeoutMilliseconds } = options;
+    const { turn, busyTimeoutMilliseconds } = options;
+    // Who waits longer or shorter than others does not wait with them.
+    if (busyTimeoutMilliseconds === undefined) return await shareCommit(turn, change);
     if (busyTimeoutMilliseconds === 0 && !turns.isFree(turn)) throw lockedError(location);
     // To the server, 0 is no limit at all.
-    const lock = lockOf(turn, Math.max(1, busyTimeoutMilliseconds));
+    return await writeAlone(turn, change, Math.max(1, busyTimeoutMilliseconds));
+  }
+
+  async function writeAlone<T>(
+    turn: string | undefined,
+    change: (tx: Transaction) => Promise<T>,
+    waitMilliseconds: number,
+  ): Promise<T> {
+    const lock = lockOf(turn, waitMilliseconds);
     return await turns.take(turn, async () =>
       persistently(async () =>
         database.connection().execute(async (session) => {
@@ -91,6 +106,11 @@ function createStore(pool: Pool, { location, schema, isReadOnly, busyMillisecond
     );
   }
 
+  const shareCommit = createGroupCommit({
+    transact: async (turn, work) => await writeAlone(turn, work, busyMilliseconds ?? limits.busyTimeoutMilliseconds),
+    isSpoilt: () => inside.getStore()?.isSpoilt === true,
+  });
+
   function lockOf(turn: string | undefined, milliseconds: number): CompiledQuery {
     const wait = `set_config('lock_timeout', $1, false)`;
     const common = lockKey(schema, allWrites);
@@ -102,7 +122,7 @@ function createStore(pool: Pool, { location, schema, isReadOnly, busyMillisecond
   /** Again from its beginning where the server found a conflict; the engine is made to be run again. */
   async function persistently<T>(attempt: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
-      const trouble: Trouble = { hasConflict: false };
+      const trouble: Trouble = { hasConflict: false, isSpoilt: false };
       try {
         return await inside.run(trouble, attempt);
       } catch (error) {
