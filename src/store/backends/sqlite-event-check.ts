@@ -43,8 +43,7 @@ export function listEventFaults(connection: SqliteConnection, orgId: string): Ev
 export function rebuildDerived(connection: SqliteConnection, keys: SqliteEventKeys): void {
   connection.execute(`DELETE FROM "eventTotals"; DELETE FROM "eventRules"; DELETE FROM "eventSegments";
     DELETE FROM "eventKeyPieces"; DELETE FROM "eventKeyRuns"; DELETE FROM "eventKeyTail"; DELETE FROM "eventTail";
-    DELETE FROM "eventUpkeep";
-    INSERT INTO "eventUpkeep" VALUES (1, 0, 0);
+    INSERT INTO "eventUpkeep" VALUES (1, 0, 0) ON CONFLICT DO NOTHING;
     INSERT INTO "eventTail" SELECT "customerSeq", "timestampEpochMs", "seq" FROM "events"`);
   const keyHash = createKeyHashes();
   const insert = connection.prepare('INSERT INTO "eventKeyTail" VALUES (?, ?)');

@@ -4,11 +4,11 @@ import { createUsageFold, mergeReadings } from '../../calculation/usage-fold.ts'
 import { type EventAggregation, type EventReadings, inOrder } from '../event-aggregation.ts';
 import { addCell, type Cells, type Coefficient, readingsOfCells } from '../event-cells.ts';
 import { ReusedEvent } from '../event-content.ts';
-import { decodeSegment } from '../event-segment-bytes.ts';
 import { foldSegment, lacksColumn, millisecondsPerDay, type SegmentQuery } from '../event-segment-fold.ts';
 import type { Segment } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
+import type { ReadingCache } from './sqlite-event-cache.ts';
 import {
   type Attribution,
   attributionOf,
@@ -17,7 +17,6 @@ import {
   isAttributed,
   nameReader,
   plainRows,
-  type UpkeepThresholds,
 } from './sqlite-event-segments.ts';
 import { computeTotals, type FoundTotals, textOfRules, type Totals } from './sqlite-event-totals.ts';
 
@@ -33,13 +32,14 @@ interface Reading {
   readonly rulesText: string;
   readonly found: FoundTotals[];
   readonly leastKept: number;
+  readonly cache: ReadingCache;
 }
 
 /** What a meter reads, and totals that it was worth finding out. */
 export function readSegments(
   connection: SqliteConnection,
   request: EventAggregation,
-  { leastKept }: UpkeepThresholds,
+  { leastKept, cache }: { readonly leastKept: number; readonly cache: ReadingCache },
 ): { readonly readings: EventReadings; readonly found: readonly FoundTotals[] } {
   const { orgId, rules, dimensions, boundsEpochMs } = request;
   const intervals = boundsEpochMs.slice(1);
@@ -55,6 +55,7 @@ export function readSegments(
     rulesText: request.isStanding ? textOfRules(request) : '',
     found: [],
     leastKept,
+    cache,
   };
   readDays(reading, customerSeq);
   readTail(reading, customerSeq);
@@ -66,7 +67,7 @@ export function readSegments(
   return { readings, found: reading.found };
 }
 
-type HeaderRow = readonly [id: number, day: number, revision: number, rowCount: number, cells: string | null];
+type HeaderRow = readonly [id: number, day: number, revision: number, rowCount: number];
 
 function readDays(reading: Reading, customerSeq: number): void {
   const { connection, request, rulesText } = reading;
@@ -74,39 +75,39 @@ function readDays(reading: Reading, customerSeq: number): void {
   const rule = connection.prepare('SELECT "id" FROM "eventRules" WHERE "rules" = ?').get(rulesText);
   const headers = plainRows(
     connection,
-    `SELECT "segment"."id", "segment"."day", "segment"."revision",
-      "segment"."rowCount", "total"."cells"
-    FROM "eventSegments" AS "segment" LEFT JOIN "eventTotals" AS "total"
-      ON "total"."segmentId" = "segment"."id" AND "total"."ruleId" = ? AND "total"."revision" = "segment"."revision"
-    WHERE "segment"."customerSeq" = ? AND "segment"."day" BETWEEN ? AND ?
-    ORDER BY "segment"."day", "segment"."part"`,
+    `SELECT "id", "day", "revision", "rowCount" FROM "eventSegments"
+     WHERE "customerSeq" = ? AND "day" BETWEEN ? AND ? ORDER BY "day", "part"`,
   );
   const [from = 0] = boundsEpochMs;
   const lastDay = dayOf((boundsEpochMs.at(-1) ?? from) - 1);
-  const rows = headers.all((rule?.['id'] as bigint) ?? null, customerSeq, dayOf(from), lastDay);
+  const rows = headers.all(customerSeq, dayOf(from), lastDay);
   let interval = 0;
   for (const header of rows as unknown as readonly HeaderRow[]) {
     const start = header[1] * millisecondsPerDay;
     while ((boundsEpochMs[interval + 1] ?? Infinity) <= start) interval += 1;
-    readSegment(reading, header, interval);
+    readSegment(reading, header, { interval, ruleId: rule?.['id'] as bigint | undefined });
   }
 }
 
 /** `interval` is the first that may share an instant with the segment's day. */
-function readSegment(reading: Reading, header: HeaderRow, interval: number): void {
+function readSegment(
+  reading: Reading,
+  header: HeaderRow,
+  { interval, ruleId }: { readonly interval: number; readonly ruleId: bigint | undefined },
+): void {
   const { boundsEpochMs } = reading.request;
   const start = header[1] * millisecondsPerDay;
   const end = start + millisecondsPerDay;
   const isWhole = (boundsEpochMs[interval] ?? Infinity) <= start && end <= (boundsEpochMs[interval + 1] ?? -Infinity);
   const share = unassignedShare(reading.attribution, { fromEpochMs: start, toEpochMs: end });
   if (isWhole && reading.request.isStanding && share !== 'part') {
-    const totals = totalsOf(reading, header);
+    const totals = totalsOf(reading, header, ruleId);
     if (totals !== undefined) {
       addTotals(reading, totals, { interval, takesUnassigned: share === 'all' });
       return;
     }
   }
-  const segment = loadSegment(reading.connection, header[0]);
+  const segment = reading.cache.segment({ id: header[0], revision: header[2] });
   for (let each = interval; each + 1 < boundsEpochMs.length; each += 1) {
     const from = Math.max(0, (boundsEpochMs[each] ?? 0) - start);
     const to = Math.min(millisecondsPerDay, (boundsEpochMs[each + 1] ?? 0) - start);
@@ -127,15 +128,15 @@ function unassignedShare(attribution: Attribution | undefined, day: EpochInterva
   return covers ? 'none' : 'part';
 }
 
-export function loadSegment(connection: SqliteConnection, id: number | bigint): Segment {
-  const row = connection.prepare('SELECT "data" FROM "eventSegments" WHERE "id" = ?').get(id);
-  return decodeSegment(row?.['data'] as Uint8Array);
-}
-
-function totalsOf(reading: Reading, [id, , revision, rowCount, cells]: HeaderRow): Totals | undefined {
-  if (cells !== null) return JSON.parse(cells) as Totals;
+function totalsOf(
+  reading: Reading,
+  [id, , revision, rowCount]: HeaderRow,
+  ruleId: bigint | undefined,
+): Totals | undefined {
+  const kept = reading.cache.totals({ id, revision }, ruleId);
+  if (kept !== undefined) return kept;
   if (rowCount < reading.leastKept) return undefined;
-  const segment = loadSegment(reading.connection, id);
+  const segment = reading.cache.segment({ id, revision });
   if (lacksColumn(segment, reading.query)) return undefined;
   const totals = computeTotals(segment, reading.query);
   const { rulesText } = reading;

@@ -11,6 +11,7 @@ import type { EventPage, EventQuery, EventScan, EventStore, ScannedEvent } from 
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { appendEvents, selectStored, storedEvent } from './sqlite-event-append.ts';
 import { listEventFaults, listUpkeepFaults, rebuildDerived } from './sqlite-event-check.ts';
+import { createReadingCache } from './sqlite-event-cache.ts';
 import { createSqliteEventKeys } from './sqlite-event-keys.ts';
 import { findEvents } from './sqlite-event-places.ts';
 import { readSegments } from './sqlite-event-readings.ts';
@@ -33,6 +34,7 @@ export function createSqliteEventStore(
   thresholds: UpkeepThresholds = usualThresholds,
 ): SqliteEventStore {
   const keys = createSqliteEventKeys(connection);
+  const cache = createReadingCache(connection);
   let found: FoundTotals[] = [];
   return {
     async append(_tx, orgId, events, canReplace) {
@@ -43,7 +45,7 @@ export function createSqliteEventStore(
       scan(inTransaction(connection), request, onEvent);
     },
     async aggregate(_tx, request) {
-      const answer = readSegments(inTransaction(connection), request, thresholds);
+      const answer = readSegments(inTransaction(connection), request, { leastKept: thresholds.leastKept, cache });
       if (connection.isWriting) keepTotals(connection, answer.found);
       else if (!connection.isReadOnly && found.length < mostFound) found.push(...answer.found);
       return answer.readings;

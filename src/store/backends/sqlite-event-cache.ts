@@ -1,0 +1,81 @@
+/**
+ * Segments and totals as they were last read, for a process that answers many questions. What has one id and one revision
+ * never changes once it is committed, since revisions only rise; what a transaction reads while it writes is not kept, for it
+ * may be undone and its revision given to something else.
+ */
+
+import { decodeSegment } from '../event-segment-bytes.ts';
+import type { Segment } from '../event-segment.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import type { Totals } from './sqlite-event-totals.ts';
+
+export interface SegmentVersion {
+  readonly id: number;
+  readonly revision: number;
+}
+
+export interface ReadingCache {
+  readonly segment: (version: SegmentVersion) => Segment;
+  /** Undefined where none are kept. */
+  readonly totals: (version: SegmentVersion, ruleId: bigint | undefined) => Totals | undefined;
+}
+
+/** Events in the segments that are held, some 100 bytes each once their columns are unpacked. */
+const heldEvents = 400_000;
+const heldTotals = 4_096;
+
+export function createReadingCache(connection: SqliteConnection): ReadingCache {
+  const segments = new Map<string, Segment>();
+  const totals = new Map<string, Totals>();
+  let handle = connection.handleCount;
+  let eventCount = 0;
+
+  /** Another handle may be of another file. */
+  function forgetOtherFile(): void {
+    if (handle === connection.handleCount) return;
+    handle = connection.handleCount;
+    segments.clear();
+    totals.clear();
+    eventCount = 0;
+  }
+
+  return {
+    segment({ id, revision }) {
+      forgetOtherFile();
+      const key = `${id} ${revision}`;
+      const known = segments.get(key);
+      if (known !== undefined) return known;
+      const segment = loadSegment(connection, id);
+      if (connection.isWriting || segment.rowCount > heldEvents) return segment;
+      segments.set(key, segment);
+      eventCount += segment.rowCount;
+      for (const [oldest, { rowCount }] of segments) {
+        if (eventCount <= heldEvents) break;
+        segments.delete(oldest);
+        eventCount -= rowCount;
+      }
+      return segment;
+    },
+    totals({ id, revision }, ruleId) {
+      if (ruleId === undefined) return undefined;
+      forgetOtherFile();
+      const key = `${id} ${revision} ${ruleId}`;
+      const known = totals.get(key);
+      if (known !== undefined) return known;
+      const kept = connection
+        .prepare('SELECT "cells" FROM "eventTotals" WHERE "segmentId" = ? AND "ruleId" = ? AND "revision" = ?')
+        .get(id, ruleId, revision);
+      if (kept === undefined) return undefined;
+      const found = JSON.parse(kept['cells'] as string) as Totals;
+      if (connection.isWriting) return found;
+      totals.set(key, found);
+      if (totals.size > heldTotals) totals.delete(totals.keys().next().value ?? key);
+      return found;
+    },
+  };
+}
+
+function loadSegment(connection: SqliteConnection, id: number): Segment {
+  const row = connection.prepare('SELECT "data" FROM "eventSegments" WHERE "id" = ?').get(id);
+  return decodeSegment(row?.['data'] as Uint8Array);
+}
