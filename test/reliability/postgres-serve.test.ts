@@ -1,7 +1,7 @@
 /** Reliability 8 on PostgreSQL: four servers share one book under load, and what is done once is done once. */
 
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -118,6 +118,13 @@ describe.runIf(postgres !== undefined)('four servers on one PostgreSQL database'
     expect(kinds.filter((kind) => kind === 'customer.created')).toHaveLength(16);
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(17);
   }, 60_000);
+
+  test.runIf(process.platform === 'linux')('no list of processes shows the password of a server', async () => {
+    const words = ['--database', world.store.location.replace('//tally@', '//tally:secret@')];
+    const server = await serveProgram(words, { home });
+    expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).not.toContain('secret');
+    await server.stop();
+  });
 
   test('each invoice that falls due is finalized once, and legal numbers have no gaps', async () => {
     const count = inTier(6, 60);

@@ -25,6 +25,7 @@ export interface Outcome {
 }
 
 export interface Serving {
+  readonly pid: number;
   readonly url: string;
   readonly stop: () => Promise<void>;
 }
@@ -50,6 +51,7 @@ export async function serveProgram(words: readonly string[], options: ProgramOpt
   if (url === undefined) throw new Error(`serve ended: ${await errors}`);
   return {
     url,
+    pid: child.pid ?? 0,
     stop: async () => {
       child.kill('SIGTERM');
       await ended;

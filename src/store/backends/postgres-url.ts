@@ -26,6 +26,7 @@ export function connectionOf(url: string): PoolConfig {
     connectionTimeoutMillis: limits.connectTimeoutMilliseconds,
     idleTimeoutMillis: limits.databaseIdleMilliseconds,
     keepAlive: true,
+    keepAliveInitialDelayMillis: limits.connectTimeoutMilliseconds,
     application_name: 'tallybook',
     statement_timeout: limits.statementMilliseconds,
     idle_in_transaction_session_timeout: limits.statementMilliseconds,
