@@ -84,10 +84,15 @@ function embeddedProfile(flags: AddFlags, { flags: { database, org } }: Session)
   }
   const profile = {
     environment: 'embedded' as const,
-    ...(database === undefined ? {} : { database }),
+    ...(database === undefined ? {} : { database: fromAnywhere(database) }),
     ...(org === undefined ? {} : { organization: org }),
   };
   return { profile, key: undefined };
+}
+
+/** A profile is used in other directories than the one that it was made in. */
+function fromAnywhere(database: string): string {
+  return /^[a-z][a-z\d+.-]+:|^:memory:$/i.test(database) ? database : resolve(database);
 }
 
 async function remoteProfile(

@@ -8,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
@@ -126,13 +126,25 @@ describe('a profile', () => {
     await shell.run('profile use box');
     await shell.run('profile add local --environment embedded --database ./x.db');
     expect((await shell.run('profile list')).stdout).toBe(
-      'box\tsandbox\thttps://box.example.com\ttrue\nlocal\tembedded\t./x.db\tfalse\n',
+      `box\tsandbox\thttps://box.example.com\ttrue\nlocal\tembedded\t${resolve('x.db')}\tfalse\n`,
     );
     await shell.run('profile use local');
     expect(await shown(shell)).toMatchObject({
       profile: ['local', 'tally profile use'],
-      database: ['./x.db', 'profile'],
+      database: [resolve('x.db'), 'profile'],
     });
+  });
+
+  test.each([
+    ['books/x.db', resolve('books/x.db')],
+    ['/srv/x.db', '/srv/x.db'],
+    ['sqlite:/srv/x.db', 'sqlite:/srv/x.db'],
+    [':memory:', ':memory:'],
+    ['postgres://localhost/books', 'postgres://localhost/books'],
+  ])('of the database %s is of the same one in every directory', async (database, kept) => {
+    const shell = createShell();
+    await shell.run(`profile add local --environment embedded --database ${database}`);
+    expect(await shown(shell, '--profile local')).toMatchObject({ database: [kept, 'profile'] });
   });
 
   test('goes with its key when it is removed', async () => {
@@ -165,7 +177,7 @@ describe('a profile', () => {
   test('called constructor is one like any other', async () => {
     const shell = createShell();
     await shell.run('profile add constructor --environment embedded --database ./c.db');
-    expect(await shown(shell, '--profile constructor')).toMatchObject({ database: ['./c.db', 'profile'] });
+    expect(await shown(shell, '--profile constructor')).toMatchObject({ database: [resolve('c.db'), 'profile'] });
   });
 
   test('whose address was changed by hand does not send its key there', async () => {
