@@ -47,7 +47,7 @@ describe('tally doctor', () => {
   test('says nothing on standard output when all is right, and what it looked at beside it', async () => {
     const { exitCode, stdout, stderr } = await stage.tally(['doctor', '--full']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
-    expect(stderr).toMatch(/^default: 1 contracts, 2 invoices, 1 ledger entries, head [0-9a-f]{64}$/m);
+    expect(stderr).toMatch(/^default: 1 contract, 2 invoices, 1 ledger entry, head [0-9a-f]{64}$/m);
     expect(stderr).toMatch(/stage\.db, schema \d+: 0 findings$/m);
     expect((await stage.tally(['doctor', '--quiet'], { isTerminal: true })).stdout).toBe('');
   });

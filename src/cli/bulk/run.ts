@@ -15,6 +15,7 @@ import { confirmWrite, mayAsk } from '../prompts.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import type { Target } from '../target.ts';
+import { counted } from '../views/blocks.ts';
 import { applyUnits } from './apply.ts';
 import type { Applied, RowOutcome } from './apply.ts';
 import { kindOf } from './kind.ts';
@@ -66,11 +67,13 @@ async function planOf({ command, given, local }: Invocation, session: Session, o
 function refuse({ problems, refusals }: Plan, session: Session, { context }: OpenForWriting): void {
   if (problems.length > 0) {
     tellProblems(problems, session);
-    throw new InvalidInputError([{ path: '', message: `${problems.length} rows cannot be sent: nothing was sent` }]);
+    throw new InvalidInputError([
+      { path: '', message: `${counted(problems.length, 'row')} cannot be sent: nothing was sent` },
+    ]);
   }
   if (refusals.length === 0) return;
   tellProblems(refusals, session);
-  throw new BillingError('refused', `the policy forbids ${refusals.length} rows: nothing was sent`, {
+  throw new BillingError('refused', `the policy forbids ${counted(refusals.length, 'row')}: nothing was sent`, {
     hint: `the rules are in ${context.policy?.path ?? 'the policy file'}; --override-policy REASON goes past them, and is journaled`,
   });
 }

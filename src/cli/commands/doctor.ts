@@ -3,10 +3,12 @@
 import { BillingError } from '../../errors.ts';
 import type { Examination } from '../../operations/findings.ts';
 import { findingColumns } from '../../operations/maintenance.ts';
+import type { Maintenance } from '../../operations/maintenance.ts';
 import { checkFields, render } from '../output.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { requireEmbedded } from '../target.ts';
+import { counted } from '../views/blocks.ts';
 import type { CommandModule } from './index.ts';
 
 const view = { rows: 'data.findings', columns: findingColumns } as const;
@@ -49,7 +51,7 @@ async function doctor(
   checkFields(output, fields, view);
   const { database } = requireEmbedded(await session.target(), 'doctor');
   const maintenance = await dependencies.openMaintenance();
-  if (rebuild === true) await maintenance.rebuild(database);
+  if (rebuild === true) await rebuildDerived(session, database, maintenance);
   const data = await maintenance.examine(database, { isFull: full === true });
   const { stdout } = terminal;
   // A table of nothing says less than the summary beside it.
@@ -64,16 +66,27 @@ async function doctor(
   });
 }
 
+async function rebuildDerived({ flags, terminal }: Session, database: string, maintenance: Maintenance): Promise<void> {
+  const words =
+    flags.dryRun === true
+      ? 'what is derived from events would be made anew'
+      : (await maintenance.rebuild(database))
+        ? 'what is derived from events was made anew'
+        : 'nothing is derived from events here';
+  if (flags.quiet !== true) terminal.err(say`${database}: ${words}\n`);
+}
+
 function tellSummary(
   { database, schemaVersion, organizations, findingCount, findings }: Examination,
   session: Session,
 ) {
   const { terminal } = session;
   for (const { name, contractCount, invoiceCount, entryCount, ledgerHead } of organizations) {
+    const entries = entryCount === 1 ? '1 ledger entry' : `${entryCount} ledger entries`;
     terminal.err(
-      say`${name}: ${contractCount} contracts, ${invoiceCount} invoices, ${entryCount} ledger entries, head ${ledgerHead}\n`,
+      say`${name}: ${counted(contractCount, 'contract')}, ${counted(invoiceCount, 'invoice')}, ${entries}, head ${ledgerHead}\n`,
     );
   }
   const listed = findings.length === findingCount ? '' : `, ${findings.length} of them listed`;
-  terminal.err(say`${database}, schema ${schemaVersion}: ${findingCount} findings${listed}\n`);
+  terminal.err(say`${database}, schema ${schemaVersion}: ${counted(findingCount, 'finding')}${listed}\n`);
 }
