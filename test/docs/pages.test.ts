@@ -1,0 +1,101 @@
+/** Every page for readers, performed by bash on a terminal, or in a pipe where the page is for CI: what it prints is what the page says. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+import { describe, expect, test } from 'vitest';
+
+import { pageOf, parsePage, performances, scriptOf } from './page.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const mark = 'END-OF-PART';
+const reader = '/home/ada';
+const usualPort = '8787';
+
+/** Writes what was printed into the pages; what differs from run to run is then to be made `…` by hand. */
+const isRecording = process.env['TALLY_RECORD_PAGES'] === '1';
+
+/** Of a machine that does much else: a page is up to thirty commands, each a process. */
+const timeout = 120_000;
+
+const pages = [
+  { path: 'docs/grant-credits-from-csv.md', isTerminal: true },
+  { path: 'docs/close-the-month.md', isTerminal: true },
+  { path: 'docs/simulate-a-price-change.md', isTerminal: true },
+  { path: 'docs/test-billing-in-ci.md', isTerminal: false },
+  { path: 'docs/serve-a-sandbox.md', isTerminal: true },
+  { path: 'docs/move-between-environments.md', isTerminal: true },
+] as const;
+
+describe('a page prints what it says', () => {
+  test.concurrent.each(pages)(
+    '$path',
+    async ({ path, isTerminal }) => {
+      const page = readFileSync(join(root, path), 'utf8');
+      const performed = await perform(page, isTerminal);
+      if (isRecording) writeFileSync(join(root, path), performed);
+      expect(performed).toBe(page);
+    },
+    timeout,
+  );
+});
+
+async function perform(page: string, isTerminal: boolean): Promise<string> {
+  const home = mkdtempSync(join(tmpdir(), 'tally-page-'));
+  const port = await freePort();
+  try {
+    const parts = parsePage(page);
+    const printed = await runBash(scriptOf(parts, mark).replaceAll(usualPort, port), home, isTerminal);
+    const shown = withoutProgress(printed).replaceAll(home, reader).replaceAll(port, usualPort);
+    return pageOf(parts, performances(shown, mark));
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+}
+
+/** Ends what the page left running, so that a page which breaks off leaves no server behind. */
+const beginning = `
+cd; stty cols 120 2> /dev/null
+exec < /dev/null
+trap 'kill $(jobs -p) 2> /dev/null' EXIT
+`;
+
+async function runBash(script: string, home: string, isTerminal: boolean): Promise<string> {
+  const bin = join(home, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'tally'), `#!/bin/sh\nexec '${process.execPath}' '${root}bin/tally.js' "$@"\n`);
+  chmodSync(join(bin, 'tally'), 0o755);
+  cpSync(join(root, 'examples'), join(home, 'examples'), { recursive: true });
+  writeFileSync(join(bin, 'page.sh'), beginning + script);
+  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: home, TERM: 'xterm', LANG: 'C.UTF-8', NO_COLOR: '1' };
+  // script(1) gives the shell a terminal of its own, whatever this process has.
+  const [command, words] = isTerminal
+    ? ['script', ['--quiet', '--return', '--command', `bash ${bin}/page.sh`, '/dev/null']]
+    : ['sh', ['-c', `exec bash ${bin}/page.sh 2>&1`]];
+  const child = spawn(command, words, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  const printed = await text(child.stdout);
+  await ended;
+  return printed.replaceAll('\r\n', '\n');
+}
+
+/** A bar of progress is drawn over and over, and says how long it took. */
+function withoutProgress(printed: string): string {
+  return printed.replaceAll(/\u001B7[^]*?\u001B8\n?/g, '');
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return String(port);
+}
