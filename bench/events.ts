@@ -1,12 +1,13 @@
 /** Events at 1 or 10 million: how fast they come in and are read, exactness and size, beside bare SQLite in the same run. */
 
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
 import { eventAt, lineAt } from './event-data.ts';
 import {
   arrayRates,
+  bareImportRate,
   bareIngestRate,
   fillBare,
   keyReadMicroseconds,
@@ -18,6 +19,7 @@ import {
   syncRate,
 } from './event-limits.ts';
 import { costOf, type EventService, ingestRate, openService } from './event-service.ts';
+import type { InstalledPackage } from './installed-package.ts';
 import { median } from './measure.ts';
 import type { Result } from './report.ts';
 
@@ -27,8 +29,9 @@ const slices = 6;
 /** Bytes of disk that the largest files of a run come to. */
 export const eventDiskBytes = (count: number): number => count * 800;
 
-export async function measureEvents(folder: string, count: number): Promise<Result[]> {
+export async function measureEvents({ folder, run }: InstalledPackage, count: number): Promise<Result[]> {
   const place = { folder, count };
+  const imported = await measureImportOfLines(place, run);
   const small = await filledCost(place);
   const first = await measureEmpty(place);
   const bare = fillBare(join(folder, 'large.db'), count - slices * slice);
@@ -38,6 +41,7 @@ export async function measureEvents(folder: string, count: number): Promise<Resu
     const last = await measureFull({ service, bare, count });
     return [
       ...first.results,
+      ...imported,
       ...fullResults(count, first, last),
       ...(await measureReading({ service, bare, count, small, folder })),
       ...(await measureExactness(service, count)),
@@ -147,6 +151,39 @@ function fullResults(count: number, first: Rates, last: Rates): Result[] {
       ratio: last.service / last.bare,
       ratioTo: 'one unique index',
       lowestRatio: 2,
+    },
+  ];
+}
+
+const importedLines = 200_000;
+
+/** The command reads the file, against a loop that parses and inserts: the best of two rounds each. */
+async function measureImportOfLines({ folder, count }: Place, run: InstalledPackage['run']): Promise<Result[]> {
+  const [file, database, bare] = ['lines.ndjson', 'imported.db', 'lines.db'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  writeFileSync(file, `${Array.from({ length: importedLines }, (_, i) => lineAt(i, count)).join('\n')}\n`);
+  const rates: Rates[] = [];
+  for (let round = 0; round < 2; round += 1) {
+    const service = await openService(database, { meters: 1 });
+    await service.close();
+    const { milliseconds } = run('--database', database, 'import', 'events', file, '-o', 'json');
+    rates.push({ bare: bareImportRate(file, bare), service: (importedLines / milliseconds) * 1000 });
+  }
+  for (const each of [database, bare, file]) removeDatabase(each);
+  const limit = Math.max(...rates.map((rate) => rate.bare));
+  const measured = Math.max(...rates.map((rate) => rate.service));
+  return [
+    { name: 'L1n: lines of a file parsed and inserted, batches of 10,000', measured: limit, unit: 'events/s' },
+    {
+      name: `goal 1: \`tally import events\` of ${importedLines.toLocaleString('en-US')} lines, its start included`,
+      measured,
+      unit: 'events/s',
+      ratio: measured / limit,
+      ratioTo: 'L1n',
+      lowestRatio: 0.5,
     },
   ];
 }

@@ -48,7 +48,7 @@ const parts = {
   'bill-run': measureBillRun,
   ledger: measureLedger,
   http: measureHttp,
-  events: async ({ folder }: InstalledPackage) => await measureEvents(folder, eventCount),
+  events: async (installed: InstalledPackage) => await measureEvents(installed, eventCount),
 };
 const chosen = Object.entries(parts).filter(([name]) => values.only === undefined || values.only === name);
 if (chosen.length === 0) throw new Error(`--only must be one of: ${Object.keys(parts).join(', ')}`);

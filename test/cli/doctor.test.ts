@@ -52,6 +52,19 @@ describe('tally doctor', () => {
     expect((await stage.tally(['doctor', '--quiet'], { isTerminal: true })).stdout).toBe('');
   });
 
+  test('makes anew what is derived from events where it is told to, and only says so with --dry-run', async () => {
+    const wrong = await wrongBook();
+    const copy = join(stage.directory, 'copy.db');
+    damage(copy, ({ run }) => run('INSERT INTO eventTail VALUES (1, 5, 99)'));
+    const doctor = async (...flags: string[]) => await stage.tally(['doctor', '--full', '--database', copy, ...flags]);
+    expect(await doctor('--rebuild', '--dry-run')).toMatchObject({ exitCode: 10 });
+    expect((await doctor()).stderr).toContain('tally doctor --rebuild');
+    const { exitCode, stderr } = await doctor('--rebuild');
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(`${copy}: what is derived from events was made anew\n`);
+    expect(await stage.tally(['doctor', '--rebuild', '--quiet', '--database', wrong])).toMatchObject({ exitCode: 10 });
+  });
+
   test('ends with 10 when something is wrong, names it, and says what to do', async () => {
     const wrong = await wrongBook();
     const { exitCode, stdout, stderr } = await stage.tally(['doctor', '--database', wrong, '--json', 'check,severity']);
