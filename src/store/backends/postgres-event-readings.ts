@@ -128,6 +128,10 @@ const normalized = (texts: readonly string[]): string[] => texts.map((text) => t
 const plainNumber = String.raw`^-?[0-9]{1,15}(\.[0-9]{1,40})?$`;
 const anyNumber = String.raw`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,9})?$`;
 
+/** A short JSON number without an exponent is a plain one, which is seen sooner than by a pattern. */
+const plainValue = `CASE WHEN "isNumber" AND length("value") <= 15 AND strpos("value", 'e') = 0 AND strpos("value", 'E') = 0
+    OR "value" ~ '${plainNumber}' THEN "value"::numeric END`;
+
 const operators = { SUM: 'sum', MAX: 'max', MIN: 'min', COUNT: 'count' } as const;
 
 function statementOf(
@@ -152,7 +156,10 @@ function statementOf(
     ...(plan.needsEventName ? ['"name"'] : []),
     ...plan.names.map((_, key) => `"key${key}"`),
   ];
-  if (!isCount) columns.push(`${numberTextOf(`"member${plan.names.length}"`)} AS "value"`);
+  if (!isCount) {
+    const value = `"member${plan.names.length}"`;
+    columns.push(`${numberTextOf(value)} AS "value"`, `left(${value}::text, 1) <> '"' AS "isNumber"`);
+  }
   const results = isCount
     ? ['count(*) AS "events"']
     : [
@@ -162,7 +169,7 @@ function statementOf(
         `${operators[aggregationType]}("plain") AS "quantity"`,
       ];
   const odd = isCount ? [] : [String(groups.length + 1)];
-  const plain = isCount ? '' : `, CASE WHEN "value" ~ '${plainNumber}' THEN "value"::numeric END AS "plain"`;
+  const plain = isCount ? '' : `, ${plainValue} AS "plain"`;
   // OFFSET keeps the server from computing a text again wherever it is looked at.
   return {
     text: `SELECT ${[...groupNames, ...results].join(', ')} FROM (
