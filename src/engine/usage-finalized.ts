@@ -32,6 +32,8 @@ interface FinalizedUsage extends EpochInterval {
 export interface EventOwners {
   /** The contracts of a customer, oldest first. */
   readonly contractsOf: (customerId: string) => readonly ContractSpan[];
+  /** Whether any usage of a customer is on a finalized invoice; where none is, no event has to be looked at. */
+  readonly hasFinalized: (customerId: string) => boolean;
   /** Whether a finalized invoice would bill the event, on any meter. */
   readonly isFinalized: (event: BilledEvent) => boolean;
 }
@@ -53,6 +55,7 @@ export async function loadEventOwners(
   );
   return {
     contractsOf: (customerId) => contracts.get(customerId) ?? [],
+    hasFinalized: (customerId) => (finalized.get(customerId) ?? []).length > 0,
     isFinalized: (event) => (finalized.get(event.customerId) ?? []).some((usage) => holds(usage, event)),
   };
 }

@@ -40,10 +40,10 @@ export async function recordEvents(
     incomingOf(context, input, { keyWithoutOne: `${requestId}-${index}`, customerId: customerIds[index] ?? '' }),
   );
   checkRules(context, { incoming, owners, prefixOf });
-  const events = incoming.map(({ event, properties }) => ({
-    ...event,
-    isLate: owners.isFinalized({ ...event, properties }),
-  }));
+  const events = incoming.map(({ event, properties }) => {
+    const isLate = owners.hasFinalized(event.customerId) && owners.isFinalized({ ...event, properties });
+    return isLate ? { ...event, isLate } : event;
+  });
   await append(context, { events, incoming, owners });
   await exhaustBudgets(context, { incoming, owners });
   return { keys: events.map((event) => event.idempotencyKey), requestId };
