@@ -26,6 +26,7 @@ const isRecording = process.env['TALLY_RECORD_PAGES'] === '1';
 const timeout = 120_000;
 
 const pages = [
+  { path: 'README.md', isTerminal: true },
   { path: 'docs/grant-credits-from-csv.md', isTerminal: true },
   { path: 'docs/close-the-month.md', isTerminal: true },
   { path: 'docs/simulate-a-price-change.md', isTerminal: true },
