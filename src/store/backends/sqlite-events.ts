@@ -8,6 +8,7 @@ import type { SQLInputValue } from 'node:sqlite';
 
 import { ReusedEvent } from '../event-content.ts';
 import type { EventPage, EventQuery, EventScan, EventStore, ScannedEvent } from '../event-store.ts';
+import { createKeyHash } from '../key-hash.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { appendEvents, selectStored, storedEvent } from './sqlite-event-append.ts';
 import { listEventFaults, listUpkeepFaults, rebuildDerived } from './sqlite-event-check.ts';
@@ -57,13 +58,14 @@ export function createSqliteEventStore(
       return page(inTransaction(connection), query, ['"event"."isLate" = 1']);
     },
     async listVersions(_tx, orgId, idempotencyKey) {
-      const rows = inTransaction(connection)
-        .prepare(
-          `${selectStored('eventVersions')} WHERE "customer"."orgId" = ? AND "event"."idempotencyKey" = ?
-           ORDER BY "event"."version"`,
-        )
-        .all(orgId, idempotencyKey);
-      return rows.map(storedEvent);
+      const select = inTransaction(connection).prepare(
+        `${selectStored('eventVersions')}
+         WHERE "event"."eventSeq" = ? AND "customer"."orgId" = ? AND "event"."idempotencyKey" = ?
+         ORDER BY "event"."version"`,
+      );
+      keys.prepare(1);
+      const candidates = keys.candidates(createKeyHash(orgId)(idempotencyKey));
+      return candidates.flatMap((eventSeq) => select.all(eventSeq, orgId, idempotencyKey).map(storedEvent));
     },
     async listFaults(_tx, orgId) {
       return listEventFaults(inTransaction(connection), orgId);
@@ -146,10 +148,22 @@ function page(connection: SqliteConnection, query: EventQuery, demands: readonly
   const rows = connection
     .prepare(`${selectStored('events')} ${where} ORDER BY "event"."seq" DESC LIMIT ? OFFSET ?`)
     .all(...values, query.limit, query.offset);
+  if (texts.length === 1) return { rows: rows.map(storedEvent), total: countAll(connection, query.orgId) };
   const counted = connection
     .prepare(`SELECT count(*) AS "total" FROM "events" AS "event"
       JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
       JOIN "eventNames" AS "name" ON "name"."id" = "event"."nameId" ${where}`)
     .get(...values);
   return { rows: rows.map(storedEvent), total: Number(counted?.['total']) };
+}
+
+/** What segments and the tail hold is every event once; counting rows one by one takes a second for ten million. */
+function countAll(connection: SqliteConnection, orgId: string): number {
+  const counts = connection
+    .prepare(
+      `SELECT (SELECT ifnull(sum("rowCount"), 0) FROM "customers" JOIN "eventSegments" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
+         + (SELECT count(*) FROM "customers" JOIN "eventTail" ON "customerSeq" = "seq" WHERE "orgId" = :orgId) AS "total"`,
+    )
+    .get({ orgId });
+  return Number(counts?.['total']);
 }
