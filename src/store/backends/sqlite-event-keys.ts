@@ -23,6 +23,14 @@ const piece = 1024;
 const mergedRuns = 8;
 /** Runs of about a million keys stay as they are: a larger merge would hold up a write for a second. */
 const highestLevel = 2;
+/** Taken out of the small table at once, where all keys stand in it: after an upgrade, or when they are made anew. */
+const longestRun = 2 ** 20;
+
+/** A run that is long from the beginning is not merged as if it were short. */
+function levelOf(count: number): number {
+  if (count >= longestRun) return highestLevel;
+  return count >= longestRun / mergedRuns ? 1 : 0;
+}
 /** How many times over a key is asked for in the tables before the filter is worth loading. */
 const filterPays = 40;
 
@@ -110,16 +118,31 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
   }
 
   function absorb(): void {
-    const rows = connection.prepare('SELECT "hash", "eventSeq" FROM "eventKeyTail" ORDER BY "hash", "eventSeq"').all();
-    if (rows.length === 0) return;
+    for (;;) {
+      const entries = readTail();
+      const count = entries.hashes.length;
+      if (count === 0) break;
+      writeRun(entries, levelOf(count));
+      if (count < longestRun) break;
+      connection
+        .prepare('DELETE FROM "eventKeyTail" WHERE ("hash", "eventSeq") <= (?, ?)')
+        .run(entries.hashes.at(-1) ?? 0, entries.seqs.at(-1) ?? 0);
+    }
     connection.execute('DELETE FROM "eventKeyTail"');
-    const entries: Entries = {
-      hashes: Float64Array.from(rows, (row) => Number(row['hash'])),
-      seqs: Float64Array.from(rows, (row) => Number(row['eventSeq'])),
-    };
-    writeRun(entries, 0);
     for (let level = 0; level < highestLevel && mergeLevel(level); level += 1);
     runs = listRuns();
+  }
+
+  function readTail(): Entries {
+    const rows = connection
+      .prepare('SELECT "hash", "eventSeq" FROM "eventKeyTail" ORDER BY "hash", "eventSeq" LIMIT ?')
+      .iterate(longestRun);
+    const [hashes, seqs]: [number[], number[]] = [[], []];
+    for (const row of rows) {
+      hashes.push(Number(row['hash']));
+      seqs.push(Number(row['eventSeq']));
+    }
+    return { hashes: Float64Array.from(hashes), seqs: Float64Array.from(seqs) };
   }
 
   function writeRun({ hashes, seqs }: Entries, level: number): void {
