@@ -97,10 +97,11 @@ function nextCommand(parts: readonly Part[], number: number): string | undefined
   return parts.slice(number + 1).find(({ kind }) => kind === 'command')?.lines[0];
 }
 
-const madeId = /(?!01900000-)[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const madeId = /(?!01900000-)[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|DRAFT-[0-9a-f]{8}/g;
 /** One that a column was too narrow for. */
 const cutId = /(?!01900000-)[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f-]+…/g;
-const nameless = (line: string) => line.replaceAll(madeId, 'ID').replaceAll(cutId, (id) => `ID of ${id.length}`);
+const nameless = (line: string) =>
+  line.replaceAll(madeId, (id) => `ID of ${id.length}`).replaceAll(cutId, (id) => `ID of ${id.length}`);
 
 interface Agreement {
   /** Does a line say what was printed? What its ids stand for is kept. */

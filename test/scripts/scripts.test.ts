@@ -14,7 +14,7 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 const names = readdirSync(folder).filter((name) => name.endsWith('.script'));
 const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 
-/** `npm run scripts` writes what the embedded service answers; the HTTP surface must then agree. */
+/** `TALLY_RECORD_SCRIPTS=1` writes what the embedded service answers; the HTTP surface must then agree. */
 const isRecording = process.env['TALLY_RECORD_SCRIPTS'] === '1';
 
 const postgres = await usePostgres();
