@@ -31,6 +31,8 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
     .addHelpText(
       'after',
       `
+The files of the examples come with the package: they are in "$(npm root -g)/tallybook/examples".
+
 Examples:
   # Play a scenario and hold it to what it expects
   tally simulate run examples/price-change.yaml
@@ -75,11 +77,11 @@ Examples:
     .command('compare')
     .summary('Real usage under another catalog, start date or grant')
     .description(
-      "Plays the contracts, credits and usage of a database twice in memory, as they were and under other conditions, and prints for each customer what is billed before and after. The database is copied and only read. The catalog is applied as 'tally catalog apply' does, and contracts are made anew on the plan of the same name; prices that a contract agreed on stay. Before is the replay of the unchanged history; BILLED, what the invoices say, differs where something cannot be repeated, which is noted.",
+      "Plays the contracts, credits and usage of a database twice in memory, as they were and under other conditions, and prints for each customer what is billed before and after. The database is copied and only read. The catalog is applied as 'tally catalog apply' does, and contracts are made anew on the plan of the same name; prices that a contract agreed on stay. Before is the replay of the unchanged history; BILLED, what the invoices say, differs where something cannot be repeated, which is noted. A database on a server is read as it is. A mirror that tally pull made (--database mirror.db) has no events: there the quantities on its invoices stand for them, each at the end of its billing period, so whole periods come to what they come to, and credits that lapse within one are the exception, which is noted. Prices agreed on and rates are read off the lines; meters of the other catalog count what was invoiced.",
     )
     .usage('[flags]')
     .option('--catalog <file>', 'under this catalog file')
-    .option('--start-date <date>', 'with this first day of service for every contract')
+    .option('--start-date <date>', 'with this first day of service for every contract; not on a mirror')
     .option(
       '--grant <fields>',
       'with a promotional grant: amount-cents=…,customer=…,at=…,expires-at=…; to every customer, at the start of the contract and for good where these are left out; repeatable',

@@ -11,19 +11,20 @@ export type Delivery = ResponseBody<'webhooks.deliveries'>['data'][number];
 type ListName = 'customers.list' | 'contracts.list' | 'invoices.list' | 'webhooks.deliveries' | 'usage.events';
 type RowOf<N extends ListName> = ResponseBody<N>['data'][number];
 
-/** Every row, oldest first. Nobody else writes meanwhile. */
+/** Every row, oldest first. A row that others moved to the next page meanwhile is kept once. */
 export async function everyRow<N extends ListName>(
   billing: Billing,
   name: N,
   query: Readonly<Record<string, string>> = {},
 ): Promise<RowOf<N>[]> {
-  const rows: RowOf<N>[] = [];
-  for (;;) {
-    const paged = { ...query, limit: String(limits.pageSize), offset: String(rows.length) };
+  const rows = new Map<string, RowOf<N>>();
+  for (let offset = 0; ;) {
+    const paged = { ...query, limit: String(limits.pageSize), offset: String(offset) };
     const { body } = await billing.call(name, { query: paged });
     const { data, hasMore } = body as { readonly data: readonly RowOf<N>[]; readonly hasMore: boolean };
-    rows.push(...data);
-    if (!hasMore) return rows.toReversed();
+    for (const row of data) rows.set(row.id, row);
+    offset += data.length;
+    if (!hasMore || data.length === 0) return [...rows.values()].toReversed();
   }
 }
 

@@ -1,14 +1,9 @@
 /** `tally simulate compare`: real usage under another catalog, start or grant, beside what it comes to as it was. */
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import * as z from 'zod';
 
 import { BillingError, InvalidInputError } from '../../errors.ts';
 import { centsInput, dateInput, dateOrTimestampInput, text } from '../../operations/fields.ts';
-import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
 import { issuesOf } from '../../operations/parse.ts';
 import { readCatalogFile } from '../catalog/file.ts';
@@ -24,10 +19,10 @@ import { amountText, wireText } from '../rows.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { requireEmbedded } from '../target.ts';
-import type { EmbeddedTarget } from '../target.ts';
 import { compare } from './comparison.ts';
 import type { Comparison } from './comparison.ts';
-import { readHistory } from './history.ts';
+import { readSource } from './history-source.ts';
+import type { HistorySource } from './history-source.ts';
 import type { History } from './history.ts';
 import { replay, unchanged } from './replay.ts';
 import type { Conditions, ExtraGrant } from './replay.ts';
@@ -56,10 +51,15 @@ export async function runComparison(flags: CompareFlags, session: Session): Prom
       ? undefined
       : readCatalogFile(await readTextFile(flags.catalog, terminal), flags.catalog);
   const target = requireEmbedded(await session.target(), 'simulate compare');
-  const { history, now } = await historyOf(target, window.to, flags.customer ?? [], session);
-  const conditions = { catalog, startDate, grants: grants.map((grant) => forCustomer(grant, history)) };
-  const until = window.to === undefined ? now : `${window.to}T00:00:00.000Z`;
-  const comparison = await compared(history, conditions, { from: window.from, until }, session);
+  const source = await readSource(target, { only: flags.customer ?? [], to: window.to, catalog, startDate }, session);
+  const { history } = source;
+  const conditions = {
+    catalog: source.catalog,
+    startDate,
+    grants: grants.map((grant) => forCustomer(grant, history)),
+  };
+  const until = window.to === undefined ? source.now : `${window.to}T00:00:00.000Z`;
+  const comparison = await compared(source, conditions, { from: window.from, until }, session);
   if (flags.chart === true)
     terminal.out(drawComparison(comparison.customers, chartStyle(terminal.stdout, flags.ascii === true)));
   else terminal.out(await render({ data: comparison }, view, { choice: output, fields, stdout: terminal.stdout }));
@@ -89,51 +89,8 @@ const view: View = {
   ],
 };
 
-/** Reads a copy, so that the database itself is only ever read. */
-async function historyOf(
-  target: EmbeddedTarget,
-  to: string | undefined,
-  only: readonly string[],
-  session: Session,
-): Promise<{ readonly history: History; readonly now: string }> {
-  const { dependencies } = session;
-  const directory = await mkdtemp(join(tmpdir(), 'tallybook-simulation-'));
-  try {
-    const copy = join(directory, 'copy.db');
-    const maintenance = await dependencies.openMaintenance();
-    await maintenance.backUp({ from: target.database, to: copy });
-    const opened = await dependencies.openBilling(
-      { ...target, database: copy, isDefault: false },
-      { timeoutMilliseconds: undefined },
-    );
-    try {
-      const now = await nowOf(opened.billing);
-      const until = to === undefined ? now : `${to}T00:00:00.000Z`;
-      return { history: await readHistory(opened.billing, { only, until }), now };
-    } finally {
-      await opened.close();
-    }
-  } catch (cause) {
-    if (!(cause instanceof BillingError) || cause.kind !== 'notOffered') throw cause;
-    throw new BillingError(
-      'notOffered',
-      `${target.database} mirrors another service, which lists no events: there is no usage to play again`,
-      {
-        cause,
-        hint: 'make contracts like these in a database, and import the events into it',
-      },
-    );
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
-async function nowOf(billing: Billing): Promise<string> {
-  return (await billing.call('clock.show')).body.data.now;
-}
-
 async function compared(
-  history: History,
+  { history, notes, isMirror, until: last }: HistorySource,
   conditions: Conditions,
   { from, until }: { readonly from: string | undefined; readonly until: string },
   session: Session,
@@ -144,13 +101,14 @@ async function compared(
     const options = (done: number) => ({
       dependencies: session.dependencies,
       start,
-      until,
+      until: last,
       onProgress: ({ events }: { readonly events: number }) =>
         progress.update({ rows: done + events, done: done + events }),
     });
     const before = await replay(history, unchanged, options(0));
     const after = await replay(history, conditions, options(history.events.length));
-    return compare(history, { before, after }, { from, until });
+    const noted = { ...before, notes: [...notes, ...before.notes] };
+    return compare(history, { before: noted, after }, { from, until, isMirror });
   } finally {
     progress.stop();
   }
@@ -223,12 +181,14 @@ function forCustomer({ customer, ...grant }: Grant, { customers }: History): Ext
   });
 }
 
-function tell({ total, eventCount, customers, notes }: Comparison, { terminal, flags }: Session): void {
+function tell({ total, eventCount, quantityCount, customers, notes }: Comparison, { terminal, flags }: Session): void {
   if (flags.quiet === true) return;
   for (const { customer, note } of notes) terminal.err(say`${customer}: ${note}\n`);
+  const usage =
+    quantityCount === undefined ? say`${eventCount ?? 0} events` : say`${quantityCount} invoiced quantities`;
   const dollars = (cents: unknown) => `${amountText(wireText(cents))} USD`;
   const percent = total.differencePercent === null ? '' : ` (${wireText(total.differencePercent)} %)`;
   terminal.err(
-    say`${customers.length} customers, ${eventCount} events: ${dollars(total.beforeCents)} becomes ${dollars(total.afterCents)}, a difference of ${dollars(total.differenceCents)}${percent}\n`,
+    say`${customers.length} customers, ${usage}: ${dollars(total.beforeCents)} becomes ${dollars(total.afterCents)}, a difference of ${dollars(total.differenceCents)}${percent}\n`,
   );
 }

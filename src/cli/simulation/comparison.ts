@@ -27,7 +27,10 @@ export interface ComparedCustomer extends Amounts {
 export interface Comparison {
   readonly from?: string;
   readonly until: string;
-  readonly eventCount: number;
+  /** Of a database. */
+  readonly eventCount?: number;
+  /** Of a mirror: metered lines of invoices, which stand for their events. */
+  readonly quantityCount?: number;
   readonly total: Amounts;
   readonly customers: readonly ComparedCustomer[];
   readonly notes: readonly { readonly customer: string; readonly note: string }[];
@@ -37,7 +40,7 @@ export interface Comparison {
 export function compare(
   history: History,
   { before, after }: { readonly before: Replayed; readonly after: Replayed },
-  { from, until }: { readonly from: string | undefined; readonly until: string },
+  { from, until, isMirror }: { readonly from: string | undefined; readonly until: string; readonly isMirror: boolean },
 ): Comparison {
   const isCounted = ({ status, period }: Invoice) =>
     status !== 'Cancelled' &&
@@ -65,11 +68,14 @@ export function compare(
   }));
   const unlike = sums
     .filter((each) => each.billed !== each.before)
-    .map(({ customer }) => ({ customer, note: 'was billed otherwise than a replay of the same history bills' }));
+    .map(({ customer }) => ({
+      customer,
+      note: isMirror ? billedOtherwise : 'was billed otherwise than a replay of the same history bills',
+    }));
   return {
     ...(from === undefined ? {} : { from }),
     until,
-    eventCount: history.events.length,
+    ...(isMirror ? { quantityCount: history.events.length } : { eventCount: history.events.length }),
     total: amounts({ billed: sum('billed'), before: sum('before'), after: sum('after') }),
     customers: sums.map(({ customer, customerId, name, ...cents }) => ({
       customer,
@@ -80,6 +86,9 @@ export function compare(
     notes: [...new Map([...notes, ...unlike].map((each) => [`${each.customer}\n${each.note}`, each])).values()],
   };
 }
+
+const billedOtherwise =
+  'was billed otherwise than its invoiced quantities come to: what the interface does not show, such as what grants are limited to, is not repeated';
 
 interface Sums {
   readonly billed: bigint;

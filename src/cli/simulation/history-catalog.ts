@@ -88,16 +88,17 @@ export async function readHistoryCatalog(billing: Billing, planIds: ReadonlySet<
 }
 
 /** Every section, so that nothing is left to what a service has already. */
-function fileOf(catalog: Catalog): CatalogFile {
+export function fileOf(catalog: Catalog): CatalogFile {
   const sections = new Set(['products', 'meters', 'rateCards', 'pricing', 'plans'] as const);
   return { catalog, sections, issueAt: (path, message) => ({ path: path.map(String).join('.'), message }) };
 }
 
-function free(name: string, taken: readonly string[], ending: string): string {
+/** A name that is not taken yet. */
+export function free(name: string, taken: readonly string[], ending: string): string {
   return taken.includes(name) ? `${name}${ending}` : name;
 }
 
 /** The end of an id, which is its random part. */
-function tailOf(id: string): string {
+export function tailOf(id: string): string {
   return id.slice(-8);
 }

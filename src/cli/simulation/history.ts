@@ -8,7 +8,10 @@ import type { Contract, Invoice, LedgerEntry } from './books.ts';
 import { readHistoryCatalog } from './history-catalog.ts';
 import type { HistoryCatalog } from './history-catalog.ts';
 
-export type HistoricEvent = ResponseBody<'usage.events'>['data'][number];
+export type HistoricEvent = Pick<
+  ResponseBody<'usage.events'>['data'][number],
+  'timestamp' | 'eventName' | 'customerId' | 'contractId' | 'idempotencyKey' | 'properties'
+>;
 type Budget = ResponseBody<'budgets.list'>['data']['budgets'][number];
 
 /** A movement of credits that somebody made, as opposed to those that follow from usage and time. */
@@ -89,7 +92,11 @@ export async function readHistory(
   };
 }
 
-function chosen(rows: ResponseBody<'customers.list'>['data'], only: readonly string[]): HistoricCustomer[] {
+/** Those that are named by either id, or all; throws NotFoundError for a name that nobody has. */
+export function chosen(
+  rows: readonly Pick<ResponseBody<'customers.list'>['data'][number], 'id' | 'name' | 'metadata'>[],
+  only: readonly string[],
+): HistoricCustomer[] {
   const customers = rows.map(({ id, name, metadata }) => ({ id, name, label: metadata.externalCustomerId ?? id }));
   const isNamed = (customer: HistoricCustomer, name: string) => customer.id === name || customer.label === name;
   const missing = only.find((name) => !customers.some((customer) => isNamed(customer, name)));
@@ -126,7 +133,7 @@ async function creditsOf(
  * An invoice waits for its finalization, and a grant of meanwhile pays it too; a replay finalizes at the end of the period.
  * So a grant is repeated before the end of the first period that it paid for, or that is still a draft.
  */
-function inTime(grant: LedgerEntry, entries: readonly LedgerEntry[], invoices: readonly Invoice[]): string {
+export function inTime(grant: LedgerEntry, entries: readonly LedgerEntry[], invoices: readonly Invoice[]): string {
   const paid = new Set(
     entries.filter(({ grantEntryId }) => grantEntryId === grant.id).map(({ invoiceId }) => invoiceId),
   );
@@ -141,11 +148,11 @@ function lastMillisecondBefore(date: string): string {
   return end.subtract({ milliseconds: 1 }).toString({ fractionalSecondDigits: 3 });
 }
 
-function isOwnGrant({ type, sourceType }: LedgerEntry): boolean {
+export function isOwnGrant({ type, sourceType }: LedgerEntry): boolean {
   return type === 'grant' && sourceType === 'contract';
 }
 
-function isManual(entry: LedgerEntry): boolean {
+export function isManual(entry: LedgerEntry): boolean {
   return entry.type === 'adjustment' || (entry.type === 'grant' && !isOwnGrant(entry));
 }
 

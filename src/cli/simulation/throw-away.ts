@@ -22,6 +22,7 @@ export async function openThrowAway(
     environment: 'embedded',
     profile: undefined,
     database: ':memory:',
+    events: undefined,
     isDefault: false,
     organization: undefined,
     sources: {},

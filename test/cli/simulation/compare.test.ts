@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { percentOf } from '../../../src/cli/simulation/comparison.ts';
-import { createMaintenance } from '../../../src/engine/maintenance.ts';
 import { textOfNumber } from '../../../src/exact-json.ts';
 import { root } from '../../support/sources.ts';
 import { createStage } from '../../support/stage.ts';
@@ -241,16 +240,6 @@ describe('tally simulate compare', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: code, stdout: '' });
     expect(stderr).toContain(words);
   });
-});
-
-test('a mirror has no events, and is refused by its own name', async () => {
-  const mirror = join(stage.directory, 'mirror.db');
-  const source = { environment: 'sandbox', address: 'https://billing.example.com', hasContracts: true };
-  const maintenance = createMaintenance({ now: stage.clock.now });
-  await (await maintenance.openMirror(mirror, source)).close();
-  const { exitCode, stdout, stderr } = await run('--grant', 'amount-cents=1', '--database', mirror);
-  expect({ exitCode, stdout }).toEqual({ exitCode: 12, stdout: '' });
-  expect(stderr).toContain(`${mirror} mirrors another service, which lists no events`);
 });
 
 describe('a replay of an unchanged history bills what was billed', () => {

@@ -1,0 +1,101 @@
+/** Where a history comes from: a copy of a database, a server's database as it is, or what a mirror has of another service. */
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { BillingError } from '../../errors.ts';
+import type { CatalogFile } from '../catalog/file.ts';
+import { say } from '../safe-text.ts';
+import type { Dependencies, Session } from '../session.ts';
+import type { EmbeddedTarget } from '../target.ts';
+import { tell } from '../tell.ts';
+import { readHistory } from './history.ts';
+import type { History } from './history.ts';
+import { readMirrorHistory } from './mirror-history.ts';
+import type { MirroredHistory } from './mirror-history.ts';
+
+export interface HistorySource {
+  readonly history: History;
+  /** The other catalog, in the terms of the history. */
+  readonly catalog: CatalogFile | undefined;
+  /** Until when a replay has to go for whole periods, and where they end when nothing else is asked for. */
+  readonly until: string;
+  readonly now: string;
+  readonly notes: MirroredHistory['notes'];
+  /** Whether invoices are all that there is of usage. */
+  readonly isMirror: boolean;
+}
+
+export interface Wanted {
+  readonly only: readonly string[];
+  /** A date; usage before it. */
+  readonly to: string | undefined;
+  readonly catalog: CatalogFile | undefined;
+  readonly startDate: string | undefined;
+}
+
+/** The source is only read. */
+export async function readSource(target: EmbeddedTarget, wanted: Wanted, session: Session): Promise<HistorySource> {
+  const { dependencies } = session;
+  // A server's database is dumped, not copied, and a dump goes back to a server alone.
+  if (/^postgres(?:ql)?:\/\//i.test(target.database)) return await readDatabase(target, wanted, dependencies);
+  const directory = await mkdtemp(join(tmpdir(), 'tallybook-simulation-'));
+  try {
+    const copy = join(directory, 'copy.db');
+    const maintenance = await dependencies.openMaintenance();
+    try {
+      await maintenance.backUp({ from: target.database, to: copy });
+    } catch (error) {
+      if (!(error instanceof BillingError) || error.kind !== 'notOffered') throw error;
+      return await readMirror(target, wanted, session);
+    }
+    return await readDatabase({ ...target, database: copy, isDefault: false }, wanted, dependencies);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function readDatabase(
+  target: EmbeddedTarget,
+  { only, to, catalog }: Wanted,
+  dependencies: Dependencies,
+): Promise<HistorySource> {
+  const opened = await dependencies.openBilling(target, { timeoutMilliseconds: undefined });
+  try {
+    const { now } = (await opened.billing.call('clock.show')).body.data;
+    const until = to === undefined ? now : `${to}T00:00:00.000Z`;
+    const history = await readHistory(opened.billing, { only, until });
+    return { history, catalog, until, now, notes: [], isMirror: false };
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Usage has no days here, so whole periods are played to the end, wherever `--to` is. */
+async function readMirror(
+  target: EmbeddedTarget,
+  { only, catalog, startDate }: Wanted,
+  session: Session,
+): Promise<HistorySource> {
+  if (startDate !== undefined) {
+    throw new BillingError(
+      'notOffered',
+      `--start-date: ${target.database} is a mirror, whose invoices show usage by billing periods alone; another first day cuts other periods, for which the days of usage would have to be known`,
+      { hint: 'play the change with tally simulate run, or import the events into a database of your own' },
+    );
+  }
+  const mirror = await (await session.dependencies.openMaintenance()).openMirror(target.database);
+  try {
+    const { address } = await mirror.source();
+    const { now, remarks, ...read } = await readMirrorHistory(mirror, { only, catalog });
+    tell(
+      session,
+      say`${mirror.location} mirrors ${address}: compared by the quantities on its invoices, period by period`,
+    );
+    for (const remark of remarks) tell(session, say`${remark}`);
+    return { ...read, until: now, now, isMirror: true };
+  } finally {
+    await mirror.close();
+  }
+}

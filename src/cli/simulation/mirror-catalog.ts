@@ -1,0 +1,149 @@
+/**
+ * The catalog that contracts of a mirror are billed by. A mirror has no meters: those here add up the quantities of lines,
+ * each under the id of the meter whose they are, and bear the codes that the other catalog has for them.
+ */
+
+import { InvalidInputError } from '../../errors.ts';
+import type { ResponseBody } from '../../operations/index.ts';
+import { priceKey, priceLabel } from '../catalog/definitions.ts';
+import type { Catalog, MeterDefinition, PlanDefinition } from '../catalog/definitions.ts';
+import type { CatalogFile } from '../catalog/file.ts';
+import { planOf, priceOf } from '../catalog/live.ts';
+import { fileOf, free, tailOf } from './history-catalog.ts';
+import type { HistoricPlan, HistoryCatalog } from './history-catalog.ts';
+import type { MirroredPrice } from './mirror-lines.ts';
+
+export type MirroredPlan = ResponseBody<'plans.get'>['data'];
+
+/** Property of an event that stands for a line. */
+export const quantityProperty = 'quantity';
+
+export interface MirroredCatalog {
+  /** Newest first. */
+  readonly prices: readonly { readonly price: MirroredPrice; readonly isListed: boolean }[];
+  readonly plans: readonly MirroredPlan[];
+  /** By id of the meter: the names of the values that lines of it show; none of a meter without lines. */
+  readonly groupKeys: ReadonlyMap<string, readonly string[]>;
+  readonly rates: ReadonlyMap<string, Catalog['rateCards'][number]['rates']>;
+}
+
+/** What was in force, as a history has it. */
+export function historyCatalogOf(mirrored: MirroredCatalog, other: CatalogFile | undefined): HistoryCatalog {
+  const meters = meterCodes(mirrored, other);
+  const prices = new Map<string, ReturnType<typeof priceOf>>();
+  const listedFirst = mirrored.prices.toSorted((one, another) => Number(another.isListed) - Number(one.isListed));
+  for (const { price } of listedFirst) {
+    const definition = priceOf(price, meters);
+    const taken = [...prices.values()].filter(({ product }) => product === price.productName).map(({ name }) => name);
+    prices.set(price.id, { ...definition, name: free(definition.name, taken, ` (${tailOf(price.id)})`) });
+  }
+  const plans = new Map<string, HistoricPlan>();
+  const standIns: PlanDefinition[] = [];
+  for (const row of mirrored.plans) {
+    const original = planOf(row);
+    const items = original.items.map((item, index) => {
+      const { product, name } = prices.get(row.items[index]?.pricingId ?? '') ?? {
+        product: item.product,
+        name: item.price,
+      };
+      return { ...item, product, price: name };
+    });
+    const isTaken = [...plans.values()].some(({ plan }) => plan.name === original.name);
+    // Its prices have successors of their names: so has the plan, which no contract of the mirror is on.
+    const isOutdated = items.some((item, index) => item.price !== original.items[index]?.price);
+    if (isOutdated && !isTaken && !standIns.some(({ name }) => name === original.name)) standIns.push(original);
+    const isArchived = isTaken || isOutdated;
+    const plan = isArchived
+      ? { ...original, name: `${original.name} (${tailOf(row.id)})`, externalId: undefined, items }
+      : { ...original, items };
+    plans.set(row.id, { plan, original, isArchived });
+  }
+  const pricing = [...prices.values()];
+  const rateCards = [...mirrored.rates].flatMap(([id, rates]) =>
+    rates.length === 0 ? [] : [{ meter: meters.get(id) ?? id, rates }],
+  );
+  return {
+    file: fileOf({
+      products: [...new Set(pricing.map(({ product }) => product))].map((name) => ({ name })),
+      meters: [...meters].map(([id, code]) => {
+        const wanted = other?.catalog.meters.find((meter) => meter.code === code);
+        return adding({ code, ids: [id], groupKeys: mirrored.groupKeys.get(id) ?? wanted?.groupKeys, wanted });
+      }),
+      rateCards,
+      pricing,
+      plans: [...[...plans.values()].map(({ plan }) => plan), ...standIns],
+    }),
+    plans,
+    prices,
+    meters,
+    products: new Map(mirrored.prices.map(({ price }) => [price.productId, price.productName])),
+    rates: new Map(rateCards.map(({ meter, rates }) => [meter, rates])),
+  };
+}
+
+/** The other catalog with meters that add up what the lines of its prices say. */
+export function withAddedMeters(mirrored: MirroredCatalog, other: CatalogFile): CatalogFile {
+  const meters = other.catalog.meters.map((wanted) => {
+    const ids = metersOf(mirrored, other, wanted.code);
+    return adding({ code: wanted.code, ids, groupKeys: wanted.groupKeys, wanted });
+  });
+  return { ...other, catalog: { ...other.catalog, meters } };
+}
+
+/** Prices of the other catalog on a meter that nothing in the mirror was billed by. */
+export function withoutUsage(mirrored: MirroredCatalog, other: CatalogFile): string[] {
+  return other.catalog.pricing
+    .filter(({ meter }) => meter !== undefined && metersOf(mirrored, other, meter).length === 0)
+    .map(priceLabel);
+}
+
+interface Added {
+  readonly code: string;
+  readonly ids: readonly string[];
+  readonly groupKeys: readonly string[] | undefined;
+  readonly wanted: MeterDefinition | undefined;
+}
+
+function adding({ code, ids, groupKeys = [], wanted }: Added): MeterDefinition {
+  return {
+    code,
+    displayName: wanted?.displayName ?? code,
+    description: wanted?.description,
+    aggregationType: 'SUM',
+    aggregationKey: quantityProperty,
+    eventTypeFilter: { include: ids.length === 0 ? [code] : ids },
+    groupKeys,
+  };
+}
+
+/** A meter has the code under which the other catalog has one of its prices; a meter of old has a code of its own. */
+function meterCodes(mirrored: MirroredCatalog, other: CatalogFile | undefined): Map<string, string> {
+  const codes = new Map<string, string>();
+  for (const isListed of [true, false]) {
+    for (const { price } of mirrored.prices.filter((each) => each.isListed === isListed)) {
+      if (price.meterId === undefined || codes.has(price.meterId)) continue;
+      const wanted = other?.catalog.pricing.find((each) => priceKey(each) === keyOf(price))?.meter;
+      const isFree = wanted !== undefined && ![...codes.values()].includes(wanted);
+      codes.set(price.meterId, isFree ? wanted : `METER_${tailOf(price.meterId).toUpperCase().replaceAll(/\W/g, '_')}`);
+    }
+  }
+  return codes;
+}
+
+/** Meters of the mirror that a code stands for: those whose prices are on it. */
+function metersOf({ prices }: MirroredCatalog, other: CatalogFile, code: string): string[] {
+  const keys = other.catalog.pricing.filter(({ meter }) => meter === code).map(priceKey);
+  const own = prices.filter(({ price }) => keys.includes(keyOf(price)));
+  const idsOf = (rows: MirroredCatalog['prices']) => [...new Set(rows.flatMap(({ price }) => price.meterId ?? []))];
+  const listed = idsOf(own.filter(({ isListed }) => isListed));
+  if (listed.length > 1) {
+    const index = other.catalog.pricing.findIndex(({ meter }) => meter === code);
+    const words = `${own.map(({ price }) => priceLabel({ product: price.productName, name: price.name })).join(' and ')} were billed by different meters, and a mirror cannot tell what one of them would count of the other`;
+    throw new InvalidInputError([other.issueAt(['pricing', index, 'meter'], words)]);
+  }
+  return idsOf(own);
+}
+
+function keyOf({ productName: product, name }: MirroredPrice): string {
+  return priceKey({ product, name });
+}

@@ -1,0 +1,324 @@
+/**
+ * The history of the contracts in a mirror. It has no events: what a line billed in a period becomes one event, at the last
+ * instant of the period that had come when it was pulled. So whole periods cost what they cost, and days within them are not
+ * known: credits that lapse inside a period pay nothing of it.
+ */
+
+import { ConflictError } from '../../errors.ts';
+import { exactNumber, textOfNumber } from '../../exact-json.ts';
+import type { ResponseBody } from '../../operations/index.ts';
+import type { Mirror, Mirrored } from '../../operations/mirror.ts';
+import type { CatalogFile } from '../catalog/file.ts';
+import type { Invoice, LedgerEntry } from './books.ts';
+import { chosen, inTime, isManual, isOwnGrant } from './history.ts';
+import type { HistoricContract, HistoricEvent, History, Movement } from './history.ts';
+import { historyCatalogOf, quantityProperty, withAddedMeters, withoutUsage } from './mirror-catalog.ts';
+import type { MirroredCatalog, MirroredPlan } from './mirror-catalog.ts';
+import { linesOf, periodOf } from './mirror-lines.ts';
+import type { MirroredPrice, PricedLine } from './mirror-lines.ts';
+import { cardOf, itemOf } from './mirror-prices.ts';
+import type { BilledPrice } from './mirror-prices.ts';
+
+type BudgetUsage = ResponseBody<'budgets.usage'>['data'];
+
+/** What the documented interface shows of a contract; the rest is there where it was read as published. */
+interface ShownContract {
+  readonly id: string;
+  readonly customerId?: string;
+  readonly planId?: string;
+  readonly startDate: string;
+  readonly endDate?: string;
+  readonly isActive?: boolean;
+}
+
+interface Bodies {
+  readonly customer: ResponseBody<'customers.get'>['data'];
+  readonly plan: MirroredPlan;
+  readonly pricing: MirroredPrice;
+  readonly contract: ShownContract;
+  readonly invoice: Invoice;
+  readonly ledger: { readonly entries: readonly LedgerEntry[] };
+  readonly budgets: BudgetUsage;
+}
+
+export interface MirroredHistory {
+  readonly history: History;
+  /** The other catalog, on the meters of the history. */
+  readonly catalog: CatalogFile | undefined;
+  /** The service's own time when the last contract was pulled. */
+  readonly now: string;
+  readonly notes: readonly { readonly customerId: string; readonly note: string }[];
+  /** Of no customer by itself. */
+  readonly remarks: readonly string[];
+}
+
+interface MirroredContract {
+  readonly contract: ShownContract & { readonly customerId: string };
+  readonly plan: MirroredPlan;
+  readonly pulledAt: string;
+  readonly invoices: readonly Invoice[];
+  readonly entries: readonly LedgerEntry[];
+  readonly budgets: BudgetUsage['budgets'];
+  readonly billed: readonly BilledPrice[];
+  readonly unknown: readonly string[];
+}
+
+/** `only` names customers by either id; all when empty. Throws ConflictError for a contract that was pulled without its plan. */
+export async function readMirrorHistory(
+  mirror: Mirror,
+  { only, catalog: other }: { readonly only: readonly string[]; readonly catalog: CatalogFile | undefined },
+): Promise<MirroredHistory> {
+  const customers = chosen((await allOf(mirror, 'customer')).toReversed(), only);
+  const ids = new Set(customers.map(({ id }) => id));
+  const plans = await allOf(mirror, 'plan');
+  const prices = await pricesOf(mirror, plans);
+  const contracts: MirroredContract[] = [];
+  for (const contract of (await allOf(mirror, 'contract')).toReversed()) {
+    if (only.length > 0 && !ids.has(contract.customerId ?? '')) continue;
+    contracts.push(await readContract(mirror, contract, { plans, prices: prices.map(({ price }) => price) }));
+  }
+  if (contracts.length === 0) {
+    throw new ConflictError(`${mirror.location} has no contracts of these customers: there is nothing to compare`, {
+      hint: 'pull some into it with: tally pull --contract ID --to FILE',
+    });
+  }
+  const mirrored: MirroredCatalog = { prices, plans: usedBy(plans, contracts), ...metersOf(contracts) };
+  const billed = contracts.flatMap(({ invoices }) => invoices);
+  return {
+    history: {
+      customers: customers.filter(
+        ({ id }) => only.length > 0 || contracts.some(({ contract }) => contract.customerId === id),
+      ),
+      catalog: historyCatalogOf(mirrored, other),
+      contracts: contracts.map(historicContract),
+      events: contracts.flatMap(eventsOf).toSorted((one, another) => (one.timestamp < another.timestamp ? -1 : 1)),
+      billed,
+    },
+    catalog: other === undefined ? undefined : withAddedMeters(mirrored, other),
+    now:
+      contracts
+        .map(({ pulledAt }) => pulledAt)
+        .toSorted()
+        .at(-1) ?? '',
+    notes: contracts.flatMap(notesOf),
+    remarks: (other === undefined ? [] : withoutUsage(mirrored, other)).map(
+      (label) => `${label}: the mirror has no usage of its meter, so it bills none`,
+    ),
+  };
+}
+
+/** As the service answered it. */
+function bodyOf<K extends keyof Bodies>(_kind: K, { body }: Mirrored): Bodies[K] {
+  return body as unknown as Bodies[K];
+}
+
+/** Newest first. */
+async function allOf<K extends keyof Bodies>(mirror: Mirror, kind: K): Promise<Bodies[K][]> {
+  return (await mirror.list(kind, {})).rows.map((row) => bodyOf(kind, row));
+}
+
+/** Those that the service lists, newest first, and those that plans have besides. */
+async function pricesOf(mirror: Mirror, plans: readonly MirroredPlan[]): Promise<MirroredCatalog['prices']> {
+  const listed = await allOf(mirror, 'pricing');
+  const known = new Set(listed.map(({ id }) => id));
+  const others = new Set(
+    plans.flatMap(({ items }) => items.map(({ pricingId }) => pricingId)).filter((id) => !known.has(id)),
+  );
+  const records = await Promise.all([...others].map(async (id) => await mirror.find('pricing', id)));
+  return [
+    ...listed.map((price) => ({ price, isListed: true })),
+    ...records.flatMap((record) =>
+      record === undefined ? [] : [{ price: bodyOf('pricing', record), isListed: false }],
+    ),
+  ];
+}
+
+function usedBy(plans: readonly MirroredPlan[], contracts: readonly MirroredContract[]): MirroredPlan[] {
+  return plans.filter(({ id }) => contracts.some(({ plan }) => plan.id === id));
+}
+
+async function readContract(
+  mirror: Mirror,
+  contract: ShownContract,
+  known: { readonly plans: readonly MirroredPlan[]; readonly prices: readonly MirroredPrice[] },
+): Promise<MirroredContract> {
+  const { customerId } = contract;
+  const plan = known.plans.find(({ id }) => id === contract.planId);
+  if (plan === undefined || customerId === undefined) {
+    throw new ConflictError(
+      `the mirror does not know the ${plan === undefined ? 'plan' : 'customer'} of contract ${contract.id}`,
+      { hint: `pull it again with --plan and --customer, or with --published where the service shows contracts` },
+    );
+  }
+  const [ledger, budgets] = await Promise.all([
+    mirror.find('ledger', contract.id),
+    mirror.find('budgets', contract.id),
+  ]);
+  const { rows } = await mirror.list('invoice', { contractId: contract.id });
+  const invoices = rows.toReversed().map((row) => {
+    const invoice = bodyOf('invoice', row);
+    const period = periodOf(invoice);
+    return period === undefined ? invoice : { ...invoice, period };
+  });
+  const items = plan.items.flatMap(({ pricingId, defaultQuantity }) => {
+    const price = known.prices.find(({ id }) => id === pricingId);
+    return price === undefined ? [] : [{ price, quantity: defaultQuantity }];
+  });
+  const { lines, unknown } = linesOf(
+    invoices,
+    items.map(({ price }) => price),
+  );
+  const usage = budgets === undefined ? undefined : bodyOf('budgets', budgets);
+  return {
+    contract: { ...contract, customerId },
+    plan,
+    pulledAt: usage?.queriedAt ?? ledger?.pulledAt ?? '',
+    invoices,
+    entries: ledger === undefined ? [] : bodyOf('ledger', ledger).entries.toReversed(),
+    budgets: usage?.budgets ?? [],
+    billed: items.map((item) => ({ ...item, lines: lines.filter(({ price }) => price.id === item.price.id) })),
+    unknown,
+  };
+}
+
+/** What lines say of each meter: the names of its groups, and its rates. */
+function metersOf(contracts: readonly MirroredContract[]): Pick<MirroredCatalog, 'groupKeys' | 'rates'> {
+  const billed = contracts.flatMap((contract) => contract.billed);
+  const byMeter = Map.groupBy(billed, ({ price }) => price.meterId);
+  const groupKeys = new Map<string, readonly string[]>();
+  const rates = new Map<string, ReturnType<typeof cardOf>>();
+  for (const [id, own] of byMeter) {
+    if (id === undefined) continue;
+    const used = own.flatMap(({ lines }) => lines.filter(isUsage));
+    if (used.length > 0) groupKeys.set(id, [...new Set(used.flatMap(({ groups }) => Object.keys(groups)))]);
+    rates.set(id, cardOf(own));
+  }
+  return { groupKeys, rates };
+}
+
+function isUsage({ kind, quantity }: PricedLine): boolean {
+  return kind === 'metered' && !/^0(?:\.0*)?$/.test(quantity);
+}
+
+function historicContract({ contract, plan, entries, budgets, billed, invoices }: MirroredContract): HistoricContract {
+  const own = entries.find(isOwnGrant);
+  const rate = own === undefined ? '0' : textOfNumber(own.creditRateCents);
+  return {
+    contract: {
+      name: '',
+      createdAt: '',
+      metadata: {},
+      isActive: true,
+      ...contract,
+      planId: plan.id,
+      terms: {
+        netTerms: Number(plan.netTerms),
+        effectiveEndDate: contract.isActive === false ? lastDayOf(invoices) : null,
+        creditGrantCents: own?.amountCents ?? null,
+        creditSettings: {
+          ...(rate === '0' ? {} : { creditRateCents: exactNumber(rate) }),
+          ...(typeof own?.expiresAt === 'string' ? { expiresAt: own.expiresAt } : {}),
+        },
+        items: billed.map(itemOf),
+      },
+    },
+    budgets: [...budgets],
+    ownGrantId: own?.id,
+    movements: movementsOf(entries, invoices),
+  };
+}
+
+/** Of a contract that was cancelled the interface shows no date: its last invoice that still stands ends with it. */
+function lastDayOf(invoices: readonly Invoice[]): string | null {
+  const ends = invoices.flatMap(({ status, period }) =>
+    status === 'Cancelled' || period === undefined ? [] : [period.end],
+  );
+  return ends.toSorted().at(-1) ?? null;
+}
+
+/** As far as a ledger tells: not what a grant is limited to, nor by its id what a reversal undoes. */
+function movementsOf(entries: readonly LedgerEntry[], invoices: readonly Invoice[]): Movement[] {
+  const undone = new Set<string>();
+  return entries.flatMap((entry): Movement[] => {
+    const at = entry.createdAt;
+    if (entry.type === 'grant' && isManual(entry)) {
+      return [{ kind: 'grant', entry, paysFor: {}, at: inTime(entry, entries, invoices) }];
+    }
+    if (entry.type === 'adjustment') return [{ kind: 'adjust', at, entry, grantId: entry.grantEntryId ?? '' }];
+    if (entry.type !== 'reversal' || typeof entry.invoiceId === 'string') return [];
+    const target = entries.findLast(
+      (each) =>
+        isManual(each) &&
+        !undone.has(each.id) &&
+        each.createdAt <= at &&
+        isOpposite(each, entry) &&
+        (each.grantEntryId ?? each.id) === (entry.grantEntryId ?? each.id),
+    );
+    if (target === undefined) return [];
+    undone.add(target.id);
+    return [{ kind: 'reverse', at, entry, targetId: target.id }];
+  });
+}
+
+function isOpposite(one: LedgerEntry, other: LedgerEntry): boolean {
+  return (['amountCents', 'creditAmount'] as const).every((name) => {
+    const [a, b] = [textOfNumber(one[name]), textOfNumber(other[name])];
+    return a === b ? Number(a) === 0 : a === `-${b}` || b === `-${a}`;
+  });
+}
+
+/** One for each metered line; of prices on one meter, which show the same usage, those of the shortest periods. */
+function eventsOf({ contract, billed, pulledAt }: MirroredContract): HistoricEvent[] {
+  const byMeter = Map.groupBy(billed, ({ price }) => price.meterId);
+  return [...byMeter].flatMap(([meterId, prices]) => {
+    const [finest] = prices.toSorted((one, other) => periodsIn(other) - periodsIn(one));
+    if (meterId === undefined || finest === undefined) return [];
+    return finest.lines.filter(isUsage).map(({ quantity, groups, start, end }, index) => ({
+      timestamp: lastInstantOf(start, end < pulledAt ? end : pulledAt),
+      eventName: meterId,
+      customerId: contract.customerId,
+      contractId: contract.id,
+      idempotencyKey: `${contract.id} ${meterId} ${index}`,
+      // A value that a line shows as empty was missing.
+      properties: {
+        ...Object.fromEntries(Object.entries(groups).filter(([, value]) => value !== '')),
+        [quantityProperty]: quantity,
+      },
+    }));
+  });
+}
+
+function periodsIn({ lines }: BilledPrice): number {
+  return new Set(lines.map(({ start }) => start)).size;
+}
+
+function lastInstantOf(start: string, end: string): string {
+  const last = Temporal.Instant.from(end).subtract({ milliseconds: 1 });
+  const first = Temporal.Instant.from(start);
+  return (Temporal.Instant.compare(last, first) < 0 ? first : last).toString({ fractionalSecondDigits: 3 });
+}
+
+function notesOf({ contract, billed, budgets, entries, invoices, unknown }: MirroredContract) {
+  const shown = new Set(billed.flatMap(({ lines }) => lines.flatMap(({ groups }) => Object.keys(groups))));
+  const notes = [
+    ...unknown.map((name) => `invoices charge for ${name}, which is no price of the plan: left out`),
+    ...budgets
+      .filter(({ eventPropertyKey }) => !shown.has(eventPropertyKey))
+      .map(({ label }) => `the budget ${label} is of a property that no line shows: it holds nothing back`),
+    ...entries
+      .filter((entry) => entry.type === 'grant' && invoices.some((invoice) => hasLapsedIn(entry, invoice, entries)))
+      .map(({ expiresAt }) => `${lapsing} ${String(expiresAt).slice(0, 10)}`),
+  ];
+  return notes.map((note) => ({ customerId: contract.customerId, note }));
+}
+
+const lapsing =
+  'lines do not show the days of usage, so what was used before credits lapsed in the middle of a billing period is not paid by them:';
+
+/** Whether a grant paid on an invoice whose period went on after it had expired. */
+function hasLapsedIn({ id, expiresAt }: LedgerEntry, invoice: Invoice, entries: readonly LedgerEntry[]): boolean {
+  if (expiresAt === null || invoice.period === undefined) return false;
+  const { start, end } = invoice.period;
+  if (expiresAt <= `${start}T00:00:00.000Z` || expiresAt >= `${end}T00:00:00.000Z`) return false;
+  return entries.some(({ grantEntryId, invoiceId }) => grantEntryId === id && invoiceId === invoice.id);
+}

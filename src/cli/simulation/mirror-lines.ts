@@ -1,0 +1,117 @@
+/**
+ * What the lines of invoices tell of a contract: how much of each price was billed in each period, and at which price. A line
+ * names its price, and in its description the values that its meter groups by; nothing else says what it is for.
+ */
+
+import type { ExactNumber } from '../../exact-json.ts';
+import { textOfNumber } from '../../exact-json.ts';
+import type { ResponseBody } from '../../operations/index.ts';
+import type { Invoice } from './books.ts';
+
+export type MirroredPrice = ResponseBody<'pricing.get'>['data'];
+type Line = NonNullable<Invoice['lineItems']>[number];
+export type GroupValues = Readonly<Record<string, string>>;
+
+/** A line of a price that the plan has. */
+export interface PricedLine {
+  readonly price: MirroredPrice;
+  /** Of the quantity that was metered, or of the price's flat amount beside it; else of a fixed price. */
+  readonly kind: 'metered' | 'flat amount' | 'fixed';
+  readonly quantity: string;
+  readonly unitPrice: string;
+  /** In the order of the description; empty where the meter groups by nothing, or has counted nothing. */
+  readonly groups: GroupValues;
+  readonly start: string;
+  /** Exclusive. */
+  readonly end: string;
+}
+
+/** Lines of the prices of a plan in the order of the invoices, and the names of charges of no price that it has. */
+export function linesOf(
+  invoices: readonly Invoice[],
+  prices: readonly MirroredPrice[],
+): { readonly lines: readonly PricedLine[]; readonly unknown: readonly string[] } {
+  const lines: PricedLine[] = [];
+  const unknown = new Set<string>();
+  for (const line of invoices.flatMap(({ lineItems = [] }) => lineItems)) {
+    const price = priceOf(line, prices);
+    if (price !== undefined) lines.push(pricedLine(line, price));
+    else if (centsText(line.totalAmountCents) > 0n && line.name !== 'Prepaid credits') unknown.add(line.name);
+  }
+  return { lines: regrouped(lines), unknown: [...unknown] };
+}
+
+/** The day on which service of an invoice begins, and the day after its last: those of its shortest line. */
+export function periodOf({ lineItems = [] }: Invoice): { readonly start: string; readonly end: string } | undefined {
+  const [shortest] = lineItems
+    .map(({ servicePeriod }) => servicePeriod)
+    .toSorted((one, other) => millisecondsIn(one) - millisecondsIn(other));
+  return shortest === undefined ? undefined : { start: shortest.start.slice(0, 10), end: shortest.end.slice(0, 10) };
+}
+
+function millisecondsIn({ start, end }: Line['servicePeriod']): number {
+  return Temporal.Instant.from(end).epochMilliseconds - Temporal.Instant.from(start).epochMilliseconds;
+}
+
+/** By its name, and where two products have a price of that name by the words that its descriptions begin with. */
+function priceOf(line: Line, prices: readonly MirroredPrice[]): MirroredPrice | undefined {
+  const named = prices.filter(({ name }) => name === line.name);
+  return named.find((price) => line.description.startsWith(wordsOf(price))) ?? named[0];
+}
+
+function wordsOf({ description, productName }: MirroredPrice): string {
+  return description ?? productName;
+}
+
+function pricedLine({ description, quantity, unitPrice, servicePeriod }: Line, price: MirroredPrice): PricedLine {
+  const shown = description.startsWith(wordsOf(price)) ? description.slice(wordsOf(price).length) : '';
+  const isFlatAmount = price.model === 'USAGE' && shown === ' (flat amount)';
+  const [, combination = ''] = /^ \((.*)\)$/s.exec(shown) ?? [];
+  return {
+    price,
+    kind: isFlatAmount ? 'flat amount' : price.model === 'USAGE' ? 'metered' : 'fixed',
+    quantity: textOfNumber(quantity),
+    unitPrice,
+    groups: price.model === 'USAGE' && !isFlatAmount ? groupsIn(combination) : {},
+    ...servicePeriod,
+  };
+}
+
+/** `model=large, region=eu`, cut where another name may begin. */
+function groupsIn(combination: string): GroupValues {
+  if (combination === '') return {};
+  return Object.fromEntries(
+    combination.split(/, (?=[^,=]+=)/).map((part) => {
+      const at = part.indexOf('=');
+      return [part.slice(0, at), part.slice(at + 1)];
+    }),
+  );
+}
+
+/** A value may look like another name: names of a meter are those that all of its combinations have. */
+function regrouped(lines: readonly PricedLine[]): PricedLine[] {
+  const grouped = lines.filter(({ groups }) => Object.keys(groups).length > 0);
+  const names = new Map(
+    [...Map.groupBy(grouped, ({ price }) => price.meterId)].map(([meterId, own]) => {
+      const common = own
+        .map(({ groups }) => new Set(Object.keys(groups)))
+        .reduce((known, each) => known.intersection(each));
+      return [meterId, common] as const;
+    }),
+  );
+  return lines.map((line) => {
+    const known = names.get(line.price.meterId);
+    if (known === undefined || Object.keys(line.groups).every((name) => known.has(name))) return line;
+    const groups: Record<string, string> = {};
+    let last = '';
+    for (const [name, value] of Object.entries(line.groups)) {
+      if (known.has(name)) groups[(last = name)] = value;
+      else groups[last] = `${groups[last] ?? ''}, ${name}=${value}`;
+    }
+    return { ...line, groups };
+  });
+}
+
+function centsText(cents: ExactNumber): bigint {
+  return BigInt(textOfNumber(cents));
+}

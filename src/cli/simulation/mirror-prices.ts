@@ -1,0 +1,93 @@
+/** What a contract was billed by, read out of its lines: an invoice shows the price of each, and a mirror no contract's terms. */
+
+import { saySame } from '../catalog/comparison.ts';
+import type { HistoricContract } from './history.ts';
+import type { GroupValues, MirroredPrice, PricedLine } from './mirror-lines.ts';
+
+type Item = HistoricContract['contract']['terms']['items'][number];
+type Rate = Item['rates'][number];
+
+/** A price of a plan, with the lines of one contract for it. */
+export interface BilledPrice {
+  readonly price: MirroredPrice;
+  readonly quantity: string;
+  readonly lines: readonly PricedLine[];
+}
+
+/** Prices and quantities of whole periods; those of the plan where no line shows another. */
+export function itemOf({ price, quantity, lines }: BilledPrice): Item {
+  const whole = lines.filter(isWhole);
+  const fixed = whole.find(({ kind }) => kind === 'fixed');
+  const flat = whole.find(({ kind }) => kind === 'flat amount');
+  const isTiered = price.tiering !== 'NONE';
+  const unitAmount = price.model === 'USAGE' ? baseOf(price, lines) : fixed?.unitPrice;
+  return {
+    pricingId: price.id,
+    quantity: lines.find(({ kind }) => kind === 'fixed')?.quantity ?? quantity,
+    unitAmount: (isTiered ? undefined : unitAmount) ?? price.unitAmount ?? null,
+    flatAmount: flat?.unitPrice ?? price.flatAmount ?? null,
+    pricingTiers: [...(price.pricingTiers ?? [])],
+    meterId: price.meterId ?? null,
+    rates: isTiered ? [] : ratesOf(price, lines),
+    fallbackUnitAmount: null,
+  };
+}
+
+/** Whether the line is of a whole period; a contract's end prorates the last one, and the price that it shows. */
+function isWhole({ price, start, end }: PricedLine): boolean {
+  if (price.billingMode === 'ONE_TIME' || price.priceInterval === undefined) return true;
+  const unit = { WEEK: 'weeks', MONTH: 'months', YEAR: 'years' } as const;
+  const first = Temporal.PlainDate.from(start.slice(0, 10));
+  const whole = first.add({ [unit[price.priceInterval]]: price.priceIntervalCount ?? 1 });
+  return Temporal.PlainDate.compare(whole, Temporal.PlainDate.from(end.slice(0, 10))) <= 0;
+}
+
+/** What a unit costs that no rate is for: what lines without values say, or all combinations alike; else the price's own. */
+function baseOf(price: MirroredPrice, lines: readonly PricedLine[]): string {
+  const metered = lines.filter(({ kind }) => kind === 'metered');
+  const plain = metered.find(({ groups }) => Object.keys(groups).length === 0);
+  const first = plain ?? metered[0];
+  if (first === undefined) return price.unitAmount ?? '0';
+  if (plain !== undefined || metered.every((line) => sameAmount(line.unitPrice, first.unitPrice)))
+    return first.unitPrice;
+  return price.unitAmount ?? '0';
+}
+
+function ratesOf(price: MirroredPrice, lines: readonly PricedLine[]): Rate[] {
+  const base = baseOf(price, lines);
+  return combinationsOf(lines).filter(({ unitAmount }) => !sameAmount(unitAmount, base));
+}
+
+function combinationsOf(lines: readonly PricedLine[]): Rate[] {
+  const found = new Map<string, Rate>();
+  for (const { groups, unitPrice } of lines) {
+    if (Object.keys(groups).length > 0) found.set(keyOf(groups), { dimensions: { ...groups }, unitAmount: unitPrice });
+  }
+  return [...found.values()];
+}
+
+/**
+ * The rates of a meter, as far as invoices show them: those that every contract is billed by which shows the combination at
+ * all. What one has and another has not was agreed on.
+ */
+export function cardOf(billed: readonly BilledPrice[]): Rate[] {
+  const plain = billed.filter(({ price }) => price.tiering === 'NONE');
+  const rates = plain.flatMap(({ price, lines }) => ratesOf(price, lines));
+  const isOfAll = ({ dimensions }: Rate) =>
+    plain.every(
+      ({ price, lines }) => !has(combinationsOf(lines), dimensions) || has(ratesOf(price, lines), dimensions),
+    );
+  return [...new Map(rates.filter(isOfAll).map((rate) => [keyOf(rate.dimensions), rate])).values()];
+}
+
+function has(rates: readonly Rate[], dimensions: GroupValues): boolean {
+  return rates.some((rate) => keyOf(rate.dimensions) === keyOf(dimensions));
+}
+
+function keyOf(groups: GroupValues): string {
+  return JSON.stringify(Object.entries(groups).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function sameAmount(one: string, other: string): boolean {
+  return saySame({ unitAmount: one }, { unitAmount: other });
+}

@@ -1,0 +1,304 @@
+/** A comparison on a mirror: what the documented interface shows of contracts says as much of prices as the events do. */
+
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { createMaintenance } from '../../../src/engine/maintenance.ts';
+import { createStage } from '../../support/stage.ts';
+import type { ServedStage } from '../../support/stage.ts';
+
+interface Prices {
+  readonly request: string;
+  readonly seat: string;
+  readonly small: string;
+  readonly firstTier: string;
+  readonly support: string;
+}
+
+const today: Prices = { request: '0.30', seat: '10', small: '0.015', firstTier: '0.07', support: '25' };
+
+/** A price of every model: usage with rates by model, usage in tiers by region, usage with a flat amount, seats in tiers, a yearly fee. */
+const catalogText = ({
+  request,
+  seat,
+  small,
+  firstTier,
+  support,
+}: Prices) => `products: [{ name: Inference }, { name: Seats }]
+meters:
+  - { code: REQUESTS, displayName: Requests, aggregationType: COUNT, eventTypeFilter: { include: [request] } }
+  - { code: TOKENS, displayName: Tokens, aggregationKey: tokens, groupKeys: [model, region] }
+  - { code: PEAK, displayName: Peak, aggregationType: MAX, aggregationKey: peak, groupKeys: [region] }
+rateCards:
+  - { meter: TOKENS, fallbackUnitAmount: 0.02, rates: [{ dimensions: { model: small }, unitAmount: ${small} }, { dimensions: { model: "large, x", region: eu }, unitAmount: 0.045 }] }
+pricing:
+  - { product: Inference, name: Requests, description: Calls, model: USAGE, meter: REQUESTS, priceInterval: MONTH, unitAmount: ${request}, flatAmount: 3 }
+  - { product: Inference, name: Tokens, model: USAGE, meter: TOKENS, priceInterval: MONTH, unitAmount: 1 }
+  - product: Inference
+    name: Peak
+    model: USAGE
+    tiering: GRADUATED
+    meter: PEAK
+    priceInterval: MONTH
+    pricingTiers: [{ maxQty: 10, unitAmount: ${firstTier}, flatAmount: 1 }, { unitAmount: 0.033 }]
+  - { product: Seats, name: Seat, model: FLAT, priceInterval: MONTH, unitAmount: ${seat} }
+  - { product: Seats, name: Support, model: TIER, tiering: VOLUME, priceInterval: MONTH, pricingTiers: [{ maxQty: 3, unitAmount: ${support} }, { unitAmount: 20 }] }
+  - { product: Seats, name: Platform, model: FLAT, priceInterval: YEAR, unitAmount: 365 }
+plans:
+  - name: Standard
+    items:
+      - { product: Inference, price: Requests }
+      - { product: Inference, price: Tokens }
+      - { product: Inference, price: Peak }
+      - { product: Seats, price: Seat, defaultQuantity: 3 }
+      - { product: Seats, price: Support, defaultQuantity: 2 }
+      - { product: Seats, price: Platform }
+`;
+
+interface Compared {
+  readonly total: Record<string, number | null>;
+  readonly customers: readonly Record<string, number | string | null>[];
+  readonly notes: readonly { readonly customer: string; readonly note: string }[];
+  readonly quantityCount?: number;
+}
+
+let stage: ServedStage;
+let mirror: string;
+let source: string;
+let contracts: string[];
+let plan: string;
+
+const file = (name: string, content: string) => {
+  const path = join(stage.directory, name);
+  writeFileSync(path, content);
+  return path;
+};
+async function made(...words: string[]): Promise<string> {
+  const { stdout, stderr, exitCode } = await stage.tally([...words, '-o', 'name', '--quiet']);
+  expect([exitCode, stderr]).toEqual([0, '']);
+  return stdout.trim();
+}
+/** What the interface does not offer, as the owner of the database. */
+async function owned(...words: string[]): Promise<void> {
+  expect((await stage.tally([...words, '--yes'], {}, { env: { TALLY_DATABASE: source } })).exitCode).toBe(0);
+}
+async function succeeds(...words: string[]): Promise<void> {
+  expect((await stage.tally(words)).exitCode).toBe(0);
+}
+const run = async (database: string, ...flags: string[]) =>
+  await stage.tally(['simulate', 'compare', ...flags], {}, { env: { TALLY_DATABASE: database } });
+async function compared(database: string, ...flags: string[]): Promise<Compared> {
+  const { stdout, stderr, exitCode } = await run(database, ...flags, '-o', 'json');
+  expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining('tally:')]);
+  return (JSON.parse(stdout) as { data: Compared }).data;
+}
+/** Amounts of the customers, their total and notes: on the mirror, and on the database of the service. */
+async function both(...flags: string[]) {
+  const shown = ({ customers, total, notes }: Compared) => ({ customers, total, notes });
+  return [shown(await compared(mirror, ...flags)), shown(await compared(source, ...flags))] as const;
+}
+const dearer = (instead: Partial<Prices>) => file('dearer.yaml', catalogText({ ...today, ...instead }));
+
+/** January to March of three customers: with prepaid credits, with promotional ones and a budget, and with prices agreed on. */
+beforeAll(async () => {
+  stage = await createStage('http', { start: '2026-01-01T00:00:00.000Z' });
+  source = join(stage.directory, 'stage.db');
+  mirror = join(stage.directory, 'mirror.db');
+  await stage.tally(['catalog', 'apply', file('catalog.yaml', catalogText(today)), '--yes']);
+  plan = await made('plans', 'list');
+  const pricing = JSON.parse((await stage.tally(['pricing', 'list', '-o', 'json'])).stdout) as {
+    data: { id: string; name: string; meterId?: string }[];
+  };
+  const priceOf = (wanted: string) => pricing.data.find(({ name }) => name === wanted);
+  const terms: Readonly<Record<string, readonly string[]>> = {
+    acme: ['--credit-grant-cents', '2000'],
+    globex: ['--end-date', '2026-03-11'],
+    initech: [
+      '--override',
+      `base-pricing-id=${priceOf('Requests')?.id},unit-amount=0.25`,
+      '--override',
+      `meter-id=${priceOf('Tokens')?.meterId},dimensions.model=huge,unit-amount=0.5`,
+      '--override',
+      `base-pricing-id=${priceOf('Seat')?.id},quantity=7`,
+    ],
+  };
+  contracts = [];
+  for (const [name, words] of Object.entries(terms)) {
+    stage.clock.advance({ seconds: 1 });
+    const contact = 'name=Ada,email=ada@example.com,roles=accounts_payable';
+    const named = ['--name', name.toUpperCase(), '--external-customer-id', name, '--contact', contact];
+    const customerId = await made('customers', 'create', ...named);
+    const dated = ['--customer-id', customerId, '--plan-id', plan, '--start-date', '2026-01-01'];
+    contracts.push(await made('contracts', 'create', ...dated, ...words));
+  }
+  const [, globex = ''] = contracts;
+  const grant = ['credits', 'grant', globex, '--expires-at'];
+  await made(...grant, '2027-01-01T00:00:00Z', '--amount-cents', '1500');
+  stage.clock.advance({ seconds: 1 });
+  const early = await made(...grant, '2026-02-01T00:00:00Z', '--amount-cents', '400');
+  await owned(
+    'credits',
+    'adjust',
+    globex,
+    '--grant-entry-id',
+    early,
+    '--amount-cents',
+    '-150',
+    '--description',
+    'less',
+  );
+  const lost = await made(...grant, '2027-02-01T00:00:00Z', '--amount-cents', '7700');
+  await owned('credits', 'reverse', globex, lost);
+  const budget = ['--event-property-key', 'model', '--event-property-value', 'small', '--max-credits-cents', '300'];
+  await owned('budgets', 'add', globex, ...budget);
+  const lines = Object.keys(terms).flatMap((name, customer) =>
+    ['01-03', '01-20', '02-05', '02-25', '03-07'].flatMap((date, day) => [
+      `2026-${date}T01:00:00Z,${name},request,,,,`,
+      `2026-${date}T02:00:00Z,${name},request,,,,`,
+      `2026-${date}T03:00:00Z,${name},tokens,${103 + customer * 10 + day},small,eu,`,
+      `2026-${date}T04:00:00Z,${name},tokens,${57 + customer * 10 + day},"large, x",eu,`,
+      `2026-${date}T05:00:00Z,${name},tokens,${31 + day}.5,"large, x",us,`,
+      `2026-${date}T06:00:00Z,${name},tokens,${11 + day},huge,,`,
+      `2026-${date}T07:00:00Z,${name},peak,,,eu,${17 + customer - day}`,
+    ]),
+  );
+  const usage = file('usage.csv', ['timestamp,account,event,tokens,model,region,peak', ...lines].join('\n'));
+  stage.clock.set('2026-03-20T00:00:00Z');
+  const columns = ['--event-name-column', 'event', '--customer-column', 'account'];
+  await succeeds('import', 'events', usage, ...columns);
+  await stage.tally(['bill', 'run', '--yes']);
+  await succeeds('pull', '--to', mirror, '--contract', ...contracts, '--plan', plan);
+});
+afterAll(async () => await stage.close());
+
+describe('a comparison on a mirror says to the cent what one on its service says', () => {
+  test.each<[string, Partial<Prices>]>([
+    ['of a price by usage', { request: '0.45' }],
+    ['of fixed prices and a tier', { seat: '12.34', support: '31', firstTier: '0.11' }],
+    ['of all of them', { request: '0.1', seat: '0', support: '1', small: '0.5', firstTier: '0.001' }],
+  ])('%s', async (_change, instead) => {
+    const [found, there] = await both('--catalog', dearer(instead));
+    expect(found).toEqual(there);
+    expect(found.notes).toEqual([]);
+    expect(found.customers.map(({ customer }) => customer)).toEqual(['acme', 'globex', 'initech']);
+    expect(found.customers.every(({ billedCents, beforeCents }) => billedCents === beforeCents)).toBe(true);
+    expect(Number(found.total['differenceCents'])).not.toBe(0);
+  });
+
+  test.each<[string, () => string]>([
+    ['without meters', () => catalogText({ ...today, small: '0.03' }).replace(/meters:[^]*?rateCards:/, 'rateCards:')],
+    ['without a price of the plan', () => catalogText(today).replace('- { product: Seats, price: Platform }\n', '')],
+  ])('of a catalog %s', async (_lack, text) => {
+    const [found, there] = await both('--catalog', file('other.yaml', text()));
+    expect(found).toEqual(there);
+  });
+
+  test.each([
+    ['to all', ['amount-cents=100']],
+    ['to one, of more than it uses', ['amount-cents=99999,customer=acme']],
+    [
+      'from a date on, and another to its end',
+      ['amount-cents=700,at=2026-02-03', 'amount-cents=500,expires-at=2026-02-01'],
+    ],
+  ])('of a grant %s', async (_words, grants) => {
+    const [found, there] = await both(...grants.flatMap((grant) => ['--grant', grant]));
+    expect(found).toEqual(there);
+    expect(Number(found.total['differenceCents'])).toBeLessThan(0);
+  });
+
+  test('of some billing periods, and of one customer', async () => {
+    const dear = ['--catalog', dearer({ request: '2' })];
+    for (const window of [
+      ['--from', '2026-02-01', '--to', '2026-03-01'],
+      ['--customer', 'globex'],
+    ]) {
+      const [found, there] = await both(...dear, ...window);
+      expect(found).toEqual(there);
+    }
+  });
+});
+
+describe('on a mirror', () => {
+  test('the file is only read, and nothing is left behind', async () => {
+    const hash = () => createHash('sha256').update(readFileSync(mirror)).digest('hex');
+    const left = () => [
+      readdirSync(stage.directory),
+      readdirSync(tmpdir()).filter((name) => name.startsWith('tallybook-simulation-')),
+    ];
+    const catalog = dearer({ seat: '11' });
+    const before = [hash(), left()];
+    expect((await run(mirror, '--catalog', catalog)).exitCode).toBe(0);
+    expect([hash(), left()]).toEqual(before);
+  });
+
+  test('the answer says what it rests on', async () => {
+    const { stdout, stderr } = await run(mirror, '--grant', 'amount-cents=100', '-o', 'json');
+    expect((JSON.parse(stdout) as { data: Compared }).data).toMatchObject({ quantityCount: expect.any(Number) });
+    expect(stderr).toContain(`${mirror} mirrors http://127.0.0.1`);
+    expect(stderr).toContain('compared by the quantities on its invoices, period by period');
+    expect(stderr).toMatch(/3 customers, \d+ invoiced quantities: /);
+    expect((await run(mirror, '--grant', 'amount-cents=100', '--quiet')).stderr).toBe('');
+  });
+
+  test('a price on a meter without usage is told of, and bills none', async () => {
+    const other = `${catalogText(today)}      - { product: Inference, price: Images }\n`
+      .replace('rateCards:', '  - { code: IMAGES, displayName: Images }\nrateCards:')
+      .replace(
+        'plans:',
+        '  - { product: Inference, name: Images, model: USAGE, meter: IMAGES, priceInterval: MONTH, unitAmount: 5 }\nplans:',
+      )
+      .replace('displayName: Images }', 'displayName: Images, aggregationType: COUNT }');
+    const { stderr, exitCode } = await run(mirror, '--catalog', file('images.yaml', other));
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('Inference / Images: the mirror has no usage')]);
+  });
+
+  test('prices that were billed by two meters cannot go to one', async () => {
+    const other = catalogText(today).replace('meter: PEAK\n', 'meter: REQUESTS\n');
+    const { stderr, stdout, exitCode } = await run(mirror, '--catalog', file('one-meter.yaml', other));
+    expect([exitCode, stdout]).toEqual([8, '']);
+    expect(stderr).toContain('one-meter.yaml:');
+    expect(stderr).toContain('were billed by different meters');
+  });
+
+  test('another start date is refused, since invoices do not show the days of usage', async () => {
+    const { stderr, stdout, exitCode } = await run(mirror, '--start-date', '2026-01-16');
+    expect([exitCode, stdout]).toEqual([12, '']);
+    expect(stderr).toContain('the days of usage would have to be known');
+    expect(stderr).toContain('tally simulate run');
+  });
+
+  test('contracts that were pulled without their plan are refused, by their id', async () => {
+    const [contract = ''] = contracts;
+    const bare = join(stage.directory, 'bare.db');
+    await stage.tally(['pull', '--to', bare, '--contract', contract]);
+    const { stderr, stdout, exitCode } = await run(bare, '--grant', 'amount-cents=1');
+    expect([exitCode, stdout]).toEqual([7, '']);
+    expect(stderr).toContain(`does not know the plan of contract ${contract}`);
+    expect(stderr).toContain('--plan');
+  });
+
+  test('a mirror without contracts has nothing to compare', async () => {
+    const empty = join(stage.directory, 'empty.db');
+    const maintenance = createMaintenance({ now: stage.clock.now });
+    const service = { environment: 'sandbox', address: 'https://billing.example.com', hasContracts: true };
+    await (await maintenance.openMirror(empty, service)).close();
+    const { stderr, stdout, exitCode } = await run(empty, '--grant', 'amount-cents=1');
+    expect([exitCode, stdout]).toEqual([7, '']);
+    expect(stderr).toContain('has no contracts');
+  });
+
+  test('what a line cannot show is noted for the customer that it concerns', async () => {
+    const globex = contracts[1] ?? '';
+    const elsewhere = join(stage.directory, 'noted.db');
+    await owned('budgets', 'add', globex, '--event-property-key', 'colour', '--event-property-value', 'red');
+    await stage.tally(['pull', '--to', elsewhere, '--contract', globex, '--plan', plan]);
+    const { notes } = await compared(elsewhere, '--grant', 'amount-cents=100');
+    expect(notes).toEqual([
+      { customer: 'globex', note: expect.stringContaining('is of a property that no line shows') as string },
+    ]);
+  });
+});
