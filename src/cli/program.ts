@@ -176,7 +176,7 @@ const administrationGroups: ReadonlySet<string> = new Set([
   'bill',
 ] satisfies CommandGroup[]);
 
-const globalFlagsNote = '\nGlobal flags (-o, --profile, --database, --dry-run and more): tally --help\n';
+const globalFlagsNote = 'Global flags (-o, --profile, --database, --dry-run and more): tally --help\n';
 
 /** What the group's help tells of each verb; the rest when the parser comes to the verb. */
 function addVerbs(group: Command, commands: readonly CommandSpec[], runAction: Run): void {
@@ -201,7 +201,7 @@ export function completeVerb(verb: Command, command: CommandSpec, runAction: Run
   for (const spec of command.flags) addFlag(verb, spec);
   for (const flag of command.localFlags ?? []) verb.addOption(globalOption(flag));
   for (const flag of operationFlags) if (hasFlag(command, flag.name)) verb.addOption(globalOption(flag));
-  verb.addHelpText('after', `${examplesText(command)}${globalFlagsNote}`);
+  verb.addHelpText('after', `${examplesText(command)}\n${globalFlagsNote}`);
   verb.action(async (...args: unknown[]) => {
     await runAction(async (session) => {
       const { callOperation } = await import('./call.ts');
