@@ -11,7 +11,7 @@ _tally() {
   for ((index = 1; index < last; index++)); do
     case ${words[index]} in
       --json|--dry-run|--yes|--no-input|--quiet|--debug|--no-color|-[yqh]|--help|--all|--*=*) ;;
-      --profile|--database|--org) 
+      --profile|--database|--events|--org) 
         ((index + 1 < last)) && context+=("${words[index]}" "${words[index + 1]}")
         ((index++)) ;;
       -*) ((index++)) ;;
@@ -35,7 +35,7 @@ _tally() {
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$(printf %q "$candidate")")
     done < <(tally __complete "${question[@]}" "${context[@]}" 2>/dev/null)
   elif [[ $current == -* ]]; then
-    for candidate in $flags --profile --database --org --output --json --jq --columns --dry-run --yes --expect-env --no-input --quiet --debug --no-color --ca-file --timeout; do
+    for candidate in $flags --profile --database --events --org --output --json --jq --columns --dry-run --yes --expect-env --no-input --quiet --debug --no-color --ca-file --timeout; do
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
     done
   elif ((index == last)); then

@@ -26,7 +26,7 @@ end
 function __tally_context
     set -l words (commandline -opc)
     for index in (seq 2 (math (count $words) - 1))
-        contains -- $words[$index] --profile --database --org; and printf '%s\n' $words[$index] $words[(math $index + 1)]
+        contains -- $words[$index] --profile --database --events --org; and printf '%s\n' $words[$index] $words[(math $index + 1)]
     end
 end
 
@@ -41,6 +41,7 @@ end
 
 complete -c tally -l profile -x -a "(tally __complete profile (__tally_context))" -d 'use a named service or database (env TALLY_PROFILE)'
 complete -c tally -l database -r -d 'use this database (env TALLY_DATABASE)'
+complete -c tally -l events -r -d 'usage events live in this database of their own (env TALLY_EVENTS)'
 complete -c tally -l org -x -a "(tally __complete org (__tally_context))" -d 'organization inside the database, by name or id (env TALLY_ORG)'
 complete -c tally -l output -s o -x -a "(tally __complete output (__tally_context))" -d 'how to print: table on a terminal and tsv elsewhere when not given'
 complete -c tally -l json -d 'JSON: the whole answer, or these fields of each row'

@@ -148,7 +148,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   for ($index = 1; $index -lt $before.Count; $index++) {
     $word = $before[$index]
     if ($switches -contains $word -or $word -like '--*=*') { continue }
-    if (@('--profile','--database','--org') -contains $word -and $index + 1 -lt $before.Count) { $context += $word, $before[$index + 1] }
+    if (@('--profile','--database','--events','--org') -contains $word -and $index + 1 -lt $before.Count) { $context += $word, $before[$index + 1] }
     if ($word -like '-*') { $index++; continue }
     if ($words.Count -lt 2) { $words += $word } else { $given += $word }
   }
@@ -162,7 +162,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   } elseif ($current -notlike '-*' -and $words.Count -eq 2 -and $given.Count -lt $place.takes) {
     tally __complete ($given.Count + 1) @words @given @context 2>$null
   } elseif ($current -like '-*') {
-    $place.flags + @('--profile','--database','--org','--output','--json','--jq','--columns','--dry-run','--yes','--expect-env','--no-input','--quiet','--debug','--no-color','--ca-file','--timeout')
+    $place.flags + @('--profile','--database','--events','--org','--output','--json','--jq','--columns','--dry-run','--yes','--expect-env','--no-input','--quiet','--debug','--no-color','--ca-file','--timeout')
   } else {
     $place.next
   }

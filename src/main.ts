@@ -219,7 +219,7 @@ async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId })
     import('./limits.ts'),
   ]);
   if (target.isDefault) makeDataDirectory(target.database);
-  const store = await openStore(target.database);
+  const store = await openStore(target.database, { events: target.events });
   const { finalizationGraceHours } = limits;
   const meterSql = createMeterSql({ ownWords: [meterSqlWord] });
   const engine = createEngine({ store, ...stage, randomBytes, finalizationGraceHours, checkWebhookUrl, meterSql });

@@ -30,6 +30,7 @@ const rootFiles = new Set(['assert', 'digest', 'errors', 'limits', 'exact-json',
 
 /** Libraries, each in the layers it was chosen for. Type-only packages and Node's own modules are free but for these. */
 const libraryHomes: Record<string, readonly string[]> = {
+  '@clickhouse/client': ['store'],
   '@fastify/rate-limit': ['server'],
   '@inquirer/prompts': ['cli'],
   asciichart: ['cli'],

@@ -100,7 +100,8 @@ function flagsOf(object: Schema, place: 'query' | 'body'): FlagSpec[] {
     const flag = schema.flag ?? inner(schema).flag ?? own;
     return {
       flag,
-      ...(flag === own ? {} : { alias: own }),
+      // What is said of every command stays what it is.
+      ...(flag === own || globalFlags.some(({ name }) => name === own) ? {} : { alias: own }),
       in: place,
       name,
       placeholder: placeholderOf(name, schema, shape),

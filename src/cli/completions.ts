@@ -51,7 +51,7 @@ const switches = (globalFlags as readonly GlobalFlag[]).filter((flag) => flag.va
 const globalNames = globalFlags.map(({ name }) => name);
 const globalAsks = ['profile', 'org', 'output', 'expect-env'];
 /** What says which database is asked for candidates. */
-const contextFlags = ['--profile', '--database', '--org'];
+const contextFlags = ['--profile', '--database', '--events', '--org'];
 
 async function placesOf(manifest: Manifest): Promise<Place[]> {
   const places: Place[] = [];

@@ -16,6 +16,7 @@ export type OutputFormat = (typeof outputFormats)[number];
 export const globalFlags = [
   { name: 'profile', value: '<name>', description: 'use a named service or database (env TALLY_PROFILE)' },
   { name: 'database', value: '<url>', description: 'use this database (env TALLY_DATABASE)' },
+  { name: 'events', value: '<url>', description: 'usage events live in this database of their own (env TALLY_EVENTS)' },
   { name: 'org', value: '<name>', description: 'organization inside the database, by name or id (env TALLY_ORG)' },
   {
     name: 'output',

@@ -21,6 +21,7 @@ const exitCodes = `Exit codes:
 const environment = `Environment variables:
   TALLY_PROFILE      profile to use, as --profile
   TALLY_DATABASE     database to use, as --database
+  TALLY_EVENTS       database of usage events, as --events
   TALLY_ORG          organization inside the database, as --org
   TALLY_BASE_URL     address of a service, without a profile
   TALLY_API_KEY      key, without a file; goes with a profile or with TALLY_BASE_URL

@@ -78,13 +78,14 @@ function notStored(error: BillingError): BillingError {
   });
 }
 
-function embeddedProfile(flags: AddFlags, { flags: { database, org } }: Session): { profile: Profile; key: undefined } {
+function embeddedProfile(flags: AddFlags, { flags: { database, events, org } }: Session): { profile: Profile; key: undefined } {
   if (flags.baseUrl !== undefined || flags.keyStdin === true || flags.keyFile !== undefined || flags.keyring === true) {
     throw new BillingError('usage', 'an embedded profile has no address and no key', { hint: 'give --database' });
   }
   const profile = {
     environment: 'embedded' as const,
     ...(database === undefined ? {} : { database: fromAnywhere(database) }),
+    ...(events === undefined ? {} : { events }),
     ...(org === undefined ? {} : { organization: org }),
   };
   return { profile, key: undefined };

@@ -22,6 +22,7 @@ export interface Profile {
   readonly caFile?: string;
   /** Embedded ones alone. */
   readonly database?: string;
+  readonly events?: string;
   readonly organization?: string;
 }
 

@@ -94,6 +94,7 @@ export interface Dependencies {
 export interface GlobalFlags {
   readonly profile?: string;
   readonly database?: string;
+  readonly events?: string;
   readonly org?: string;
   readonly output?: string;
   readonly json?: string | true;

@@ -13,6 +13,8 @@ export interface EmbeddedTarget {
   readonly environment: 'embedded';
   readonly profile: string | undefined;
   readonly database: string;
+  /** The database in which its usage events live, where that is another one. */
+  readonly events: string | undefined;
   /** The database in the user's data directory, which is made on first use. */
   readonly isDefault: boolean;
   /** By name or id. */
@@ -37,6 +39,7 @@ export type Sources = Readonly<Record<string, string>>;
 export interface TargetFlags {
   readonly profile?: string | undefined;
   readonly database?: string | undefined;
+  readonly events?: string | undefined;
   readonly org?: string | undefined;
   readonly caFile?: string | undefined;
 }
@@ -87,36 +90,43 @@ function choose({ flags, env, profiles, dataDirectory }: TargetOptions): Choice 
 }
 
 function databaseTarget(choice: Choice, options: TargetOptions): EmbeddedTarget {
-  return embedded(choice.name, { database: choice.source }, undefined, { choice, options });
+  return embedded(choice.name, { database: choice.source }, {}, { choice, options });
 }
 
 function embeddedProfile(choice: Choice, profile: Profile, options: TargetOptions): EmbeddedTarget {
   const isOwn = profile.database !== undefined;
   const database = profile.database ?? join(options.dataDirectory, 'tallybook.db');
   const sources = { profile: choice.source, database: isOwn ? 'profile' : 'default' };
-  return embedded(database, sources, profile.organization, { choice, options });
+  return embedded(database, sources, profile, { choice, options });
 }
 
 function embedded(
   database: string,
   sources: Sources,
-  ofProfile: string | undefined,
+  ofProfile: Pick<Profile, 'organization' | 'events'>,
   { choice, options }: { readonly choice: Choice; readonly options: TargetOptions },
 ): EmbeddedTarget {
   const { flags, env } = options;
-  const [organization, source] = [
-    [flags.org, '--org'] as const,
-    [isSet(env['TALLY_ORG']) ? env['TALLY_ORG'] : undefined, 'TALLY_ORG'] as const,
-    [ofProfile, 'profile'] as const,
-  ].find(([value]) => value !== undefined) ?? [undefined, 'default'];
+  const firstOf = (flag: 'org' | 'events', given: string | undefined) => {
+    const variable = flag === 'org' ? 'TALLY_ORG' : 'TALLY_EVENTS';
+    const places = [
+      [flags[flag], `--${flag}`] as const,
+      [isSet(env[variable]) ? env[variable] : undefined, variable] as const,
+      [given, 'profile'] as const,
+    ];
+    return places.find(([value]) => value !== undefined) ?? ([undefined, 'default'] as const);
+  };
+  const [organization, source] = firstOf('org', ofProfile.organization);
+  const [events, eventsSource] = firstOf('events', ofProfile.events);
   return {
     kind: 'embedded',
     environment: 'embedded',
     profile: choice.kind === 'profile' ? choice.name : undefined,
     database,
+    events,
     isDefault: database === join(options.dataDirectory, 'tallybook.db'),
     organization,
-    sources: { ...sources, organization: source },
+    sources: { ...sources, organization: source, ...(events === undefined ? {} : { events: eventsSource }) },
   };
 }
 
@@ -186,6 +196,7 @@ function caFileOf({ flags, env }: TargetOptions, ofProfile: string | undefined) 
 }
 
 function refuseOrg(flags: TargetFlags): void {
+  if (flags.events !== undefined) throw new BillingError('usage', '--events is for databases, and this is a service');
   if (flags.org === undefined) return;
   throw new BillingError('usage', '--org is for databases: the key of a remote service decides the organization');
 }

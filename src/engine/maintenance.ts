@@ -1,22 +1,27 @@
 /** Examination, backup and restoration of databases that are named by URL; each loads what it needs. */
 
 import type { Maintenance } from '../operations/maintenance.ts';
-import { openStore } from '../store/open.ts';
+import { isPostgresUrl, openStore } from '../store/open.ts';
 import { wireTimestamp } from './wire.ts';
 
 export function createMaintenance({ now }: { readonly now: () => Temporal.Instant }): Maintenance {
   return {
-    async examine(database, options) {
+    async kindOf(database) {
+      const { isMirrorFile } = await import('../store/mirror-file.ts');
+      if (isPostgresUrl(database)) return 'server';
+      return isMirrorFile(database) ? 'mirror' : 'file';
+    },
+    async examine(database, { isFull, events }) {
       const { examine } = await import('./doctor/examination.ts');
-      const store = await openStore(database, { readOnly: true });
+      const store = await openStore(database, { readOnly: true, events });
       try {
-        return await examine({ store, now }, options);
+        return await examine({ store, now }, { isFull });
       } finally {
         await store.close();
       }
     },
-    async rebuild(database) {
-      const store = await openStore(database);
+    async rebuild(database, options) {
+      const store = await openStore(database, { ...options });
       try {
         const { upkeep } = store.events;
         if (upkeep !== undefined) await store.write(async (tx) => await upkeep.rebuild(tx));

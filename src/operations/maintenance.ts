@@ -5,17 +5,28 @@ import type { Examination } from './findings.ts';
 import type { Mirror, MirrorSource } from './mirror.ts';
 import type { Column } from './operation.ts';
 
+/** A file that can be copied, a database that a server keeps, or what was pulled from another service. */
+export type DatabaseKind = 'file' | 'server' | 'mirror';
+
 export interface Maintenance {
+  /** What a URL names; a file where there is none yet. */
+  kindOf(database: string): Promise<DatabaseKind>;
   /** Holds a database to every rule, and changes nothing. `isFull` also reads every index and event. */
-  examine(database: string, options: { readonly isFull: boolean }): Promise<Examination>;
+  examine(database: string, options: ExamineOptions): Promise<Examination>;
   /** Makes anew, from the events alone, what a database keeps to find and meter them quickly; false where it keeps nothing. */
-  rebuild(database: string): Promise<boolean>;
+  rebuild(database: string, options?: Pick<ExamineOptions, 'events'>): Promise<boolean>;
   /** Writes a database as it stands now to a new file, with its manifest beside it. */
   backUp(paths: { readonly from: string; readonly to: string }): Promise<BackupManifest>;
   /** Makes a database from a backup, where there is none. */
   restore(paths: { readonly from: string; readonly to: string }): Promise<BackupManifest>;
   /** Opens a mirror; with a source to write what is pulled from there, and then it is made where there is no file. */
   openMirror(file: string, source?: MirrorSource): Promise<Mirror>;
+}
+
+export interface ExamineOptions {
+  readonly isFull: boolean;
+  /** Where its events are, when not in it. */
+  readonly events?: string | undefined;
 }
 
 /** What a table shows of findings. */

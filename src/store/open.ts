@@ -7,11 +7,27 @@ import type { Store, StoreOptions } from './store.ts';
 
 /**
  * The store at `url`: a path, `file:…`, `sqlite:…`, `:memory:`, or `postgres://…` (`postgresql://…`). Makes the file, and its
- * directory, where there is none, or the tables in a database of a server.
- * Throws a usage error for a URL of another kind, UnavailableError for what cannot be opened now, and an internal error for
- * what is damaged, of another application or of a newer version; that is left as it is.
+ * directory, where there is none, or the tables in a database of a server. `events` is a `clickhouse://…` URL; it is given on
+ * every opening of a book that has its events there.
+ * Throws a usage error for a URL of another kind, ConflictError where the events are not where it was said, UnavailableError
+ * for what cannot be opened now, and an internal error for what is damaged, of another application or of a newer version; that
+ * is left as it is.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  const store = await openBook(url, options);
+  try {
+    const { refuseMissingEvents, withEventsElsewhere } = await import('./events-elsewhere.ts');
+    if (options.events !== undefined)
+      return await withEventsElsewhere(store, options.events, options.eventUpkeep?.longestTail);
+    await refuseMissingEvents(store);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function openBook(url: string, options: StoreOptions): Promise<Store> {
   if (isPostgresUrl(url)) {
     const { openPostgresStore } = await import('./backends/postgres.ts');
     return await openPostgresStore(url, options);
@@ -34,6 +50,11 @@ export function pathOf(url: string): string {
   const [, scheme, rest = ''] = schemeOfUrl.exec(url) ?? [];
   if (scheme === undefined) return url;
   const name = scheme.toLowerCase();
+  if (name === 'clickhouse') {
+    throw new BillingError('usage', 'a database at clickhouse: keeps usage events, and not the books', {
+      hint: 'give it as --events, beside the --database of the books',
+    });
+  }
   if (name !== 'file' && name !== 'sqlite') throw usageError(`databases at ${name}: are not known here`);
   if (!rest.startsWith('//')) return rest === '' ? pathOf('') : rest;
   try {

@@ -40,6 +40,8 @@ export interface WriteOptions {
 export interface StoreOptions {
   /** How long to wait for another writer. Default: `limits.busyTimeoutMilliseconds`. */
   readonly busyTimeoutMilliseconds?: number | undefined;
+  /** The URL of the database in which the events live, where that is not this one. */
+  readonly events?: string | undefined;
   /** Open for reading alone; a file that does not exist is then an error. */
   readonly readOnly?: boolean | undefined;
   /**

@@ -85,7 +85,7 @@ describe('a new database', () => {
     expect(await customers(await open(url()))).toBe(3);
   });
 
-  test.each(['postgres://localhost/billing', 'clickhouse://localhost', 'https://example.com', ''])(
+  test.each(['mysql://localhost/billing', 'clickhouse://localhost', 'https://example.com', ''])(
     'is not made at "%s"',
     async (url) => {
       expect((await refusal(open(url))).kind).toBe('usage');

@@ -1,6 +1,8 @@
 /** `tally backup`: a database as one file, while others write to it. */
 
+import { withoutPassword } from '../../database-url.ts';
 import { printManifest, refuseOtherFields } from '../backup-answer.ts';
+import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { requireEmbedded } from '../target.ts';
 import type { CommandModule } from './index.ts';
@@ -27,8 +29,13 @@ Examples:
 
 async function backUp(file: string, session: Session): Promise<void> {
   refuseOtherFields(session);
-  const { database } = requireEmbedded(await session.target(), 'backup');
+  const { database, events } = requireEmbedded(await session.target(), 'backup');
   const maintenance = await session.dependencies.openMaintenance();
   const data = await maintenance.backUp({ from: database, to: file });
   await printManifest(data, session);
+  if (events === undefined || session.flags.quiet === true) return;
+  const place = withoutPassword(events);
+  session.terminal.err(
+    say`the events at ${place} are not in it: back that database up by its own means, right after this\n`,
+  );
 }

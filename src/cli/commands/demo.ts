@@ -234,5 +234,8 @@ async function perform(words: readonly string[], ids: readonly string[], stage: 
   };
   const exitCode = await runLine(words, { ...dependencies, terminal: recorder });
   if (exitCode === 0) return output;
-  throw new BillingError('internal', safe(`tally ${words[0]} ${words[1]} ended with ${exitCode}: ${talk.trim().replaceAll('\n', ' ')}`));
+  throw new BillingError(
+    'internal',
+    safe(`tally ${words[0]} ${words[1]} ended with ${exitCode}: ${talk.trim().replaceAll('\n', ' ')}`),
+  );
 }

@@ -1,5 +1,6 @@
 /** `tally doctor`: a whole database held to every rule. */
 
+import { withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
 import type { Examination } from '../../operations/findings.ts';
 import { findingColumns } from '../../operations/maintenance.ts';
@@ -7,7 +8,7 @@ import type { Maintenance } from '../../operations/maintenance.ts';
 import { checkFields, render } from '../output.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
-import { requireEmbedded } from '../target.ts';
+import { type EmbeddedTarget, requireEmbedded } from '../target.ts';
 import { counted } from '../views/blocks.ts';
 import type { CommandModule } from './index.ts';
 
@@ -49,10 +50,11 @@ async function doctor(
 ): Promise<void> {
   const { dependencies, output, terminal } = session;
   checkFields(output, fields, view);
-  const { database } = requireEmbedded(await session.target(), 'doctor');
+  const target = requireEmbedded(await session.target(), 'doctor');
+  const { database, events } = target;
   const maintenance = await dependencies.openMaintenance();
-  if (rebuild === true) await rebuildDerived(session, database, maintenance);
-  const data = await maintenance.examine(database, { isFull: full === true });
+  if (rebuild === true) await rebuildDerived(session, target, maintenance);
+  const data = await maintenance.examine(database, { isFull: full === true, events });
   const { stdout } = terminal;
   // A table of nothing says less than the summary beside it.
   if (output.format !== 'table' || data.findings.length > 0) {
@@ -66,14 +68,18 @@ async function doctor(
   });
 }
 
-async function rebuildDerived({ flags, terminal }: Session, database: string, maintenance: Maintenance): Promise<void> {
+async function rebuildDerived(
+  { flags, terminal }: Session,
+  { database, events }: EmbeddedTarget,
+  maintenance: Maintenance,
+): Promise<void> {
   const words =
     flags.dryRun === true
       ? 'what is derived from events would be made anew'
-      : (await maintenance.rebuild(database))
+      : (await maintenance.rebuild(database, { events }))
         ? 'what is derived from events was made anew'
         : 'nothing is derived from events here';
-  if (flags.quiet !== true) terminal.err(say`${database}: ${words}\n`);
+  if (flags.quiet !== true) terminal.err(say`${withoutPassword(database)}: ${words}\n`);
 }
 
 function tellSummary(

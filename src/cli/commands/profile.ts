@@ -208,6 +208,8 @@ async function show(session: Session): Promise<void> {
           ['profile', target.profile],
           ['environment', target.environment],
           ['database', withoutPassword(target.database)],
+          // Hardly ever there, so not worth a line where it is not.
+          ...(target.events === undefined ? [] : [['events', withoutPassword(target.events)] as const]),
           ['organization', target.organization],
         ];
   const data = values.map(([setting, value]) => ({

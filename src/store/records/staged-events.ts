@@ -55,11 +55,7 @@ export async function listStagedBatches(tx: Transaction, orgId: string): Promise
   }));
 }
 
-export async function insertStagedBatch(
-  tx: Transaction,
-  orgId: string,
-  { batch, events }: StagedBatch,
-): Promise<void> {
+export async function insertStagedBatch(tx: Transaction, orgId: string, { batch, events }: StagedBatch): Promise<void> {
   await tx
     .insertInto('stagedEvents')
     .values({ orgId, batch, events: JSON.stringify(events.map(pack)) })

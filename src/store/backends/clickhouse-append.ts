@@ -1,0 +1,332 @@
+/**
+ * How events are recorded beside the books. New versions are staged in the transaction that records them, so that they count
+ * from its commit on, or never; what was committed before moves to ClickHouse in large inserts. A move that is cut off is done
+ * again with the same rows, and until its own commit readers go by the staged ones.
+ */
+
+import { sha256 } from '../../digest.ts';
+import { BillingError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import { ConstraintViolation } from '../constraint-violation.ts';
+import type { Transaction } from '../database.ts';
+import { isSameEvent } from '../event-content.ts';
+import type { AppendOutcome, CanReplace, NewEvent, StoredEvent } from '../event-store.ts';
+import { findCustomerIds } from '../records/event-owners.ts';
+import { padded } from '../records/padded.ts';
+import {
+  type EventHead,
+  type PlacedEvent,
+  type StagedBatch,
+  insertStagedBatch,
+  listStagedBatches,
+  readEventHead,
+  removeStagedBatches,
+  writeEventHead,
+} from '../records/staged-events.ts';
+import type { ClickhouseServer, EventRow } from './clickhouse-server.ts';
+
+/** More characters of keys are not asked about at a time. */
+const keyCharactersAtOnce = 32_000;
+
+export async function appendEvents(
+  { server, mostStaged }: { readonly server: ClickhouseServer; readonly mostStaged: number },
+  tx: Transaction,
+  {
+    orgId,
+    events,
+    canReplace,
+  }: { readonly orgId: string; readonly events: readonly NewEvent[]; readonly canReplace: CanReplace },
+): Promise<readonly AppendOutcome[]> {
+  const [first] = events;
+  if (first === undefined) return [];
+  await refuseUnknownOwners(tx, orgId, events);
+  let head = await readEventHead(tx, orgId);
+  let batches = await listStagedBatches(tx, orgId);
+  if (isDue(batches, { mostStaged, nowEpochMs: first.receivedAtEpochMs })) {
+    head = await moveBatches(server, tx, { orgId, head, batches });
+    batches = [];
+  }
+  const staged = batches.flatMap((batch) => batch.events);
+  const effective = await readEffective(server, { orgId, movedBatch: head.movedBatch, staged, events });
+  const { outcomes, added, lastPlace } = await decide(events, { effective, lastPlace: head.lastPlace, canReplace });
+  if (added.length === 0) return outcomes;
+  const batch = head.lastBatch + 1;
+  await insertStagedBatch(tx, orgId, { batch, events: added });
+  await writeEventHead(tx, orgId, { ...head, lastPlace, lastBatch: batch });
+  return outcomes;
+}
+
+async function refuseUnknownOwners(tx: Transaction, orgId: string, events: readonly NewEvent[]): Promise<void> {
+  const customers = [...new Set(events.map((event) => event.customerId))];
+  const contracts = [...new Set(events.flatMap((event) => event.contractId ?? []))];
+  const known = await findCustomerIds(tx, orgId, customers);
+  const found =
+    contracts.length === 0
+      ? []
+      : await tx
+          .selectFrom('contracts')
+          .select('id')
+          .where('orgId', '=', orgId)
+          .where('id', 'in', padded(contracts))
+          .execute();
+  if (customers.every((id) => known.has(id)) && new Set(found.map(({ id }) => id)).size === contracts.length) return;
+  throw new ConstraintViolation('reference', 'an event names a customer or contract that is not there', undefined);
+}
+
+/** By the arrival of the events themselves: no clock is needed. */
+function isDue(
+  batches: readonly StagedBatch[],
+  { mostStaged, nowEpochMs }: { readonly mostStaged: number; readonly nowEpochMs: number },
+): boolean {
+  const count = batches.reduce((sum, { events }) => sum + events.length, 0);
+  const since = batches[0]?.events[0]?.receivedAtEpochMs;
+  return count >= mostStaged || (since !== undefined && nowEpochMs - since >= limits.stagedMilliseconds);
+}
+
+async function readEffective(
+  server: ClickhouseServer,
+  {
+    orgId,
+    movedBatch,
+    staged,
+    events,
+  }: {
+    readonly orgId: string;
+    readonly movedBatch: number;
+    readonly staged: readonly PlacedEvent[];
+    readonly events: readonly NewEvent[];
+  },
+): Promise<Map<string, StoredEvent & { readonly place: number }>> {
+  const keys = [...new Set(events.map((event) => event.idempotencyKey))];
+  const moved = await findMovedEvents(server, { orgId, movedBatch, keys });
+  return new Map([...moved, ...staged].map((event) => [event.idempotencyKey, event]));
+}
+
+/** The latest moved version of each of these keys that has one. */
+async function findMovedEvents(
+  { ask }: ClickhouseServer,
+  {
+    orgId,
+    movedBatch,
+    keys,
+  }: { readonly orgId: string; readonly movedBatch: number; readonly keys: readonly string[] },
+): Promise<(StoredEvent & { readonly place: number })[]> {
+  const found: (StoredEvent & { readonly place: number })[] = [];
+  for (const some of inShortLists(keys)) {
+    const places = await ask(
+      `SELECT argMax(customerId, version) AS "customerId", argMax(timestampEpochMs, version) AS "timestampEpochMs",
+         any(place) AS "place", max(version) AS "latest" FROM tallybookEventKeys
+       WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64} AND idempotencyKey IN {keys:Array(String)}
+       GROUP BY idempotencyKey`,
+      { orgId, movedBatch, keys: some },
+    );
+    if (places.length === 0) continue;
+    const times = places.map((row) => Number(row['timestampEpochMs']));
+    const rows = await ask(
+      `SELECT * FROM tallybookEvents FINAL
+       WHERE orgId = {orgId:String} AND customerId IN {customerIds:Array(String)}
+         AND timestampEpochMs >= {from:Int64} AND timestampEpochMs <= {to:Int64}
+         AND (place, version) IN (${places.map((row) => `(${Number(row['place'])}, ${Number(row['latest'])})`).join(', ')})`,
+      {
+        orgId,
+        customerIds: [...new Set(places.map((row) => row['customerId']))],
+        from: times.reduce((a, b) => Math.min(a, b)),
+        to: times.reduce((a, b) => Math.max(a, b)),
+      },
+    );
+    found.push(...rows.map((row) => ({ ...storedEventOf(row), place: Number(row['place']) })));
+  }
+  return found;
+}
+
+function inShortLists(keys: readonly string[]): string[][] {
+  const lists: string[][] = [];
+  let room = 0;
+  for (const key of keys) {
+    if (room < key.length || lists.length === 0) {
+      lists.push([]);
+      room = keyCharactersAtOnce;
+    }
+    room -= key.length;
+    lists.at(-1)?.push(key);
+  }
+  return lists;
+}
+
+async function decide(
+  events: readonly NewEvent[],
+  known: {
+    readonly effective: Map<string, StoredEvent & { readonly place: number }>;
+    readonly lastPlace: number;
+    readonly canReplace: CanReplace;
+  },
+): Promise<{ outcomes: AppendOutcome[]; added: PlacedEvent[]; lastPlace: number }> {
+  const outcomes: AppendOutcome[] = [];
+  const added: PlacedEvent[] = [];
+  let { lastPlace } = known;
+  const add = (event: PlacedEvent): void => {
+    added.push(event);
+    known.effective.set(event.idempotencyKey, event);
+  };
+  for (const event of events) {
+    const previous = known.effective.get(event.idempotencyKey);
+    if (previous === undefined) {
+      lastPlace += 1;
+      add({ ...event, place: lastPlace, version: 1, previous: undefined });
+      outcomes.push('new');
+    } else if (isSameEvent(previous, event)) outcomes.push('same');
+    else if (await known.canReplace(withoutPlace(previous), event)) {
+      add({ ...event, place: previous.place, version: previous.version + 1, previous });
+      outcomes.push('replaced');
+    } else outcomes.push('refused');
+  }
+  return { outcomes, added, lastPlace };
+}
+
+/** An event as the interface gives it out. */
+export function withoutPlace(event: StoredEvent): StoredEvent {
+  const { id, idempotencyKey, customerId, contractId, eventName, timestampEpochMs, propertiesJson } = event;
+  const { receivedAtEpochMs, isLate, version } = event;
+  return {
+    id,
+    idempotencyKey,
+    customerId,
+    contractId,
+    eventName,
+    timestampEpochMs,
+    propertiesJson,
+    receivedAtEpochMs,
+    isLate,
+    version,
+  };
+}
+
+export function storedEventOf(row: EventRow): StoredEvent {
+  return {
+    id: row['id'] as string,
+    idempotencyKey: row['idempotencyKey'] as string,
+    customerId: row['customerId'] as string,
+    contractId: row['contractId'] as string | null,
+    eventName: row['eventName'] as string,
+    timestampEpochMs: Number(row['timestampEpochMs']),
+    propertiesJson: row['propertiesJson'] as string,
+    receivedAtEpochMs: Number(row['receivedAtEpochMs']),
+    isLate: row['isLate'] === 1,
+    version: Number(row['version']),
+  };
+}
+
+/** Moves committed batches; gives the head behind them. Belongs into a `write` of the organization. */
+export async function moveBatches(
+  server: ClickhouseServer,
+  tx: Transaction,
+  {
+    orgId,
+    head,
+    batches,
+  }: { readonly orgId: string; readonly head: EventHead; readonly batches: readonly StagedBatch[] },
+): Promise<EventHead> {
+  const last = batches.at(-1);
+  if (last === undefined) return head;
+  await announce(server, { orgId, head, batches });
+  const placed = batches.flatMap(({ batch, events }) => events.map((event) => ({ orgId, batch, ...event })));
+  await server.insert(
+    'tallybookEvents',
+    placed.map(({ previous: _previous, isLate, ...event }) => ({ ...event, isLate: isLate ? 1 : 0 })),
+  );
+  await server.insert(
+    'tallybookEventKeys',
+    placed.map(({ idempotencyKey, version, batch, place, customerId, timestampEpochMs }) => ({
+      orgId,
+      idempotencyKey,
+      version,
+      batch,
+      place,
+      customerId,
+      timestampEpochMs,
+    })),
+  );
+  await server.insert(
+    'tallybookSupersededEvents',
+    placed.flatMap(({ batch, place, version, previous }) =>
+      previous === undefined
+        ? []
+        : [
+            {
+              orgId,
+              customerId: previous.customerId,
+              timestampEpochMs: previous.timestampEpochMs,
+              place,
+              version: version - 1,
+              batch,
+            },
+          ],
+    ),
+  );
+  await expectShown(server, orgId, placed);
+  await removeStagedBatches(tx, orgId, last.batch);
+  const moved = { ...head, movedBatch: last.batch };
+  await writeEventHead(tx, orgId, moved);
+  return moved;
+}
+
+/**
+ * Names the batches before any row of them is written. Another batch of the same number is of a book that went on from an older
+ * backup, or of another one: its rows and ours could never be told apart again.
+ */
+async function announce(
+  { ask, insert }: ClickhouseServer,
+  {
+    orgId,
+    head,
+    batches,
+  }: { readonly orgId: string; readonly head: EventHead; readonly batches: readonly StagedBatch[] },
+): Promise<void> {
+  const digests = new Map(
+    batches.map(({ batch, events }) => [batch, sha256().update(JSON.stringify(events)).digest('hex')]),
+  );
+  const known = await ask(
+    `SELECT batch, digest FROM tallybookBatches WHERE orgId = {orgId:String} AND batch > {movedBatch:UInt64}`,
+    { orgId, movedBatch: head.movedBatch },
+  );
+  if (known.some(({ batch, digest }) => digests.get(Number(batch)) !== digest)) {
+    throw new BillingError(
+      'internal',
+      `the events of organization ${orgId} went on without this book; nothing was moved`,
+      {
+        hint: 'this book was restored from an older backup: restore the database of events from the same time, too',
+      },
+    );
+  }
+  await insert(
+    'tallybookBatches',
+    [...digests].map(([batch, digest]) => ({ orgId, batch, digest })),
+  );
+}
+
+/** A part is shown whole or not at all, and there is one for each month: one row of each tells. */
+async function expectShown(
+  { ask, location }: ClickhouseServer,
+  orgId: string,
+  placed: readonly PlacedEvent[],
+): Promise<void> {
+  const months = new Map(placed.map((event) => [monthOf(event.timestampEpochMs), event]));
+  for (const { customerId, timestampEpochMs, place, version, idempotencyKey } of months.values()) {
+    const [shown] = await ask(
+      `SELECT (SELECT count() FROM tallybookEvents WHERE orgId = {orgId:String} AND customerId = {customerId:String}
+           AND timestampEpochMs = {timestampEpochMs:Int64} AND place = {place:UInt64} AND version = {version:UInt32}) AS events,
+         (SELECT count() FROM tallybookEventKeys WHERE orgId = {orgId:String}
+           AND idempotencyKey = {idempotencyKey:String} AND version = {version:UInt32}) AS keys`,
+      { orgId, customerId, timestampEpochMs, place, version, idempotencyKey },
+    );
+    if (Number(shown?.['events']) > 0 && Number(shown?.['keys']) > 0) continue;
+    throw new BillingError('unavailable', `${location} took events and does not show them yet; nothing was recorded`, {
+      retryAfterSeconds: 1,
+      hint: 'read from the server that is written to, or add insert_quorum and select_sequential_consistency to the URL',
+    });
+  }
+}
+
+function monthOf(epochMs: number): string {
+  return Temporal.Instant.fromEpochMilliseconds(epochMs).toString().slice(0, 7);
+}

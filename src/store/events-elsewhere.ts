@@ -1,0 +1,142 @@
+/**
+ * A book whose events live in a database of their own. The book knows that database by an id, so that it is never billed
+ * without its events, nor with those of another book.
+ */
+
+import { BillingError, ConflictError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { ClickhouseServer } from './backends/clickhouse-server.ts';
+import type { Transaction } from './database.ts';
+import { type BookFacts, readBookFacts, writeBookFact } from './records/book-facts.ts';
+import { listStagedBatches, listStagedOrganizations, readEventHead } from './records/staged-events.ts';
+import type { Store } from './store.ts';
+
+/** Throws ConflictError where the events of `store` are not in it. */
+export async function refuseMissingEvents(store: Store): Promise<void> {
+  const { eventsElsewhere } = await store.read(readBookFacts);
+  if (eventsElsewhere === undefined) return;
+  throw new ConflictError(`the events of ${store.location} are in a database of their own, which was not named`, {
+    hint: 'name it: --events clickhouse://USER@HOST:8123/DATABASE, TALLY_EVENTS, or in the profile',
+  });
+}
+
+/** `store`, with its events at `url`. Makes the tables there, and takes an empty database for the book's own. */
+export async function withEventsElsewhere(
+  store: Store,
+  url: string,
+  mostStaged: number = limits.stagedEvents,
+): Promise<Store> {
+  const { connectClickhouse } = await import('./backends/clickhouse-server.ts');
+  const { createClickhouseEventStore } = await import('./backends/clickhouse-events.ts');
+  const server = connectClickhouse(url);
+  try {
+    await attach(store, server);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  let closing: Promise<void> | undefined;
+  let hasRecorded = false;
+  const events = createClickhouseEventStore(server, mostStaged);
+  const close = async (): Promise<void> => {
+    if (hasRecorded) await moveStaged(store, server).catch(leaveStaged);
+    await Promise.allSettled([store.close(), server.close()]);
+  };
+  return {
+    location: store.location,
+    get isReadOnly() {
+      return store.isReadOnly;
+    },
+    events: {
+      ...events,
+      append: async (...given) => {
+        hasRecorded = true;
+        return await events.append(...given);
+      },
+    },
+    get pendingTransactions() {
+      return store.pendingTransactions;
+    },
+    read: store.read,
+    write: store.write,
+    exclusively: store.exclusively,
+    inspect: store.inspect,
+    close: async () => await (closing ??= close()),
+  };
+}
+
+async function attach(store: Store, server: ClickhouseServer): Promise<void> {
+  const facts = await store.read(readBookFacts);
+  if (facts.eventsElsewhere !== undefined) return await refuseOtherBook(server, facts.eventsElsewhere, store.location);
+  if (store.isReadOnly) {
+    throw new ConflictError(`the events of ${store.location} are in it, and not at ${server.location}`, {
+      hint: 'leave --events away, or open the book once where it can be written',
+    });
+  }
+  const { prepareTables } = await import('./backends/clickhouse-server.ts');
+  await store.read(async (tx) => await refuseOwnEvents(store, tx, server));
+  await prepareTables(server);
+  const [taken] = await server.ask('SELECT count() AS total FROM tallybookEvents');
+  if (Number(taken?.['total']) > 0) {
+    throw new ConflictError(`${server.location} has the events of another book`, {
+      hint: 'give an empty database; to take a book with its events elsewhere: tally copy',
+    });
+  }
+  await server.run('TRUNCATE TABLE tallybookBook');
+  await server.run('INSERT INTO tallybookBook SELECT toString(generateUUIDv4())');
+  const [book] = await server.ask('SELECT bookId FROM tallybookBook');
+  const bookId = String(book?.['bookId']);
+  await store.write(async (tx) => {
+    if ((await readBookFacts(tx)).eventsElsewhere !== undefined) return;
+    await refuseOwnEvents(store, tx, server);
+    await writeBookFact(tx, 'eventsElsewhere', { bookId });
+  });
+  const { eventsElsewhere } = await store.read(readBookFacts);
+  if (eventsElsewhere !== undefined) await refuseOtherBook(server, eventsElsewhere, store.location);
+}
+
+async function refuseOtherBook(
+  server: ClickhouseServer,
+  { bookId }: Required<BookFacts>['eventsElsewhere'],
+  location: string,
+): Promise<void> {
+  const rows = await server.ask(
+    `SELECT count() AS total FROM system.tables WHERE database = currentDatabase() AND name = 'tallybookBook'`,
+  );
+  const books = Number(rows[0]?.['total']) === 0 ? [] : await server.ask('SELECT bookId FROM tallybookBook');
+  if (books.some((book) => book['bookId'] === bookId)) return;
+  throw new ConflictError(`${server.location} does not have the events of ${location}`, {
+    hint: 'name the database that this book was opened with before',
+  });
+}
+
+/** Events that stand in the book itself would be in no cost any more. */
+async function refuseOwnEvents(store: Store, tx: Transaction, server: ClickhouseServer): Promise<void> {
+  const { listOrganizations } = await import('./records/organizations.ts');
+  for (const { id } of await listOrganizations(tx)) {
+    if ((await store.events.list(tx, { orgId: id, limit: 1, offset: 0 })).total === 0) continue;
+    throw new ConflictError(`${store.location} has events in it, which would not count at ${server.location}`, {
+      hint: 'move the book with its events: tally copy --to DATABASE --to-events URL',
+    });
+  }
+}
+
+/** Moves what is staged of every organization. */
+export async function moveStaged(store: Pick<Store, 'read' | 'write'>, server: ClickhouseServer): Promise<void> {
+  const { moveBatches } = await import('./backends/clickhouse-append.ts');
+  for (const orgId of await store.read(listStagedOrganizations)) {
+    await store.write(
+      async (tx) => {
+        const head = await readEventHead(tx, orgId);
+        await moveBatches(server, tx, { orgId, head, batches: await listStagedBatches(tx, orgId) });
+      },
+      { turn: orgId },
+    );
+  }
+}
+
+/** What cannot move now stays where it counts already, and moves with the next events. */
+function leaveStaged(error: unknown): void {
+  if (error instanceof BillingError) return;
+  throw error;
+}

@@ -1,0 +1,145 @@
+/** A book whose events live in a database of their own, from the command line: it bills the same, and never without them. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { openWorld } from '../reliability/book.ts';
+import { subscribe } from '../support/billing-scenario.ts';
+import { startClickhouse } from '../support/clickhouse-process.ts';
+import { clickhouseUrl, useClickhouse } from '../support/clickhouse.ts';
+import { runProgram, serveProgram } from '../support/program.ts';
+import { countedIds, createClock } from '../support/world.ts';
+
+const clickhouse = await useClickhouse();
+
+describe.runIf(clickhouse !== undefined)('events in a database of their own', () => {
+  const home = mkdtempSync(join(tmpdir(), 'tallybook-events-'));
+  const beside = join(home, 'beside.db');
+  const inside = join(home, 'inside.db');
+  let events = '';
+  let contractId = '';
+
+  const tally = async (...words: string[]) => await runProgram(words, { home });
+  const said = async (...words: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await tally(...words);
+    expect(code, stderr).toBe(0);
+    return stdout;
+  };
+
+  beforeAll(async () => {
+    events = (await clickhouse?.create()) ?? '';
+    for (const database of [beside, inside]) {
+      const world = await openWorld(database, { clock: createClock(), newId: countedIds() });
+      ({ contractId } = await subscribe(world));
+      await world.close();
+    }
+    const rows = Array.from(
+      { length: 40 },
+      (_value, index) => `2026-03-${10 + (index % 20)}T0${index % 10}:00:00Z,0.${index + 1}`,
+    );
+    writeFileSync(join(home, 'usage.csv'), ['timestamp,tokens', ...rows].join('\n'));
+  });
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+  test('import, cost, bill run and doctor come to the same as with the events in the book', async () => {
+    const story = async (...place: string[]): Promise<string[]> => {
+      const importing = [
+        'import',
+        'events',
+        join(home, 'usage.csv'),
+        '--event-name',
+        'llm.request',
+        '--customer',
+        'acme',
+      ];
+      await said(...importing, ...place);
+      await said(...importing, ...place);
+      const period = ['--start-date', '2026-03-01T00:00:00Z', '--end-date', '2026-04-01T00:00:00Z'];
+      const answers = [
+        await said('usage', 'cost', '--contract-id', contractId, ...period, '--json', 'totalAmount,startDate', ...place),
+        await said('usage', 'events', '--json', 'timestamp,properties', '--all', ...place),
+      ];
+      await said('bill', 'run', '--yes', ...place);
+      answers.push(
+        await said('invoices', 'list', '--json', 'status,totalCents,invoiceDate', ...place),
+        await said('usage', 'cost', '--contract-id', contractId, ...period, '--by', 'day', '-o', 'csv', ...place),
+      );
+      await said('doctor', '--full', ...place);
+      return answers;
+    };
+    const expected = await story('--database', inside);
+    expect(expected[0]).toContain('0.12');
+    expect(await story('--database', beside, '--events', events)).toEqual(expected);
+    const moved = await clickhouse?.ask(events, 'SELECT count() AS events FROM tallybookEvents FINAL');
+    expect(moved).toEqual([{ events: 40 }]);
+  });
+
+  test('the book is not opened without its events, nor with those of another book', async () => {
+    const without = await tally('customers', 'list', '--database', beside);
+    expect(without).toMatchObject({ code: 7, stdout: '' });
+    expect(without.stderr).toContain('--events');
+    const other = (await clickhouse?.create()) ?? '';
+    const wrong = await tally('customers', 'list', '--database', beside, '--events', other);
+    expect(wrong).toMatchObject({ code: 7 });
+    const taken = await tally('customers', 'list', '--database', join(home, 'new.db'), '--events', events);
+    expect(taken.stderr).toContain('has the events of another book');
+    const full = await tally('customers', 'list', '--database', inside, '--events', other);
+    expect(full.stderr).toContain('tally copy');
+    for (const { stderr } of [wrong, taken, full]) expect(stderr).not.toContain('p%40ss');
+  });
+
+  test('a profile names both, and shows no password', async () => {
+    await said('profile', 'add', 'big', '--environment', 'embedded', '--database', beside, '--events', events);
+    expect(await said('customers', 'list', '--profile', 'big', '-o', 'name')).not.toBe('');
+    const shown = await said('profile', 'show', '--profile', 'big');
+    expect(shown).toContain('clickhouse://tally:***@');
+    expect(shown).not.toContain('p%40ss');
+  });
+
+  test('when they cannot be reached nothing is recorded, and the answer is 503', async () => {
+    const server = await startClickhouse();
+    const book = join(home, 'served.db');
+    const world = await openWorld(book, { clock: createClock(), newId: countedIds() });
+    const { customerId } = await subscribe(world);
+    const { data } = await world.call('keys.create', { body: { name: 'client', scopes: ['*'] } });
+    await world.close();
+    const place = ['--database', book, '--events', clickhouseUrl(server.port, 'default')];
+    const serving = await serveProgram(place, { home });
+    try {
+      const send = async (key: string): Promise<number> => {
+        const response = await fetch(`${serving.url}/v1/events`, {
+          method: 'POST',
+          headers: { 'x-api-key': data.key, authorization: `Bearer ${data.key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({
+            eventName: 'llm.request',
+            customerId,
+            idempotencyKey: key,
+            properties: { tokens: 1 },
+          }),
+        });
+        return response.status;
+      };
+      const recorded = () => {
+        const database = new DatabaseSync(book, { readOnly: true });
+        const rows = database.prepare('SELECT "events" FROM "stagedEvents"').all();
+        database.close();
+        return rows.map((row) => (JSON.parse(String(row['events'])) as unknown[][])[0]?.[3]);
+      };
+      expect(await send('before')).toBe(202);
+      expect(recorded()).toEqual(['before']);
+      await server.stop();
+      expect(await send('after')).toBe(503);
+      expect(recorded()).toEqual(['before']);
+    } finally {
+      await serving.stop();
+    }
+    const { code, stderr } = await tally('usage', 'events', ...place);
+    expect(code).toBe(9);
+    expect(stderr).toContain('cannot be reached');
+    expect(stderr).not.toContain('p%40ss');
+  });
+});

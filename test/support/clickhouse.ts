@@ -1,0 +1,59 @@
+/** Databases on the ClickHouse server of a run of tests. */
+
+import { randomUUID } from 'node:crypto';
+import { createClient } from '@clickhouse/client';
+import { afterAll, inject, test } from 'vitest';
+
+import { credentials } from './clickhouse-credentials.ts';
+import type { ClickhouseAnswer } from './clickhouse-setup.ts';
+
+export interface ClickhouseDatabases {
+  /** The URL of a new, empty database. */
+  readonly create: () => Promise<string>;
+  /** What another program does there, or sees. */
+  readonly run: (url: string, text: string) => Promise<void>;
+  readonly ask: (url: string, text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+}
+
+/**
+ * The server's databases, or undefined where it cannot run on this machine: then the file that asks has one skipped test,
+ * which says why. Call at the top of a test file.
+ */
+export async function useClickhouse(): Promise<ClickhouseDatabases | undefined> {
+  const answer = (await (await fetch(inject('clickhouse'))).json()) as ClickhouseAnswer;
+  if ('reason' in answer) {
+    sayWhyNot(answer.reason);
+    return undefined;
+  }
+  const client = createClient({
+    url: `http://127.0.0.1:${answer.port}`,
+    username: credentials.user,
+    password: credentials.password,
+  });
+  const nameOf = (url: string) => url.slice(url.lastIndexOf('/') + 1);
+  // The databases go with the server.
+  afterAll(async () => await client.close());
+  const within = (url: string, text: string) => text.replaceAll(/\btallybook[A-Z]\w+/g, `${nameOf(url)}.$&`);
+  return {
+    run: async (url, text) => {
+      await client.command({ query: within(url, text) });
+    },
+    ask: async (url, text) => await (await client.query({ query: within(url, text), format: 'JSONEachRow' })).json(),
+    create: async () => {
+      const name = `test_${randomUUID().replaceAll('-', '')}`;
+      await client.command({ query: `CREATE DATABASE ${name}` });
+      return clickhouseUrl(answer.port, name);
+    },
+  };
+}
+
+export function clickhouseUrl(port: number, database: string): string {
+  const { user, password } = credentials;
+  return `clickhouse://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
+}
+
+function sayWhyNot(reason: string): void {
+  process.stderr.write(`ClickHouse is not tested: ${reason}\n`);
+  // oxlint-disable-next-line vitest/no-disabled-tests -- so that a report says what was not tested, and why
+  test.skip(`ClickHouse cannot run on this machine: ${reason}`, () => undefined);
+}
