@@ -125,12 +125,12 @@ function tellOutcomes({ fileName }: Scenario, { expectations, eventCount, invoic
         : `, ${expectations.length - failed.length} of ${expectations.length} expectations met`;
     session.terminal.err(say`${eventCount} events, ${invoices.length} invoices${held}\n`);
   }
+  if (failed.length === 0) return;
   const words = failed.map(
     ({ line, what, actual, expected }) => `${fileName}:${line}: ${what} is ${actual}, must be: ${expected}`,
   );
-  for (const each of words.slice(1)) session.terminal.err(say`${each}\n`);
-  if (failed.length === 0) return;
-  throw new BillingError('checkFailed', words[0] ?? '', {
+  for (const each of words.slice(0, -1)) session.terminal.err(say`${each}\n`);
+  throw new BillingError('checkFailed', words.at(-1) ?? '', {
     hint: `${failed.length} of ${expectations.length} expectations are not met; see all with: --show expectations`,
   });
 }
