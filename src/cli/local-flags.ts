@@ -62,6 +62,8 @@ export const localFlags: Readonly<Record<string, LocalFlags>> = {
       },
     ],
   },
+  'credits.adjust': { flags: [], aliases: { description: 'reason' }, examples: [] },
+  'credits.reverse': { flags: [], aliases: { description: 'reason' }, examples: [] },
   'customers.create': {
     flags: bulkFlags,
     examples: [
