@@ -1,15 +1,14 @@
 /** Examination, backup and restoration of databases that are named by URL; each loads what it needs. */
 
 import type { Maintenance } from '../operations/maintenance.ts';
-import { isPostgresUrl, openStore } from '../store/open.ts';
+import { openStore } from '../store/open.ts';
 import { wireTimestamp } from './wire.ts';
 
 export function createMaintenance({ now }: { readonly now: () => Temporal.Instant }): Maintenance {
   return {
     async kindOf(database) {
-      const { isMirrorFile } = await import('../store/mirror-file.ts');
-      if (isPostgresUrl(database)) return 'server';
-      return isMirrorFile(database) ? 'mirror' : 'file';
+      const { databaseKindOf } = await import('../store/mirror-file.ts');
+      return databaseKindOf(database);
     },
     async examine(database, { isFull, events }) {
       const { examine } = await import('./doctor/examination.ts');

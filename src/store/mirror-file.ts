@@ -5,12 +5,19 @@ import { resolve } from 'node:path';
 
 import { withoutPassword } from '../database-url.ts';
 import { BillingError, ConflictError, NotFoundError } from '../errors.ts';
+import type { DatabaseKind } from '../operations/maintenance.ts';
 import type { Mirror, MirrorSource } from '../operations/mirror.ts';
 import { applicationIds } from './application-id.ts';
 import { isPostgresUrl, pathOf } from './open.ts';
 
 /** Where a SQLite file has its application id, as four bytes, the highest first (https://sqlite.org/fileformat.html). */
 const applicationIdOffset = 68;
+
+/** What a URL names; a file where there is none yet. */
+export function databaseKindOf(url: string): DatabaseKind {
+  if (isPostgresUrl(url)) return 'server';
+  return isMirrorFile(url) ? 'mirror' : 'file';
+}
 
 export function isMirrorFile(url: string): boolean {
   if (isPostgresUrl(url)) return false;

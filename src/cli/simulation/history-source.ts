@@ -38,18 +38,15 @@ export interface Wanted {
 /** The source is only read. */
 export async function readSource(target: EmbeddedTarget, wanted: Wanted, session: Session): Promise<HistorySource> {
   const { dependencies } = session;
-  // A server's database is dumped, not copied, and a dump goes back to a server alone.
-  if (/^postgres(?:ql)?:\/\//i.test(target.database)) return await readDatabase(target, wanted, dependencies);
+  const maintenance = await dependencies.openMaintenance();
+  const kind = await maintenance.kindOf(target.database);
+  if (kind === 'mirror') return await readMirror(target, wanted, session);
+  // What a server keeps is dumped and not copied, and a dump goes back to a server alone.
+  if (kind === 'server') return await readDatabase(target, wanted, dependencies);
   const directory = await mkdtemp(join(tmpdir(), 'tallybook-simulation-'));
   try {
     const copy = join(directory, 'copy.db');
-    const maintenance = await dependencies.openMaintenance();
-    try {
-      await maintenance.backUp({ from: target.database, to: copy });
-    } catch (error) {
-      if (!(error instanceof BillingError) || error.kind !== 'notOffered') throw error;
-      return await readMirror(target, wanted, session);
-    }
+    await maintenance.backUp({ from: target.database, to: copy });
     return await readDatabase({ ...target, database: copy, isDefault: false }, wanted, dependencies);
   } finally {
     await rm(directory, { recursive: true, force: true });
