@@ -18,6 +18,7 @@ import { measureHttp } from './http.ts';
 import { installPackage } from './installed-package.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { measureLedger } from './ledger.ts';
+import { measurePeers } from './peers.ts';
 import { machineLine, markdownTable } from './report.ts';
 import type { Result } from './report.ts';
 import { measureStartUp } from './start-up.ts';
@@ -48,6 +49,7 @@ const parts = {
   'bill-run': measureBillRun,
   ledger: measureLedger,
   http: measureHttp,
+  peers: measurePeers,
   events: async (installed: InstalledPackage) => await measureEvents(installed, eventCount),
 };
 const chosen = Object.entries(parts).filter(([name]) => values.only === undefined || values.only === name);
