@@ -147,6 +147,13 @@ describe('a profile', () => {
     expect(await shown(shell, '--profile local')).toMatchObject({ database: [kept, 'profile'] });
   });
 
+  test('is missed on a terminal alone', async () => {
+    const shell = createShell();
+    const { stderr } = await shell.run('profile list', { isTerminal: true });
+    expect(stderr).toBe('there are none; make one with: tally profile add NAME\n');
+    expect(await shell.run('profile list')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  });
+
   test('goes with its key when it is removed', async () => {
     const shell = await withProfile();
     expect((await shell.run('profile remove box')).code).toBe(0);

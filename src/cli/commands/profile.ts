@@ -170,6 +170,8 @@ async function list(session: Session): Promise<void> {
   }));
   const fields = listView.columns.map(({ path }) => path);
   terminal.out(await render({ data }, listView, { choice: output, fields, stdout: terminal.stdout }));
+  if (output.format === 'table' && data.length === 0)
+    tell(session, say`there are none; make one with: tally profile add NAME`);
 }
 
 async function use(session: Session, name: string): Promise<void> {
