@@ -1,8 +1,4 @@
-/**
- * The history of the contracts in a mirror. It has no events: what a line billed in a period becomes one event, at the last
- * instant of the period that had come when it was pulled. So whole periods cost what they cost, and days within them are not
- * known: credits that lapse inside a period pay nothing of it.
- */
+/** The history of the contracts in a mirror, whose usage is what was invoiced (see mirror-usage.ts). */
 
 import { ConflictError } from '../../errors.ts';
 import { exactNumber, textOfNumber } from '../../exact-json.ts';
@@ -11,13 +7,14 @@ import type { Mirror, Mirrored } from '../../operations/mirror.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import type { Invoice, LedgerEntry } from './books.ts';
 import { chosen, inTime, isManual, isOwnGrant } from './history.ts';
-import type { HistoricContract, HistoricEvent, History, Movement } from './history.ts';
-import { historyCatalogOf, quantityProperty, withAddedMeters, withoutUsage } from './mirror-catalog.ts';
+import type { HistoricContract, History, Movement } from './history.ts';
+import { historyCatalogOf, withAddedMeters, withoutUsage } from './mirror-catalog.ts';
 import type { MirroredCatalog, MirroredPlan } from './mirror-catalog.ts';
 import { linesOf, periodOf } from './mirror-lines.ts';
-import type { MirroredPrice, PricedLine } from './mirror-lines.ts';
+import type { MirroredPrice } from './mirror-lines.ts';
 import { cardOf, itemOf } from './mirror-prices.ts';
 import type { BilledPrice } from './mirror-prices.ts';
+import { eventsOf, hasLapsedIn, isUsage } from './mirror-usage.ts';
 
 type BudgetUsage = ResponseBody<'budgets.usage'>['data'];
 
@@ -196,10 +193,6 @@ function metersOf(contracts: readonly MirroredContract[]): Pick<MirroredCatalog,
   return { groupKeys, rates };
 }
 
-function isUsage({ kind, quantity }: PricedLine): boolean {
-  return kind === 'metered' && !/^0(?:\.0*)?$/.test(quantity);
-}
-
 function historicContract({ contract, plan, entries, budgets, billed, invoices }: MirroredContract): HistoricContract {
   const own = entries.find(isOwnGrant);
   const rate = own === undefined ? '0' : textOfNumber(own.creditRateCents);
@@ -267,37 +260,6 @@ function isOpposite(one: LedgerEntry, other: LedgerEntry): boolean {
   });
 }
 
-/** One for each metered line; of prices on one meter, which show the same usage, those of the shortest periods. */
-function eventsOf({ contract, billed, pulledAt }: MirroredContract): HistoricEvent[] {
-  const byMeter = Map.groupBy(billed, ({ price }) => price.meterId);
-  return [...byMeter].flatMap(([meterId, prices]) => {
-    const [finest] = prices.toSorted((one, other) => periodsIn(other) - periodsIn(one));
-    if (meterId === undefined || finest === undefined) return [];
-    return finest.lines.filter(isUsage).map(({ quantity, groups, start, end }, index) => ({
-      timestamp: lastInstantOf(start, end < pulledAt ? end : pulledAt),
-      eventName: meterId,
-      customerId: contract.customerId,
-      contractId: contract.id,
-      idempotencyKey: `${contract.id} ${meterId} ${index}`,
-      // A value that a line shows as empty was missing.
-      properties: {
-        ...Object.fromEntries(Object.entries(groups).filter(([, value]) => value !== '')),
-        [quantityProperty]: quantity,
-      },
-    }));
-  });
-}
-
-function periodsIn({ lines }: BilledPrice): number {
-  return new Set(lines.map(({ start }) => start)).size;
-}
-
-function lastInstantOf(start: string, end: string): string {
-  const last = Temporal.Instant.from(end).subtract({ milliseconds: 1 });
-  const first = Temporal.Instant.from(start);
-  return (Temporal.Instant.compare(last, first) < 0 ? first : last).toString({ fractionalSecondDigits: 3 });
-}
-
 function notesOf({ contract, billed, budgets, entries, invoices, unknown }: MirroredContract) {
   const shown = new Set(billed.flatMap(({ lines }) => lines.flatMap(({ groups }) => Object.keys(groups))));
   const notes = [
@@ -306,19 +268,11 @@ function notesOf({ contract, billed, budgets, entries, invoices, unknown }: Mirr
       .filter(({ eventPropertyKey }) => !shown.has(eventPropertyKey))
       .map(({ label }) => `the budget ${label} is of a property that no line shows: it holds nothing back`),
     ...entries
-      .filter((entry) => entry.type === 'grant' && invoices.some((invoice) => hasLapsedIn(entry, invoice, entries)))
+      .filter((entry) => invoices.some((invoice) => hasLapsedIn(entry, invoice, entries)))
       .map(({ expiresAt }) => `${lapsing} ${String(expiresAt).slice(0, 10)}`),
   ];
   return notes.map((note) => ({ customerId: contract.customerId, note }));
 }
 
 const lapsing =
-  'lines do not show the days of usage, so what was used before credits lapsed in the middle of a billing period is not paid by them:';
-
-/** Whether a grant paid on an invoice whose period went on after it had expired. */
-function hasLapsedIn({ id, expiresAt }: LedgerEntry, invoice: Invoice, entries: readonly LedgerEntry[]): boolean {
-  if (expiresAt === null || invoice.period === undefined) return false;
-  const { start, end } = invoice.period;
-  if (expiresAt <= `${start}T00:00:00.000Z` || expiresAt >= `${end}T00:00:00.000Z`) return false;
-  return entries.some(({ grantEntryId, invoiceId }) => grantEntryId === id && invoiceId === invoice.id);
-}
+  'lines do not show the days of usage: as much of it as credits paid that lapsed within a billing period is taken to come before';

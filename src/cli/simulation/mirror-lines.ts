@@ -3,10 +3,10 @@
  * names its price, and in its description the values that its meter groups by; nothing else says what it is for.
  */
 
-import type { ExactNumber } from '../../exact-json.ts';
 import { textOfNumber } from '../../exact-json.ts';
 import type { ResponseBody } from '../../operations/index.ts';
 import type { Invoice } from './books.ts';
+import { centsOf } from './history.ts';
 
 export type MirroredPrice = ResponseBody<'pricing.get'>['data'];
 type Line = NonNullable<Invoice['lineItems']>[number];
@@ -17,6 +17,8 @@ export interface PricedLine {
   readonly price: MirroredPrice;
   /** Of the quantity that was metered, or of the price's flat amount beside it; else of a fixed price. */
   readonly kind: 'metered' | 'flat amount' | 'fixed';
+  readonly invoiceId: string;
+  readonly totalCents: bigint;
   readonly quantity: string;
   readonly unitPrice: string;
   /** In the order of the description; empty where the meter groups by nothing, or has counted nothing. */
@@ -33,10 +35,12 @@ export function linesOf(
 ): { readonly lines: readonly PricedLine[]; readonly unknown: readonly string[] } {
   const lines: PricedLine[] = [];
   const unknown = new Set<string>();
-  for (const line of invoices.flatMap(({ lineItems = [] }) => lineItems)) {
+  for (const { invoiceId, line } of invoices.flatMap(({ id, lineItems = [] }) =>
+    lineItems.map((each) => ({ invoiceId: id, line: each })),
+  )) {
     const price = priceOf(line, prices);
-    if (price !== undefined) lines.push(pricedLine(line, price));
-    else if (centsText(line.totalAmountCents) > 0n && line.name !== 'Prepaid credits') unknown.add(line.name);
+    if (price !== undefined) lines.push({ invoiceId, ...pricedLine(line, price) });
+    else if (centsOf(line.totalAmountCents) > 0n && line.name !== 'Prepaid credits') unknown.add(line.name);
   }
   return { lines: regrouped(lines), unknown: [...unknown] };
 }
@@ -63,13 +67,17 @@ function wordsOf({ description, productName }: MirroredPrice): string {
   return description ?? productName;
 }
 
-function pricedLine({ description, quantity, unitPrice, servicePeriod }: Line, price: MirroredPrice): PricedLine {
+function pricedLine(
+  { description, quantity, unitPrice, totalAmountCents, servicePeriod }: Line,
+  price: MirroredPrice,
+): Omit<PricedLine, 'invoiceId'> {
   const shown = description.startsWith(wordsOf(price)) ? description.slice(wordsOf(price).length) : '';
   const isFlatAmount = price.model === 'USAGE' && shown === ' (flat amount)';
   const [, combination = ''] = /^ \((.*)\)$/s.exec(shown) ?? [];
   return {
     price,
     kind: isFlatAmount ? 'flat amount' : price.model === 'USAGE' ? 'metered' : 'fixed',
+    totalCents: centsOf(totalAmountCents),
     quantity: textOfNumber(quantity),
     unitPrice,
     groups: price.model === 'USAGE' && !isFlatAmount ? groupsIn(combination) : {},
@@ -110,8 +118,4 @@ function regrouped(lines: readonly PricedLine[]): PricedLine[] {
     }
     return { ...line, groups };
   });
-}
-
-function centsText(cents: ExactNumber): bigint {
-  return BigInt(textOfNumber(cents));
 }

@@ -99,7 +99,10 @@ async function compared(database: string, ...flags: string[]): Promise<Compared>
 /** Amounts of the customers, their total and notes: on the mirror, and on the database of the service. */
 async function both(...flags: string[]) {
   const shown = ({ customers, total, notes }: Compared) => ({ customers, total, notes });
-  return [shown(await compared(mirror, ...flags)), shown(await compared(source, ...flags))] as const;
+  const those = flags.includes('--customer')
+    ? []
+    : ['acme', 'globex', 'initech'].flatMap((name) => ['--customer', name]);
+  return [shown(await compared(mirror, ...flags)), shown(await compared(source, ...those, ...flags))] as const;
 }
 const dearer = (instead: Partial<Prices>) => file('dearer.yaml', catalogText({ ...today, ...instead }));
 
@@ -125,6 +128,7 @@ beforeAll(async () => {
       '--override',
       `base-pricing-id=${priceOf('Seat')?.id},quantity=7`,
     ],
+    hooli: [],
   };
   contracts = [];
   for (const [name, words] of Object.entries(terms)) {
@@ -135,7 +139,15 @@ beforeAll(async () => {
     const dated = ['--customer-id', customerId, '--plan-id', plan, '--start-date', '2026-01-01'];
     contracts.push(await made('contracts', 'create', ...dated, ...words));
   }
-  const [, globex = ''] = contracts;
+  const [, globex = '', , hooli = ''] = contracts;
+  // Of usage that ends within January, all; and of what comes by the middle of February, more than there is.
+  for (const [at, amount] of [
+    ['2026-01-10', '250'],
+    ['2026-02-15', '99999'],
+  ] as const) {
+    await made('credits', 'grant', hooli, '--expires-at', `${at}T00:00:00Z`, '--amount-cents', amount);
+    stage.clock.advance({ seconds: 1 });
+  }
   const grant = ['credits', 'grant', globex, '--expires-at'];
   await made(...grant, '2027-01-01T00:00:00Z', '--amount-cents', '1500');
   stage.clock.advance({ seconds: 1 });
@@ -171,7 +183,7 @@ beforeAll(async () => {
   const columns = ['--event-name-column', 'event', '--customer-column', 'account'];
   await succeeds('import', 'events', usage, ...columns);
   await stage.tally(['bill', 'run', '--yes']);
-  await succeeds('pull', '--to', mirror, '--contract', ...contracts, '--plan', plan);
+  await succeeds('pull', '--to', mirror, '--contract', ...contracts.slice(0, 3), '--plan', plan);
 });
 afterAll(async () => await stage.close());
 
@@ -289,6 +301,18 @@ describe('on a mirror', () => {
     const { stderr, stdout, exitCode } = await run(empty, '--grant', 'amount-cents=1');
     expect([exitCode, stdout]).toEqual([7, '']);
     expect(stderr).toContain('has no contracts');
+  });
+
+  test('credits that lapsed within a period pay what they paid, and a note says how that is known', async () => {
+    const other = join(stage.directory, 'lapsed.db');
+    await succeeds('pull', '--to', other, '--contract', contracts[3] ?? '', '--plan', plan);
+    const useless = ['--grant', 'amount-cents=1,at=2026-03-19,expires-at=2026-03-19T12:00:00Z', '--to', '2026-03-01'];
+    const found = await compared(other, ...useless);
+    expect(found.customers).toEqual((await compared(source, '--customer', 'hooli', ...useless)).customers);
+    expect(found.customers[0]?.['beforeCents']).toBe(found.customers[0]?.['billedCents']);
+    expect(found.notes.map(({ note }) => note.slice(-23))).toEqual(
+      ['before 2026-01-10', 'before 2026-02-15'].map((end) => expect.stringContaining(end) as string),
+    );
   });
 
   test('what a line cannot show is noted for the customer that it concerns', async () => {
