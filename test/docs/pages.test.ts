@@ -86,7 +86,7 @@ async function runBash(script: string, home: string, isTerminal: boolean): Promi
   const [command, words] = isTerminal
     ? ['script', ['--quiet', '--return', '--command', `bash ${bin}/page.sh`, '/dev/null']]
     : ['sh', ['-c', `exec bash ${bin}/page.sh 2>&1`]];
-  const child = spawn(command, words, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(command, words, { env, stdio: ['ignore', 'pipe', 'inherit'], timeout: timeout - 10_000 });
   const ended = once(child, 'close');
   const printed = await text(child.stdout);
   await ended;
