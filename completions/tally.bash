@@ -51,7 +51,7 @@ _tally() {
 
 _tally_place() {
   case $1 in
-    '') next='customers contracts credits budgets meters usage invoices pricing plans products keys orgs webhooks clock bill profile doctor backup restore journal import pull catalog simulate demo serve api commands completion help' flags='--version --help' asks='' takes=0 ;;
+    '') next='customers contracts credits budgets meters usage invoices pricing plans products keys orgs webhooks clock bill profile doctor backup restore copy journal import pull catalog simulate demo serve api commands completion help' flags='--version --help' asks='' takes=0 ;;
     'customers') next='create get list billing-address update pause resume assign-csm' flags='' asks='' takes=0 ;;
     'customers create') next='' flags='--name --contact --legal-name --external-customer-id --payment-provider-id --provider --tag --billing-address --payment-method-id --payment-method-type --from --result --ignore --delimiter --concurrency --input --help' asks='--provider --payment-method-type' takes=0 ;;
     'customers get') next='' flags='--help' asks='' takes=1 ;;
@@ -164,6 +164,7 @@ _tally_place() {
     'doctor') next='' flags='--full --rebuild' asks='' takes=0 ;;
     'backup') next='' flags='' asks='' takes=0 ;;
     'restore') next='' flags='--to' asks='' takes=0 ;;
+    'copy') next='' flags='--from --from-events --to --to-events' asks='' takes=0 ;;
     'journal') next='list verify export' flags='' asks='' takes=0 ;;
     'journal list') next='' flags='--since --until --operation --operator --limit --unfinished' asks='' takes=0 ;;
     'journal verify') next='' flags='--contains' asks='' takes=0 ;;

@@ -75,6 +75,7 @@ complete -c tally -f -n "__tally_at ''" -a profile -d 'Named services and databa
 complete -c tally -f -n "__tally_at ''" -a doctor -d 'Hold a database to every rule'
 complete -c tally -f -n "__tally_at ''" -a backup -d 'Write a database to one file while it is used'
 complete -c tally -f -n "__tally_at ''" -a restore -d 'Make a database from a backup'
+complete -c tally -f -n "__tally_at ''" -a copy -d 'A whole book from one database to another'
 complete -c tally -f -n "__tally_at ''" -a journal -d 'What was written from here, by whom and when'
 complete -c tally -f -n "__tally_at ''" -a import -d 'Events from files, each row counted once'
 complete -c tally -f -n "__tally_at ''" -a pull -d 'Contracts of a remote service, mirrored into a file'
@@ -647,6 +648,10 @@ complete -c tally -f -n "__tally_at 'profile check' 0" -a "(tally __complete 1 p
 complete -c tally -n "__tally_at 'doctor'" -l full
 complete -c tally -n "__tally_at 'doctor'" -l rebuild
 complete -c tally -n "__tally_at 'restore'" -l to
+complete -c tally -n "__tally_at 'copy'" -l from
+complete -c tally -n "__tally_at 'copy'" -l from-events
+complete -c tally -n "__tally_at 'copy'" -l to
+complete -c tally -n "__tally_at 'copy'" -l to-events
 complete -c tally -f -n "__tally_at 'journal'" -a list -d 'List what was written, newest first'
 complete -c tally -f -n "__tally_at 'journal'" -a verify -d 'Check that no line was changed or taken out'
 complete -c tally -f -n "__tally_at 'journal'" -a export -d 'Print the lines as they were written, oldest first'

@@ -4,7 +4,7 @@
 Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   param($current, $ast, $position)
   $places = @{
-    '' = @{ takes = 0; next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','clock','bill','profile','doctor','backup','restore','journal','import','pull','catalog','simulate','demo','serve','api','commands','completion','help'); flags = @('--version','--help'); asks = @() }
+    '' = @{ takes = 0; next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','clock','bill','profile','doctor','backup','restore','copy','journal','import','pull','catalog','simulate','demo','serve','api','commands','completion','help'); flags = @('--version','--help'); asks = @() }
     'customers' = @{ takes = 0; next = @('create','get','list','billing-address','update','pause','resume','assign-csm'); flags = @(); asks = @() }
     'customers create' = @{ takes = 0; next = @(); flags = @('--name','--contact','--legal-name','--external-customer-id','--payment-provider-id','--provider','--tag','--billing-address','--payment-method-id','--payment-method-type','--from','--result','--ignore','--delimiter','--concurrency','--input','--help'); asks = @('--provider','--payment-method-type') }
     'customers get' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
@@ -117,6 +117,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'doctor' = @{ takes = 0; next = @(); flags = @('--full','--rebuild'); asks = @() }
     'backup' = @{ takes = 0; next = @(); flags = @(); asks = @() }
     'restore' = @{ takes = 0; next = @(); flags = @('--to'); asks = @() }
+    'copy' = @{ takes = 0; next = @(); flags = @('--from','--from-events','--to','--to-events'); asks = @() }
     'journal' = @{ takes = 0; next = @('list','verify','export'); flags = @(); asks = @() }
     'journal list' = @{ takes = 0; next = @(); flags = @('--since','--until','--operation','--operator','--limit','--unfinished'); asks = @() }
     'journal verify' = @{ takes = 0; next = @(); flags = @('--contains'); asks = @() }

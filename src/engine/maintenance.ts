@@ -37,6 +37,10 @@ export function createMaintenance({ now }: { readonly now: () => Temporal.Instan
       const { restore } = await import('../store/backup.ts');
       return await restore(paths);
     },
+    async copy({ isDryRun, from, ...rest }) {
+      const { copyBook, measureBook } = await import('../store/copy/copy-book.ts');
+      return isDryRun ? await measureBook(from) : await copyBook({ from, ...rest });
+    },
     async openMirror(file, source) {
       const { openMirror, openMirrorOf } = await import('../store/mirror-file.ts');
       return source === undefined ? await openMirror(file) : await openMirrorOf(source, file);

@@ -19,6 +19,8 @@ export interface Maintenance {
   backUp(paths: { readonly from: string; readonly to: string }): Promise<BackupManifest>;
   /** Makes a database from a backup, where there is none. */
   restore(paths: { readonly from: string; readonly to: string }): Promise<BackupManifest>;
+  /** Copies a whole book into an empty database and compares the two; with `isDryRun` only says how much there is. */
+  copy(options: CopyRequest): Promise<CopyReport>;
   /** Opens a mirror; with a source to write what is pulled from there, and then it is made where there is no file. */
   openMirror(file: string, source?: MirrorSource): Promise<Mirror>;
 }
@@ -27,6 +29,29 @@ export interface ExamineOptions {
   readonly isFull: boolean;
   /** Where its events are, when not in it. */
   readonly events?: string | undefined;
+}
+
+/** A book: its database, and where its events are when not in it. */
+export interface CopyPlace {
+  readonly database: string;
+  readonly events?: string | undefined;
+}
+
+export interface CopyRequest {
+  readonly from: CopyPlace;
+  readonly to: CopyPlace;
+  readonly isDryRun: boolean;
+  /** Told of events. */
+  readonly onProgress: (progress: { readonly done: number; readonly total: number }) => void;
+}
+
+export interface CopyReport {
+  readonly tables: readonly { readonly table: string; readonly rowCount: number }[];
+  readonly organizations: readonly {
+    readonly name: string;
+    readonly eventCount: number;
+    readonly ledgerHead: string;
+  }[];
 }
 
 /** What a table shows of findings. */

@@ -16,10 +16,10 @@ import type { Store, StoreOptions } from './store.ts';
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const store = await openBook(url, options);
   try {
-    const { refuseMissingEvents, withEventsElsewhere } = await import('./events-elsewhere.ts');
+    const { refuseUnusable, withEventsElsewhere } = await import('./events-elsewhere.ts');
+    await refuseUnusable(store, options);
     if (options.events !== undefined)
       return await withEventsElsewhere(store, options.events, options.eventUpkeep?.longestTail);
-    await refuseMissingEvents(store);
     return store;
   } catch (error) {
     await store.close();

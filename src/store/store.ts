@@ -42,6 +42,8 @@ export interface StoreOptions {
   readonly busyTimeoutMilliseconds?: number | undefined;
   /** The URL of the database in which the events live, where that is not this one. */
   readonly events?: string | undefined;
+  /** Open a copy that is not whole yet, to go on with it. */
+  readonly isCopying?: boolean | undefined;
   /** Open for reading alone; a file that does not exist is then an error. */
   readonly readOnly?: boolean | undefined;
   /**

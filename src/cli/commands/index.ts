@@ -48,6 +48,11 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     heading: 'Administration:',
     load: () => import('./restore.ts'),
   },
+  copy: {
+    summary: 'A whole book from one database to another',
+    heading: 'Administration:',
+    load: () => import('./copy.ts'),
+  },
   journal: {
     summary: 'What was written from here, by whom and when',
     heading: 'Administration:',

@@ -7,8 +7,8 @@ export interface BookFacts {
   readonly eventsElsewhere?: { readonly bookId: string };
   /** Events from before this are dropped, in milliseconds since 1970. */
   readonly eventsKept?: { readonly fromEpochMs: number };
-  /** The book is being copied here, and is not whole yet. */
-  readonly unfinishedCopy?: { readonly source: string };
+  /** The book is being copied here, and is not whole yet: of what, and up to where in the events of each organization. */
+  readonly unfinishedCopy?: { readonly source: string; readonly places: Readonly<Record<string, number>> };
 }
 
 export async function readBookFacts(tx: Transaction): Promise<BookFacts> {

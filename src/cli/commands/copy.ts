@@ -1,0 +1,109 @@
+/** `tally copy`: a whole book from one database to another, compared at the end. */
+
+import { withoutPassword } from '../../database-url.ts';
+import { BillingError } from '../../errors.ts';
+import type { CopyPlace } from '../../operations/maintenance.ts';
+import { checkFields, render } from '../output.ts';
+import { createProgress } from '../progress.ts';
+import { say } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import { requireEmbedded } from '../target.ts';
+import type { CommandModule } from './index.ts';
+
+interface CopyFlags {
+  readonly from?: string;
+  readonly fromEvents?: string;
+  readonly to?: string;
+  readonly toEvents?: string;
+}
+
+const view = {
+  rows: 'data.tables',
+  columns: [
+    { header: 'TABLE', path: 'table' },
+    { header: 'ROWS', path: 'rowCount', format: 'number' },
+  ],
+} as const;
+const fields = ['table', 'rowCount'];
+
+export const declare: CommandModule['declare'] = (command, { runAction }) => {
+  command
+    .description(
+      'Copies a whole book into an empty database of the same or another kind, as it stands at one instant, and compares every row, every event and the seals of the ledger at the end. The source is only read; let nobody write to it until the copy is used instead. Interrupted, the same command goes on. Ends with 10 when the two differ.',
+    )
+    .usage('--to <url> [flags]')
+    .option('--from <url>', 'database of the book (the one in use when not given)')
+    .option('--from-events <url>', 'where its events are, when not in that database')
+    .option('--to <url>', 'database that the book goes to')
+    .option('--to-events <url>', 'where its events go, when not into that database')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # How much there is
+  tally copy --to ./copy.db --dry-run
+  # A file into another one
+  tally copy --from ./demo.db --to ./copy.db
+`,
+    )
+    .action(async (flags: CopyFlags) => await runAction(async (session) => await copy(flags, session)));
+};
+
+async function copy(flags: CopyFlags, session: Session): Promise<void> {
+  const { dependencies, output, terminal } = session;
+  checkFields(output, fields, view);
+  if (flags.to === undefined) throw new BillingError('usage', 'missing --to: the database that the book goes to');
+  const from = await sourceOf(flags, session);
+  const to: CopyPlace = { database: flags.to, events: flags.toEvents };
+  if (from.database === to.database) throw new BillingError('usage', '--from and --to are the same database');
+  const isDryRun = session.flags.dryRun === true;
+  const maintenance = await dependencies.openMaintenance();
+  let progress: Awaited<ReturnType<typeof createProgress>> | undefined;
+  let starting: Promise<void> | undefined;
+  const data = await maintenance
+    .copy({
+      from,
+      to,
+      isDryRun,
+      onProgress: ({ done, total }) => {
+        starting ??= createProgress(session, total, 'events').then((made) => {
+          progress = made;
+        });
+        progress?.update({ done, rows: done });
+      },
+    })
+    .finally(async () => {
+      await starting;
+      progress?.stop();
+    });
+  terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+  const isQuiet = session.flags.quiet === true;
+  if (!isQuiet) {
+    for (const { name, eventCount, ledgerHead } of data.organizations) {
+      terminal.err(say`${name}: ${eventCount} events, ledger head ${ledgerHead}\n`);
+    }
+  }
+  if (isDryRun) return;
+  const { findings, findingCount } = await maintenance.examine(to.database, { isFull: true, events: to.events });
+  const [first] = findings.filter(({ severity }) => severity === 'error');
+  if (first !== undefined) {
+    throw new BillingError(
+      'checkFailed',
+      `the copy is equal, and doctor finds ${findingCount} in it: ${first.problem}`,
+      {
+        hint: 'look the source over with: tally doctor --full',
+      },
+    );
+  }
+  if (isQuiet) return;
+  terminal.err(say`${withoutPassword(to.database)} is the same book, and doctor finds nothing wrong with it\n`);
+}
+
+async function sourceOf(flags: CopyFlags, session: Session): Promise<CopyPlace> {
+  if (flags.from !== undefined) return { database: flags.from, events: flags.fromEvents };
+  if (flags.fromEvents !== undefined) {
+    throw new BillingError('usage', '--from-events is for --from', { hint: 'the book in use has --events' });
+  }
+  const { database, events } = requireEmbedded(await session.target(), 'copy');
+  return { database, events };
+}

@@ -1,0 +1,92 @@
+/** Rows of the tables of a book as they stand, on any engine of SQL: to read, to write, and to compare. Events are not among them. */
+
+import { CompiledQuery, sql } from 'kysely';
+
+import { sha256 } from '../../digest.ts';
+import { dumpedTables } from '../backends/postgres-tables.ts';
+import type { Transaction } from '../database.ts';
+
+const ofEvents = new Set(['bookFacts', 'events', 'eventVersions', 'eventHeads', 'stagedEvents']);
+
+/** Every table behind those that it refers to, with what its rows are ordered by. */
+export const bookTables: readonly (readonly [name: string, keys: readonly string[]])[] = Object.entries(dumpedTables)
+  .filter(([name]) => !ofEvents.has(name))
+  .map(([name, order]) => [name, order.split(' ')]);
+
+export interface TableDigest {
+  readonly table: string;
+  readonly rowCount: number;
+  /** SHA-256 of every row in its order. */
+  readonly digest: string;
+}
+
+type Row = Readonly<Record<string, bigint | string | null>>;
+
+const rowsAtOnce = 2_000;
+/** Fewer than any engine takes. */
+const parametersAtOnce = 30_000;
+
+/** Gives the rows of a table in their order, some at a time. */
+async function* rowsOf(tx: Transaction, table: string, keys: readonly string[]): AsyncGenerator<readonly Row[]> {
+  const columns = sql.join(keys.map((key) => sql.ref(key)));
+  let behind = sql``;
+  for (;;) {
+    const query = sql<Row>`SELECT * FROM ${sql.table(table)} ${behind} ORDER BY ${columns} LIMIT ${rowsAtOnce}`;
+    const { rows } = await query.execute(tx);
+    if (rows.length > 0) yield rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < rowsAtOnce) return;
+    behind = sql`WHERE (${columns}) > (${sql.join(keys.map((key) => last[key]))})`;
+  }
+}
+
+export async function digestTables(tx: Transaction): Promise<TableDigest[]> {
+  const digests: TableDigest[] = [];
+  for (const [table, keys] of bookTables) {
+    const hash = sha256();
+    let rowCount = 0;
+    for await (const rows of rowsOf(tx, table, keys)) {
+      for (const row of rows) hash.update(textOf(row));
+      rowCount += rows.length;
+    }
+    digests.push({ table, rowCount, digest: hash.digest('hex') });
+  }
+  return digests;
+}
+
+/** Columns by name: engines have them in orders of their own. */
+function textOf(row: Row): string {
+  const members = Object.keys(row)
+    .toSorted()
+    .map((name) => [name, typeof row[name] === 'bigint' ? String(row[name]) : row[name]]);
+  return `${JSON.stringify(members)}\n`;
+}
+
+/** Writes every row of `source` to `target`, in which there are none. */
+export async function copyTables(source: Transaction, target: Transaction): Promise<void> {
+  for (const [table, keys] of bookTables) {
+    for await (const rows of rowsOf(source, table, keys)) await insert(target, table, rows);
+  }
+}
+
+async function insert(tx: Transaction, table: string, rows: readonly Row[]): Promise<void> {
+  const names = Object.keys(rows[0] ?? {});
+  const atOnce = Math.max(1, Math.floor(parametersAtOnce / names.length));
+  for (let start = 0; start < rows.length; start += atOnce) {
+    const values = rows.slice(start, start + atOnce).map((row) => sql`(${sql.join(names.map((name) => row[name]))})`);
+    const columns = sql.join(names.map((name) => sql.ref(name)));
+    await sql`INSERT INTO ${sql.table(table)} (${columns}) VALUES ${sql.join(values)}`.execute(tx);
+  }
+}
+
+/** Lets a server's counters go on behind the rows that brought their numbers. */
+export async function goOnCounting(tx: Transaction): Promise<void> {
+  for (const [table, keys] of bookTables) {
+    if (keys[0] !== 'seq') continue;
+    await tx.executeQuery(
+      CompiledQuery.raw(
+        `SELECT setval(pg_get_serial_sequence('"${table}"', 'seq'), max("seq")) FROM "${table}" HAVING max("seq") IS NOT NULL`,
+      ),
+    );
+  }
+}

@@ -1,0 +1,271 @@
+/**
+ * A whole book from one database to another, whichever engines they are. The source is one snapshot and is never written. The
+ * target is empty, or its own unfinished copy: everything but events is copied in one transaction, and events page by page, each
+ * page with the place that it comes to; so a copy that was cut off goes on. It can be used when both were found equal.
+ */
+
+import { sha256 } from '../../digest.ts';
+import { BillingError, ConflictError } from '../../errors.ts';
+import type { CopyPlace, CopyReport } from '../../operations/maintenance.ts';
+import { type ClickhouseServer, connectClickhouse } from '../backends/clickhouse-server.ts';
+import type { Transaction } from '../database.ts';
+import { isPostgresUrl, openStore } from '../open.ts';
+import { readBookFacts, removeBookFact, writeBookFact } from '../records/book-facts.ts';
+import { listOrganizations } from '../records/organizations.ts';
+import { readLedgerHead } from '../records/seals.ts';
+import type { Store } from '../store.ts';
+import { bookTables, copyTables, digestTables, goOnCounting } from './book-tables.ts';
+import { type ReadEventPage, readPageOf, readPageOfFile, readPageOfServer } from './event-pages.ts';
+
+const usualPage = 5_000;
+
+/** One end of a copy, opened. */
+interface End {
+  readonly place: CopyPlace;
+  readonly store: Store;
+  readonly readPage: ReadEventPage;
+  readonly close: () => Promise<void>;
+}
+
+export interface CopyOptions {
+  readonly from: CopyPlace;
+  readonly to: CopyPlace;
+  readonly onProgress: (progress: { readonly done: number; readonly total: number }) => void;
+  /** Events of one transaction of the target. */
+  readonly eventsAtOnce?: number | undefined;
+}
+
+/**
+ * Throws ConflictError where the target has something that is not this copy's, or the source has changed since the copy began;
+ * a failed check where the two are not equal in the end. Then the target stays unfinished, and cannot be used.
+ */
+export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage }: CopyOptions): Promise<CopyReport> {
+  const source = await openEnd(from, { readOnly: true });
+  try {
+    const target = await openEnd(to, { isCopying: true });
+    try {
+      return await source.store.read(
+        async (tx) => await copySnapshot(tx, { source, target, onProgress, eventsAtOnce }),
+      );
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** What a copy would take, read as it is; writes nothing. */
+export async function measureBook(from: CopyPlace): Promise<CopyReport> {
+  const source = await openEnd(from, { readOnly: true });
+  try {
+    return await source.store.read(async (tx) => {
+      const tables = await digestTables(tx);
+      const organizations = await Promise.all(
+        (await listOrganizations(tx)).map(async ({ id, name }) => ({
+          name,
+          eventCount: (await source.store.events.list(tx, { orgId: id, limit: 1, offset: 0 })).total,
+          ledgerHead: await readLedgerHead(tx, id),
+        })),
+      );
+      return { tables: tables.map(({ table, rowCount }) => ({ table, rowCount })), organizations };
+    });
+  } finally {
+    await source.close();
+  }
+}
+
+async function openEnd(
+  place: CopyPlace,
+  options: { readonly readOnly?: boolean; readonly isCopying?: boolean },
+): Promise<End> {
+  const { database, events } = place;
+  const store = await openStore(database, { ...options, events });
+  const server: ClickhouseServer | undefined = events === undefined ? undefined : connectClickhouse(events);
+  return {
+    place,
+    store,
+    readPage: server !== undefined ? readPageOf(server) : isPostgresUrl(database) ? readPageOfServer : readPageOfFile,
+    close: async () => {
+      await store.close();
+      await server?.close();
+    },
+  };
+}
+
+interface Copying {
+  readonly source: End;
+  readonly target: End;
+  readonly onProgress: CopyOptions['onProgress'];
+  readonly eventsAtOnce: number;
+}
+
+async function copySnapshot(
+  tx: Transaction,
+  { source, target, onProgress, eventsAtOnce }: Copying,
+): Promise<CopyReport> {
+  const tables = await digestTables(tx);
+  const fingerprint = sha256().update(JSON.stringify(tables)).digest('hex');
+  await begin(tx, { target, fingerprint });
+  const organizations = await listOrganizations(tx);
+  const counts = new Map<string, number>();
+  for (const { id } of organizations) {
+    counts.set(id, (await source.store.events.list(tx, { orgId: id, limit: 1, offset: 0 })).total);
+  }
+  const total = counts.values().reduce((sum, count) => sum + count, 0);
+  let done = 0;
+  for (const { id } of organizations) {
+    await copyEvents(tx, id, { source, target, fingerprint, eventsAtOnce }, (copied) => {
+      done += copied;
+      onProgress({ done: Math.min(done, total), total });
+    });
+  }
+  const problems = await differences(tx, { source, target, tables, orgIds: organizations.map(({ id }) => id) });
+  if (problems.length > 0) {
+    throw new BillingError('checkFailed', `the copy at ${target.store.location} differs: ${problems.join('; ')}`, {
+      hint: 'it cannot be used: remove it, see that nobody writes to either, and copy again',
+    });
+  }
+  await target.store.write(async (to) => await removeBookFact(to, 'unfinishedCopy'));
+  return {
+    tables: tables.map(({ table, rowCount }) => ({ table, rowCount })),
+    organizations: await Promise.all(
+      organizations.map(async ({ id, name }) => ({
+        name,
+        eventCount: counts.get(id) ?? 0,
+        ledgerHead: await readLedgerHead(tx, id),
+      })),
+    ),
+  };
+}
+
+async function begin(
+  tx: Transaction,
+  { target, fingerprint }: { readonly target: End; readonly fingerprint: string },
+): Promise<void> {
+  const { store, place } = target;
+  await store.write(async (to) => {
+    const { unfinishedCopy } = await readBookFacts(to);
+    if (unfinishedCopy !== undefined) {
+      if (unfinishedCopy.source === fingerprint) return;
+      throw new ConflictError(
+        `${store.location} is the unfinished copy of another book, or the book has changed since`,
+        {
+          hint: 'remove it, and copy to an empty database; let nobody write to the book meanwhile',
+        },
+      );
+    }
+    for (const [table] of bookTables) {
+      const row = await to
+        .selectFrom(table as 'organizations')
+        .selectAll()
+        .limit(1)
+        .executeTakeFirst();
+      if (row === undefined) continue;
+      throw new ConflictError(`${store.location} holds a book already, and is never overwritten`, {
+        hint: 'give an empty database',
+      });
+    }
+    await writeBookFact(to, 'unfinishedCopy', { source: fingerprint, places: {} });
+    await copyTables(tx, to);
+    if (isPostgresUrl(place.database)) await goOnCounting(to);
+  });
+}
+
+/** Each page goes with the place behind it in one transaction: it is there whole, or not at all. */
+async function copyEvents(
+  tx: Transaction,
+  orgId: string,
+  {
+    source,
+    target,
+    fingerprint,
+    eventsAtOnce,
+  }: Pick<Copying, 'source' | 'target' | 'eventsAtOnce'> & { readonly fingerprint: string },
+  onCopied: (count: number) => void,
+): Promise<void> {
+  const { store } = target;
+  let after = (await store.read(readBookFacts)).unfinishedCopy?.places[orgId] ?? 0;
+  for (;;) {
+    const page = await source.readPage(tx, orgId, { after, limit: eventsAtOnce });
+    const last = page.at(-1);
+    if (last === undefined) return;
+    const before = after;
+    await store.write(
+      async (to) => {
+        const { unfinishedCopy } = await readBookFacts(to);
+        if (unfinishedCopy?.source !== fingerprint || (unfinishedCopy.places[orgId] ?? 0) !== before) {
+          throw new ConflictError(`another command copies to ${store.location} just now`, { hint: 'let it finish' });
+        }
+        const most = Math.max(...page.map(({ versions }) => versions.length));
+        // First versions first: an event keeps the place at which it arrived.
+        for (let version = 0; version < most; version += 1) {
+          const events = page.flatMap(({ versions }) => versions[version] ?? []);
+          await store.events.append(to, orgId, events, () => true);
+        }
+        const places = { ...unfinishedCopy.places, [orgId]: last.place };
+        await writeBookFact(to, 'unfinishedCopy', { source: fingerprint, places });
+      },
+      { turn: orgId },
+    );
+    after = last.place;
+    onCopied(page.length);
+  }
+}
+
+async function differences(
+  tx: Transaction,
+  {
+    source,
+    target,
+    tables,
+    orgIds,
+  }: {
+    readonly source: End;
+    readonly target: End;
+    readonly tables: Awaited<ReturnType<typeof digestTables>>;
+    readonly orgIds: readonly string[];
+  },
+): Promise<string[]> {
+  return await target.store.read(async (to) => {
+    const problems: string[] = [];
+    const copied = new Map((await digestTables(to)).map((each) => [each.table, each]));
+    for (const { table, rowCount, digest } of tables) {
+      const copy = copied.get(table);
+      if (copy?.rowCount !== rowCount) problems.push(`${copy?.rowCount ?? 0} of ${rowCount} rows of ${table}`);
+      else if (copy.digest !== digest) problems.push(`a row of ${table} is another one`);
+    }
+    for (const orgId of orgIds) {
+      if ((await readLedgerHead(to, orgId)) !== (await readLedgerHead(tx, orgId))) {
+        problems.push(`the ledger of ${orgId} ends in another seal`);
+      }
+      const [was, is] = [await digestEvents(source, tx, orgId), await digestEvents(target, to, orgId)];
+      if (was.count !== is.count) problems.push(`${is.count} of ${was.count} versions of events of ${orgId}`);
+      else if (was.digest !== is.digest) problems.push(`an event of ${orgId} is another one`);
+    }
+    return problems;
+  });
+}
+
+async function digestEvents(
+  { readPage }: End,
+  tx: Transaction,
+  orgId: string,
+): Promise<{ readonly count: number; readonly digest: string }> {
+  const hash = sha256();
+  let count = 0;
+  for (let after = 0; ;) {
+    const page = await readPage(tx, orgId, { after, limit: usualPage });
+    const last = page.at(-1);
+    if (last === undefined) return { count, digest: hash.digest('hex') };
+    for (const { versions } of page) {
+      for (const event of versions) hash.update(textOf(event));
+      count += versions.length;
+    }
+    after = last.place;
+  }
+}
+
+function textOf(event: object): string {
+  return `${JSON.stringify(Object.entries(event).toSorted(([a], [b]) => (a < b ? -1 : 1)))}\n`;
+}

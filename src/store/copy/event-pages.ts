@@ -1,0 +1,127 @@
+/** The events of an organization in the order in which they arrived, each with all its versions, from whichever store has them. */
+
+import { CompiledQuery } from 'kysely';
+
+import type { Transaction } from '../database.ts';
+import { storedEventOf, withoutPlace } from '../backends/clickhouse-append.ts';
+import type { ClickhouseServer } from '../backends/clickhouse-server.ts';
+import type { StoredEvent } from '../event-store.ts';
+import { listStagedBatches, readEventHead } from '../records/staged-events.ts';
+
+export interface PlacedVersions {
+  /** Where the event stands among others; rises with every event that is new. */
+  readonly place: number;
+  /** Oldest first. */
+  readonly versions: readonly StoredEvent[];
+}
+
+/** The next events behind a place; empty where there are no more. */
+export type ReadEventPage = (
+  tx: Transaction,
+  orgId: string,
+  page: { readonly after: number; readonly limit: number },
+) => Promise<readonly PlacedVersions[]>;
+
+const columns = (event: string): string =>
+  `${event}."id", ${event}."idempotencyKey", ${event}."timestampEpochMs", ${event}."propertiesJson",
+   ${event}."receivedAtEpochMs", ${event}."isLate", ${event}."version"`;
+
+/** Of a file: names and owners of events are numbers there. */
+export const readPageOfFile: ReadEventPage = async (tx, orgId, { after, limit }) => {
+  const selected = (
+    place: string,
+  ) => `SELECT ${place} AS "place", ${columns('"event"')}, "customer"."id" AS "customerId",
+    "contract"."id" AS "contractId", "name"."name" AS "eventName"`;
+  const joined = `JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
+    JOIN "eventNames" AS "name" ON "name"."id" = "event"."nameId"
+    LEFT JOIN "contracts" AS "contract" ON "contract"."seq" = "event"."contractSeq"`;
+  const effective = await ask(
+    tx,
+    `${selected('"event"."seq"')} FROM "events" AS "event" ${joined}
+     WHERE "customer"."orgId" = ? AND "event"."seq" > ? ORDER BY "event"."seq" LIMIT ?`,
+    [orgId, after, limit],
+  );
+  const superseded = await ask(
+    tx,
+    `${selected('"event"."eventSeq"')} FROM "eventVersions" AS "event" ${joined}
+     WHERE "customer"."orgId" = ? AND "event"."eventSeq" >= ? AND "event"."eventSeq" <= ?`,
+    [orgId, effective[0]?.['place'] ?? 0n, effective.at(-1)?.['place'] ?? 0n],
+  );
+  return grouped([...effective, ...superseded].map(placed));
+};
+
+/** Of a server that has the events in its own tables. */
+export const readPageOfServer: ReadEventPage = async (tx, orgId, { after, limit }) => {
+  const all = `"customerId", "contractId", "eventName"`;
+  const effective = await ask(
+    tx,
+    `SELECT "seq" AS "place", ${columns('"events"')}, ${all} FROM "events"
+     WHERE "orgId" = $1 AND "seq" > $2 ORDER BY "seq" LIMIT $3`,
+    [orgId, after, limit],
+  );
+  const superseded = await ask(
+    tx,
+    `SELECT ${columns('"eventVersions"')}, ${all} FROM "eventVersions"
+     WHERE "orgId" = $1 AND "idempotencyKey" = ANY($2::text[])`,
+    [orgId, effective.filter((row) => row['version'] !== 1n).map((row) => row['idempotencyKey'])],
+  );
+  const places = new Map(effective.map((row) => [row['idempotencyKey'], row['place']]));
+  const older = superseded.map((row) => ({ ...row, place: places.get(row['idempotencyKey']) }));
+  return grouped([...effective, ...older].map(placed));
+};
+
+/** Of a database of events beside the books. */
+export function readPageOf({ ask: question }: ClickhouseServer): ReadEventPage {
+  return async (tx, orgId, { after, limit }) => {
+    const { lastPlace, movedBatch } = await readEventHead(tx, orgId);
+    const staged = (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
+    // Places of events that were dropped are empty.
+    for (let from = after; from < lastPlace; from += limit) {
+      const page = await readBetween(from, from + limit);
+      if (page.length > 0) return page;
+    }
+    return [];
+
+    async function readBetween(from: number, upTo: number): Promise<PlacedVersions[]> {
+      const moved = await question(
+        `SELECT * FROM tallybookEvents FINAL WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64}
+         AND place > {from:UInt64} AND place <= {upTo:UInt64}`,
+        { orgId, movedBatch, from, upTo },
+      );
+      return grouped([
+        ...moved.map((row) => ({ place: Number(row['place']), event: storedEventOf(row) })),
+        ...staged
+          .filter(({ place }) => place > from && place <= upTo)
+          .map((event) => ({ place: event.place, event: withoutPlace(event) })),
+      ]);
+    }
+  };
+}
+
+interface PlacedVersion {
+  readonly place: number;
+  readonly event: StoredEvent;
+}
+
+function placed(row: Readonly<Record<string, unknown>>): PlacedVersion {
+  return { place: Number(row['place']), event: storedEventOf({ ...row, isLate: Number(row['isLate']) }) };
+}
+
+function grouped(versions: readonly PlacedVersion[]): PlacedVersions[] {
+  return Map.groupBy(versions, ({ place }) => place)
+    .entries()
+    .map(([place, own]) => ({
+      place,
+      versions: own.map(({ event }) => event).toSorted((a, b) => a.version - b.version),
+    }))
+    .toArray()
+    .toSorted((a, b) => a.place - b.place);
+}
+
+async function ask(
+  tx: Transaction,
+  text: string,
+  values: readonly unknown[],
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return (await tx.executeQuery(CompiledQuery.raw(text, [...values]))).rows as readonly Record<string, unknown>[];
+}

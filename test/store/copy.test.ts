@@ -1,0 +1,184 @@
+/** A whole book from engine to engine: the same book at the end, after an interruption too, and never over another one. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { CopyPlace } from '../../src/operations/maintenance.ts';
+import { copyBook, measureBook } from '../../src/store/copy/copy-book.ts';
+import { openStore } from '../../src/store/open.ts';
+import { openBook, stepsOf } from '../reliability/book.ts';
+import { dumpOf } from '../reliability/store-dump.ts';
+import { useClickhouse } from '../support/clickhouse.ts';
+import { usePostgres } from '../support/postgres.ts';
+import { eventOf } from './rows.ts';
+
+const postgres = await usePostgres();
+const clickhouse = await useClickhouse();
+const directory = mkdtempSync(join(tmpdir(), 'tallybook-copy-'));
+const original = join(directory, 'original.db');
+let files = 0;
+
+const newFile = () => join(directory, `${(files += 1)}.db`);
+const quietly = { onProgress: () => undefined };
+
+async function dumped({ database, events }: CopyPlace): Promise<string> {
+  const store = await openStore(database, { events });
+  try {
+    return await dumpOf(store);
+  } finally {
+    await store.close();
+  }
+}
+
+beforeAll(async () => {
+  const book = await openBook(original);
+  for (const index of stepsOf().keys()) await book.perform(index);
+  const { store } = book.world;
+  const [customer] = await store.read((tx) => tx.selectFrom('customers').select(['orgId', 'id']).execute());
+  const { orgId, id: customerId } = customer ?? { orgId: '', id: '' };
+  const versions = [1, 2, 3].map((tokens) =>
+    ['x', 'y', 'z'].map((key) => eventOf(key, { customerId, propertiesJson: `{"tokens":${tokens}.10}` })),
+  );
+  for (const batch of versions) await store.write((tx) => store.events.append(tx, orgId, batch, () => true));
+  await book.world.close();
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+describe('a copy of a book', () => {
+  test('from file to file is the same book', async () => {
+    const copy = { database: newFile() };
+    const report = await copyBook({ from: { database: original }, to: copy, ...quietly });
+    expect(report.tables.find(({ table }) => table === 'ledgerEntries')?.rowCount).toBeGreaterThan(5);
+    expect(report).toEqual(await measureBook({ database: original }));
+    expect(await dumped(copy)).toBe(await dumped({ database: original }));
+  });
+
+  test.skipIf(postgres === undefined)('to a server and back is the same book, and goes on there', async () => {
+    const server = { database: (await postgres?.create({ isEmpty: true })) ?? '' };
+    const back = { database: newFile() };
+    await copyBook({ from: { database: original }, to: server, ...quietly });
+    await copyBook({ from: server, to: back, ...quietly, eventsAtOnce: 2 });
+    expect(await dumped(server)).toBe(await dumped({ database: original }));
+    expect(await dumped(back)).toBe(await dumped({ database: original }));
+    const store = await openStore(server.database);
+    const last = async () =>
+      (
+        await store.read((tx) =>
+          tx
+            .selectFrom('customers')
+            .select((row) => row.fn.max('seq').as('seq'))
+            .executeTakeFirst(),
+        )
+      )?.seq;
+    const before = await last();
+    await store.write(async (tx) => {
+      const [some] = await tx.selectFrom('customers').selectAll().limit(1).execute();
+      if (some === undefined) throw new Error('the copy has no customers');
+      const { seq: _seq, externalCustomerId: _own, ...rest } = some;
+      await tx
+        .insertInto('customers')
+        .values({ ...rest, id: 'another' })
+        .execute();
+    });
+    expect(await last()).toBe((before ?? 0n) + 1n);
+    await store.close();
+  });
+
+  test.skipIf(clickhouse === undefined)(
+    'with its events in a database of their own and back is the same book',
+    async () => {
+      const apart = { database: newFile(), events: (await clickhouse?.create()) ?? '' };
+      const back = { database: newFile() };
+      await copyBook({ from: { database: original }, to: apart, ...quietly, eventsAtOnce: 2 });
+      await copyBook({ from: apart, to: back, ...quietly });
+      expect(await dumped(apart)).toBe(await dumped({ database: original }));
+      expect(await dumped(back)).toBe(await dumped({ database: original }));
+    },
+  );
+
+  test('that was cut off cannot be used, and goes on', async () => {
+    const copy = { database: newFile() };
+    const from = { database: original };
+    const steps: number[] = [];
+    const cut = copyBook({
+      from,
+      to: copy,
+      eventsAtOnce: 2,
+      onProgress: ({ done }) => {
+        steps.push(done);
+        if (steps.length === 2) throw new Error('interrupted');
+      },
+    });
+    await expect(cut).rejects.toThrow('interrupted');
+    await expect(openStore(copy.database)).rejects.toThrow('is a copy that is not finished');
+    const later: number[] = [];
+    await copyBook({ from, to: copy, eventsAtOnce: 2, onProgress: ({ done }) => later.push(done) });
+    const all: number[] = [];
+    const whole = newFile();
+    await copyBook({ from, to: { database: whole }, eventsAtOnce: 2, onProgress: ({ done }) => all.push(done) });
+    expect(later).toHaveLength(all.length - steps.length);
+    expect(await dumped(copy)).toBe(await dumped(from));
+  });
+
+  test('does not go on when the book has changed since', async () => {
+    const [source, copy] = [newFile(), { database: newFile() }];
+    await copyBook({ from: { database: original }, to: { database: source }, ...quietly });
+    const cut = copyBook({
+      from: { database: source },
+      to: copy,
+      onProgress: () => {
+        throw new Error('interrupted');
+      },
+    });
+    await expect(cut).rejects.toThrow('interrupted');
+    change(source, `UPDATE "customers" SET "name" = 'another name'`);
+    await expect(copyBook({ from: { database: source }, to: copy, ...quietly })).rejects.toMatchObject({
+      kind: 'conflict',
+      message: expect.stringContaining('has changed since'),
+    });
+  });
+
+  test('never goes over another book', async () => {
+    const taken = newFile();
+    await copyBook({ from: { database: original }, to: { database: taken }, ...quietly });
+    await expect(copyBook({ from: { database: original }, to: { database: taken }, ...quietly })).rejects.toMatchObject(
+      {
+        kind: 'conflict',
+        message: expect.stringContaining('holds a book already'),
+      },
+    );
+  });
+
+  test.each([
+    ['a row', `UPDATE "customers" SET "name" = "name" || '!'`, 'a row of customers is another one'],
+    ['a missing row', 'DELETE FROM "webhookDeliveries"; DELETE FROM "contacts"', 'rows of contacts'],
+    [
+      'an event',
+      `DROP TRIGGER "events_update"; DROP TRIGGER "events_keepVersion"; UPDATE "events" SET "receivedAtEpochMs" = 1`,
+      'is another one',
+    ],
+  ])('that differs from the book in %s is found out, and cannot be used', async (_, statement, problem) => {
+    const copy = newFile();
+    let isChanged = false;
+    const copying = copyBook({
+      from: { database: original },
+      to: { database: copy },
+      onProgress: () => {
+        if (!isChanged) change(copy, statement);
+        isChanged = true;
+      },
+    });
+    await expect(copying).rejects.toMatchObject({ kind: 'checkFailed', message: expect.stringContaining(problem) });
+    await expect(openStore(copy)).rejects.toThrow('is a copy that is not finished');
+  });
+});
+
+function change(file: string, statement: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(statement);
+  database.close();
+}
