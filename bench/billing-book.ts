@@ -10,6 +10,8 @@ import { openStore } from '../src/store/open.ts';
 export interface BookSize {
   readonly contracts: number;
   readonly events: number;
+  /** Each reads the events of its own name. */
+  readonly meters: number;
 }
 
 const month = { startDate: '2026-03-01', endDate: '2026-04-01' };
@@ -18,7 +20,7 @@ const monthMilliseconds = 31 * 24 * 60 * 60 * 1000;
 const batchSize = 10_000;
 
 /** Writes the book to a new file; gives how many grants a second were made durable on the way. */
-export async function writeBillingBook(file: string, { contracts, events }: BookSize): Promise<number> {
+export async function writeBillingBook(file: string, { contracts, events, meters }: BookSize): Promise<number> {
   const store = await openStore(file);
   const engine = createEngine({
     store,
@@ -32,7 +34,7 @@ export async function writeBillingBook(file: string, { contracts, events }: Book
     const { body } = await billing.call(name, input);
     return (body as { readonly data: { readonly id: string } }).data.id;
   };
-  const planId = await createPlan(create);
+  const planId = await createPlan(create, meters);
   const subscribed: { readonly customerId: string; readonly contractId: string }[] = [];
   for (let i = 0; i < contracts; i += 1) {
     const contacts = [{ name: 'Ada', email: 'ada@example.com', roles: ['primary'] }];
@@ -50,7 +52,7 @@ export async function writeBillingBook(file: string, { contracts, events }: Book
     const batch = Array.from({ length: Math.min(batchSize, events - first) }, (_, place) => {
       const i = first + place;
       return {
-        eventName: 'request',
+        eventName: eventNameOf(i % meters),
         customerId: subscribed[(i * 7919) % contracts]?.customerId,
         idempotencyKey: `event-${i}`,
         timestamp: timestampOf(i, events),
@@ -68,19 +70,30 @@ function timestampOf(i: number, events: number): string {
   return Temporal.Instant.fromEpochMilliseconds(epochMilliseconds).toString({ fractionalSecondDigits: 3 });
 }
 
-/** Usage by model, and a fee. */
-export async function createPlan(create: (name: OperationName, input: CallInput) => Promise<string>): Promise<string> {
-  const meterId = await create('meters.create', {
-    body: { code: 'TOKENS', displayName: 'Tokens', aggregationKey: 'tokens', groupKeys: ['model'] },
-  });
+const eventNameOf = (meter: number): string => `request-${meter}`;
+
+/** Usage by model on each meter, and a fee. */
+export async function createPlan(
+  create: (name: OperationName, input: CallInput) => Promise<string>,
+  meters: number,
+): Promise<string> {
   const monthly = { priceInterval: 'MONTH' };
-  const usage = await create('pricing.create', {
-    body: { productName: 'Inference', name: 'Tokens', model: 'USAGE', meterId, unitAmount: '0.0015', ...monthly },
-  });
+  const usage: string[] = [];
+  for (let meter = 0; meter < meters; meter += 1) {
+    const name = `Tokens ${meter}`;
+    const reads = {
+      eventTypeFilter: { include: [eventNameOf(meter)] },
+      aggregationKey: 'tokens',
+      groupKeys: ['model'],
+    };
+    const meterId = await create('meters.create', { body: { code: `TOKENS_${meter}`, displayName: name, ...reads } });
+    const price = { productName: 'Inference', name, model: 'USAGE', meterId, unitAmount: '0.0015', ...monthly };
+    usage.push(await create('pricing.create', { body: price }));
+  }
   const fee = await create('pricing.create', {
     body: { productName: 'Platform', name: 'Fee', model: 'FLAT', unitAmount: '20', ...monthly },
   });
   return await create('plans.create', {
-    body: { name: 'Team', items: [{ pricingId: usage }, { pricingId: fee }] },
+    body: { name: 'Team', items: [...usage, fee].map((pricingId) => ({ pricingId })) },
   });
 }

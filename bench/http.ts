@@ -163,7 +163,7 @@ async function sendOne({ url, agent }: Served, { body, path, ...options }: Retur
 
 function batchOf(customerIds: readonly string[], from: number): unknown[] {
   return Array.from({ length: eventsPerBatch }, (_, place) => ({
-    eventName: 'request',
+    eventName: 'request-0',
     customerId: customerIds[((from + place) * 7919) % customerIds.length],
     properties: { tokens: ((from + place) * 104_729) % 900, model: ['small', 'medium', 'large'][place % 3] },
   }));
