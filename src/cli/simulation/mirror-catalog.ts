@@ -127,11 +127,43 @@ function meterCodes(mirrored: MirroredCatalog, other: CatalogFile | undefined): 
       codes.set(price.meterId, isFree ? wanted : `METER_${tailOf(price.meterId).toUpperCase().replaceAll(/\W/g, '_')}`);
     }
   }
+  for (const [id, code] of meterByRates(mirrored, other)) codes.set(id, code);
   return codes;
 }
 
-/** Meters of the mirror that a code stands for: those whose prices are on it. */
-function metersOf({ prices }: MirroredCatalog, other: CatalogFile, code: string): string[] {
+/**
+ * Meters whose rates the other catalog sets, and none of their prices: the one meter that groups by what its rates name. A
+ * mirror knows no codes, so that several cannot be told apart.
+ */
+export function meterByRates(mirrored: MirroredCatalog, other: CatalogFile | undefined): Map<string, string> {
+  const found = new Map<string, string>();
+  if (other === undefined) return found;
+  const priced = (code: string | undefined) => other.catalog.pricing.some(({ meter }) => meter === code);
+  const codeOf = (price: MirroredPrice) => other.catalog.pricing.find((each) => priceKey(each) === keyOf(price))?.meter;
+  const left = new Set(
+    mirrored.prices.flatMap(({ price, isListed }) =>
+      isListed && codeOf(price) === undefined ? (price.meterId ?? []) : [],
+    ),
+  );
+  for (const [index, { meter, rates }] of other.catalog.rateCards.entries()) {
+    if (priced(meter)) continue;
+    const names = new Set(rates.flatMap(({ dimensions }) => Object.keys(dimensions)));
+    const fitting = [...left].filter((id) => names.isSubsetOf(new Set(mirrored.groupKeys.get(id) ?? [])));
+    const [only] = fitting;
+    if (only === undefined || fitting.length > 1) {
+      const words = `a mirror does not know meters by their codes: name a price of ${meter} under pricing too`;
+      throw new InvalidInputError([other.issueAt(['rateCards', index, 'meter'], words)]);
+    }
+    found.set(only, meter);
+  }
+  return found;
+}
+
+/** Meters of the mirror that a code stands for: those whose prices are on it, or whose rates it has. */
+function metersOf(mirrored: MirroredCatalog, other: CatalogFile, code: string): string[] {
+  const { prices } = mirrored;
+  const rated = [...meterByRates(mirrored, other)].flatMap(([id, known]) => (known === code ? [id] : []));
+  if (rated.length > 0) return rated;
   const keys = other.catalog.pricing.filter(({ meter }) => meter === code).map(priceKey);
   const own = prices.filter(({ price }) => keys.includes(keyOf(price)));
   const idsOf = (rows: MirroredCatalog['prices']) => [...new Set(rows.flatMap(({ price }) => price.meterId ?? []))];

@@ -8,11 +8,11 @@ import type { CatalogFile } from '../catalog/file.ts';
 import type { Invoice, LedgerEntry } from './books.ts';
 import { chosen, inTime, isManual, isOwnGrant } from './history.ts';
 import type { HistoricContract, History, Movement } from './history.ts';
-import { historyCatalogOf, withAddedMeters, withoutUsage } from './mirror-catalog.ts';
+import { historyCatalogOf, meterByRates, withAddedMeters, withoutUsage } from './mirror-catalog.ts';
 import type { MirroredCatalog, MirroredPlan } from './mirror-catalog.ts';
 import { linesOf, periodOf } from './mirror-lines.ts';
 import type { MirroredPrice } from './mirror-lines.ts';
-import { cardOf, itemOf } from './mirror-prices.ts';
+import { cardOf, itemOf, plainUnitAmount } from './mirror-prices.ts';
 import type { BilledPrice } from './mirror-prices.ts';
 import { eventsOf, hasLapsedIn, isUsage } from './mirror-usage.ts';
 
@@ -69,16 +69,17 @@ export async function readMirrorHistory(
   const ids = new Set(customers.map(({ id }) => id));
   const plans = await allOf(mirror, 'plan');
   const prices = await pricesOf(mirror, plans);
-  const contracts: MirroredContract[] = [];
+  const found: MirroredContract[] = [];
   for (const contract of (await allOf(mirror, 'contract')).toReversed()) {
     if (only.length > 0 && !ids.has(contract.customerId ?? '')) continue;
-    contracts.push(await readContract(mirror, contract, { plans, prices: prices.map(({ price }) => price) }));
+    found.push(await readContract(mirror, contract, { plans, prices: prices.map(({ price }) => price) }));
   }
-  if (contracts.length === 0) {
+  if (found.length === 0) {
     throw new ConflictError(`${mirror.location} has no contracts of these customers: there is nothing to compare`, {
       hint: 'pull some into it with: tally pull --contract ID --to FILE',
     });
   }
+  const contracts = withUsualPrices(found);
   const mirrored: MirroredCatalog = { prices, plans: usedBy(plans, contracts), ...metersOf(contracts) };
   const billed = contracts.flatMap(({ invoices }) => invoices);
   return {
@@ -98,10 +99,17 @@ export async function readMirrorHistory(
         .toSorted()
         .at(-1) ?? '',
     notes: contracts.flatMap(notesOf),
-    remarks: (other === undefined ? [] : withoutUsage(mirrored, other)).map(
-      (label) => `${label}: the mirror has no usage of its meter, so it bills none`,
-    ),
+    remarks: remarksOf(mirrored, other),
   };
+}
+
+function remarksOf(mirrored: MirroredCatalog, other: CatalogFile | undefined): string[] {
+  if (other === undefined) return [];
+  const nameOf = (id: string) => mirrored.prices.find(({ price }) => price.meterId === id)?.price.name ?? id;
+  return [
+    ...[...meterByRates(mirrored, other)].map(([id, code]) => `${code} is taken to be the meter of ${nameOf(id)}`),
+    ...withoutUsage(mirrored, other).map((label) => `${label}: the mirror has no usage of its meter, so it bills none`),
+  ];
 }
 
 /** As the service answered it. */
@@ -173,9 +181,28 @@ async function readContract(
     invoices,
     entries: ledger === undefined ? [] : bodyOf('ledger', ledger).entries.toReversed(),
     budgets: usage?.budgets ?? [],
-    billed: items.map((item) => ({ ...item, lines: lines.filter(({ price }) => price.id === item.price.id) })),
+    billed: items.map((item) => ({
+      ...item,
+      usualUnitAmount: undefined,
+      lines: lines.filter(({ price }) => price.id === item.price.id),
+    })),
     unknown,
   };
+}
+
+function withUsualPrices(contracts: readonly MirroredContract[]): MirroredContract[] {
+  const usual = new Map(
+    contracts.flatMap(({ billed }) =>
+      billed.flatMap(({ price, lines }) => {
+        const unitAmount = plainUnitAmount(lines);
+        return unitAmount === undefined ? [] : [[price.id, unitAmount] as const];
+      }),
+    ),
+  );
+  return contracts.map((each) => ({
+    ...each,
+    billed: each.billed.map((price) => ({ ...price, usualUnitAmount: usual.get(price.price.id) })),
+  }));
 }
 
 /** What lines say of each meter: the names of its groups, and its rates. */

@@ -12,15 +12,23 @@ export interface BilledPrice {
   readonly price: MirroredPrice;
   readonly quantity: string;
   readonly lines: readonly PricedLine[];
+  /** What a unit costs that no rate is for, by the lines of any contract. */
+  readonly usualUnitAmount: string | undefined;
+}
+
+/** What lines without group values say that a unit costs: the newest of them. */
+export function plainUnitAmount(lines: readonly PricedLine[]): string | undefined {
+  return lines.findLast(({ kind, groups }) => kind === 'metered' && Object.keys(groups).length === 0)?.unitPrice;
 }
 
 /** Prices and quantities of whole periods; those of the plan where no line shows another. */
-export function itemOf({ price, quantity, lines }: BilledPrice): Item {
+export function itemOf(billed: BilledPrice): Item {
+  const { price, quantity, lines } = billed;
   const whole = lines.filter(isWhole);
   const fixed = whole.find(({ kind }) => kind === 'fixed');
   const flat = whole.find(({ kind }) => kind === 'flat amount');
   const isTiered = price.tiering !== 'NONE';
-  const unitAmount = price.model === 'USAGE' ? baseOf(price, lines) : fixed?.unitPrice;
+  const unitAmount = price.model === 'USAGE' ? baseOf(billed) : fixed?.unitPrice;
   return {
     pricingId: price.id,
     quantity: lines.find(({ kind }) => kind === 'fixed')?.quantity ?? quantity,
@@ -28,7 +36,7 @@ export function itemOf({ price, quantity, lines }: BilledPrice): Item {
     flatAmount: flat?.unitPrice ?? price.flatAmount ?? null,
     pricingTiers: [...(price.pricingTiers ?? [])],
     meterId: price.meterId ?? null,
-    rates: isTiered ? [] : ratesOf(price, lines),
+    rates: isTiered ? [] : ratesOf(billed),
     fallbackUnitAmount: null,
   };
 }
@@ -42,20 +50,22 @@ function isWhole({ price, start, end }: PricedLine): boolean {
   return Temporal.PlainDate.compare(whole, Temporal.PlainDate.from(end.slice(0, 10))) <= 0;
 }
 
-/** What a unit costs that no rate is for: what lines without values say, or all combinations alike; else the price's own. */
-function baseOf(price: MirroredPrice, lines: readonly PricedLine[]): string {
-  const metered = lines.filter(({ kind }) => kind === 'metered');
-  const plain = metered.find(({ groups }) => Object.keys(groups).length === 0);
-  const first = plain ?? metered[0];
-  if (first === undefined) return price.unitAmount ?? '0';
-  if (plain !== undefined || metered.every((line) => sameAmount(line.unitPrice, first.unitPrice)))
-    return first.unitPrice;
-  return price.unitAmount ?? '0';
+/**
+ * What a unit costs that no rate is for: what lines without values say, or all combinations alike, or lines of other contracts;
+ * else the price's own.
+ */
+function baseOf({ price, lines, usualUnitAmount }: BilledPrice): string {
+  const plain = plainUnitAmount(lines);
+  if (plain !== undefined) return plain;
+  const [first, ...others] = lines.filter(({ kind }) => kind === 'metered');
+  const areAlike = others.every((line) => sameAmount(line.unitPrice, first?.unitPrice ?? ''));
+  if (first !== undefined && areAlike) return first.unitPrice;
+  return usualUnitAmount ?? price.unitAmount ?? '0';
 }
 
-function ratesOf(price: MirroredPrice, lines: readonly PricedLine[]): Rate[] {
-  const base = baseOf(price, lines);
-  return combinationsOf(lines).filter(({ unitAmount }) => !sameAmount(unitAmount, base));
+function ratesOf(billed: BilledPrice): Rate[] {
+  const base = baseOf(billed);
+  return combinationsOf(billed.lines).filter(({ unitAmount }) => !sameAmount(unitAmount, base));
 }
 
 function combinationsOf(lines: readonly PricedLine[]): Rate[] {
@@ -72,11 +82,9 @@ function combinationsOf(lines: readonly PricedLine[]): Rate[] {
  */
 export function cardOf(billed: readonly BilledPrice[]): Rate[] {
   const plain = billed.filter(({ price }) => price.tiering === 'NONE');
-  const rates = plain.flatMap(({ price, lines }) => ratesOf(price, lines));
+  const rates = plain.flatMap(ratesOf);
   const isOfAll = ({ dimensions }: Rate) =>
-    plain.every(
-      ({ price, lines }) => !has(combinationsOf(lines), dimensions) || has(ratesOf(price, lines), dimensions),
-    );
+    plain.every((each) => !has(combinationsOf(each.lines), dimensions) || has(ratesOf(each), dimensions));
   return [...new Map(rates.filter(isOfAll).map((rate) => [keyOf(rate.dimensions), rate])).values()];
 }
 

@@ -2,7 +2,6 @@
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -237,10 +236,7 @@ describe('a comparison on a mirror says to the cent what one on its service says
 describe('on a mirror', () => {
   test('the file is only read, and nothing is left behind', async () => {
     const hash = () => createHash('sha256').update(readFileSync(mirror)).digest('hex');
-    const left = () => [
-      readdirSync(stage.directory),
-      readdirSync(tmpdir()).filter((name) => name.startsWith('tallybook-simulation-')),
-    ];
+    const left = () => readdirSync(stage.directory);
     const catalog = dearer({ seat: '11' });
     const before = [hash(), left()];
     expect((await run(mirror, '--catalog', catalog)).exitCode).toBe(0);
@@ -266,6 +262,17 @@ describe('on a mirror', () => {
       .replace('displayName: Images }', 'displayName: Images, aggregationType: COUNT }');
     const { stderr, exitCode } = await run(mirror, '--catalog', file('images.yaml', other));
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('Inference / Images: the mirror has no usage')]);
+  });
+
+  test('a rate card without a price of its meter is known by what it names, or refused where several have that', async () => {
+    const rates = (dimension: string) =>
+      `rateCards: [{ meter: TOKENS, fallbackUnitAmount: 0.1, rates: [{ dimensions: { ${dimension} }, unitAmount: 0.3 }] }]`;
+    const known = ['--catalog', file('known.yaml', rates('model: small'))];
+    const [found, there] = await both(...known);
+    expect(found).toEqual(there);
+    expect((await run(mirror, ...known)).stderr).toContain('TOKENS is taken to be the meter of Tokens');
+    const { stderr, exitCode } = await run(mirror, '--catalog', file('unknown.yaml', rates('region: eu')));
+    expect([exitCode, stderr]).toEqual([8, expect.stringContaining('name a price of TOKENS under pricing too')]);
   });
 
   test('prices that were billed by two meters cannot go to one', async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { percentOf } from '../../../src/cli/simulation/comparison.ts';
 import { textOfNumber } from '../../../src/exact-json.ts';
@@ -176,13 +176,15 @@ describe('tally simulate compare', () => {
   test('never writes to the source, and leaves nothing behind', async () => {
     const database = join(stage.directory, 'stage.db');
     const hash = () => createHash('sha256').update(readFileSync(database)).digest('hex');
-    const left = () => [
-      readdirSync(stage.directory),
-      readdirSync(tmpdir()).filter((name) => name.startsWith('tallybook-simulation-')),
-    ];
+    // A folder of this test's own, since other tests simulate at the same time.
+    const temporary = mkdtempSync(join(tmpdir(), 'tallybook-test-'));
+    vi.stubEnv('TMPDIR', temporary);
+    const left = () => [readdirSync(stage.directory), readdirSync(temporary)];
     const before = [hash(), left()];
     await run('--grant', 'amount-cents=1');
+    vi.unstubAllEnvs();
     expect([hash(), left()]).toEqual(before);
+    rmSync(temporary, { recursive: true });
   });
 
   test('gives the same bytes every time, as CSV with plain numbers, as rows and as a picture', async () => {
