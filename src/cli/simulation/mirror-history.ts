@@ -288,12 +288,19 @@ function isOpposite(one: LedgerEntry, other: LedgerEntry): boolean {
 }
 
 function notesOf({ contract, billed, budgets, entries, invoices, unknown }: MirroredContract) {
-  const shown = new Set(billed.flatMap(({ lines }) => lines.flatMap(({ groups }) => Object.keys(groups))));
+  const usage = billed.flatMap(({ lines }) => lines.filter(isUsage));
+  const isHidden = ({ eventPropertyKey, meterId }: BudgetUsage['budgets'][number]) =>
+    usage.some(
+      ({ price, groups }) =>
+        (meterId === null || price.meterId === meterId) && !Object.hasOwn(groups, eventPropertyKey),
+    );
   const notes = [
     ...unknown.map((name) => `invoices charge for ${name}, which is no price of the plan: left out`),
     ...budgets
-      .filter(({ eventPropertyKey }) => !shown.has(eventPropertyKey))
-      .map(({ label }) => `the budget ${label} is of a property that no line shows: it holds nothing back`),
+      .filter(isHidden)
+      .map(
+        ({ label }) => `the budget ${label} is of a property that not every line shows: of those it holds nothing back`,
+      ),
     ...entries
       .filter((entry) => invoices.some((invoice) => hasLapsedIn(entry, invoice, entries)))
       .map(({ expiresAt }) => `${lapsing} ${String(expiresAt).slice(0, 10)}`),
