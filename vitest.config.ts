@@ -10,5 +10,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
+    // As Node imports CommonJS: a default export that is a promise would else be wrapped, and no longer be one.
+    deps: { interopDefault: false },
   },
 });

@@ -76,6 +76,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
     terminal,
     env,
     version: packageFacts.version,
+    leaveInterrupts: () => void process.off('SIGINT', stopAtOnce),
     newId,
     operator,
     machine: { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() },

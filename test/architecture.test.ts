@@ -44,7 +44,7 @@ const libraryHomes: Record<string, readonly string[]> = {
   'csv-stringify': ['cli'],
   'env-paths': ['cli', 'main'],
   fastify: ['server'],
-  'jq-wasm': ['cli'],
+  'jq-web': ['cli'],
   'prom-client': ['server'],
   kysely: ['store', 'engine'],
   'node:sqlite': ['store'],

@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
 
 import { rolldown } from 'rolldown';
 import type { Plugin } from 'rolldown';
@@ -79,12 +80,32 @@ const slimUndici: Plugin = {
 };
 const slimUndiciPath = join(root, 'node_modules/undici/slim.cjs');
 
+/**
+ * jq with its WebAssembly inside: compressed, and without what debuggers read, two thirds of it. And as a module, since a
+ * bundler makes an object with a broken `then` of exports that are a promise.
+ */
+const wholeJq: Plugin = {
+  name: 'whole-jq',
+  transform: {
+    filter: { id: /[\\/]jq-web[\\/]jq\.js$/ },
+    handler(code, id) {
+      const end = code.indexOf("if (typeof exports === 'object' && typeof module === 'object')");
+      if (end === -1) throw new Error('jq-web exports itself in another way than it did');
+      const packed = brotliCompressSync(withoutCustomSections(readFileSync(join(dirname(id), 'jq.wasm'))));
+      return `import { brotliDecompressSync } from 'node:zlib';
+        ${code.slice(0, end)}
+        const packed = '${packed.toString('base64')}';
+        export default jq({ wasmBinary: brotliDecompressSync(Buffer.from(packed, 'base64')) });`;
+    },
+  },
+};
+
 const bundle = await rolldown({
   input: { main: join(root, 'src/main.ts'), library: join(root, 'src/library/library.ts') },
   cwd: root,
   platform: 'node',
   external: (id) => isBuiltin(id),
-  plugins: [lateModules, jsonAsText, slimUndici],
+  plugins: [lateModules, jsonAsText, slimUndici, wholeJq],
   // A library that looks for its folder finds none: what it needs of it must be inside its code.
   transform: { define: { __dirname: '""', __filename: '""' } },
   tsconfig: false,
@@ -136,6 +157,23 @@ for (const name of ['library/library', 'library/operations', 'errors', 'exact-js
   const path = join(outputFolder, 'types', `${name}.d.cts`);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, declarationsOf(join(root, `src/${name}.ts`)));
+}
+
+/** A WebAssembly module with the sections that it runs: each is its kind, 0 for custom ones, its length in LEB128, its bytes. */
+function withoutCustomSections(module: Buffer): Buffer {
+  const headBytes = 8;
+  const kept = [module.subarray(0, headBytes)];
+  for (let start = headBytes, end: number; start < module.length; start = end) {
+    let [length, shift, position] = [0, 0, start + 1];
+    for (let isLast = false; !isLast; shift += 7, position++) {
+      const byte = module.readUInt8(position);
+      length += (byte & 0x7f) << shift;
+      isLast = byte < 0x80;
+    }
+    end = position + length;
+    if (module[start] !== 0) kept.push(module.subarray(start, end));
+  }
+  return Buffer.concat(kept);
 }
 
 /** The exported types of a file that writes them out; without what it adds to the types of the language. */

@@ -20,7 +20,7 @@ export async function checkJq(expression: string): Promise<void> {
 /**
  * Each result on a line: texts as they are, everything else as compact JSON. A whole number beyond 2^53 or a long decimal
  * keeps its digits where it is passed on; arithmetic on it is that of jq, in floating point. Throws InvalidInputError with
- * the words of jq where the expression does not fit the answer.
+ * the words of jq where the expression does not fit the answer. What `debug` and `stderr` of jq say is dropped.
  */
 export async function jqLines(json: string, expression: string): Promise<SafeText> {
   if (json.length > limits.jqCharacters) {
@@ -32,9 +32,8 @@ export async function jqLines(json: string, expression: string): Promise<SafeTex
     );
   }
   try {
-    // One list, since the library forgets a failure behind results that were printed before it.
-    const found = await results(json, `[${expression}\n][]`);
-    return safeLines(found === '' || found.endsWith('\n') ? found : `${found}\n`);
+    const found = await results(json, expression);
+    return safeLines(found === undefined ? '' : `${found}\n`);
   } catch (error) {
     throw new InvalidInputError([{ path: '', message: `--jq: ${wordsOf(error)}` }], {
       cause: error,
@@ -43,16 +42,26 @@ export async function jqLines(json: string, expression: string): Promise<SafeTex
   }
 }
 
-async function results(json: string, expression: string): Promise<string> {
-  const { raw } = await import('jq-wasm');
-  // A space, since an expression such as -1 would be taken for a flag.
-  return await raw(json, ` ${expression}`, ['-r', '-c']);
+async function results(json: string, expression: string): Promise<string | undefined> {
+  const { default: loading } = await import('jq-web');
+  const { raw } = await loading;
+  // What an expression says beside its results goes to the console, with whatever stored texts are in it.
+  const talk: { warn: (...words: unknown[]) => void } = globalThis.console;
+  const { warn } = talk;
+  talk.warn = () => undefined;
+  try {
+    // A space, since an expression such as -1 would be taken for a flag.
+    return raw(json, ` ${expression}`, ['-r', '-c']);
+  } finally {
+    talk.warn = warn;
+  }
 }
 
 /** `syntax error, …` of `jq: error: syntax error, … at <top-level>, line 1: …`. */
 function wordsOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message
+    .replace(/^Non-zero exit code: \d+\n/, '')
     .replace(/^jq: error(?: \(at [^)]*\))?: /, '')
     .replace(/(?: \(Unix shell quoting issues\?\))? at <top-level>, line 1:[\s\S]*$/, '')
     .replace(/\s*jq: \d+ compile errors?$/, '')

@@ -63,7 +63,10 @@ function isCommand(word: string | undefined): boolean {
 async function startSession(dependencies: Dependencies, flags: GlobalFlags, progress: Progress): Promise<Session> {
   const { openSession } = await import('./open-session.ts');
   const session = openSession(dependencies, flags);
-  if (flags.jq !== undefined) await (await import('./jq.ts')).checkJq(flags.jq);
+  if (flags.jq !== undefined) {
+    await (await import('./jq.ts')).checkJq(flags.jq);
+    dependencies.leaveInterrupts();
+  }
   return {
     ...session,
     async target() {

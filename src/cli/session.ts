@@ -72,6 +72,8 @@ export interface Dependencies {
   readonly machine: Machine;
   openKeyring(): Promise<Keyring>;
   readonly version: string;
+  /** From now on the system ends the process at an interrupt, even in code that never pauses and so hears of nothing. */
+  leaveInterrupts(): void;
   /** An id that nothing else has. */
   newId(): string;
   /** Name of the user who runs the command, for the journal. */

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import { exactNumber } from '../../src/exact-json.ts';
+import { limits } from '../../src/limits.ts';
 import type { Answer } from '../../src/operations/index.ts';
 import { createShell } from './shell.ts';
 
@@ -26,6 +27,9 @@ describe('--jq', () => {
     ['.data[] | select(.id == "none")', ''],
     ['-1', '-1\n'],
     ['.total # and a comment', '2\n'],
+    ['"", .data[].id, "", ""', '\nc1\nc2\n\n\n'],
+    ['.data[0].name | debug | stderr | empty', ''],
+    ['"over" | halt_error(0)', ''],
   ])('%s prints texts as they are and the rest as JSON, a result a line', async (expression, expected) => {
     const { code, stdout, stderr } = await tally(['customers', 'list', '--jq', expression]);
     expect([code, stdout, stderr]).toEqual([0, expected, '']);
@@ -62,12 +66,25 @@ describe('--jq', () => {
     expect(stderr).toContain('tally: --jq: Cannot index array with string "x"');
   });
 
-  test('takes no more than it can read in seconds, and says what to do', async () => {
-    const data = [{ name: 'x'.repeat(400_000) }];
+  test('takes an answer of megabytes in time that grows with its length', async () => {
+    const name = 'x'.repeat(2_000_000);
+    const shell = createShell({ reply: () => ({ body: { data: [{ name }] } as unknown as Answer['body'] }) });
+    const { code, stdout } = await shell.run(['customers', 'list', '--jq', '.data[].name']);
+    expect([code, stdout === `${name}\n`]).toEqual([0, true]);
+  });
+
+  test('takes no more than it can hold, and says what to do', async () => {
+    const data = [{ name: 'x'.repeat(limits.jqCharacters) }];
     const shell = createShell({ reply: () => ({ body: { data } as unknown as Answer['body'] }) });
     const { code, stdout, stderr } = await shell.run(['customers', 'list', '--jq', '.data | length']);
     expect([code, stdout]).toEqual([8, '']);
     expect(stderr).toContain('hint: choose less with --json FIELDS or --limit, or pipe -o json');
+  });
+
+  test('what an expression says on standard error is not printed, where stored texts would reach a terminal', async () => {
+    const warn = vi.spyOn(console, 'warn');
+    await tally(['customers', 'list', '--jq', '.data[0].name | debug | stderr | length']);
+    expect(warn).not.toHaveBeenCalled();
   });
 
   test.each(['table', 'csv', 'tsv', 'yaml', 'name', 'jsonl'])('does not go with -o %s', async (format) => {

@@ -2,13 +2,13 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 const launcher = fileURLToPath(new URL('../../bin/tally.js', import.meta.url));
 const runFile = promisify(execFile);
@@ -75,6 +75,25 @@ test.runIf(process.platform !== 'win32')('an interrupted command ends with 130',
   child.kill('SIGINT');
   expect(await ended).toEqual([130, null]);
 });
+
+test.runIf(process.platform === 'linux').each(['def f: f; f', '[range(1e12)]'])(
+  'an interrupt ends --jq %s, which never pauses',
+  async (expression) => {
+    const child = spawn(process.execPath, [launcher, 'customers', 'list', '--jq', expression], { env: home() });
+    const ended = once(child, 'exit');
+    // Of its processor time a command that ends takes a fraction of a second.
+    await vi.waitUntil(() => processorSeconds(child.pid) > 2, 25_000);
+    child.kill('SIGINT');
+    // By the signal itself, of which a shell makes 130.
+    expect(await ended).toEqual([null, 'SIGINT']);
+  },
+);
+
+function processorSeconds(pid = 0): number {
+  const [, user = '0', system = '0'] =
+    /\) \S(?: \S+){10} (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+  return (Number(user) + Number(system)) / 100;
+}
 
 describe('serve', () => {
   async function serving(env: NodeJS.ProcessEnv, ...words: string[]) {

@@ -70,6 +70,7 @@ export function createShell(options: ShellOptions = {}): Shell {
         env: options.env ?? {},
         version: '9.9.9',
         newId,
+        leaveInterrupts: () => undefined,
         openKeyring: () => Promise.reject(new Error('this shell has no keyring')),
         operator: () => 'ada',
         machine: { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() },

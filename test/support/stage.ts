@@ -115,6 +115,7 @@ export async function createStage(
     machine: { platform: process.platform, userId: process.getuid?.(), now: () => clock.now().epochMilliseconds },
     version: '0.0.0',
     newId: newCommandId,
+    leaveInterrupts: () => undefined,
     openKeyring: async () => await Promise.reject(new Error('a stage has no keyring')),
     operator: () => 'ada',
     directories: async () =>
