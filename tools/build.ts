@@ -95,7 +95,8 @@ const wholeJq: Plugin = {
       return `import { brotliDecompressSync } from 'node:zlib';
         ${code.slice(0, end)}
         const packed = '${packed.toString('base64')}';
-        export default jq({ wasmBinary: brotliDecompressSync(Buffer.from(packed, 'base64')) });`;
+        const wasmBinary = brotliDecompressSync(Buffer.from(packed, 'base64'));
+        export default jq({ wasmBinary, printErr: () => undefined });`;
     },
   },
 };

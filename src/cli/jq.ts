@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import { safeLines } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
 
-/** Throws a usage error with the words of jq for an expression that it cannot read; runs nothing. */
+/** Throws a usage error with the words of jq for an expression that it cannot read; of it only what is constant is reckoned. */
 export async function checkJq(expression: string): Promise<void> {
   try {
     await results('', expression);
@@ -45,9 +45,9 @@ export async function jqLines(json: string, expression: string): Promise<SafeTex
 async function results(json: string, expression: string): Promise<string | undefined> {
   const { default: loading } = await import('jq-web');
   const { raw } = await loading;
-  // What an expression says beside its results goes to the console, with whatever stored texts are in it.
   const talk: { warn: (...words: unknown[]) => void } = globalThis.console;
   const { warn } = talk;
+  // What an expression says beside its results goes to the console, with whatever stored texts are in it.
   talk.warn = () => undefined;
   try {
     // A space, since an expression such as -1 would be taken for a flag.
@@ -59,6 +59,7 @@ async function results(json: string, expression: string): Promise<string | undef
 
 /** `syntax error, …` of `jq: error: syntax error, … at <top-level>, line 1: …`. */
 function wordsOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'RuntimeError') return 'it needs more memory than jq has';
   const message = error instanceof Error ? error.message : String(error);
   return message
     .replace(/^Non-zero exit code: \d+\n/, '')

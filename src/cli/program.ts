@@ -64,8 +64,8 @@ async function startSession(dependencies: Dependencies, flags: GlobalFlags, prog
   const { openSession } = await import('./open-session.ts');
   const session = openSession(dependencies, flags);
   if (flags.jq !== undefined) {
-    await (await import('./jq.ts')).checkJq(flags.jq);
     dependencies.leaveInterrupts();
+    await (await import('./jq.ts')).checkJq(flags.jq);
   }
   return {
     ...session,

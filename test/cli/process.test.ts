@@ -89,6 +89,15 @@ test.runIf(process.platform === 'linux').each(['def f: f; f', '[range(1e12)]'])(
   },
 );
 
+test.each([
+  ['"x" * 3000000000', 2],
+  ['.data[500000000] = 1', 8],
+])('--jq %s, for which there is no memory, ends with %i', async (expression, code) => {
+  const outcome = await tally(['customers', 'list', '--jq', expression], home());
+  expect(outcome).toMatchObject({ code, stdout: '' });
+  expect(outcome.stderr).toContain('tally: --jq: it needs more memory than jq has\n');
+});
+
 function processorSeconds(pid = 0): number {
   const [, user = '0', system = '0'] =
     /\) \S(?: \S+){10} (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
