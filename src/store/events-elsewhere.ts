@@ -65,10 +65,10 @@ export async function withEventsElsewhere(
     get pendingTransactions() {
       return store.pendingTransactions;
     },
-    read: store.read,
-    write: store.write,
-    exclusively: store.exclusively,
-    inspect: store.inspect,
+    read: async (query) => await store.read(query),
+    write: async (change, options) => await store.write(change, options),
+    exclusively: async (name, work) => await store.exclusively(name, work),
+    inspect: async (options) => await store.inspect(options),
     close: async () => await (closing ??= close()),
   };
 }

@@ -26,7 +26,7 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
   const tally = async (...words: string[]) => await runProgram(words, { home });
   const said = async (...words: string[]): Promise<string> => {
     const { code, stdout, stderr } = await tally(...words);
-    expect(code, stderr).toBe(0);
+    if (code !== 0) throw new Error(stderr);
     return stdout;
   };
 
@@ -60,7 +60,16 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
       await said(...importing, ...place);
       const period = ['--start-date', '2026-03-01T00:00:00Z', '--end-date', '2026-04-01T00:00:00Z'];
       const answers = [
-        await said('usage', 'cost', '--contract-id', contractId, ...period, '--json', 'totalAmount,startDate', ...place),
+        await said(
+          'usage',
+          'cost',
+          '--contract-id',
+          contractId,
+          ...period,
+          '--json',
+          'totalAmount,startDate',
+          ...place,
+        ),
         await said('usage', 'events', '--json', 'timestamp,properties', '--all', ...place),
       ];
       await said('bill', 'run', '--yes', ...place);

@@ -1,4 +1,4 @@
-/** A ClickHouse server of its own, on loopback and in a process of its own: see clickhouse-front.ts. */
+/** A ClickHouse server of its own, on loopback and in a process of its own: see clickhouse-front-process.ts. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ export interface ClickhouseProcess {
 
 /** Rejects with a sentence for people where the engine cannot be loaded on this machine. */
 export async function startClickhouse(port = 0): Promise<ClickhouseProcess> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'clickhouse-front.ts'), String(port)], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'clickhouse-front-process.ts'), String(port)], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let complaint = '';

@@ -2,9 +2,9 @@
 
 import { withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
-import type { CopyPlace } from '../../operations/maintenance.ts';
+import type { CopyPlace, CopyRequest } from '../../operations/maintenance.ts';
 import { checkFields, render } from '../output.ts';
-import { createProgress } from '../progress.ts';
+import { type Progress, createProgress } from '../progress.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { requireEmbedded } from '../target.ts';
@@ -58,24 +58,8 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
   if (from.database === to.database) throw new BillingError('usage', '--from and --to are the same database');
   const isDryRun = session.flags.dryRun === true;
   const maintenance = await dependencies.openMaintenance();
-  let progress: Awaited<ReturnType<typeof createProgress>> | undefined;
-  let starting: Promise<void> | undefined;
-  const data = await maintenance
-    .copy({
-      from,
-      to,
-      isDryRun,
-      onProgress: ({ done, total }) => {
-        starting ??= createProgress(session, total, 'events').then((made) => {
-          progress = made;
-        });
-        progress?.update({ done, rows: done });
-      },
-    })
-    .finally(async () => {
-      await starting;
-      progress?.stop();
-    });
+  const progress = createLateProgress(session);
+  const data = await maintenance.copy({ from, to, isDryRun, onProgress: progress.update }).finally(progress.stop);
   terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
   const isQuiet = session.flags.quiet === true;
   if (!isQuiet) {
@@ -85,7 +69,7 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
   }
   if (isDryRun) return;
   const { findings, findingCount } = await maintenance.examine(to.database, { isFull: true, events: to.events });
-  const [first] = findings.filter(({ severity }) => severity === 'error');
+  const first = findings.find(({ severity }) => severity === 'error');
   if (first !== undefined) {
     throw new BillingError(
       'checkFailed',
@@ -97,6 +81,28 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
   }
   if (isQuiet) return;
   terminal.err(say`${withoutPassword(to.database)} is the same book, and doctor finds nothing wrong with it\n`);
+}
+
+/** How many events there are is known when the first of them are copied. */
+function createLateProgress(session: Session): Pick<Progress, 'stop'> & { readonly update: CopyRequest['onProgress'] } {
+  let progress: Progress | undefined;
+  let isStopped = false;
+  let isStarted = false;
+  return {
+    update: ({ done, total }) => {
+      progress?.update({ done, rows: done });
+      if (isStarted) return;
+      isStarted = true;
+      void createProgress(session, total, 'events').then((made) => {
+        if (isStopped) made.stop();
+        else progress = made;
+      });
+    },
+    stop: () => {
+      isStopped = true;
+      progress?.stop();
+    },
+  };
 }
 
 async function sourceOf(flags: CopyFlags, session: Session): Promise<CopyPlace> {

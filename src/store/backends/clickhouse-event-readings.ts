@@ -12,7 +12,7 @@ import { createUsageFold, mergeReadings } from '../../calculation/usage-fold.ts'
 import { reviveExactJson } from '../../exact-json.ts';
 import { type EventAggregation, type EventReadings, inOrder } from '../event-aggregation.ts';
 import type { EventScan, EventValue } from '../event-store.ts';
-import { type View, scanConditions, scanView } from './clickhouse-events.ts';
+import { type View, scanConditions, scanView } from './clickhouse-view.ts';
 import type { ClickhouseServer, EventRow } from './clickhouse-server.ts';
 
 /** Exactly what `aggregateByScan` gives. */

@@ -15,11 +15,11 @@ export interface ClickhouseServer {
   /** The URL without its password. */
   readonly location: string;
   /** The rows of a question; its parameters stand in it as `{name:Type}`. */
-  ask(text: string, parameters?: Readonly<Record<string, unknown>>): Promise<readonly EventRow[]>;
+  readonly ask: (text: string, parameters?: Readonly<Record<string, unknown>>) => Promise<readonly EventRow[]>;
   /** Resolves when the server has written all rows. */
-  insert(table: EventTable, rows: readonly EventRow[]): Promise<void>;
-  run(text: string): Promise<void>;
-  close(): Promise<void>;
+  readonly insert: (table: EventTable, rows: readonly EventRow[]) => Promise<void>;
+  readonly run: (text: string) => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export type EventTable = keyof typeof tables;
@@ -47,8 +47,6 @@ const tables = {
     '(orgId String, batch UInt64, digest String) ENGINE = ReplacingMergeTree ORDER BY (orgId, batch, digest)',
   tallybookBook: '(bookId String) ENGINE = ReplacingMergeTree ORDER BY bookId',
 } as const;
-
-export const eventTables = ['tallybookEvents', 'tallybookEventKeys', 'tallybookSupersededEvents'] as const;
 
 /** A client of the server at `url`; nothing is asked yet. */
 export function connectClickhouse(url: string): ClickhouseServer {

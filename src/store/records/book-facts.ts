@@ -13,7 +13,7 @@ export interface BookFacts {
 
 export async function readBookFacts(tx: Transaction): Promise<BookFacts> {
   const rows = await tx.selectFrom('bookFacts').selectAll().execute();
-  return Object.fromEntries(rows.map(({ name, content }) => [name, JSON.parse(content) as unknown])) as BookFacts;
+  return Object.fromEntries(rows.map(({ name, content }) => [name, JSON.parse(content) as unknown]));
 }
 
 export async function writeBookFact<Name extends keyof BookFacts>(
