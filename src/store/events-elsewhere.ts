@@ -9,24 +9,7 @@ import type { ClickhouseServer } from './backends/clickhouse-server.ts';
 import type { Transaction } from './database.ts';
 import { type BookFacts, readBookFacts, writeBookFact } from './records/book-facts.ts';
 import { listStagedBatches, listStagedOrganizations, readEventHead } from './records/staged-events.ts';
-import type { Store, StoreOptions } from './store.ts';
-
-/** Throws ConflictError where the events of `store` are not in it and not named, and where it is a copy that is not whole. */
-export async function refuseUnusable(
-  store: Store,
-  { events, isCopying }: Pick<StoreOptions, 'events' | 'isCopying'>,
-): Promise<void> {
-  const { eventsElsewhere, unfinishedCopy } = await store.read(readBookFacts);
-  if (unfinishedCopy !== undefined && isCopying !== true) {
-    throw new ConflictError(`${store.location} is a copy that is not finished`, {
-      hint: 'go on with it by the same command: tally copy; or remove it',
-    });
-  }
-  if (eventsElsewhere === undefined || events !== undefined) return;
-  throw new ConflictError(`the events of ${store.location} are in a database of their own, which was not named`, {
-    hint: 'name it: --events clickhouse://USER@HOST:8123/DATABASE, TALLY_EVENTS, or in the profile',
-  });
-}
+import type { Store } from './store.ts';
 
 /** `store`, with its events at `url`. Makes the tables there, and takes an empty database for the book's own. */
 export async function withEventsElsewhere(

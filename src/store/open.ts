@@ -2,7 +2,8 @@
 
 import { fileURLToPath } from 'node:url';
 
-import { BillingError } from '../errors.ts';
+import { BillingError, ConflictError } from '../errors.ts';
+import { readBookFacts } from './records/book-facts.ts';
 import type { Store, StoreOptions } from './store.ts';
 
 /**
@@ -16,15 +17,31 @@ import type { Store, StoreOptions } from './store.ts';
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const store = await openBook(url, options);
   try {
-    const { refuseUnusable, withEventsElsewhere } = await import('./events-elsewhere.ts');
     await refuseUnusable(store, options);
-    if (options.events !== undefined)
-      return await withEventsElsewhere(store, options.events, options.eventUpkeep?.longestTail);
-    return store;
+    if (options.events === undefined) return store;
+    const { withEventsElsewhere } = await import('./events-elsewhere.ts');
+    return await withEventsElsewhere(store, options.events, options.eventUpkeep?.longestTail);
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** Throws ConflictError where the events of `store` are not in it and not named, and where it is a copy that is not whole. */
+async function refuseUnusable(
+  store: Store,
+  { events, isCopying }: Pick<StoreOptions, 'events' | 'isCopying'>,
+): Promise<void> {
+  const { eventsElsewhere, unfinishedCopy } = await store.read(readBookFacts);
+  if (unfinishedCopy !== undefined && isCopying !== true) {
+    throw new ConflictError(`${store.location} is a copy that is not finished`, {
+      hint: 'go on with it by the same command: tally copy; or remove it',
+    });
+  }
+  if (eventsElsewhere === undefined || events !== undefined) return;
+  throw new ConflictError(`the events of ${store.location} are in a database of their own, which was not named`, {
+    hint: 'name it: --events clickhouse://USER@HOST:8123/DATABASE, TALLY_EVENTS, or in the profile',
+  });
 }
 
 async function openBook(url: string, options: StoreOptions): Promise<Store> {

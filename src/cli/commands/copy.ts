@@ -80,7 +80,8 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
     );
   }
   if (isQuiet) return;
-  terminal.err(say`${withoutPassword(to.database)} is the same book, and doctor finds nothing wrong with it\n`);
+  const place = to.events === undefined ? '' : ` with --events ${withoutPassword(to.events)}`;
+  terminal.err(say`${withoutPassword(to.database)}${place} is the same book, and doctor finds nothing wrong with it\n`);
 }
 
 /** How many events there are is known when the first of them are copied. */
