@@ -58,6 +58,8 @@ export interface Billing {
 export interface EngineOptions {
   /** A path, `file:…`, `:memory:`, or the URL of a database server. A file is made, and brought to this version, as needed. */
   readonly database: string;
+  /** The URL of the database in which its usage events live, where that is another one. */
+  readonly events?: string | undefined;
   /** Id or name of the organization to act for; the only one of the database, or a new one, when not given. */
   readonly organization?: string | undefined;
   /** The time of the service; the clock of the machine when not given. A test gives its own. */
@@ -76,7 +78,8 @@ export interface Engine extends Billing {
 
 /**
  * Opens the service on a database, in this process. Several may be open at a time, on one database too.
- * Throws `BillingError`: of kind `usage` for a database URL that cannot be, `unavailable` for a database that cannot be
+ * Throws `BillingError`: of kind `usage` for a database URL that cannot be, `conflict` where the events are elsewhere than
+ * was said, `unavailable` for a database that cannot be
  * opened now, `internal` for one that is damaged, of another program or of a newer version.
  *
  * @example
@@ -93,7 +96,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { randomBytes, randomUUIDv7 } = process.getBuiltinModule('node:crypto');
   const given = options.now;
   const engine = createEngine({
-    store: await openStore(options.database),
+    store: await openStore(options.database, { events: options.events }),
     now: given === undefined ? machineTime : () => Temporal.Instant.fromEpochMilliseconds(given().getTime()),
     newId: () => randomUUIDv7(),
     randomBytes,
