@@ -12,7 +12,7 @@ export interface HelpFlag {
   readonly form: string;
   readonly description: string;
   readonly choices?: readonly string[];
-  readonly default?: unknown;
+  readonly default?: string;
 }
 
 export interface HelpPage {
@@ -98,7 +98,7 @@ function pageOf(words: readonly string[], command: Command): HelpPage {
         form: option.flags,
         description: option.description,
         ...(option.argChoices === undefined ? {} : { choices: option.argChoices }),
-        ...(option.defaultValue === undefined ? {} : { default: option.defaultValue as unknown }),
+        ...(option.defaultValue === undefined ? {} : { default: String(option.defaultValue) }),
       })),
     examples: examplesIn(helpText(command)),
   };

@@ -50,7 +50,7 @@ function commandLines({ words, description, usage, arguments: given, flags, exam
 function flagLines({ form, description, choices, default: preset }: HelpFlag): string[] {
   const notes = [
     choices === undefined || description.includes(choices.join(', ')) ? '' : `one of ${choices.join(', ')}`,
-    preset === undefined ? '' : `default ${String(preset)}`,
+    preset === undefined ? '' : `default ${preset}`,
   ].filter((note) => note !== '');
   return tagged(`.B ${text(form)}`, `${description}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`);
 }

@@ -99,7 +99,7 @@ export async function jsonAnswer(value: unknown, { jq }: Pick<OutputChoice, 'jq'
 }
 
 /** One JSON document, with the digits of every number as they came. */
-export function jsonDocument(value: unknown): SafeText {
+function jsonDocument(value: unknown): SafeText {
   return safeJson(`${JSON.stringify(value, undefined, 2)}\n`);
 }
 

@@ -165,7 +165,7 @@ const cutInTurn = ['otherId', 'text', 'time', 'id'] as const;
 
 function kindOf(column: Column | undefined): (typeof cutInTurn)[number] | 'amount' {
   if (column === undefined || isRightAligned(column)) return 'amount';
-  if (/Id$/.test(column.path)) return 'otherId';
+  if (column.path.endsWith('Id')) return 'otherId';
   if (column.path === 'id') return 'id';
   return column.format === 'timestamp' || column.format === 'date' ? 'time' : 'text';
 }

@@ -2,6 +2,8 @@
 
 import { Readable, Writable } from 'node:stream';
 
+import type * as Prompts from '@inquirer/prompts';
+
 import { BadRequestError, BillingError } from '../errors.ts';
 import type { Choice } from './choices.ts';
 import type { OutputEnd } from './output-end.ts';
@@ -143,7 +145,7 @@ async function askPerson(
 
 /** A short list is shown whole; a long one by what is typed, in an id or in a name. */
 async function askToChoose(
-  prompts: typeof import('@inquirer/prompts'),
+  prompts: Pick<typeof Prompts, 'search' | 'select'>,
   { message, choices = [] }: Question,
   streams: { input: Readable; output: Writable },
 ): Promise<string> {

@@ -35,7 +35,7 @@ function problemOfText(value: string, characters: number): string | undefined {
 }
 
 /** An id inside a body or query; whether it names anything is for the engine to find out. */
-export const reference = z.string().min(1, 'must not be empty').max(limits.externalIdCharacters);
+const reference = z.string().min(1, 'must not be empty').max(limits.externalIdCharacters);
 
 /** The same of one kind of resource, which questions and completions offer by name. */
 export function referenceTo(kind: ReferenceKind) {

@@ -51,7 +51,7 @@ async function sendReadiness(reply: FastifyReply, { engine, isClosing }: Probes)
   if (isClosing()) return sendJson(reply, 503, { status: 'notReady', reason: 'the service is closing' });
   try {
     await engine.checkWritable();
-    return sendJson(reply, 200, { status: 'ready' });
+    return await sendJson(reply, 200, { status: 'ready' });
   } catch (error) {
     const isKnown = error instanceof BillingError && error.kind !== 'internal';
     return sendJson(reply, 503, {

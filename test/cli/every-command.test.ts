@@ -78,7 +78,7 @@ describe('an answer', () => {
     expect(comparable(parseYaml(yaml.stdout))).toEqual(comparable(body));
 
     const csv = await ask('csv');
-    const [header, ...records] = parseCsv(csv.stdout) as string[][];
+    const [header, ...records] = parseCsv(csv.stdout);
     expect([header, records.length]).toEqual([command.view.columns.map(({ path }) => path), rows.length]);
     expect(records.flat().filter(isFormula)).toEqual([]);
 
@@ -183,8 +183,7 @@ const local = (await localPages(manifest))
   .filter(({ usage }) => !usage.startsWith('<verb>'))
   .flatMap(({ words, examples }) => {
     const line = examples.find(
-      (each) =>
-        !/[<>|]|--profile|--base-url|mirror|tally (?:serve|demo|pull|simulate|webhooks listen)/.test(each.line),
+      (each) => !/[<>|]|--profile|--base-url|mirror|tally (?:serve|demo|pull|simulate|webhooks listen)/.test(each.line),
     )?.line;
     return line === undefined ? [] : [{ title: words.join(' '), words: shellWords(line).slice(1) }];
   });

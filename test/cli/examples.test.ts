@@ -1,6 +1,6 @@
 /** Every example of every help page, run as it is printed on the demo's database. */
 
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,6 +30,8 @@ test.each(pages)('the help of $title ends with examples', ({ examples }) => {
 
 describe('the examples run in their order', () => {
   test.each(pages)('$title', async ({ examples }) => {
+    // Below, in what runs one.
+    expect.hasAssertions();
     const directory = playground.copy();
     for (const { line } of examples) {
       if (isElsewhere(line)) await takes(line);
@@ -64,7 +66,9 @@ function byBash(line: string, directory: string): void {
     TALLY_CONFIG_DIR: join(directory, 'config'),
     TALLY_DATA_DIR: directory,
   };
-  execFileSync('bash', ['-o', 'pipefail', '-ec', line], { cwd: directory, env, stdio: 'pipe' });
+  const options = { cwd: directory, env, encoding: 'utf8' } as const;
+  const { status, stderr } = spawnSync('bash', ['-o', 'pipefail', '-ec', line], options);
+  expect([line, status, status === 0 ? '' : stderr]).toEqual([line, 0, '']);
 }
 
 async function takes(line: string): Promise<void> {

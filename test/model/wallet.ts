@@ -341,7 +341,7 @@ function historyOf(contract: Contract, { invoice, line, grant, applied }: Draw):
 }
 
 /** Credits that nobody paid for by the credit: they have no cents of their own. */
-export const isFree = (grant: Entry): boolean => grant.rateCents === 0n && grant.micros > 0n;
+const isFree = (grant: Entry): boolean => grant.rateCents === 0n && grant.micros > 0n;
 
 /** What each grant has paid for an invoice by the entries. */
 export function recordedCredits(invoice: Invoice): Map<Entry, bigint> {

@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 import type { ScriptStage } from '../scripts/script.ts';
+import { isOwnerOnly } from '../support/stage.ts';
 import type { CommandResult, Surface } from '../support/stage.ts';
 import { createClock, worldStart } from '../support/world.ts';
 
 const frozenWorld = new URL('frozen-world.cjs', import.meta.url).pathname;
-const ownerOnly = ['keys', 'orgs', 'webhooks', 'clock', 'bill'];
 
 export async function createExecutableStage(executable: string, surface: Surface): Promise<ScriptStage> {
   const directory = mkdtempSync(join(tmpdir(), 'tally-executable-'));
@@ -52,7 +52,7 @@ export async function createExecutableStage(executable: string, surface: Surface
     clock: { ...clock, set: setClock },
     directory,
     tally: async (words, { input = '' } = {}) => {
-      const isLocal = surface === 'embedded' || ownerOnly.includes(words[0] ?? '');
+      const isLocal = surface === 'embedded' || isOwnerOnly(words);
       return await ended(run(words, isLocal ? local : remote), input);
     },
     close: async () => {

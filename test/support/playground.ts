@@ -56,10 +56,10 @@ export async function createPlayground(): Promise<Playground> {
       const billing = engine.as(await engine.owner(target.organization));
       const call = async (...given: Parameters<Billing['call']>) => {
         const answer = await billing.call(...given);
-        answers.push(answer.body as Answer['body']);
+        answers.push(answer.body);
         return answer;
       };
-      return { billing: { ...billing, call } as Billing, close: async () => await engine.close() };
+      return { billing: { ...billing, call }, close: async () => await engine.close() };
     };
   let copies = 0;
   const copy = () => {

@@ -49,6 +49,11 @@ export interface ServedStage extends CommandStage {
 
 const ownerOnly = ['keys', 'orgs', 'webhooks', 'clock', 'bill'];
 
+/** Whether a command has no route, so that it runs on the database itself. */
+export function isOwnerOnly([group = '', verb]: readonly string[]): boolean {
+  return ownerOnly.includes(group) && verb !== 'whoami';
+}
+
 /** The same organization and key on either surface, so that ids and instants are the same on both. */
 export async function createStage(
   surface: Surface,
@@ -149,7 +154,7 @@ export async function createStage(
     directory,
     remote,
     tally: async (argv, terminalOptions = {}, instead = {}) => {
-      const dependencies = dependenciesFor(terminalOptions, ownerOnly.includes(argv[0] ?? ''));
+      const dependencies = dependenciesFor(terminalOptions, isOwnerOnly(argv));
       const exitCode = await run(argv, { ...dependencies, ...instead }, loadManifest);
       return { ...dependencies.terminal.written, exitCode };
     },

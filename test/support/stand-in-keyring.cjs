@@ -1,6 +1,6 @@
 // Stands in for the program that asks the keyring of a system: keeps entries in the file STORE, or behaves as MODE says.
 // It is no keyring; the real one was tried by hand (see test/cli/keyring.test.ts).
-const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs');
+const { appendFileSync, existsSync, readFileSync, writeFileSync } = process.getBuiltinModule('node:fs');
 
 const [mode, store, log] = process.argv.slice(2);
 let text = '';

@@ -5,7 +5,7 @@
 
 import { existsSync } from 'node:fs';
 
-import type { Choice } from '../choices.ts';
+import type { Choice, choicesOf as ChoicesOf } from '../choices.ts';
 import { globalFlags } from '../global-flags.ts';
 import type { GlobalFlag } from '../global-flags.ts';
 import type { LoadManifest } from '../manifest.ts';
@@ -63,7 +63,7 @@ async function candidatesFor(
 
 /** From the database in use, where there is one: asking for candidates makes none. */
 async function stored(
-  kind: Parameters<typeof import('../choices.ts').choicesOf>[0],
+  kind: Parameters<typeof ChoicesOf>[0],
   { session, firstId }: { readonly session: Session; readonly firstId: string | undefined },
 ): Promise<readonly Choice[]> {
   const target = await session.target();

@@ -65,7 +65,7 @@ export function createGroupCommit(
           } catch (error) {
             if (!connection.isTransaction || connection.isBroken) throw error;
             connection.prepare('ROLLBACK TO "member"').run();
-            answer = () => reject(error as Error);
+            answer = () => reject(error);
           }
           connection.prepare('RELEASE "member"').run();
         },
