@@ -21,7 +21,7 @@ export async function startClickhouse(port = 0): Promise<ClickhouseProcess> {
   const [told] = (await Promise.race([once(child.stdout, 'data'), ended.then(() => [undefined])])) as [
     Buffer | undefined,
   ];
-  if (told === undefined) throw new Error(/^\w*Error: .*$/m.exec(complaint)?.[0] ?? 'chdb did not start');
+  if (told === undefined) throw new Error(/^\w*Error\b.*$/m.exec(complaint)?.[0] ?? 'chdb did not start');
   return {
     port: Number(told.toString()),
     stop: async () => {
