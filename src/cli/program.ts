@@ -31,7 +31,7 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
   let helpText = '';
   try {
     refuseKeys(argv);
-    const program = createProgram(dependencies, (text) => (helpText += text));
+    const program = createProgram(dependencies, words[0], (text) => (helpText += text));
     const runAction: Run = async (action, command) => {
       if (command !== undefined) progress.command = command;
       await action(await startSession(dependencies, program.opts<GlobalFlags>(), progress));
@@ -90,7 +90,11 @@ Every example of every help runs as it is on the database of: tally demo --into 
 Exit codes, environment variables and more: tally help exit-codes, tally help environment
 `;
 
-function createProgram({ version, terminal }: Dependencies, write: (text: string) => void): Command {
+function createProgram(
+  { version, terminal }: Dependencies,
+  named: string | undefined,
+  write: (text: string) => void,
+): Command {
   const program = new Command('tally')
     .description('Usage-based billing: a command line for the service, with the service inside.')
     .usage('<group> <verb> [id] [flags]')
@@ -109,7 +113,8 @@ function createProgram({ version, terminal }: Dependencies, write: (text: string
       getErrHasColors: () => false,
     })
     .addHelpText('after', rootExamples);
-  for (const flag of globalFlags) program.addOption(globalOption(flag));
+  const ownFlags = localCommands[named ?? '']?.ownFlags ?? [];
+  for (const flag of globalFlags) if (!ownFlags.includes(flag.name)) program.addOption(globalOption(flag));
   return program;
 }
 

@@ -24,6 +24,8 @@ export interface LocalCommand {
   readonly summary: string;
   readonly heading: 'Administration:' | 'Tools:';
   readonly isHidden?: true;
+  /** Global flags whose name is a flag of its own here, with another meaning. */
+  readonly ownFlags?: readonly string[];
   load(): Promise<CommandModule>;
 }
 
@@ -78,7 +80,13 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     heading: 'Tools:',
     load: () => import('./simulate.ts'),
   },
-  demo: { summary: 'The main job on a database of its own', heading: 'Tools:', load: () => import('./demo.ts') },
+  demo: {
+    summary: 'The main job on a database of its own',
+    heading: 'Tools:',
+    // It has its own databases, and tells its story on a file of events.
+    ownFlags: ['events'],
+    load: () => import('./demo.ts'),
+  },
   serve: { summary: 'Serve a database over HTTP', heading: 'Tools:', load: () => import('./serve.ts') },
   api: {
     summary: 'Send any request, or print the OpenAPI document',
