@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 
 import { describe, expect, test, vi } from 'vitest';
 
@@ -65,6 +65,29 @@ test.runIf(process.platform !== 'win32')('a reader that stops early is success',
   const script = `set -o pipefail; "$0" "$1" commands -o json | head -c 1`;
   const { stdout, stderr } = await runFile('bash', ['-c', script, process.execPath, launcher], { env: home() });
   expect([stdout, stderr]).toEqual(['{', '']);
+});
+
+test.runIf(process.platform !== 'win32')('a reader that stops early is success, whatever is printed', async () => {
+  const env = home();
+  for (const words of ['commands', 'commands -o jsonl', 'commands --jq .[]', '--help', 'help environment']) {
+    const script = `set -o pipefail; "$0" "$1" ${words} | head -1`;
+    const { stdout, stderr } = await runFile('bash', ['-c', script, process.execPath, launcher], { env });
+    expect([words, stdout.split('\n').length, stderr]).toEqual([words, 2, '']);
+  }
+});
+
+test.each([
+  [{}, false],
+  [{ FORCE_COLOR: '1' }, true],
+  [{ FORCE_COLOR: '1', NO_COLOR: '1' }, true],
+  [{ FORCE_COLOR: '0' }, false],
+  [{ NO_COLOR: '1' }, false],
+])('with %j a table in a pipe has colours: %s', async (extra, hasColors) => {
+  const env = home(extra);
+  const plain = await tally(['orgs', 'list', '-o', 'table', '--no-color'], env);
+  const { stdout } = await tally(['orgs', 'list', '-o', 'table'], env);
+  expect([stdout.includes('\u001b['), plain.stdout.includes('\u001b')]).toEqual([hasColors, false]);
+  expect(stripVTControlCharacters(stdout)).toBe(plain.stdout);
 });
 
 test.runIf(process.platform !== 'win32')('an interrupted command ends with 130', async () => {

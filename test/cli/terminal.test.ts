@@ -2,9 +2,13 @@ import { PassThrough } from 'node:stream';
 
 import { describe, expect, test } from 'vitest';
 
+import { openSession } from '../../src/cli/open-session.ts';
 import { streamEnd } from '../../src/cli/output-end.ts';
 import { safe, safeJson, say } from '../../src/cli/safe-text.ts';
-import { createTerminal, takesColor, takesUnicode } from '../../src/cli/terminal.ts';
+import type { Dependencies } from '../../src/cli/session.ts';
+import { createTerminal, takesColor, takesUnicode, testTerminal } from '../../src/cli/terminal.ts';
+import type { Answer } from '../../src/operations/index.ts';
+import { createShell } from './shell.ts';
 
 describe('colour', () => {
   test.each<[boolean, Record<string, string>, boolean]>([
@@ -20,18 +24,41 @@ describe('colour', () => {
     expect(takesColor(isTerminal, env)).toBe(expected);
   });
 
-  test('is decided for each stream by itself', () => {
+  test.each<[Record<string, string>, readonly boolean[]]>([
+    [{}, [false, true]],
+    [{ TERM: 'dumb' }, [false, false]],
+    [{ NO_COLOR: '1' }, [false, false]],
+    [{ FORCE_COLOR: '1' }, [true, true]],
+    [{ FORCE_COLOR: '0' }, [false, false]],
+  ])('with %j is %j on a pipe and on a terminal that are open at once', (env, expected) => {
     const stdout = Object.assign(new PassThrough(), { isTTY: false });
     const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 70 });
     const terminal = createTerminal({
       stdin: new PassThrough(),
       stdout: streamEnd(stdout),
       stderr: streamEnd(stderr),
-      env: {},
+      env,
       platform: 'linux',
     });
-    expect(terminal.stdout).toMatchObject({ isTerminal: false, hasColor: false, columns: undefined });
-    expect(terminal.stderr).toMatchObject({ isTerminal: true, hasColor: true, columns: 70 });
+    expect(terminal.stdout).toMatchObject({ isTerminal: false, hasColor: expected[0], columns: undefined });
+    expect(terminal.stderr).toMatchObject({ isTerminal: true, hasColor: expected[1], columns: 70 });
+  });
+
+  test('leaves both streams with --no-color, and nothing else does', async () => {
+    const colored = { isTerminal: true, hasColor: true };
+    const seen: boolean[][] = [];
+    const body = { data: [{ id: 'c1', name: 'Ada' }], hasMore: false, total: 1 } as unknown as Answer['body'];
+    const shell = createShell({ reply: () => ({ body }) });
+    for (const flags of [{}, { color: false }]) {
+      const { terminal } = openSession({ terminal: testTerminal(colored), env: {} } as unknown as Dependencies, flags);
+      seen.push([terminal.stdout, terminal.stderr].map(({ hasColor }) => hasColor));
+    }
+    expect(seen).toEqual([
+      [true, true],
+      [false, false],
+    ]);
+    expect((await shell.run(['customers', 'list'], colored)).stdout).toContain('\u001b[');
+    expect((await shell.run(['customers', 'list', '--no-color'], colored)).stdout).not.toContain('\u001b');
   });
 });
 
