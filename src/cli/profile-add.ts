@@ -78,7 +78,10 @@ function notStored(error: BillingError): BillingError {
   });
 }
 
-function embeddedProfile(flags: AddFlags, { flags: { database, events, org } }: Session): { profile: Profile; key: undefined } {
+function embeddedProfile(
+  flags: AddFlags,
+  { flags: { database, events, org } }: Session,
+): { profile: Profile; key: undefined } {
   if (flags.baseUrl !== undefined || flags.keyStdin === true || flags.keyFile !== undefined || flags.keyring === true) {
     throw new BillingError('usage', 'an embedded profile has no address and no key', { hint: 'give --database' });
   }

@@ -152,5 +152,7 @@ test('a completion candidate is a line without control characters; the scripts q
   mkdirSync(join(shell.home, 'config'), { mode: 0o700 });
   const profiles = Object.fromEntries(evil.map((name) => [name, { environment: 'embedded' }]));
   writeFileSync(join(shell.home, 'config', 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
-  expect((await shell.run('__complete profile')).stdout).toBe("$(touch /tmp/x)\tembedded\na'b\tembedded\nok\tembedded\n");
+  expect((await shell.run('__complete profile')).stdout).toBe(
+    "$(touch /tmp/x)\tembedded\na'b\tembedded\nok\tembedded\n",
+  );
 });
