@@ -8,7 +8,7 @@ import type { InstalledPackage } from './installed-package.ts';
 import { interleaved } from './measure.ts';
 import type { Result } from './report.ts';
 
-const eventCount = 200_000;
+const eventCount = 100_000;
 const batchSize = 10_000;
 const lowestRowsPerSecond = 25_000;
 

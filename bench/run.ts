@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --rounds 9] [--full] [--only events] [--write-readme]`: measures the installed package against what the
+ * `npm run bench [-- --rounds 3] [--full] [--only events] [--write-readme]`: measures the installed package against what the
  * machine can do at best, prints the table, keeps it in bench/results.json and, when asked, in README. A million events, or
  * ten when it is full. A benchmark, not a test: a missed goal is shown and fails nothing.
  */
@@ -26,7 +26,7 @@ import { measureStartUp } from './start-up.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '9' },
+    rounds: { type: 'string', default: '3' },
     only: { type: 'string' },
     full: { type: 'boolean', default: false },
     'write-readme': { type: 'boolean', default: false },
