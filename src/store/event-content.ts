@@ -1,7 +1,7 @@
 /** What events hold, whichever store keeps them: when two are the same, and how a scan hands out their properties. */
 
 import { reviveExactJson } from '../exact-json.ts';
-import type { EventValue, NewEvent, ScannedEvent } from './event-store.ts';
+import type { EventValue, NewEvent, ScannedEvent, StoredEvent } from './event-store.ts';
 
 /** Whether what was sent is what is recorded already; ids and the time of arrival do not count. */
 export function isSameEvent(previous: NewEvent, next: NewEvent): boolean {
@@ -12,6 +12,22 @@ export function isSameEvent(previous: NewEvent, next: NewEvent): boolean {
     previous.timestampEpochMs === next.timestampEpochMs &&
     previous.propertiesJson === next.propertiesJson
   );
+}
+
+/** An event by the columns that every backend names alike; whole numbers come as number, bigint or text. */
+export function storedEvent(row: Readonly<Record<string, unknown>>): StoredEvent {
+  return {
+    id: row['id'] as string,
+    idempotencyKey: row['idempotencyKey'] as string,
+    customerId: row['customerId'] as string,
+    contractId: row['contractId'] as string | null,
+    eventName: row['eventName'] as string,
+    timestampEpochMs: Number(row['timestampEpochMs']),
+    propertiesJson: row['propertiesJson'] as string,
+    receivedAtEpochMs: Number(row['receivedAtEpochMs']),
+    isLate: Number(row['isLate']) === 1,
+    version: Number(row['version']),
+  };
 }
 
 /** A number that JSON.parse may not print as it was written: with a point, an exponent, many digits, or minus zero. */

@@ -9,7 +9,7 @@ import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { ConstraintViolation } from '../constraint-violation.ts';
 import type { Transaction } from '../database.ts';
-import { isSameEvent } from '../event-content.ts';
+import { isSameEvent, storedEvent } from '../event-content.ts';
 import type { AppendOutcome, CanReplace, NewEvent, StoredEvent } from '../event-store.ts';
 import { findCustomerIds } from '../records/event-owners.ts';
 import { padded } from '../records/padded.ts';
@@ -23,7 +23,7 @@ import {
   removeStagedBatches,
   writeEventHead,
 } from '../records/staged-events.ts';
-import type { ClickhouseServer, EventRow } from './clickhouse-server.ts';
+import type { ClickhouseServer } from './clickhouse-server.ts';
 
 /** More characters of keys are not asked about at a time. */
 const keyCharactersAtOnce = 32_000;
@@ -134,7 +134,7 @@ async function findMovedEvents(
         to: times.reduce((a, b) => Math.max(a, b)),
       },
     );
-    found.push(...rows.map((row) => ({ ...storedEventOf(row), place: Number(row['place']) })));
+    found.push(...rows.map((row) => ({ ...storedEvent(row), place: Number(row['place']) })));
   }
   return found;
 }
@@ -198,21 +198,6 @@ export function withoutPlace(event: StoredEvent): StoredEvent {
     receivedAtEpochMs,
     isLate,
     version,
-  };
-}
-
-export function storedEventOf(row: EventRow): StoredEvent {
-  return {
-    id: row['id'] as string,
-    idempotencyKey: row['idempotencyKey'] as string,
-    customerId: row['customerId'] as string,
-    contractId: row['contractId'] as string | null,
-    eventName: row['eventName'] as string,
-    timestampEpochMs: Number(row['timestampEpochMs']),
-    propertiesJson: row['propertiesJson'] as string,
-    receivedAtEpochMs: Number(row['receivedAtEpochMs']),
-    isLate: row['isLate'] === 1,
-    version: Number(row['version']),
   };
 }
 

@@ -15,7 +15,8 @@ import type {
   StoredEvent,
 } from '../event-store.ts';
 import { listStagedBatches, readEventHead } from '../records/staged-events.ts';
-import { appendEvents, storedEventOf, withoutPlace } from './clickhouse-append.ts';
+import { storedEvent } from '../event-content.ts';
+import { appendEvents, withoutPlace } from './clickhouse-append.ts';
 import { aggregateInClickhouse } from './clickhouse-event-readings.ts';
 import type { ClickhouseServer } from './clickhouse-server.ts';
 import { scanView, viewOf } from './clickhouse-view.ts';
@@ -81,7 +82,7 @@ async function list(
     `SELECT * ${from} ORDER BY place DESC LIMIT ${limit + staged.length} OFFSET ${skipped}`,
     parameters,
   );
-  const moved = rows.map((row) => ({ ...storedEventOf(row), place: Number(row['place']) }));
+  const moved = rows.map((row) => ({ ...storedEvent(row), place: Number(row['place']) }));
   const page = [...moved, ...staged]
     .toSorted((a, b) => b.place - a.place)
     .slice(offset - skipped, offset - skipped + limit);
@@ -103,7 +104,7 @@ async function listVersions(
     { orgId, movedBatch, idempotencyKey },
   );
   const staged = (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
-  const versions = [...rows.map(storedEventOf), ...staged.filter((event) => event.idempotencyKey === idempotencyKey)];
+  const versions = [...rows.map(storedEvent), ...staged.filter((event) => event.idempotencyKey === idempotencyKey)];
   return versions
     .toSorted((a, b) => a.version - b.version)
     .slice(0, -1)

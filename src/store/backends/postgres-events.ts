@@ -8,7 +8,7 @@ import { CompiledQuery } from 'kysely';
 import { limits } from '../../limits.ts';
 import type { Transaction } from '../database.ts';
 import type { EventAggregation } from '../event-aggregation.ts';
-import { isSameEvent, ReusedEvent } from '../event-content.ts';
+import { isSameEvent, ReusedEvent, storedEvent } from '../event-content.ts';
 import type {
   AppendOutcome,
   CanReplace,
@@ -19,7 +19,6 @@ import type {
   EventStore,
   NewEvent,
   ScannedEvent,
-  StoredEvent,
 } from '../event-store.ts';
 import { aggregateInServer, hasEscape } from './postgres-event-readings.ts';
 
@@ -157,21 +156,6 @@ async function replace(tx: Transaction, orgId: string, event: NewEvent): Promise
     event.receivedAtEpochMs,
     event.isLate,
   ]);
-}
-
-function storedEvent(row: Row): StoredEvent {
-  return {
-    id: row['id'] as string,
-    idempotencyKey: row['idempotencyKey'] as string,
-    customerId: row['customerId'] as string,
-    contractId: row['contractId'] as string | null,
-    eventName: row['eventName'] as string,
-    timestampEpochMs: Number(row['timestampEpochMs']),
-    propertiesJson: row['propertiesJson'] as string,
-    receivedAtEpochMs: Number(row['receivedAtEpochMs']),
-    isLate: row['isLate'] === 1n,
-    version: Number(row['version']),
-  };
 }
 
 /** A WHERE clause in the making: its texts, and the values for them in the order of their numbers. */

@@ -15,10 +15,11 @@ import { limits } from '../../limits.ts';
 import type { Database, Transaction } from '../database.ts';
 import type { InspectionOptions } from '../inspection.ts';
 import type { Store, StoreOptions, WriteOptions } from '../store.ts';
+import { createGroupCommit } from './group-commit.ts';
+import { createPending } from './pending.ts';
 import { createDialect, openPool, releaseLocks } from './postgres-driver.ts';
 import { contendedError, isConflict, isLost, lockedError, meaningOf, readOnlyError } from './postgres-errors.ts';
 import { createPostgresEventStore } from './postgres-events.ts';
-import { createGroupCommit } from './postgres-group-commit.ts';
 import { allWrites, lockKey, prepareServer, refuseOtherVersion } from './postgres-schema.ts';
 import { createTurns } from './postgres-turns.ts';
 import { connectionOf } from './postgres-url.ts';
@@ -66,7 +67,7 @@ function createStore(pool: Pool, { location, schema, isReadOnly, busyMillisecond
     }),
   });
   const turns = createTurns();
-  const pending = new Set<Promise<unknown>>();
+  const pending = createPending();
   let closing: Promise<void> | undefined;
 
   async function read<T>(query: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -151,17 +152,11 @@ function createStore(pool: Pool, { location, schema, isReadOnly, busyMillisecond
   async function counted<T>(work: () => Promise<T>): Promise<T> {
     if (inside.getStore()) throw new Error('a transaction was begun inside another; pass its tx on instead');
     if (closing !== undefined) throw new Error(`the store of ${location} is closed, and its sessions are destroyed`);
-    const result = work();
-    pending.add(result);
-    try {
-      return await result;
-    } finally {
-      pending.delete(result);
-    }
+    return await pending.run(work);
   }
 
   async function close(): Promise<void> {
-    await Promise.allSettled(pending);
+    await pending.settled();
     await database.destroy();
     if (!pool.ended) await pool.end();
   }
@@ -171,7 +166,7 @@ function createStore(pool: Pool, { location, schema, isReadOnly, busyMillisecond
     isReadOnly,
     events: createPostgresEventStore(),
     get pendingTransactions() {
-      return pending.size;
+      return pending.count;
     },
     read: (query) => counted(() => read(query)),
     write: (change, options) => counted(() => write(change, options)),

@@ -1,7 +1,7 @@
 /** Events into SQLite: the row, its key, its place in the tail, in one pass and without a promise for what is new. */
 
 import { ConstraintViolation } from '../constraint-violation.ts';
-import { isSameEvent } from '../event-content.ts';
+import { isSameEvent, storedEvent } from '../event-content.ts';
 import type { AppendOutcome, CanReplace, NewEvent, StoredEvent } from '../event-store.ts';
 import { createKeyHash } from '../key-hash.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -26,21 +26,6 @@ export const selectStored = (table: 'events' | 'eventVersions'): string => `SELE
   JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
   JOIN "eventNames" AS "name" ON "name"."id" = "event"."nameId"
   LEFT JOIN "contracts" AS "contract" ON "contract"."seq" = "event"."contractSeq"`;
-
-export function storedEvent(row: Record<string, unknown>): StoredEvent {
-  return {
-    id: row['id'] as string,
-    idempotencyKey: row['idempotencyKey'] as string,
-    customerId: row['customerId'] as string,
-    contractId: row['contractId'] as string | null,
-    eventName: row['eventName'] as string,
-    timestampEpochMs: Number(row['timestampEpochMs']),
-    propertiesJson: row['propertiesJson'] as string,
-    receivedAtEpochMs: Number(row['receivedAtEpochMs']),
-    isLate: row['isLate'] === 1n,
-    version: Number(row['version']),
-  };
-}
 
 const insertNew = `INSERT INTO "events" ("seq", "idempotencyKey", "id", "customerSeq", "contractSeq", "nameId",
   "timestampEpochMs", "propertiesJson", "receivedAtEpochMs", "isLate", "version") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`;

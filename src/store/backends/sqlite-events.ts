@@ -6,11 +6,11 @@
 
 import type { SQLInputValue } from 'node:sqlite';
 
-import { ReusedEvent } from '../event-content.ts';
+import { ReusedEvent, storedEvent } from '../event-content.ts';
 import type { EventPage, EventQuery, EventScan, EventStore, ScannedEvent } from '../event-store.ts';
 import { createKeyHash } from '../key-hash.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
-import { appendEvents, selectStored, storedEvent } from './sqlite-event-append.ts';
+import { appendEvents, selectStored } from './sqlite-event-append.ts';
 import { listEventFaults, listUpkeepFaults, rebuildDerived } from './sqlite-event-check.ts';
 import { createReadingCache } from './sqlite-event-cache.ts';
 import { createSqliteEventKeys } from './sqlite-event-keys.ts';

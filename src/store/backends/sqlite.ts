@@ -22,10 +22,11 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { Database, Transaction } from '../database.ts';
 import type { Inspection, InspectionOptions } from '../inspection.ts';
 import type { Store, StoreOptions, WriteOptions } from '../store.ts';
+import { createGroupCommit } from './group-commit.ts';
+import { createPending } from './pending.ts';
 import { type SqliteConnection, openConnection, waitForLock } from './sqlite-connection.ts';
 import { meaningOf } from './sqlite-errors.ts';
 import { createSqliteEventStore } from './sqlite-events.ts';
-import { createGroupCommit } from './sqlite-group-commit.ts';
 import { inspectDatabase } from './sqlite-inspection.ts';
 import { prepareSchema, refuseOtherSchema } from './sqlite-schema.ts';
 
@@ -43,7 +44,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   const insideTransaction = new AsyncLocalStorage<true>();
 
   /** What waits for another process, and what runs. */
-  const pending = new Set<Promise<unknown>>();
+  const pending = createPending();
 
   /**
    * The wait for another process's lock is outside of the queue for the connection: readers and others go on meanwhile.
@@ -86,13 +87,17 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     }
   }
 
-  const shareCommit = createGroupCommit(connection, async (work) => await transact('read write', work));
+  // One connection has one turn, whoever writes.
+  const shareCommit = createGroupCommit({
+    transact: async (_turn, work) => await transact('read write', work),
+    isSpoilt: () => !connection.isTransaction || connection.isBroken,
+  });
 
   async function write<T>(change: (tx: Transaction) => Promise<T>, writeOptions?: WriteOptions): Promise<T> {
     // Who waits longer or shorter than others does not wait with them.
     if (writeOptions?.busyTimeoutMilliseconds !== undefined) return await transact('read write', change, writeOptions);
     try {
-      return await shareCommit(change);
+      return await shareCommit(undefined, change);
     } catch (error) {
       throw failure(connection, error);
     }
@@ -101,13 +106,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   /** There is one connection: waiting here for the transaction that waits for us would never end. */
   async function queued<T>(work: () => Promise<T>): Promise<T> {
     if (insideTransaction.getStore()) throw new Error('a transaction was begun inside another; pass its tx on instead');
-    const result = work();
-    pending.add(result);
-    try {
-      return await result;
-    } finally {
-      pending.delete(result);
-    }
+    return await pending.run(work);
   }
 
   const events = createSqliteEventStore(connection, options.eventUpkeep);
@@ -133,7 +132,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   /** Queues behind what is running; what is asked for later finds the driver destroyed. */
   async function close(): Promise<void> {
     if (insideTransaction.getStore()) throw new Error('a store cannot be closed inside a transaction');
-    await Promise.allSettled(pending);
+    await pending.settled();
     await database.connection().execute(() => database.destroy());
     connection.close();
   }
@@ -145,7 +144,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     },
     events,
     get pendingTransactions() {
-      return pending.size;
+      return pending.count;
     },
     read: (query) => queued(() => read(query)),
     write: (change, writeOptions) => queued(() => write(change, writeOptions)),

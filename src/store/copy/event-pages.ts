@@ -3,7 +3,8 @@
 import { CompiledQuery } from 'kysely';
 
 import type { Transaction } from '../database.ts';
-import { storedEventOf, withoutPlace } from '../backends/clickhouse-append.ts';
+import { withoutPlace } from '../backends/clickhouse-append.ts';
+import { storedEvent } from '../event-content.ts';
 import type { ClickhouseServer } from '../backends/clickhouse-server.ts';
 import type { StoredEvent } from '../event-store.ts';
 import { listStagedBatches, readEventHead } from '../records/staged-events.ts';
@@ -89,7 +90,7 @@ export function readPageOf({ ask: question }: ClickhouseServer): ReadEventPage {
         { orgId, movedBatch, from, upTo },
       );
       return grouped([
-        ...moved.map((row) => ({ place: Number(row['place']), event: storedEventOf(row) })),
+        ...moved.map((row) => ({ place: Number(row['place']), event: storedEvent(row) })),
         ...staged
           .filter(({ place }) => place > from && place <= upTo)
           .map((event) => ({ place: event.place, event: withoutPlace(event) })),
@@ -104,7 +105,7 @@ interface PlacedVersion {
 }
 
 function placed(row: Readonly<Record<string, unknown>>): PlacedVersion {
-  return { place: Number(row['place']), event: storedEventOf({ ...row, isLate: Number(row['isLate']) }) };
+  return { place: Number(row['place']), event: storedEvent(row) };
 }
 
 function grouped(versions: readonly PlacedVersion[]): PlacedVersions[] {

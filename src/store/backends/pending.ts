@@ -1,0 +1,30 @@
+/** What was asked of a store and has not ended, which is what its closing waits for. */
+
+export interface Pending {
+  readonly count: number;
+  /** Runs `work`, counted until it has ended. */
+  readonly run: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Resolves when all that was begun before has ended, well or not. */
+  readonly settled: () => Promise<void>;
+}
+
+export function createPending(): Pending {
+  const pending = new Set<Promise<unknown>>();
+  return {
+    get count() {
+      return pending.size;
+    },
+    async run(work) {
+      const result = work();
+      pending.add(result);
+      try {
+        return await result;
+      } finally {
+        pending.delete(result);
+      }
+    },
+    async settled() {
+      await Promise.allSettled(pending);
+    },
+  };
+}
