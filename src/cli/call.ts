@@ -18,6 +18,7 @@ import { safe, safeJson, say, vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
 import type { OpenBilling, Session } from './session.ts';
 import type { Target } from './target.ts';
+import { tell } from './tell.ts';
 
 /** Flags of a command that are no field of its operation, by name. */
 export type LocalValues = Readonly<Record<string, string | true>>;
@@ -216,8 +217,4 @@ function note(command: CommandSpec, answer: Answer, session: Session): void {
   if (page.hasMore === true && Array.isArray(page.data)) {
     tell(session, say`${page.data.length} of ${page.total ?? '?'}: there are more; --all prints every one`);
   }
-}
-
-function tell(session: Session, sentence: ReturnType<typeof say>): void {
-  if (session.flags.quiet !== true) session.terminal.err(say`${sentence}\n`);
 }

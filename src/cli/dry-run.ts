@@ -11,6 +11,7 @@ import { safe, safeJson, say, vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
 import type { Session } from './session.ts';
 import type { Target } from './target.ts';
+import { tell } from './tell.ts';
 
 /** Prints method, path and body, as JSON where JSON was asked for. Throws what the service would say of the request. */
 export async function printDryRun(
@@ -28,7 +29,7 @@ export async function printDryRun(
   };
   const isJson = session.output.format === 'json' || session.output.format === 'jsonl';
   session.terminal.out(isJson ? await jsonAnswer({ dryRun: request }, session.output) : requestText(request));
-  if (session.flags.quiet !== true) session.terminal.err(say`dry run on ${target.environment}: nothing was changed\n`);
+  tell(session, say`dry run on ${target.environment}: nothing was changed`);
 }
 
 interface Request {

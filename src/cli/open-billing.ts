@@ -12,6 +12,7 @@ import { timeoutOf } from './open-session.ts';
 import { say } from './safe-text.ts';
 import type { OpenBilling, Session } from './session.ts';
 import type { Target } from './target.ts';
+import { tell } from './tell.ts';
 
 export interface OpenForWriting extends OpenBilling {
   /** The service without journal and policy, to read from. */
@@ -30,7 +31,7 @@ export async function openForWriting(
   target: Target,
   local: LocalValues = {},
 ): Promise<OpenForWriting> {
-  const { dependencies, flags, terminal } = session;
+  const { dependencies, flags } = session;
   const { config } = await dependencies.directories();
   const context: JournalContext = {
     journal: await openJournal(session, target.kind === 'remote' ? [target.key] : []),
@@ -40,9 +41,7 @@ export async function openForWriting(
     overrideReason: overrideReasonOf(local),
     now: () => Temporal.Instant.fromEpochMilliseconds(dependencies.machine.now()),
     newId: () => dependencies.newId(),
-    tell: (note) => {
-      if (flags.quiet !== true) terminal.err(say`${note}\n`);
-    },
+    tell: (note) => tell(session, say`${note}`),
   };
   const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags) });
   return {

@@ -14,6 +14,7 @@ import { differingMembers } from './replay.ts';
 import { amountText, valueAt, wireText } from './rows.ts';
 import { safeLines, say } from './safe-text.ts';
 import type { Session } from './session.ts';
+import { tell } from './tell.ts';
 
 const view: View = {
   rows: 'data',
@@ -61,7 +62,7 @@ export async function resumeGrants(invocation: Invocation, session: Session): Pr
     }
   }
   terminal.out(await render({ data: resumed }, view, { choice: output, fields, stdout: terminal.stdout }));
-  if (unfinished.length === 0 && flags.quiet !== true) terminal.err(say`no grant is unfinished\n`);
+  if (unfinished.length === 0) tell(session, say`no grant is unfinished`);
   const failed = resumed.filter(({ status }) => status === 'failed');
   if (failed.length === 0) return;
   throw new BillingError('checkFailed', `${failed.length} of ${resumed.length} grants could not be finished`, {

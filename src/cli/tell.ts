@@ -5,6 +5,6 @@ import type { SafeText } from './safe-text.ts';
 import type { Session } from './session.ts';
 
 /** A line on standard error, unless `--quiet` asks for none. */
-export function tell({ terminal, flags }: Session, sentence: SafeText): void {
+export function tell({ terminal, flags }: Pick<Session, 'terminal' | 'flags'>, sentence: SafeText): void {
   if (flags.quiet !== true) terminal.err(say`${sentence}\n`);
 }

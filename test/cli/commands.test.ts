@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
+import { localCommands } from '../../src/cli/commands/index.ts';
+import { globalFlags } from '../../src/cli/global-flags.ts';
 import { localPages } from '../../src/cli/help-pages.ts';
 import { createShell, manifest } from './shell.ts';
 
@@ -71,4 +73,18 @@ describe('tally commands', () => {
       expect(told['globalFlags']).toContainEqual({ name: 'debug', description: 'say more when something fails' });
     },
   );
+});
+
+test('a flag that every command has means the same in all of them, unless the command says that it is its own', async () => {
+  const everywhere = new Set<string>(globalFlags.map(({ name }) => name));
+  const taken = (await localPages(manifest)).flatMap(({ words, flags }) =>
+    flags
+      .map(({ form }) => /--([a-z-]+)/.exec(form)?.[1] ?? '')
+      .filter((name) => everywhere.has(name))
+      .map((name) => `${words[0]} ${name}`),
+  );
+  const declared = Object.entries(localCommands).flatMap(([name, { ownFlags = [] }]) =>
+    ownFlags.map((flag) => `${name} ${flag}`),
+  );
+  expect(taken).toEqual(declared);
 });

@@ -23,6 +23,7 @@ import type { Plan, Summary } from './kind.ts';
 import { checkResultFile, writeResultFile } from './result-file.ts';
 import { readRows } from './rows.ts';
 import type { Problem } from './rows.ts';
+import { tell } from '../tell.ts';
 
 const shownProblems = 10;
 const shownTotals = 20;
@@ -88,7 +89,7 @@ async function printRehearsal({ summary }: Plan, session: Session): Promise<void
   const data = { plan: summary.words, totals: summary.rows };
   const view = summary.rows.length === 0 ? { rows: '', columns: [{ header: 'PLAN', path: 'plan' }] } : summary.view;
   terminal.out(await render(data, view, { choice: output, fields: [], stdout: terminal.stdout }));
-  if (session.flags.quiet !== true) terminal.err(say`dry run: ${summary.words}; nothing was sent\n`);
+  tell(session, say`dry run: ${summary.words}; nothing was sent`);
 }
 
 async function showTotals({ words, rows, view }: Summary, { terminal, flags }: Session): Promise<void> {

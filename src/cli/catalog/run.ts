@@ -25,6 +25,7 @@ import type { CatalogPlan } from './plan.ts';
 import { planData, planText } from './plan-text.ts';
 import { takeSteps } from './steps.ts';
 import { fileForm, writeCatalog } from './writing.ts';
+import { tell } from '../tell.ts';
 
 export async function exportCatalog({ file, force }: ExportFlags, session: Session): Promise<void> {
   const { terminal, output, flags } = session;
@@ -157,8 +158,4 @@ function doneWords({ changes, unchanged }: CatalogPlan): string {
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-function tell({ terminal, flags }: Session, sentence: ReturnType<typeof say>): void {
-  if (flags.quiet !== true) terminal.err(say`${sentence}\n`);
 }

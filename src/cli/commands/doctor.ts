@@ -11,6 +11,7 @@ import type { Session } from '../session.ts';
 import { type EmbeddedTarget, requireEmbedded } from '../target.ts';
 import { counted } from '../views/blocks.ts';
 import type { CommandModule } from './index.ts';
+import { tell } from '../tell.ts';
 
 const view = { rows: 'data.findings', columns: findingColumns } as const;
 const fields = ['check', 'severity', 'objectId', 'problem', 'fix'];
@@ -79,7 +80,7 @@ async function rebuildDerived(
       : (await maintenance.rebuild(database, { events }))
         ? 'what is derived from events was made anew'
         : 'nothing is derived from events here';
-  if (flags.quiet !== true) terminal.err(say`${withoutPassword(database)}: ${words}\n`);
+  tell({ flags, terminal }, say`${withoutPassword(database)}: ${words}`);
 }
 
 function tellSummary(

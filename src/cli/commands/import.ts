@@ -18,6 +18,7 @@ import { confirmWrite } from '../prompts.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import type { CommandModule } from './index.ts';
+import { tell } from '../tell.ts';
 
 interface ImportFlags {
   readonly eventName?: string;
@@ -215,7 +216,7 @@ async function tellReport(
       stdout: terminal.stdout,
     }),
   );
-  if (isRehearsal && session.flags.quiet !== true) terminal.err(say`dry run: nothing was sent\n`);
+  if (isRehearsal) tell(session, say`dry run: nothing was sent`);
   if (!report.isComplete) {
     throw new BillingError('interrupted', `stopped after line ${report.lastLine}; repeat the import to go on`);
   }

@@ -13,6 +13,7 @@ import { say, vouch } from '../safe-text.ts';
 import type { SafeText } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import type { Recipient } from './parties.ts';
+import { tell } from '../tell.ts';
 
 export const documentFormats = ['html', 'csv', 'json', 'table'] as const;
 export type DocumentFormat = (typeof documentFormats)[number];
@@ -54,7 +55,7 @@ export async function deliver(
       isForced: flags.force === true,
       hint: 'name a file that does not exist yet, or give --force to replace it',
     });
-    if (session.flags.quiet !== true) terminal.err(say`wrote ${flags.file}\n`);
+    tell(session, say`wrote ${flags.file}`);
   } finally {
     await opened.close();
   }

@@ -7,6 +7,7 @@ import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import type { Compared, State } from './compare.ts';
 import type { Wanted } from './wanted.ts';
+import { tell } from '../tell.ts';
 
 export interface ContractOutcome {
   readonly contractId: string;
@@ -140,8 +141,4 @@ export async function reportCheck({ wanted, outcomes, failures, prices }: Done, 
 async function print(body: unknown, view: View, { terminal, output }: Session): Promise<void> {
   const names = view.columns.map(({ path }) => path);
   terminal.out(await render(body, view, { choice: output, fields: names, stdout: terminal.stdout }));
-}
-
-export function tell({ terminal, flags }: Session, sentence: ReturnType<typeof say>): void {
-  if (flags.quiet !== true) terminal.err(say`${sentence}\n`);
 }

@@ -16,12 +16,13 @@ import type { Session } from '../session.ts';
 import type { Target } from '../target.ts';
 import { compareRecords } from './compare.ts';
 import type { Compared } from './compare.ts';
-import { fields, report, reportCheck, tell, viewOf } from './report.ts';
+import { fields, report, reportCheck, viewOf } from './report.ts';
 import type { ContractOutcome } from './report.ts';
 import { createPullSource } from './source.ts';
 import type { PullSource } from './source.ts';
 import { readWanted } from './wanted.ts';
 import type { Wanted, WantedFlags } from './wanted.ts';
+import { tell } from '../tell.ts';
 
 export interface PullFlags extends WantedFlags {
   readonly to: string;
