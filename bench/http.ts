@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { operations } from '../src/operations/all.ts';
 import type { OperationName } from '../src/operations/index.ts';
 import type { Operation } from '../src/operations/operation.ts';
-import { bareCommitsPerSecond, bareEventsPerSecond } from './bare-sqlite.ts';
+import { bareIngestRate, openBare } from './event-limits.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { writeLedgerBook } from './ledger-book.ts';
 import { median } from './measure.ts';
@@ -41,13 +41,13 @@ export async function measureHttp({ folder }: InstalledPackage, rounds: number):
           ...routeOf('customers.get', { customerId: book.customerIds[i % book.customerIds.length] ?? '' }),
           headers,
         })),
-        commits: bareCommitsPerSecond(folder),
+        commits: bareEventsPerSecond(folder, { count: 2_000, batch: 1 }),
         grants: await perSecond(service, grantsPerRound, (i) => ({
           ...routeOf('credits.grant', { contractId: book.contractIds[i % book.contractIds.length] ?? '' }),
           headers,
           body: JSON.stringify({ amountCents: 1, expiresAt: '2100-01-01T00:00:00Z' }),
         })),
-        bareEvents: bareEventsPerSecond(folder, eventsPerBatch),
+        bareEvents: bareEventsPerSecond(folder, { count: 100_000, batch: eventsPerBatch }),
         events:
           eventsPerBatch *
           (await perSecond(service, batchesPerRound, () => ({
@@ -96,6 +96,16 @@ export async function measureHttp({ folder }: InstalledPackage, rounds: number):
       lowestRatio: 0.5,
     },
   ];
+}
+
+function bareEventsPerSecond(
+  folder: string,
+  { count, batch }: { readonly count: number; readonly batch: number },
+): number {
+  const database = openBare(join(folder, 'bare.db'));
+  const rate = bareIngestRate(database, { first: 0, last: count, count, batch });
+  database.close();
+  return rate;
 }
 
 type Figure = 'hello' | 'get' | 'commits' | 'grants' | 'bareEvents' | 'events';

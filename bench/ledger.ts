@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 
-import { bareDeductionsPerSecond } from './bare-sqlite.ts';
+import { bareDeductionsPerSecond } from './bare-deductions.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { type LedgerBook, openBook, writeLedgerBook } from './ledger-book.ts';
 import { median } from './measure.ts';
@@ -24,9 +24,9 @@ export async function measureLedger(installed: InstalledPackage, rounds: number)
   let made = 0;
   for (let round = 0; round <= Math.min(rounds, mostRounds); round += 1) {
     const figures = {
-      bareAlone: bareDeductionsPerSecond(installed.folder, 1),
+      bareAlone: bareDeductionsPerSecond(installed.folder, { count: 2_000, batch: 1 }),
       alone: await perSecond(alonePerRound, 1, async () => await deduct(made++)),
-      bareTogether: bareDeductionsPerSecond(installed.folder, together),
+      bareTogether: bareDeductionsPerSecond(installed.folder, { count: 102_400, batch: together }),
       together: await perSecond(togetherPerRound, together, async () => await deduct(made++)),
     };
     if (round === 0) continue;

@@ -5,7 +5,7 @@ import { createClient } from '@clickhouse/client';
 import { afterAll, inject, test } from 'vitest';
 
 import { credentials } from './clickhouse-credentials.ts';
-import type { ClickhouseAnswer } from './clickhouse-setup.ts';
+import type { ServerAnswer } from './server-on-demand.ts';
 
 export interface ClickhouseDatabases {
   /** The URL of a new, empty database. */
@@ -20,7 +20,7 @@ export interface ClickhouseDatabases {
  * which says why. Call at the top of a test file.
  */
 export async function useClickhouse(): Promise<ClickhouseDatabases | undefined> {
-  const answer = (await (await fetch(inject('clickhouse'))).json()) as ClickhouseAnswer;
+  const answer = (await (await fetch(inject('clickhouse'))).json()) as ServerAnswer;
   if ('reason' in answer) {
     sayWhyNot(answer.reason);
     return undefined;
