@@ -137,7 +137,7 @@ const { output } = await bundle.write({
       { name: 'command', test: /src[\\/]cli[\\/](open-session|call)\.ts$|[\\/]env-paths[\\/]/, priority: 3 },
       {
         name: 'service',
-        test: /src[\\/](engine[\\/](engine|call|keys)|store[\\/](open|backends[\\/]sqlite)|operations[\\/](fields|providers))\.ts$/,
+        test: /src[\\/](engine[\\/](engine|call|keys)|store[\\/](open|mirror-file|backends[\\/]sqlite)|operations[\\/](fields|providers|example-ids))\.ts$/,
         priority: 2,
       },
       { name: 'shared', test: /src[\\/](engine|calculation|store)[\\/]/, minShareCount: 6, priority: 1 },
