@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { Database, Transaction } from '../database.ts';
 import { padded } from './padded.ts';
-import { instantText } from './row-values.ts';
+import { instantText, oneRow } from './row-values.ts';
 
 export interface Budget {
   readonly id: string;
@@ -86,7 +86,7 @@ export async function hasCreditGrant(tx: Transaction, orgId: string, contractId:
     .where('type', '=', 'grant')
     .where('creditMicros', '>', 0n)
     .orderBy('seq')
-    .limit(1)
+    .limit(oneRow)
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -6,10 +6,8 @@
 import { sql } from 'kysely';
 
 import type { Transaction } from '../database.ts';
-import { instantText, optionalDate, optionalInstant } from './row-values.ts';
+import { drafted, instantText, oneRow, optionalDate, optionalInstant } from './row-values.ts';
 
-/** Written out, so that the index of drafts serves. */
-const drafted = sql.lit('Drafted' as const);
 /** As the index has it. */
 const endsOn = sql<string | null>`coalesce("effectiveEndDate", "endDate")`;
 
@@ -120,9 +118,9 @@ export async function findContractDue(tx: Transaction, orgId: string, contractId
     .select('invoiceDate')
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
-    .where('status', '=', 'Drafted')
+    .where('status', '=', drafted)
     .orderBy('periodIndex')
-    .limit(1)
+    .limit(oneRow)
     .executeTakeFirst();
   const expiry = await tx
     .selectFrom('grantExpiries')

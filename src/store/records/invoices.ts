@@ -5,7 +5,7 @@ import type { Selectable } from 'kysely';
 import type { Database, InvoiceStatus, Transaction } from '../database.ts';
 import { invoiceHash } from './hash-chain.ts';
 import type { Page, Rows } from './page.ts';
-import { instantText, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
+import { drafted, instantText, oneRow, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
 
 export type { InvoiceStatus } from '../database.ts';
 
@@ -124,9 +124,9 @@ export async function findEarliestDraft(
     .selectAll()
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
-    .where('status', '=', 'Drafted')
+    .where('status', '=', drafted)
     .orderBy('periodIndex')
-    .limit(1)
+    .limit(oneRow)
     .executeTakeFirst();
   return row === undefined ? undefined : toInvoice(row);
 }

@@ -6,7 +6,7 @@ import { reviveExactJson } from '../../exact-json.ts';
 import type { Database, LedgerEntryType, Transaction } from '../database.ts';
 import { entryHash, noHash } from './hash-chain.ts';
 import type { Rows } from './page.ts';
-import { instantText, optionalInstant, optionalInstantText } from './row-values.ts';
+import { instantText, oneRow, optionalInstant, optionalInstantText } from './row-values.ts';
 
 export type LedgerSourceType = 'contract' | 'invoice' | 'promotional' | 'adjustment' | 'expiration' | 'reversal';
 
@@ -208,7 +208,7 @@ async function headOf(tx: Transaction, orgId: string, contractId: string): Promi
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
     .orderBy('seq', 'desc')
-    .limit(1)
+    .limit(oneRow)
     .executeTakeFirst();
   return last?.hash ?? noHash;
 }
