@@ -16,6 +16,28 @@ export interface SegmentQuery {
   readonly rules: MeterRules;
   readonly dimensions: UsageDimensions;
   readonly nameOf: (nameId: number) => string;
+  /** Whether the meter counts events of this name; undefined where it counts every one. */
+  readonly wantsName: ((nameId: number) => boolean) | undefined;
+}
+
+/** What to read, of any number of segments. */
+export function createSegmentQuery(
+  { rules, dimensions }: Pick<SegmentQuery, 'rules' | 'dimensions'>,
+  nameOf: (nameId: number) => string,
+): SegmentQuery {
+  const { include, exclude } = rules.eventTypeFilter;
+  if (include.length === 0 && exclude.length === 0) return { rules, dimensions, nameOf, wantsName: undefined };
+  const matches = createEventMatcher({ ...rules, propertyFilters: [] });
+  const wanted = new Map<number, boolean>();
+  const wantsName = (nameId: number): boolean => {
+    let isWanted = wanted.get(nameId);
+    if (isWanted === undefined) {
+      isWanted = matches({ eventName: nameOf(nameId), properties: {} });
+      wanted.set(nameId, isWanted);
+    }
+    return isWanted;
+  };
+  return { rules, dimensions, nameOf, wantsName };
 }
 
 /** Which rows: of the contracts that `takes` says, by `contractSeq` and time, in `[from, to)` of the day's milliseconds. */
@@ -35,6 +57,11 @@ export function lacksColumn({ properties }: Segment, { rules, dimensions }: Segm
     ...rules.propertyFilters.map(({ name }) => name),
   ];
   return names.some((name) => properties.get(name)?.kind === 'leftOut');
+}
+
+/** Whether there is an event of a name that is asked for. */
+export function hasWantedName({ fixed }: Segment, { wantsName }: SegmentQuery): boolean {
+  return wantsName === undefined || fixed.nameId.some(wantsName);
 }
 
 /** Adds the chosen rows, but for late ones, to `cells`. Not for a segment that `lacksColumn`. */
@@ -173,6 +200,7 @@ function leaveOutRows(
   { query, choice }: { readonly query: SegmentQuery; readonly choice: RowChoice },
 ): void {
   const { millisecond, isLate, nameId } = segment.fixed;
+  const { wantsName } = query;
   // These two passes meet every row of every fold, so they go without a function for each row.
   for (let row = 0; row < groups.length; row += 1) if (isLate[row] !== 0) groups[row] = leftOut;
   const { from, to } = choice;
@@ -190,22 +218,13 @@ function leaveOutRows(
     const { contractSeq } = segment.fixed;
     leave((row) => takes(contractSeq[row] ?? 0, millisecond[row] ?? 0));
   }
-  leaveOutNames(leave, nameId, query);
+  if (wantsName !== undefined) leave((row) => wantsName(nameId[row] ?? 0));
   for (const filter of query.rules.propertyFilters) leaveOutProperties(leave, segment, filter);
 }
 
 export const millisecondsPerDay = 86_400_000;
 
 type Leave = (isWanted: (row: number) => boolean) => void;
-
-function leaveOutNames(leave: Leave, nameId: Float64Array, { rules, nameOf }: SegmentQuery): void {
-  const { include, exclude } = rules.eventTypeFilter;
-  if (include.length === 0 && exclude.length === 0) return;
-  const matches = createEventMatcher({ ...rules, propertyFilters: [] });
-  const { codes, texts } = axisOfValues(nameId, nameOf);
-  const wanted = texts.map((eventName) => matches({ eventName: eventName ?? '', properties: {} }));
-  leave((row) => wanted[codes?.[row] ?? 0] === true);
-}
 
 function leaveOutProperties(leave: Leave, segment: Segment, filter: PropertyFilter): void {
   const { codes, texts } = propertyAxis(segment, filter.name);

@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { createMaintenance } from '../../src/engine/maintenance.ts';
+import type { Transaction } from '../../src/store/database.ts';
 import type { EventAggregation } from '../../src/store/event-aggregation.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -167,4 +168,30 @@ test('a write that is undone leaves nothing that another process could trip over
   await one.close();
   await other.close();
   expect(await faults()).toEqual([]);
+});
+
+test('what a write reads of its own events is not taken for committed when they are undone', async () => {
+  await using(async (store) => {
+    const append = async (tx: Transaction, key: string, tokens: number): Promise<void> => {
+      const propertiesJson = `{"model":"own","tokens":${tokens}}`;
+      const events = Array.from({ length: 41 }, (_, index) => eventOf(`${key}-${index}`, { propertiesJson }));
+      await store.events.append(tx, 'org-a', events, () => true);
+    };
+    const sumIn = async (tx: Transaction): Promise<string | undefined> => {
+      const [readings = []] = await store.events.aggregate(tx, request);
+      return readings.find(({ groupValues }) => groupValues['model'] === 'own')?.quantity.toString();
+    };
+    const sums: (string | undefined)[] = [];
+    const writes = [2, 3].map((tokens) =>
+      store.write(async (tx) => {
+        sums.push(await sumIn(tx));
+        await append(tx, `key-${tokens}`, tokens);
+        sums.push(await sumIn(tx));
+        if (tokens === 2) throw new Error('undone');
+      }),
+    );
+    expect((await Promise.allSettled(writes)).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    sums.push(await store.read(sumIn));
+    expect(sums).toEqual([undefined, '82', undefined, '123', '123']);
+  });
 });

@@ -1,7 +1,7 @@
 /**
  * Segments and totals as they were last read, for a process that answers many questions. What has one id and one revision
- * never changes once it is committed, since revisions only rise; what a transaction reads while it writes is not kept, for it
- * may be undone and its revision given to something else.
+ * never changes once it is committed, since revisions only rise; what a transaction reads that has changed events is not kept,
+ * for it may be undone and its revision given to something else.
  */
 
 import { decodeSegment } from '../event-segment-bytes.ts';
@@ -18,6 +18,10 @@ export interface ReadingCache {
   readonly segment: (version: SegmentVersion) => Segment;
   /** Undefined where none are kept. */
   readonly totals: (version: SegmentVersion, ruleId: bigint | undefined) => Totals | undefined;
+  /** What `read` gives; not read again where the same is asked for next, as by each meter of a customer. */
+  readonly latest: <T>(subject: string, read: () => T) => T;
+  /** The transaction that runs changes events. */
+  readonly noteChange: () => void;
 }
 
 /** Events in the segments that are held, some 100 bytes each once their columns are unpacked. */
@@ -29,6 +33,10 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
   const totals = new Map<string, Totals>();
   let handle = connection.handleCount;
   let eventCount = 0;
+  let latest: { readonly transaction: number; readonly subject: string; readonly value: unknown } | undefined;
+  let changed = 0;
+
+  const isCommitted = (): boolean => changed !== connection.transactionCount;
 
   /** Another handle may be of another file. */
   function forgetOtherFile(): void {
@@ -46,7 +54,7 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
       const known = segments.get(key);
       if (known !== undefined) return known;
       const segment = loadSegment(connection, id);
-      if (connection.isWriting || segment.rowCount > heldEvents) return segment;
+      if (!isCommitted() || segment.rowCount > heldEvents) return segment;
       segments.set(key, segment);
       eventCount += segment.rowCount;
       for (const [oldest, { rowCount }] of segments) {
@@ -67,10 +75,21 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
         .get(id, ruleId, revision);
       if (kept === undefined) return undefined;
       const found = JSON.parse(kept['cells'] as string) as Totals;
-      if (connection.isWriting) return found;
+      if (!isCommitted()) return found;
       totals.set(key, found);
       if (totals.size > heldTotals) totals.delete(totals.keys().next().value ?? key);
       return found;
+    },
+    latest<T>(subject: string, read: () => T) {
+      const transaction = connection.transactionCount;
+      if (latest?.transaction === transaction && latest.subject === subject) return latest.value as T;
+      const value = read();
+      latest = isCommitted() ? { transaction, subject, value } : undefined;
+      return value;
+    },
+    noteChange() {
+      changed = connection.transactionCount;
+      latest = undefined;
     },
   };
 }

@@ -5,7 +5,7 @@
 
 import { limits } from '../../limits.ts';
 import { decodeSegment } from '../event-segment-bytes.ts';
-import { millisecondsPerDay } from '../event-segment-fold.ts';
+import { createSegmentQuery, millisecondsPerDay } from '../event-segment-fold.ts';
 import { appendEvents, emptySegment, fixedColumns, type Segment, type SegmentEvent, textAt } from '../event-segment.ts';
 import type { EventFault, UpkeepFault } from '../event-store.ts';
 import { createKeyHashes } from '../key-hash.ts';
@@ -194,6 +194,7 @@ function hasSoundTotals(connection: SqliteConnection, row: Record<string, unknow
     .all(row['id'] as bigint, row['revision'] as bigint);
   const nameOf = nameReader(connection);
   return totals.every(
-    ({ cells, rules }) => JSON.stringify(computeTotals(segment, { ...rulesOfText(String(rules)), nameOf })) === cells,
+    ({ cells, rules }) =>
+      JSON.stringify(computeTotals(segment, createSegmentQuery(rulesOfText(String(rules)), nameOf))) === cells,
   );
 }

@@ -4,21 +4,41 @@ import { createUsageFold, mergeReadings } from '../../calculation/usage-fold.ts'
 import { type EventAggregation, type EventReadings, inOrder } from '../event-aggregation.ts';
 import { addCell, type Cells, type Coefficient, readingsOfCells } from '../event-cells.ts';
 import { ReusedEvent } from '../event-content.ts';
-import { foldSegment, lacksColumn, millisecondsPerDay, type SegmentQuery } from '../event-segment-fold.ts';
+import {
+  createSegmentQuery,
+  foldSegment,
+  hasWantedName,
+  lacksColumn,
+  millisecondsPerDay,
+  type SegmentQuery,
+} from '../event-segment-fold.ts';
 import type { Segment } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { ReadingCache } from './sqlite-event-cache.ts';
 import {
   type Attribution,
-  attributionOf,
   dayOf,
+  findContractSeq,
   findCustomerSeq,
   isAttributed,
   nameReader,
   plainRows,
 } from './sqlite-event-segments.ts';
 import { computeTotals, type FoundTotals, textOfRules, type Totals } from './sqlite-event-totals.ts';
+
+type HeaderRow = readonly [id: number, day: number, revision: number, rowCount: number];
+type TailRow = readonly [timestampEpochMs: number, contractSeq: number | null, nameId: number, propertiesJson: string];
+
+/** What there is of a customer in the days that are asked for, whatever is counted. */
+interface Owned {
+  readonly contractSeq: number;
+  readonly nameOf: (nameId: number) => string;
+  /** Of segments, by day. */
+  readonly headers: readonly HeaderRow[];
+  /** By time. */
+  readonly tail: readonly TailRow[];
+}
 
 interface Reading {
   readonly connection: SqliteConnection;
@@ -43,13 +63,19 @@ export function readSegments(
 ): { readonly readings: EventReadings; readonly found: readonly FoundTotals[] } {
   const { orgId, rules, dimensions, boundsEpochMs } = request;
   const intervals = boundsEpochMs.slice(1);
-  const customerSeq = findCustomerSeq(connection, orgId, request.customerId);
-  if (customerSeq === undefined || intervals.length === 0) return { readings: intervals.map(() => []), found: [] };
+  const [from = 0] = boundsEpochMs;
+  const to = boundsEpochMs.at(-1) ?? from;
+  const subject = JSON.stringify([orgId, request.customerId, request.contract?.contractId ?? null, from, to]);
+  const owned = cache.latest(subject, () => readOwned(connection, request, { from, to }));
+  if (owned === undefined || intervals.length === 0) return { readings: intervals.map(() => []), found: [] };
   const reading: Reading = {
     connection,
     request,
-    query: { rules, dimensions, nameOf: nameReader(connection) },
-    attribution: attributionOf(connection, orgId, request.contract),
+    query: createSegmentQuery(request, owned.nameOf),
+    attribution: request.contract && {
+      contractSeq: owned.contractSeq,
+      elsewhere: request.contract.unassignedOutside,
+    },
     cells: intervals.map(() => new Map()),
     fold: createUsageFold(rules, dimensions),
     rulesText: request.isStanding ? textOfRules(request) : '',
@@ -57,8 +83,8 @@ export function readSegments(
     leastKept,
     cache,
   };
-  readDays(reading, customerSeq);
-  readTail(reading, customerSeq);
+  readDays(reading, owned.headers);
+  readTail(reading, owned.tail);
   const readings = intervals.map((_, index) => {
     const columns = readingsOfCells(reading.cells[index] ?? new Map(), rules, dimensions);
     const rows = reading.fold.readings(index, index + 1);
@@ -67,22 +93,41 @@ export function readSegments(
   return { readings, found: reading.found };
 }
 
-type HeaderRow = readonly [id: number, day: number, revision: number, rowCount: number];
-
-function readDays(reading: Reading, customerSeq: number): void {
-  const { connection, request, rulesText } = reading;
-  const { boundsEpochMs } = request;
-  const rule = connection.prepare('SELECT "id" FROM "eventRules" WHERE "rules" = ?').get(rulesText);
+function readOwned(
+  connection: SqliteConnection,
+  { orgId, customerId, contract }: EventAggregation,
+  { from, to }: { readonly from: number; readonly to: number },
+): Owned | undefined {
+  const customerSeq = findCustomerSeq(connection, orgId, customerId);
+  if (customerSeq === undefined) return undefined;
   const headers = plainRows(
     connection,
     `SELECT "id", "day", "revision", "rowCount" FROM "eventSegments"
      WHERE "customerSeq" = ? AND "day" BETWEEN ? AND ? ORDER BY "day", "part"`,
   );
-  const [from = 0] = boundsEpochMs;
-  const lastDay = dayOf((boundsEpochMs.at(-1) ?? from) - 1);
-  const rows = headers.all(customerSeq, dayOf(from), lastDay);
+  const tail = plainRows(
+    connection,
+    `SELECT "tail"."timestampEpochMs", "event"."contractSeq", "event"."nameId",
+      "event"."propertiesJson"
+    FROM "eventTail" AS "tail" CROSS JOIN "events" AS "event" ON "event"."seq" = "tail"."eventSeq"
+    WHERE "tail"."customerSeq" = ? AND "tail"."timestampEpochMs" >= ? AND "tail"."timestampEpochMs" < ?
+      AND "event"."isLate" = 0
+    ORDER BY "tail"."timestampEpochMs"`,
+  );
+  return {
+    contractSeq: (contract && findContractSeq(connection, orgId, contract.contractId)) ?? -1,
+    nameOf: nameReader(connection),
+    headers: headers.all(customerSeq, dayOf(from), dayOf(to - 1)) as unknown as readonly HeaderRow[],
+    tail: tail.all(customerSeq, from, to) as unknown as readonly TailRow[],
+  };
+}
+
+function readDays(reading: Reading, headers: readonly HeaderRow[]): void {
+  const { connection, request, rulesText } = reading;
+  const { boundsEpochMs } = request;
+  const rule = connection.prepare('SELECT "id" FROM "eventRules" WHERE "rules" = ?').get(rulesText);
   let interval = 0;
-  for (const header of rows as unknown as readonly HeaderRow[]) {
+  for (const header of headers) {
     const start = header[1] * millisecondsPerDay;
     while ((boundsEpochMs[interval + 1] ?? Infinity) <= start) interval += 1;
     readSegment(reading, header, { interval, ruleId: rule?.['id'] as bigint | undefined });
@@ -108,6 +153,7 @@ function readSegment(
     }
   }
   const segment = reading.cache.segment({ id: header[0], revision: header[2] });
+  if (!hasWantedName(segment, reading.query)) return;
   for (let each = interval; each + 1 < boundsEpochMs.length; each += 1) {
     const from = Math.max(0, (boundsEpochMs[each] ?? 0) - start);
     const to = Math.min(millisecondsPerDay, (boundsEpochMs[each + 1] ?? 0) - start);
@@ -133,9 +179,9 @@ function totalsOf(
   [id, , revision, rowCount]: HeaderRow,
   ruleId: bigint | undefined,
 ): Totals | undefined {
+  if (rowCount < reading.leastKept) return undefined;
   const kept = reading.cache.totals({ id, revision }, ruleId);
   if (kept !== undefined) return kept;
-  if (rowCount < reading.leastKept) return undefined;
   const segment = reading.cache.segment({ id, revision });
   if (lacksColumn(segment, reading.query)) return undefined;
   const totals = computeTotals(segment, reading.query);
@@ -203,24 +249,13 @@ function propertiesOf(connection: SqliteConnection, eventSeq: number): string {
   );
 }
 
-type TailEvent = readonly [number, number | null, number, string];
-
-function readTail(reading: Reading, customerSeq: number): void {
-  const { connection, request, attribution, query, fold } = reading;
+function readTail(reading: Reading, rows: readonly TailRow[]): void {
+  const { request, attribution, query, fold } = reading;
   const { boundsEpochMs } = request;
-  const rows = plainRows(
-    connection,
-    `SELECT "tail"."timestampEpochMs", "event"."contractSeq", "event"."nameId",
-      "event"."propertiesJson"
-    FROM "eventTail" AS "tail" CROSS JOIN "events" AS "event" ON "event"."seq" = "tail"."eventSeq"
-    WHERE "tail"."customerSeq" = ? AND "tail"."timestampEpochMs" >= ? AND "tail"."timestampEpochMs" < ?
-      AND "event"."isLate" = 0
-    ORDER BY "tail"."timestampEpochMs"`,
-  );
   const event = new ReusedEvent();
   let interval = 0;
-  const found = rows.all(customerSeq, boundsEpochMs[0] ?? 0, boundsEpochMs.at(-1) ?? 0);
-  for (const [timestampEpochMs, contractSeq, nameId, propertiesJson] of found as unknown as readonly TailEvent[]) {
+  for (const [timestampEpochMs, contractSeq, nameId, propertiesJson] of rows) {
+    if (query.wantsName?.(nameId) === false) continue;
     while (timestampEpochMs >= (boundsEpochMs[interval + 1] ?? Infinity)) interval += 1;
     if (attribution !== undefined && !isAttributed(attribution, contractSeq ?? 0, timestampEpochMs)) continue;
     event.eventName = query.nameOf(nameId);

@@ -40,6 +40,7 @@ export function createSqliteEventStore(
   return {
     async append(_tx, orgId, events, canReplace) {
       const appender = { connection: inTransaction(connection), keys, thresholds };
+      cache.noteChange();
       return await appendEvents(appender, { orgId, events }, canReplace);
     },
     async scan(_tx, request, onEvent) {
@@ -75,6 +76,7 @@ export function createSqliteEventStore(
         return listUpkeepFaults(inTransaction(connection), orgId);
       },
       async rebuild() {
+        cache.noteChange();
         rebuildDerived(inTransaction(connection), keys);
       },
     },
