@@ -3,7 +3,7 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { BillingError } from '../../src/errors.ts';
 import { createShell } from './shell.ts';
@@ -47,25 +47,58 @@ describe('a service that fails', () => {
     ...Array.from({ length: 40 }, (_, index) => `C${index},c${index},"name=A,email=a@b.example,roles=primary"`),
   ];
   const input = `${rows.join('\n')}\n`;
+  let calls = 0;
+  beforeEach(() => {
+    calls = 0;
+  });
   const failing = (kind: 'network' | 'unauthorized' | 'invalidInput') =>
     createShell({
       dependencies: { untilStopped: never },
       reply: () => {
-        throw new BillingError(kind, 'no');
+        calls += 1;
+        throw new BillingError(kind, 'no', { retryAfterSeconds: 0 });
       },
     });
   const line = 'customers create --from - --yes --concurrency 1';
 
   test.each([
-    ['network', 9, '40\t0\t0\t0\t5\t35\n'],
-    ['unauthorized', 3, '40\t0\t0\t1\t0\t39\n'],
-    ['invalidInput', 10, '40\t0\t0\t40\t0\t0\n'],
-  ] as const)('with %s ends with %i', async (kind, code, stdout) => {
+    // The first row is sent again five times, and the next four once, since the service was out of reach before them.
+    ['network', 9, '40\t0\t0\t0\t5\t35\n', 10],
+    ['unauthorized', 3, '40\t0\t0\t1\t0\t39\n', 1],
+    ['invalidInput', 10, '40\t0\t0\t40\t0\t0\n', 40],
+  ] as const)('with %s ends with %i', async (kind, code, stdout, tries) => {
     expect(await failing(kind).run(line, { input })).toMatchObject({ code, stdout });
+    expect(calls).toBe(tries);
+  });
+
+  test.each(['network', 'unavailable'] as const)(
+    'with %s for a while is waited for, and that is said once',
+    async (kind) => {
+      const shell = createShell({
+        dependencies: { untilStopped: never },
+        reply: () => {
+          calls += 1;
+          if (calls % 4 > 0) throw new BillingError(kind, 'no answer', { retryAfterSeconds: 0 });
+          return { body: { data: { id: 'c' } } as never };
+        },
+      });
+      const { code, stdout, stderr } = await shell.run(line, { input });
+      expect([code, stdout, calls]).toEqual([0, '40\t40\t0\t0\t0\t0\n', 160]);
+      expect(stderr.split('no answer: trying again for half a minute')).toHaveLength(2);
+    },
+  );
+
+  test('that asks to come back tomorrow is not waited for', async () => {
+    const shell = createShell({
+      dependencies: { untilStopped: never },
+      reply: () => {
+        throw new BillingError('rateLimited', 'slower', { retryAfterSeconds: 86_400 });
+      },
+    });
+    expect(await shell.run(line, { input })).toMatchObject({ code: 5, stdout: '40\t0\t0\t0\t5\t35\n' });
   });
 
   test('with 429 is waited for', async () => {
-    let calls = 0;
     const shell = createShell({
       dependencies: { untilStopped: never },
       reply: () => {

@@ -303,11 +303,12 @@ test(
   { timeout: isLong ? 900_000 : 180_000 },
   async () => {
     await begin('http', true);
+    // Each grant reads the ledger of its contract: with twenty of them the books take less of the time than what stands between.
     const contracts: string[] = [];
-    for (const name of ['A', 'B', 'C', 'D', 'E']) contracts.push(await subscribe(name));
+    for (let index = 0; index < 20; index += 1) contracts.push(await subscribe(`C${index}`));
     const rows = Array.from(
       { length: grantCount },
-      (_, index) => `${contracts[index % 5]},${1 + (index % 7)},Row ${index}`,
+      (_, index) => `${contracts[index % 20]},${1 + (index % 7)},Row ${index}`,
     );
     const path = file('grants.csv', ['contractId,amountCents,reason', ...rows]);
     const words = ['credits', 'grant', '--from', path, '--expires-at', '2027-01-01T00:00:00Z', '--yes', '-o', 'json'];

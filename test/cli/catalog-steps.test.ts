@@ -6,6 +6,9 @@ import { readCatalogFile } from '../../src/cli/catalog/file.ts';
 import { readCatalog } from '../../src/cli/catalog/live.ts';
 import { planCatalog } from '../../src/cli/catalog/plan.ts';
 import { takeSteps } from '../../src/cli/catalog/steps.ts';
+import { createWaitingNote } from '../../src/cli/patiently.ts';
+import type { OnWait } from '../../src/cli/patiently.ts';
+import { testTerminal } from '../../src/cli/terminal.ts';
 import { BillingError, RateLimitedError } from '../../src/errors.ts';
 import type { Billing, OperationName } from '../../src/operations/index.ts';
 import { createWorld } from '../support/world.ts';
@@ -31,7 +34,7 @@ function watched(before: (operation: OperationName, calls: number) => void = () 
   return { calls, billing };
 }
 
-async function apply(text: string, billing: Billing, onWait?: () => void): Promise<void> {
+async function apply(text: string, billing: Billing, onWait?: OnWait): Promise<void> {
   const file = readCatalogFile(text, 'catalog.yaml');
   const { steps, known } = planCatalog(file, await readCatalog(world.billing), { prune: true });
   await takeSteps(steps, known, { billing, ...(onWait === undefined ? {} : { onWait }) });
@@ -88,9 +91,10 @@ test('a service that has had too many requests is waited for, and that is said o
     refused.add(count);
     throw new RateLimitedError('too many requests', { retryAfterSeconds: 0 });
   });
-  let notes = 0;
-  await apply(catalog, billing, () => (notes += 1));
-  expect([calls.length, refused.size, notes]).toEqual([8, 8, 1]);
+  const terminal = testTerminal();
+  await apply(catalog, billing, createWaitingNote({ terminal, flags: {} }));
+  expect([calls.length, refused.size]).toEqual([8, 8]);
+  expect(terminal.written.stderr).toBe('the service takes no more requests a minute: going on as it allows\n');
   await expect(apply(catalog, billing)).resolves.toBeUndefined();
 });
 

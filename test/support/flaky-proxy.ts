@@ -1,5 +1,9 @@
-/** What stands between a command line and a service on a bad day: refuses for the rate, and loses answers. */
+/**
+ * What stands between a command line and a service on a bad day: refuses for the rate, and loses answers. What it does to a
+ * request hangs on the request and on how often it came before, not on which came first, so that a busy machine sees the same.
+ */
 
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, request as forward } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -16,32 +20,40 @@ export interface FlakyProxy {
 
 const isGrant = (path: string) => path.endsWith('/promotional/grant');
 
-/** Every fifth grant is refused with 429, every 97th with 503; of every 53rd the answer is lost after it was made. */
+/** Of the requests that it is unkind to a fifth is refused with 429, 1 % with 503; of 2 % the answer is lost. */
 export async function startFlakyProxy(
   serviceUrl: string,
   isUnkindTo: (path: string) => boolean = isGrant,
 ): Promise<FlakyProxy> {
   const counts = { refused: 0, unavailable: 0, lost: 0, passed: 0 };
   const requests: string[] = [];
-  let grants = 0;
+  const triesOf = new Map<string, number>();
   const server = createServer((incoming, outgoing) => {
     requests.push(`${incoming.method} ${incoming.url}`);
-    if (!isUnkindTo(incoming.url ?? '')) return pass(incoming, outgoing);
-    grants += 1;
-    if (grants % 5 === 0) {
-      counts.refused += 1;
-      return refuse(incoming, outgoing, 429);
-    }
-    if (grants % 97 === 0) {
-      counts.unavailable += 1;
-      return refuse(incoming, outgoing, 503);
-    }
-    const isLost = grants % 53 === 0;
-    counts[isLost ? 'lost' : 'passed'] += 1;
-    pass(incoming, outgoing, isLost);
+    void serve(incoming, outgoing).catch(() => incoming.socket.destroy());
   });
 
-  function pass(incoming: IncomingMessage, outgoing: ServerResponse, isLost = false): void {
+  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = await incoming.toArray().then((chunks: Buffer[]) => Buffer.concat(chunks));
+    if (!isUnkindTo(incoming.url ?? '')) return pass({ incoming, outgoing, body });
+    const request = createHash('sha256').update(`${incoming.method} ${incoming.url}\n`).update(body).digest('hex');
+    const tries = (triesOf.get(request) ?? 0) + 1;
+    triesOf.set(request, tries);
+    const luck = createHash('sha256').update(`${request} ${tries}`).digest().readUInt32BE() / 2 ** 32;
+    if (luck < 0.2) {
+      counts.refused += 1;
+      return refuse(outgoing, 429);
+    }
+    if (luck < 0.21) {
+      counts.unavailable += 1;
+      return refuse(outgoing, 503);
+    }
+    const isLost = luck < 0.23;
+    counts[isLost ? 'lost' : 'passed'] += 1;
+    pass({ incoming, outgoing, body, isLost });
+  }
+
+  function pass({ incoming, outgoing, body, isLost = false }: Passing): void {
     const { method = 'GET', headers } = incoming;
     const sent = forward(new URL(incoming.url ?? '/', serviceUrl), { method, headers }, (answer) => {
       if (isLost) {
@@ -52,7 +64,7 @@ export async function startFlakyProxy(
       answer.pipe(outgoing);
     });
     sent.once('error', () => incoming.socket.destroy());
-    incoming.pipe(sent);
+    sent.end(body);
   }
 
   server.listen(0, '127.0.0.1');
@@ -70,10 +82,15 @@ export async function startFlakyProxy(
   };
 }
 
-function refuse(incoming: IncomingMessage, outgoing: ServerResponse, status: 429 | 503): void {
+interface Passing {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly body: Buffer;
+  readonly isLost?: boolean;
+}
+
+function refuse(outgoing: ServerResponse, status: 429 | 503): void {
   const error = { message: 'not now', code: status === 429 ? 'RATE_LIMITED' : 'UNAVAILABLE' };
-  incoming.resume().once('end', () => {
-    outgoing.writeHead(status, { 'retry-after': '0', 'content-type': 'application/json' });
-    outgoing.end(JSON.stringify({ error }));
-  });
+  outgoing.writeHead(status, { 'retry-after': '0', 'content-type': 'application/json' });
+  outgoing.end(JSON.stringify({ error }));
 }

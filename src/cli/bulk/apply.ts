@@ -4,6 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { BillingError } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
+import { isTooLong } from '../patiently.ts';
+import type { OnWait } from '../patiently.ts';
 
 /**
  * `repeated`: an earlier run had done it. `unknown`: no answer says whether it was done. `pending`: not sent, because the
@@ -36,19 +38,28 @@ export interface Applied {
 /** After these every further row would fail in the same way. */
 const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unauthorized', 'forbidden', 'notOffered', 'interrupted']);
 const unsure: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'internal', 'unavailable', 'rateLimited']);
+/** A moment later the service may answer, and no row is done twice. */
+const passing: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'unavailable']);
 const waitsPerUnit = 100;
+/** Seconds before each further try of a row: half a minute in all, which outlasts a service that starts again. */
+const outagePauses = [1, 2, 4, 8, 16];
 const failuresInARow = 5;
 
-/** A request that is refused for its rate even after the client's own patience waits here, and fewer go on beside it. */
+/**
+ * What is refused for its rate even after the client's own patience waits here, and fewer go on beside it. What the service
+ * does not answer is sent again for half a minute; once that was in vain, the next rows are not waited for.
+ */
 export async function applyUnits(
   units: readonly Unit[],
   options: {
     readonly concurrency: number;
     readonly signal: AbortSignal;
     readonly onDone: (rows: number) => void;
+    /** Told before each wait, of what there is to wait for. */
+    readonly onWait: OnWait;
   },
 ): Promise<Applied> {
-  const { signal, onDone } = options;
+  const { signal, onDone, onWait } = options;
   const outcomes = new Map<number, RowOutcome>();
   let workers = options.concurrency;
   let next = 0;
@@ -66,19 +77,35 @@ export async function applyUnits(
   }
 
   async function sendPatiently(unit: Unit): Promise<readonly RowOutcome[]> {
-    for (let wait = 0; ; wait += 1) {
+    const waits = { rate: 0, outage: 0 };
+    for (;;) {
       try {
         const sent = await unit.send();
         outages = 0;
         return sent;
       } catch (thrown) {
         const error = thrown instanceof BillingError ? thrown : unexpected(thrown);
-        const isLast = wait >= waitsPerUnit || signal.aborted;
-        if (error.kind !== 'rateLimited' || isLast) return failed(unit, error);
-        workers = Math.max(1, Math.floor(workers / 2));
-        await pause((error.retryAfterSeconds ?? 1) * 1000, undefined, { signal }).catch(() => undefined);
+        const seconds = signal.aborted ? undefined : patience(error, waits);
+        if (seconds === undefined) return failed(unit, error);
+        onWait(error);
+        await pause(seconds * 1000, undefined, { signal }).catch(() => undefined);
       }
     }
+  }
+
+  /** Seconds until a row is sent again; undefined when it is not. */
+  function patience(error: BillingError, waits: { rate: number; outage: number }): number | undefined {
+    if (isTooLong(error)) return undefined;
+    const { kind, retryAfterSeconds } = error;
+    if (kind === 'rateLimited') {
+      workers = Math.max(1, Math.floor(workers / 2));
+      waits.rate += 1;
+      return waits.rate > waitsPerUnit ? undefined : (retryAfterSeconds ?? 1);
+    }
+    if (!passing.has(kind) || outages > 0) return undefined;
+    waits.outage += 1;
+    const seconds = outagePauses[waits.outage - 1];
+    return seconds === undefined ? undefined : (retryAfterSeconds ?? seconds);
   }
 
   /** A mistake of ours: it is told once the others have ended. */

@@ -7,6 +7,7 @@ import { BillingError, InvalidInputError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import type { Invocation, LocalValues } from '../call.ts';
 import { delimiterOf, readCsv } from '../csv-file.ts';
+import { createWaitingNote } from '../patiently.ts';
 import { openForWriting } from '../open-billing.ts';
 import type { OpenForWriting } from '../open-billing.ts';
 import { render } from '../output.ts';
@@ -129,7 +130,8 @@ async function apply(
   );
   try {
     const onDone = (rows: number) => progress.update({ rows, done: rows });
-    return await applyUnits(units, { concurrency, signal: stop.signal, onDone });
+    const onWait = createWaitingNote(session);
+    return await applyUnits(units, { concurrency, signal: stop.signal, onDone, onWait });
   } finally {
     progress.stop();
   }

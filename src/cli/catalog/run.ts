@@ -11,6 +11,7 @@ import { openForWriting } from '../open-billing.ts';
 import { timeoutOf } from '../open-session.ts';
 import { writeOutputFile } from '../output-file.ts';
 import { jqLines } from '../jq.ts';
+import { createWaitingNote } from '../patiently.ts';
 import { allowFormats, checkFields, jsonAnswer, render } from '../output.ts';
 import { confirmWrite, mayAsk } from '../prompts.ts';
 import { safeLines, say, vouch } from '../safe-text.ts';
@@ -78,8 +79,7 @@ export async function applyCatalog(path: string, flags: ChangeFlags, session: Se
     }
     if (plan.changes.length > 0) {
       await confirmPlan(plan, session, target);
-      const onWait = () => tell(session, say`the service takes no more requests a minute: going on as it allows`);
-      await takeSteps(plan.steps, plan.known, { billing: opened.billing, onWait });
+      await takeSteps(plan.steps, plan.known, { billing: opened.billing, onWait: createWaitingNote(session) });
     }
     if (session.output.format !== 'table' || session.output.columns !== undefined) return await show(plan, session);
     session.terminal.out(say`${doneWords(plan)}\n`);

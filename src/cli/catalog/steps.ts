@@ -7,6 +7,7 @@
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import { patiently } from '../patiently.ts';
+import type { OnWait } from '../patiently.ts';
 import { meterBody, planBody, priceBody, productBody, rateCardBody } from './bodies.ts';
 import { planLabel, priceKey, priceLabel } from './definitions.ts';
 import type { Catalog } from './definitions.ts';
@@ -37,24 +38,19 @@ export function countSteps({ first, create, last }: Steps): number {
 }
 
 /**
- * Makes the calls; `onWait` is called once, when the service first asks for patience. A failure names the step, and says how
- * many are done: planning again goes on from there.
+ * Makes the calls; `onWait` is called whenever the service asks for patience. A failure names the step, and says how many are
+ * done: planning again goes on from there.
  */
 export async function takeSteps(
   steps: Steps,
   known: Known,
-  { billing, onWait = () => undefined }: { readonly billing: Billing; readonly onWait?: () => void },
+  { billing, onWait = () => undefined }: { readonly billing: Billing; readonly onWait?: OnWait },
 ): Promise<void> {
   const total = countSteps(steps);
   let done = 0;
-  let hasWaited = false;
-  const onFirstWait = () => {
-    if (!hasWaited) onWait();
-    hasWaited = true;
-  };
   const step = async <T>(words: string, call: () => Promise<T>): Promise<T> => {
     try {
-      const result = await patiently(call, onFirstWait);
+      const result = await patiently(call, onWait);
       done += 1;
       return result;
     } catch (error) {

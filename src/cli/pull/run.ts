@@ -10,6 +10,8 @@ import { applyUnits } from '../bulk/apply.ts';
 import type { RowOutcome } from '../bulk/apply.ts';
 import { timeoutOf } from '../open-session.ts';
 import { checkFields } from '../output.ts';
+import { createWaitingNote } from '../patiently.ts';
+import type { OnWait } from '../patiently.ts';
 import { createProgress } from '../progress.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
@@ -56,8 +58,9 @@ export async function pull(flags: PullFlags, session: Session): Promise<void> {
       timeoutMilliseconds: timeoutOf(session.flags),
     });
     try {
-      const service = createPullSource(opened.billing, { hasContracts, onWait: oncePatient(session) });
-      await work({ mirror, service, wanted, session, isCheck, hasContracts });
+      const onWait = createWaitingNote(session);
+      const service = createPullSource(opened.billing, { hasContracts, onWait });
+      await work({ mirror, service, wanted, session, isCheck, hasContracts, onWait });
     } finally {
       await opened.close();
     }
@@ -111,14 +114,6 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function oncePatient(session: Session): () => void {
-  let hasWaited = false;
-  return () => {
-    if (!hasWaited) tell(session, say`the service takes no more requests a minute: going on as it allows`);
-    hasWaited = true;
-  };
-}
-
 interface Work {
   readonly mirror: Mirror;
   readonly service: PullSource;
@@ -126,6 +121,7 @@ interface Work {
   readonly session: Session;
   readonly isCheck: boolean;
   readonly hasContracts: boolean;
+  readonly onWait: OnWait;
 }
 
 async function work(job: Work): Promise<void> {
@@ -163,7 +159,7 @@ async function work(job: Work): Promise<void> {
       }
     },
   }));
-  const { stoppedBy } = await applied(units, session);
+  const { stoppedBy } = await applied(units, job);
   const done = { wanted, outcomes, failures, prices };
   if (isCheck) await reportCheck(done, session);
   else await report(done, { session, location: mirror.location, hasContracts });
@@ -224,13 +220,13 @@ async function recordsBefore(mirror: Mirror, contractId: string, records: readon
   return [...found.filter((record) => record !== undefined), ...invoices.rows];
 }
 
-async function applied(units: Parameters<typeof applyUnits>[0], session: Session) {
+async function applied(units: Parameters<typeof applyUnits>[0], { session, onWait }: Work) {
   const stop = new AbortController();
   void session.dependencies.untilStopped().then(() => stop.abort());
   const progress = await createProgress(session, units.length, 'contracts');
   try {
     const onDone = (rows: number) => progress.update({ done: rows, rows });
-    return await applyUnits(units, { concurrency, signal: stop.signal, onDone });
+    return await applyUnits(units, { concurrency, signal: stop.signal, onDone, onWait });
   } finally {
     progress.stop();
   }

@@ -9,6 +9,7 @@ import { limits } from '../../limits.ts';
 import type { CallInput, Operation } from '../../operations/operation.ts';
 import type { Mirrored, MirroredBody, MirroredKind } from '../../operations/mirror.ts';
 import { patiently } from '../patiently.ts';
+import type { OnWait } from '../patiently.ts';
 import type { Wanted } from './wanted.ts';
 
 export interface Pulled {
@@ -30,7 +31,7 @@ const rememberedCustomers = 16;
 
 export function createPullSource(
   billing: Billing,
-  { hasContracts, onWait }: { readonly hasContracts: boolean; readonly onWait: () => void },
+  { hasContracts, onWait }: { readonly hasContracts: boolean; readonly onWait: OnWait },
 ): PullSource {
   /** Beyond the documented operations only what was asked for. */
   const extra: ReadonlySet<OperationName> = new Set(hasContracts ? (['contracts.get'] as const) : []);
