@@ -66,10 +66,11 @@ export async function applyUnits(
   let outages = 0;
   let stoppedBy: BillingError | undefined;
 
-  const isOver = () => next >= units.length || stoppedBy !== undefined || signal.aborted;
+  const isOver = (index: number) =>
+    index >= workers || next >= units.length || stoppedBy !== undefined || signal.aborted;
 
   async function work(index: number): Promise<void> {
-    while (index < workers && !isOver()) {
+    while (!isOver(index)) {
       const unit = units[next];
       next += 1;
       if (unit !== undefined) keep(await sendPatiently(unit));
