@@ -109,7 +109,8 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     const grant = entries.find((each) => each.id === grantId);
     if (grant !== undefined && hasExpired(grant, context.now)) await expireRest(writer, grantId);
     await writer.finish();
-    await closeWallet(context, contract);
+    const invoices = await listInvoicesOfContract(context.tx, context.orgId, contract.id);
+    await closeWallet(context, contract, { entries: writer.entries, invoices });
     return { body: { data: wireEntry(reversal) } };
   },
 

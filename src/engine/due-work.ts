@@ -4,12 +4,12 @@ import { dateOf, startOfDay } from '../calculation/billing-period.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { closeExpiries, findContractDue, scheduleDrafts } from '../store/records/due-work.ts';
 import type { ContractDue, DueBy } from '../store/records/due-work.ts';
-import { findEarliestDraft } from '../store/records/invoices.ts';
+import { listDrafts } from '../store/records/invoices.ts';
 import { getContract } from './contract-lookup.ts';
 import { endContract } from './contracts.ts';
 import { topUpDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
-import { finalizeInvoice } from './invoices-finalize.ts';
+import { finalizeEarliest } from './invoices-finalize.ts';
 import type { FinalizedInvoice } from './invoices-finalize.ts';
 import { sweepExpired } from './settlement.ts';
 
@@ -115,11 +115,11 @@ function isBy(instant: Temporal.Instant | undefined, until: Temporal.Instant): i
 
 async function finalizeDue(context: CallContext, contract: Contract, by: DueBy): Promise<FinalizedInvoice[]> {
   const finalized: FinalizedInvoice[] = [];
-  for (;;) {
-    const draft = await findEarliestDraft(context.tx, context.orgId, contract.id);
-    if (draft === undefined || Temporal.PlainDate.compare(draft.invoiceDate, by.invoiceDate) > 0) return finalized;
-    finalized.push(await finalizeInvoice(context, contract, draft));
+  for (const draft of await listDrafts(context.tx, context.orgId, contract.id)) {
+    if (Temporal.PlainDate.compare(draft.invoiceDate, by.invoiceDate) > 0) break;
+    finalized.push(await finalizeEarliest(context, contract, draft));
   }
+  return finalized;
 }
 
 /** Usage before the expiry is settled, then the rest lapses; gives how many grants have come to their day. */

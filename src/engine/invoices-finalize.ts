@@ -5,13 +5,14 @@ import type { InvoiceDraft } from '../calculation/invoice-draft.ts';
 import { ConflictError } from '../errors.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { findCustomer } from '../store/records/customers.ts';
-import { findEarliestDraft, insertInvoiceLines, updateInvoice } from '../store/records/invoices.ts';
-import type { Invoice } from '../store/records/invoices.ts';
+import { findEarliestDraft, freezeInvoice } from '../store/records/invoices.ts';
+import type { FrozenInvoice, Invoice } from '../store/records/invoices.ts';
 import { takeInvoiceNumber } from '../store/records/organizations.ts';
-import { findInvoiceSendMethod } from '../store/records/plans.ts';
 import { isPaused } from './customers.ts';
+import { topUpDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
 import { frozenLines, tellOfInvoices } from './invoices-wire.ts';
+import { knownSendMethod } from './known-catalog.ts';
 import type { OpenBilling } from './open-billing.ts';
 import { closeWallet, settle } from './settlement.ts';
 import { wireTimestamp } from './wire.ts';
@@ -36,26 +37,41 @@ export async function finalizeInvoice(
 ): Promise<FinalizedInvoice> {
   refuseEarly(context, invoice);
   await refuseOutOfOrder(context, invoice);
+  await topUpDrafts(context, contract);
+  return await finalizeEarliest(context, contract, invoice);
+}
+
+/** The same of the earliest draft of a contract that lacks none; throws ConflictError before its day. */
+export async function finalizeEarliest(
+  context: CallContext,
+  contract: Contract,
+  invoice: Invoice,
+): Promise<FinalizedInvoice> {
+  refuseEarly(context, invoice);
   const { tx, orgId } = context;
   const number = legalNumber(await takeInvoiceNumber(tx, orgId));
-  const { billing } = await settle(context, contract, { numbers: new Map([[invoice.id, number]]) });
+  const numbers = new Map([[invoice.id, number]]);
+  const { billing, written } = await settle(context, contract, { numbers, hasDrafts: true });
   const draft = billing.drafts.get(invoice.id);
   if (draft === undefined) throw new TypeError(`invoice ${invoice.id} is open`);
-  await insertInvoiceLines(tx, orgId, { invoiceId: invoice.id, lines: frozenLines(invoice.id, draft) });
   const isHeld = isUncovered(contract, invoice, billing) || !(await isSentAutomatically(context, contract));
   const isSent = !isHeld && !(await isCustomerPaused(context, invoice.customerId));
-  await updateInvoice(tx, orgId, {
-    id: invoice.id,
+  const finalized: FrozenInvoice = {
+    ...invoice,
     number,
     ...outcomeOf(draft, invoice),
     totalCents: draft.totalCents,
     isHeld,
     finalizedAt: context.now,
     updatedAt: context.now,
-    ...(isSent ? { sentAt: context.now } : {}),
-  });
+    sentAt: isSent ? context.now : undefined,
+  };
+  await freezeInvoice(tx, orgId, finalized, frozenLines(invoice.id, draft));
   await tellOfInvoices(context, 'invoice.updated', [invoice.id]);
-  await closeWallet(context, contract);
+  await closeWallet(context, contract, {
+    entries: [...billing.entries, ...written],
+    invoices: billing.invoices.map((each) => (each.id === invoice.id ? finalized : each)),
+  });
   const { id, contractId, customerId, invoiceDate } = invoice;
   return { id, contractId, customerId, invoiceDate, number, draftNumber: invoice.number, totalCents: draft.totalCents };
 }
@@ -98,6 +114,6 @@ function isUncovered(contract: Contract, invoice: Invoice, { wallet, burnDown }:
   return burnDown.lines.some((line) => line.invoiceId === invoice.id && line.overageCents > 0n);
 }
 
-async function isSentAutomatically({ tx, orgId }: CallContext, contract: Contract): Promise<boolean> {
-  return (await findInvoiceSendMethod(tx, orgId, contract.planId)) !== 'manual';
+async function isSentAutomatically(context: CallContext, contract: Contract): Promise<boolean> {
+  return (await knownSendMethod(context, contract.planId)) !== 'manual';
 }

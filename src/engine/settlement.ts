@@ -9,14 +9,13 @@ import { expirationsDue, foldLedger } from '../calculation/ledger.ts';
 import type { LedgerEntry } from '../calculation/ledger.ts';
 import { planSettlement } from '../calculation/settlement-plan.ts';
 import type { Contract } from '../store/records/contracts.ts';
-import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import { listLedger } from '../store/records/ledger.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
-import { findMeters } from '../store/records/meters.ts';
 import { billingTermsOf, itemsOf } from './contract-terms.ts';
 import { topUpDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
+import { knownMeters } from './known-catalog.ts';
 import { createLedgerWriter, expireRest, ofGrant } from './ledger-writing.ts';
 import type { LedgerWriter } from './ledger-writing.ts';
 import { readOpenBilling } from './open-billing.ts';
@@ -25,6 +24,8 @@ import type { OpenBilling } from './open-billing.ts';
 export interface SettlementOptions {
   /** Numbers to name in descriptions, where an invoice is about to get another one. */
   readonly numbers?: ReadonlyMap<string, string>;
+  /** Whether drafts that are missing have been made at this instant. */
+  readonly hasDrafts?: boolean;
 }
 
 export interface Settlement {
@@ -44,7 +45,7 @@ export async function settle(
   contract: Contract,
   options: SettlementOptions = {},
 ): Promise<Settlement> {
-  await topUpDrafts(context, contract);
+  if (options.hasDrafts !== true) await topUpDrafts(context, contract);
   const billing = await readOpenBilling(context, contract);
   const plan = planSettlement(billing.burnDown.draws, billing.openDraws);
   const writer = createLedgerWriter(context, contract, billing.entries);
@@ -102,12 +103,14 @@ export async function returnCredits(
  * Lapses what is left in the wallet once the last invoice of an ended contract is finalized or cancelled (semantics 6): of
  * grants without an expiry, since all others lapse on their own day.
  */
-export async function closeWallet(context: CallContext, contract: Contract): Promise<void> {
-  if (billingTermsOf(contract).endDate === undefined) return;
-  const { tx, orgId } = context;
-  const writer = createLedgerWriter(context, contract, await listLedger(tx, orgId, contract.id));
-  await lapseLeftovers(writer, contract, await listInvoicesOfContract(tx, orgId, contract.id));
-  await writer.finish();
+export async function closeWallet(
+  context: CallContext,
+  contract: Contract,
+  { entries, invoices }: Pick<OpenBilling, 'entries' | 'invoices'>,
+): Promise<void> {
+  const writer = createLedgerWriter(context, contract, entries);
+  await lapseLeftovers(writer, contract, invoices);
+  if (writer.written.length > 0) await writer.finish();
 }
 
 /** Whether nothing of a contract can be billed any more: it has an end, and no invoice is open or still to come. */
@@ -171,12 +174,12 @@ async function lapseLeftovers(writer: LedgerWriter, contract: Contract, invoices
 
 /** Names the invoice and the meter of a draw (semantics 1). */
 async function descriptions(
-  { tx, orgId }: CallContext,
+  context: CallContext,
   contract: Contract,
   { billing, numbers }: { readonly billing: OpenBilling; readonly numbers: SettlementOptions['numbers'] },
 ): Promise<(draw: Pick<LedgerEntry, 'invoiceId' | 'lineKey'>) => string> {
   const meterIds = itemsOf(contract).flatMap((item) => item.meterId ?? []);
-  const meters = new Map((await findMeters(tx, orgId, [...new Set(meterIds)])).map((meter) => [meter.id, meter]));
+  const meters = new Map((await knownMeters(context, meterIds)).map((meter) => [meter.id, meter]));
   return ({ invoiceId = '', lineKey }) => {
     const number = numbers?.get(invoiceId) ?? billing.invoices.find((invoice) => invoice.id === invoiceId)?.number;
     const line = billing.drafts.get(invoiceId)?.lines.find((each) => each.lineKey === lineKey);

@@ -12,8 +12,9 @@ import { type MeterRules, mergeReadings, noDimensions } from '../calculation/usa
 import type { EventScan, ScannedEvent } from '../store/event-store.ts';
 import type { MeterSqlEvent, MeterSqlReading } from '../store/meter-sql.ts';
 import { listContractsOfCustomer } from '../store/records/contracts.ts';
-import { findMeters, type Meter } from '../store/records/meters.ts';
+import type { Meter } from '../store/records/meters.ts';
 import type { CallContext } from './handler.ts';
+import { knownMeters } from './known-catalog.ts';
 import { coveragesOf, takenBefore } from './usage-attribution.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 
@@ -90,10 +91,14 @@ async function meterWindows(
   options: MeteringOptions,
   ownerOf: (meterId: string) => Owner,
 ): Promise<MeteredUsage[]> {
-  const meters = await findMeters(context.tx, context.orgId, [...new Set(windows.map((window) => window.meterId))]);
+  const known = await knownMeters(
+    context,
+    windows.map((window) => window.meterId),
+  );
+  const meters = new Map(known.map((meter) => [meter.id, meter]));
   const metered = new Map<MeteringWindow, MeteredUsage>();
   for (const [meterId, group] of Map.groupBy(windows, (window) => window.meterId)) {
-    const meter = meters.find((each) => each.id === meterId);
+    const meter = meters.get(meterId);
     if (meter === undefined) throw new TypeError(`the meter ${meterId} of a contract is gone`);
     const scan = { meter, owner: ownerOf(meterId), segments: segmentsOf(group, options), options };
     if (meter.sql === null) await foldWindows(context, { scan, windows: group, metered });

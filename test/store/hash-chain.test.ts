@@ -4,7 +4,8 @@ import { migrations } from '../../src/store/migrations/index.ts';
 import { entryHash, hashOfHeads, invoiceHash, noHash } from '../../src/store/records/hash-chain.ts';
 import { insertLedgerEntry } from '../../src/store/records/ledger.ts';
 import type { NewLedgerEntry } from '../../src/store/records/ledger.ts';
-import { updateInvoice } from '../../src/store/records/invoices.ts';
+import type { FrozenLine } from '../../src/store/records/invoices.ts';
+import { findInvoice, freezeInvoice, updateInvoice } from '../../src/store/records/invoices.ts';
 import { at, contractRow, entryRow, invoiceRow } from './rows.ts';
 import { open, openFilled, useTestFile, withSqlite } from './test-file.ts';
 
@@ -110,13 +111,43 @@ describe('the seal of an invoice', () => {
     const now = Temporal.Instant.from(at);
     await store.write((tx) => updateInvoice(tx, 'org-a', { id: 'i1', isHeld: true, updatedAt: now }));
     expect((await read()).contentHash).toBe(noHash);
-    await store.write((tx) => updateInvoice(tx, 'org-a', { id: 'i1', finalizedAt: now, updatedAt: now }));
+    const end = Temporal.Instant.from('2026-02-01T00:00:00Z');
+    const frozen: FrozenLine[] = [
+      { ...frozenLine, id: 'l1' },
+      { ...frozenLine, id: 'l2', groupValues: { model: 'ü' } },
+    ];
+    await store.write(async (tx) => {
+      const draft = await findInvoice(tx, 'org-a', 'i1');
+      if (draft === undefined) throw new Error('it was written');
+      await freezeInvoice(tx, 'org-a', { ...draft, number: 'INV-1', finalizedAt: end }, frozen);
+    });
     const sealed = await read();
-    expect(sealed.contentHash).toBe(invoiceHash(sealed, []));
+    const lines = await store.read((tx) => tx.selectFrom('invoiceLines').selectAll().orderBy('position').execute());
+    expect([sealed.number, lines.map(({ id }) => id)]).toEqual(['INV-1', ['l1', 'l2']]);
+    expect(sealed.contentHash).toBe(invoiceHash(sealed, lines));
     const change = store.write((tx) => tx.updateTable('invoices').set({ contentHash: noHash }).execute());
     await expect(change).rejects.toMatchObject({ rule: 'appendOnly' });
   });
 });
+
+const frozenLine: Omit<FrozenLine, 'id'> = {
+  lineKey: 'key',
+  kind: 'metered',
+  name: 'Tokens',
+  description: 'Inference',
+  quantity: '3.5',
+  unitPrice: '0.0015',
+  unitPriceCents: 0n,
+  totalAmount: '0.00525',
+  totalCents: 1n,
+  serviceStart: Temporal.Instant.from('2026-01-01T00:00:00Z'),
+  serviceEnd: Temporal.Instant.from('2026-02-01T00:00:00Z'),
+  pricingId: undefined,
+  meterId: undefined,
+  productId: undefined,
+  groupValues: undefined,
+  grantId: undefined,
+};
 
 test('a database from before the seals gets them for what it holds, and refuses changes as before', async () => {
   withSqlite((database) => {

@@ -113,6 +113,19 @@ export async function listInvoicesOfContract(
   return rows.map(toInvoice);
 }
 
+/** The drafts of a contract in the order of their periods. */
+export async function listDrafts(tx: Transaction, orgId: string, contractId: string): Promise<readonly Invoice[]> {
+  const rows = await tx
+    .selectFrom('invoices')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .where('status', '=', drafted)
+    .orderBy('periodIndex')
+    .execute();
+  return rows.map(toInvoice);
+}
+
 /** The draft of a contract's earliest period that has one. */
 export async function findEarliestDraft(
   tx: Transaction,
@@ -160,49 +173,45 @@ export async function findTakenNumbers(
 
 export async function insertInvoices(tx: Transaction, orgId: string, invoices: readonly Invoice[]): Promise<void> {
   // One by one: a long backdated contract has more values than one statement may carry.
-  for (const { memo, paymentLink, ...invoice } of invoices) {
-    await tx
-      .insertInto('invoices')
-      .values({
-        ...invoice,
-        orgId,
-        memo: memo ?? null,
-        paymentLink: paymentLink ?? null,
-        periodStart: invoice.periodStart.toString(),
-        periodEnd: invoice.periodEnd.toString(),
-        invoiceDate: invoice.invoiceDate.toString(),
-        dueDate: invoice.dueDate.toString(),
-        latestPaymentDate: invoice.latestPaymentDate?.toString() ?? null,
-        finalizedAt: optionalInstantText(invoice.finalizedAt),
-        sentAt: optionalInstantText(invoice.sentAt),
-        createdAt: instantText(invoice.createdAt),
-        updatedAt: instantText(invoice.updatedAt),
-      })
-      .execute();
-  }
+  for (const invoice of invoices) await tx.insertInto('invoices').values(invoiceRow(orgId, invoice)).execute();
+}
+
+function invoiceRow(orgId: string, { memo, paymentLink, ...invoice }: Invoice) {
+  return {
+    ...invoice,
+    orgId,
+    memo: memo ?? null,
+    paymentLink: paymentLink ?? null,
+    periodStart: invoice.periodStart.toString(),
+    periodEnd: invoice.periodEnd.toString(),
+    invoiceDate: invoice.invoiceDate.toString(),
+    dueDate: invoice.dueDate.toString(),
+    latestPaymentDate: invoice.latestPaymentDate?.toString() ?? null,
+    finalizedAt: optionalInstantText(invoice.finalizedAt),
+    sentAt: optionalInstantText(invoice.sentAt),
+    createdAt: instantText(invoice.createdAt),
+    updatedAt: instantText(invoice.updatedAt),
+  };
 }
 
 export interface InvoiceChanges {
-  readonly number?: string;
   readonly periodEnd?: Temporal.PlainDate;
   readonly status?: InvoiceStatus;
   readonly invoiceDate?: Temporal.PlainDate;
   readonly dueDate?: Temporal.PlainDate;
-  readonly totalCents?: bigint;
   readonly latestPaymentDate?: Temporal.PlainDate;
-  readonly finalizedAt?: Temporal.Instant;
   readonly sentAt?: Temporal.Instant;
   readonly isHeld?: boolean;
   readonly updatedAt: Temporal.Instant;
 }
 
-/** After finalization the database refuses changes of number, amount and dates. Finalizing seals them, with the lines. */
+/** After finalization the database refuses changes of dates. */
 export async function updateInvoice(
   tx: Transaction,
   orgId: string,
   { id, ...changes }: InvoiceChanges & { readonly id: string },
 ): Promise<void> {
-  const { periodEnd, invoiceDate, dueDate, latestPaymentDate, finalizedAt, sentAt, updatedAt, ...plain } = changes;
+  const { periodEnd, invoiceDate, dueDate, latestPaymentDate, sentAt, updatedAt, ...plain } = changes;
   await tx
     .updateTable('invoices')
     .set({
@@ -212,23 +221,37 @@ export async function updateInvoice(
       ...(invoiceDate === undefined ? {} : { invoiceDate: invoiceDate.toString() }),
       ...(dueDate === undefined ? {} : { dueDate: dueDate.toString() }),
       ...(latestPaymentDate === undefined ? {} : { latestPaymentDate: latestPaymentDate.toString() }),
-      ...(finalizedAt === undefined ? {} : { finalizedAt: instantText(finalizedAt) }),
       ...(sentAt === undefined ? {} : { sentAt: instantText(sentAt) }),
     })
     .where('orgId', '=', orgId)
     .where('id', '=', id)
     .execute();
-  if (finalizedAt !== undefined) await sealInvoice(tx, orgId, id);
 }
 
-async function sealInvoice(tx: Transaction, orgId: string, id: string): Promise<void> {
-  const ofInvoice = tx.selectFrom('invoices').selectAll().where('orgId', '=', orgId).where('id', '=', id);
-  const ofLines = tx.selectFrom('invoiceLines').selectAll().where('orgId', '=', orgId).where('invoiceId', '=', id);
-  const contentHash = invoiceHash(
-    await ofInvoice.executeTakeFirstOrThrow(),
-    await ofLines.orderBy('position').execute(),
-  );
-  await tx.updateTable('invoices').set({ contentHash }).where('orgId', '=', orgId).where('id', '=', id).execute();
+/** An invoice as it stands once it is finalized. */
+export type FrozenInvoice = Invoice & { readonly finalizedAt: Temporal.Instant };
+
+/**
+ * Finalizes a draft: writes its lines in the order given and what it comes to, sealed together. Number, amount, dates and
+ * lines can never be changed afterwards: the database refuses it.
+ */
+export async function freezeInvoice(
+  tx: Transaction,
+  orgId: string,
+  invoice: FrozenInvoice,
+  lines: readonly FrozenLine[],
+): Promise<void> {
+  const lineRows = lines.map((line, position) => lineRow(orgId, invoice.id, { ...line, position }));
+  if (lineRows.length > 0) await tx.insertInto('invoiceLines').values(lineRows).execute();
+  const row = invoiceRow(orgId, invoice);
+  const { number, status, totalCents, isHeld, latestPaymentDate, finalizedAt, sentAt, updatedAt } = row;
+  const contentHash = invoiceHash(row, lineRows);
+  await tx
+    .updateTable('invoices')
+    .set({ number, status, totalCents, isHeld, latestPaymentDate, finalizedAt, sentAt, updatedAt, contentHash })
+    .where('orgId', '=', orgId)
+    .where('id', '=', invoice.id)
+    .execute();
 }
 
 /** Marks as sent what waited for a customer's resumption: finalized, standing, and not kept back for another reason. */
@@ -264,31 +287,19 @@ export async function listInvoiceLines(
   return rows.map(toInvoiceLine);
 }
 
-/** Freezes the lines of an invoice, in the order given. */
-export async function insertInvoiceLines(
-  tx: Transaction,
-  orgId: string,
-  { invoiceId, lines }: { readonly invoiceId: string; readonly lines: readonly FrozenLine[] },
-): Promise<void> {
-  if (lines.length === 0) return;
-  await tx
-    .insertInto('invoiceLines')
-    .values(
-      lines.map((line, position) => ({
-        ...line,
-        orgId,
-        invoiceId,
-        position,
-        serviceStart: instantText(line.serviceStart),
-        serviceEnd: instantText(line.serviceEnd),
-        pricingId: line.pricingId ?? null,
-        meterId: line.meterId ?? null,
-        productId: line.productId ?? null,
-        groupValues: line.groupValues === undefined ? null : JSON.stringify(line.groupValues),
-        grantId: line.grantId ?? null,
-      })),
-    )
-    .execute();
+function lineRow(orgId: string, invoiceId: string, line: FrozenLine & { readonly position: number }) {
+  return {
+    ...line,
+    orgId,
+    invoiceId,
+    serviceStart: instantText(line.serviceStart),
+    serviceEnd: instantText(line.serviceEnd),
+    pricingId: line.pricingId ?? null,
+    meterId: line.meterId ?? null,
+    productId: line.productId ?? null,
+    groupValues: line.groupValues === undefined ? null : JSON.stringify(line.groupValues),
+    grantId: line.grantId ?? null,
+  };
 }
 
 function filtered(tx: Transaction, orgId: string, filter: InvoiceFilter) {

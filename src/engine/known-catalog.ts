@@ -1,0 +1,46 @@
+/**
+ * What is read of the catalog for one contract after another, read once for each call: what a meter counts and how a plan
+ * sends its invoices is changed by no call that bills.
+ */
+
+import { findMeters } from '../store/records/meters.ts';
+import type { Meter } from '../store/records/meters.ts';
+import { findInvoiceSendMethod } from '../store/records/plans.ts';
+import type { CallContext } from './handler.ts';
+
+type CatalogContext = Pick<CallContext, 'tx' | 'orgId'>;
+
+interface KnownCatalog {
+  readonly meters: Map<string, Meter>;
+  readonly sendMethods: Map<string, string | undefined>;
+}
+
+/** By the context and not by its transaction, which may be shared with calls that change the catalog. */
+const known = new WeakMap<CatalogContext, KnownCatalog>();
+
+/** The meters among these ids, each once, archived ones too. */
+export async function knownMeters(context: CatalogContext, ids: readonly string[]): Promise<readonly Meter[]> {
+  const { meters } = catalogOf(context);
+  const distinct = [...new Set(ids)];
+  const unknown = distinct.filter((id) => !meters.has(id));
+  for (const meter of await findMeters(context.tx, context.orgId, unknown)) meters.set(meter.id, meter);
+  return distinct.flatMap((id) => meters.get(id) ?? []);
+}
+
+/** How invoices of a plan are sent; undefined for an id that the organization does not have. */
+export async function knownSendMethod(context: CatalogContext, planId: string): Promise<string | undefined> {
+  const { sendMethods } = catalogOf(context);
+  if (!sendMethods.has(planId)) {
+    sendMethods.set(planId, await findInvoiceSendMethod(context.tx, context.orgId, planId));
+  }
+  return sendMethods.get(planId);
+}
+
+function catalogOf(context: CatalogContext): KnownCatalog {
+  let catalog = known.get(context);
+  if (catalog === undefined) {
+    catalog = { meters: new Map(), sendMethods: new Map() };
+    known.set(context, catalog);
+  }
+  return catalog;
+}
