@@ -27,7 +27,8 @@ export const limits = {
   /** semantics 5: decimal strings for prices and quantities */
   decimalIntegerDigits: 15,
   decimalFractionDigits: 12,
-  /** our choice: the longest fraction of a number inside an event (the shortest form of any everyday double fits) */
+  /** our choice: digits before and after the point of a number inside an event (ids of 64 bits and everyday doubles fit) */
+  eventIntegerDigits: 40,
   eventFractionDigits: 40,
   /** semantics 1 */
   eventsPerBatch: 10_000,

@@ -36,7 +36,7 @@ const numberPattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,9}))?$/;
 const safeInteger = 10 ** limits.decimalIntegerDigits;
 
 /**
- * The exact value of a JSON number or of a text that is one (`"20"` is 20); undefined for anything else, and for 10^15 or
+ * The exact value of a JSON number or of a text that is one (`"20"` is 20); undefined for anything else, and for 10^40 or
  * more or for more than `limits.eventFractionDigits` decimals, which a meter skips (semantics 8; the bounds are our choice).
  */
 export function quantityOf(value: PropertyValue): Big | undefined {
@@ -49,7 +49,7 @@ export function skipReasonOf(value: PropertyValue): string | undefined {
   if (scaledValueOf(value) !== undefined) return undefined;
   const text = numberTextOf(value);
   if (text === undefined || !numberPattern.test(text)) return 'is not a number';
-  return `is out of range: 1e${limits.decimalIntegerDigits} or more, or more than ${limits.eventFractionDigits} decimals`;
+  return `is out of range: 1e${limits.eventIntegerDigits} or more, or more than ${limits.eventFractionDigits} decimals`;
 }
 
 /** An empty aggregation; SUM, MAX and MIN of no value are 0 (semantics 8). */
@@ -170,7 +170,7 @@ function parseScaled(text: string): ScaledValue | undefined {
   const digits = trimZeros(`${whole}${fraction}`);
   if (digits.text === '') return { coefficient: 0n, scale: 0 };
   const scale = fraction.length - Number(exponent) - digits.trailing;
-  if (scale > limits.eventFractionDigits || digits.text.length - scale > limits.decimalIntegerDigits) return undefined;
+  if (scale > limits.eventFractionDigits || digits.text.length - scale > limits.eventIntegerDigits) return undefined;
   const coefficient = BigInt(`${sign}${digits.text}`);
   return scale >= 0 ? { coefficient, scale } : { coefficient: coefficient * 10n ** BigInt(-scale), scale: 0 };
 }

@@ -51,7 +51,7 @@ export function budgetUse(caps: BudgetCaps, consumedCents: bigint, creditRateCen
 /**
  * How many cents of credits a budget lets its dimension use: the lower of its caps, a fraction of a cent dropped.
  * Undefined without a cap. A cap in credits caps nothing on a contract that has no credit rate, since there nothing is
- * counted in credits (our choice).
+ * counted in credits (our choice), but for a cap of 0, which is 0 at any rate.
  */
 export function budgetCapCents(caps: BudgetCaps, creditRateCents: bigint | undefined): bigint | undefined {
   const [first, ...rest] = capsInCents(caps, creditRateCents);
@@ -75,8 +75,10 @@ function capsInCents(caps: BudgetCaps, creditRateCents: bigint | undefined): Big
   if (caps.maxCreditsCents !== undefined && caps.maxCreditsCents !== null) {
     found.push(decimalOfInteger(caps.maxCreditsCents));
   }
-  if (caps.maxCredits !== undefined && caps.maxCredits !== null && creditRateCents !== undefined) {
-    found.push(decimal(caps.maxCredits).times(decimalOfInteger(creditRateCents)));
+  if (caps.maxCredits !== undefined && caps.maxCredits !== null) {
+    const credits = decimal(caps.maxCredits);
+    if (creditRateCents !== undefined) found.push(credits.times(decimalOfInteger(creditRateCents)));
+    else if (credits.eq(zero)) found.push(zero);
   }
   return found;
 }

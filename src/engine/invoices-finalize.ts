@@ -3,6 +3,7 @@
 import { startOfDay } from '../calculation/billing-period.ts';
 import type { InvoiceDraft } from '../calculation/invoice-draft.ts';
 import { ConflictError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { findCustomer } from '../store/records/customers.ts';
 import { findEarliestDraft, freezeInvoice } from '../store/records/invoices.ts';
@@ -27,8 +28,8 @@ export type FinalizedInvoice = Pick<
 
 /**
  * Finalizes a draft: credits are settled, the legal number is taken, lines are frozen, and the invoice is sent unless the
- * customer is paused or it is kept back. Throws ConflictError before its day, and while an earlier draft of the contract is
- * open: credits go to periods in their order.
+ * customer is paused or it is kept back. Throws ConflictError before its day, while an earlier draft of the contract is
+ * open, since credits go to periods in their order, and for an amount beyond `limits.centsMaximum`.
  */
 export async function finalizeInvoice(
   context: CallContext,
@@ -54,6 +55,7 @@ export async function finalizeEarliest(
   const { billing, written } = await settle(context, contract, { numbers, hasDrafts: true });
   const draft = billing.drafts.get(invoice.id);
   if (draft === undefined) throw new TypeError(`invoice ${invoice.id} is open`);
+  refuseTooLarge(invoice, draft);
   const isHeld = isUncovered(contract, invoice, billing) || !(await isSentAutomatically(context, contract));
   const isSent = !isHeld && !(await isCustomerPaused(context, invoice.customerId));
   const finalized: FrozenInvoice = {
@@ -98,6 +100,17 @@ function refuseEarly({ now, finalizationGraceHours }: CallContext, invoice: Invo
   throw new ConflictError(`invoice ${invoice.number} cannot be finalized before ${wireTimestamp(due)}`, {
     hint: 'usage of its period may still come in; finalize it from then on',
   });
+}
+
+/** A draft shows whatever prices and events come to; what is kept for ever has a size (security 8, SEC-71). */
+function refuseTooLarge(invoice: Invoice, draft: InvoiceDraft): void {
+  const amounts = [draft.totalCents, ...draft.lines.flatMap((line) => [line.totalCents, line.unitPriceCents])];
+  const tooLarge = amounts.find((cents) => cents > limits.centsMaximum || cents < -limits.centsMaximum);
+  if (tooLarge === undefined) return;
+  throw new ConflictError(
+    `invoice ${invoice.number} cannot be finalized over ${tooLarge} cents, more than ${limits.centsMaximum}`,
+    { hint: 'correct the events of its period, or cancel it' },
+  );
 }
 
 async function refuseOutOfOrder({ tx, orgId }: CallContext, invoice: Invoice): Promise<void> {

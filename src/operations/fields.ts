@@ -119,7 +119,9 @@ export const decimalInput = z
 export const dateInput = z
   .string()
   .max(10, 'must be a date such as 2026-03-01')
-  .refine(isCalendarDate, 'must be a date of the calendar such as 2026-03-01')
+  .refine(isCalendarDate, {
+    error: ({ input }) => yearWords(input) ?? 'must be a date of the calendar such as 2026-03-01',
+  })
   .meta({ type: 'string', format: 'date' });
 
 /** A date-time of RFC 3339 with any offset; comes out in UTC with milliseconds (semantics 2). */
@@ -128,7 +130,12 @@ export const timestampInput = z
   .check((payload) => {
     const timestamp = utcTimestamp(payload.value);
     if (timestamp !== undefined) payload.value = timestamp;
-    else payload.issues.push({ code: 'custom', message: timestampWords, input: payload.value });
+    else
+      payload.issues.push({
+        code: 'custom',
+        message: yearWords(payload.value) ?? timestampWords,
+        input: payload.value,
+      });
   })
   .meta({ type: 'string', format: 'date-time' });
 
@@ -139,10 +146,20 @@ export const dateOrTimestampInput = z
   .string()
   .max(40)
   .refine((value) => isCalendarDate(value) || utcTimestamp(value) !== undefined, {
-    error: 'must be a date such as 2026-03-01 or a date-time with an offset',
+    error: ({ input }) => yearWords(input) ?? 'must be a date such as 2026-03-01 or a date-time with an offset',
   })
   .transform((value) => (isCalendarDate(value) ? `${value}T00:00:00.000Z` : (utcTimestamp(value) ?? value)))
   .meta({ type: 'string', description: 'A date (00:00 UTC of it) or a date-time.' });
+
+/** What to say of a date that only its year spoils; undefined for any other text. */
+function yearWords(value: unknown): string | undefined {
+  const [, year, rest] = /^(\d{4})(-\d{2}-\d{2}.*)$/.exec(String(value)) ?? [];
+  if (year === undefined || (Number(year) >= limits.firstYear && Number(year) <= limits.lastYear)) return undefined;
+  // A leap year stands in, so that 29 February is not what spoils it.
+  const inRange = `2000${rest}`;
+  if (!isCalendarDate(inRange) && utcTimestamp(inRange) === undefined) return undefined;
+  return `must be in the years ${limits.firstYear} to ${limits.lastYear}`;
+}
 
 const dateForm = /^(\d{4})-(\d{2})-(\d{2})$/;
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

@@ -30,11 +30,11 @@ import { checkQuestion, costFields } from './usage-question.ts';
 
 export type EventPropertyValue = string | boolean | null | ExactNumber;
 
-/** A primitive; numbers have at most 15 digits before and 40 after the point (semantics 8, our choice of the bounds). */
+/** A primitive; numbers have at most 40 digits before and 40 after the point (semantics 8, our choice of the bounds). */
 const propertyValue = z
   .custom<EventPropertyValue>(isPrimitive, { error: 'must be a text, number, boolean or null' })
   .refine((value) => !isExactNumber(value) || isSmallEnough(textOfNumber(value)), {
-    error: 'must be a number below 1e15 with at most 40 decimals',
+    error: 'must be a number below 1e40 with at most 40 decimals',
   })
   .refine((value) => typeof value !== 'string' || value.length <= limits.eventPropertyValueCharacters, {
     error: `must have at most ${limits.eventPropertyValueCharacters} characters`,
@@ -59,7 +59,7 @@ export function isSmallEnough(number: string): boolean {
   const integerDigits = (match[1]?.length ?? 0) - leadingZeros + exponent;
   const significantFraction = fraction.replace(/0+$/, '');
   return (
-    integerDigits <= limits.decimalIntegerDigits && significantFraction.length - exponent <= limits.eventFractionDigits
+    integerDigits <= limits.eventIntegerDigits && significantFraction.length - exponent <= limits.eventFractionDigits
   );
 }
 

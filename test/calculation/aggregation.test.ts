@@ -36,6 +36,9 @@ describe('a value', () => {
     [`0.1${'0'.repeat(60)}`, '0.1'],
     [`0.${'0'.repeat(39)}1`, `0.${'0'.repeat(39)}1`],
     ['999999999999999', '999999999999999'],
+    [1e15, '1000000000000000'],
+    [exactNumber('9007199254740993'), '9007199254740993'],
+    [`-${'9'.repeat(40)}`, `-${'9'.repeat(40)}`],
   ])('of %j is %s', (value, expected) => {
     const quantity = quantityOf(value);
     expect(quantity === undefined ? undefined : decimalText(quantity)).toBe(expected);
@@ -57,8 +60,8 @@ describe('a value', () => {
     true,
     false,
     null,
-    1e15,
-    '1000000000000000',
+    1e40,
+    `1${'0'.repeat(40)}`,
     '1e999999999',
     '1e99999999999',
     `0.${'0'.repeat(40)}1`,

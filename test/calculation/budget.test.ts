@@ -13,6 +13,7 @@ describe('budget use', () => {
     ['a cap of 0', { maxCreditsCents: 0n }, 0n, 10n, '0', '100', true],
     ['no cap', { maxCredits: null, maxCreditsCents: null }, 5000n, 10n, '500', '0', false],
     ['no credit rate', { maxCredits: '1' }, 5000n, undefined, '0', '0', false],
+    ['a cap of 0 credits without a credit rate', { maxCredits: '0' }, 0n, undefined, '0', '100', true],
     ['a cap in parts of a cent', { maxCredits: '0.35' }, 3n, 10n, '0.3', '85.71', false],
     ['thirds', { maxCreditsCents: 3n }, 2n, 3n, '0.666667', '66.67', false],
   ])('of %s', (_, caps, cents, rate, units, percent, isReached) => {
@@ -30,6 +31,7 @@ describe('budget use', () => {
     [{ maxCredits: '2', maxCreditsCents: 30n }, 10n, 20n],
     [{ maxCredits: '4', maxCreditsCents: 30n }, 10n, 30n],
     [{ maxCredits: '4' }, undefined, undefined],
+    [{ maxCredits: '0' }, undefined, 0n],
   ])('%o at %s cents a credit lets credits pay %s cents', (caps, rate, cents) => {
     expect(budgetCapCents(caps, rate)).toBe(cents);
   });

@@ -45,7 +45,7 @@ describe('the event that decides', () => {
 
 test('an event is counted, skipped, without the key or not matched, and is one of these alone', () => {
   const trace = traced(meter('SUM', { eventTypeFilter: { include: ['call'], exclude: [] } }), [
-    ...tokens(5, 'many', true, '1e15', 0.5),
+    ...tokens(5, 'many', true, '1e40', 0.5),
     { properties: {} },
     { eventName: 'other', properties: { tokens: 1 } },
   ]);
@@ -58,12 +58,12 @@ test('an event is counted, skipped, without the key or not matched, and is one o
 });
 
 test('a skipped event says why', () => {
-  const { skipped } = traced(meter('SUM'), tokens('many', null, '1e15', `0.${'0'.repeat(40)}1`, '12'));
+  const { skipped } = traced(meter('SUM'), tokens('many', null, '1e40', `0.${'0'.repeat(40)}1`, '12'));
   expect(skipped.map(({ idempotencyKey, reason }) => `${idempotencyKey} ${reason}`)).toEqual([
     'e1 is not a number',
     'e2 is not a number',
-    'e3 is out of range: 1e15 or more, or more than 40 decimals',
-    'e4 is out of range: 1e15 or more, or more than 40 decimals',
+    'e3 is out of range: 1e40 or more, or more than 40 decimals',
+    'e4 is out of range: 1e40 or more, or more than 40 decimals',
   ]);
 });
 

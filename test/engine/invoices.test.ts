@@ -220,6 +220,17 @@ describe('finalization', () => {
     expect(await finalize(world, await endOfMarch())).toMatchObject({ status: 'Paid', totalCents: 0 });
   });
 
+  test('over more than 10^15 cents is refused, and leaves the draft to be cancelled', async () => {
+    await use(world, acme, { tokens: '9007199254740993', at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+    const draft = await invoiceAt(world, acme, 0);
+    expect(draft.totalCents).toEqual(JSON.rawJSON('9007199254740993'));
+    expect(await act('invoices.finalize', draft.id)).toBe(
+      `409 invoice ${draft.invoiceNumber} cannot be finalized over 9007199254740993 cents, more than 1000000000000000`,
+    );
+    expect(await act('invoices.cancel', draft.id)).toBe('accepted');
+  });
+
   test('a second time changes nothing', async () => {
     const id = await endOfMarch();
     const first = await finalize(world, id);

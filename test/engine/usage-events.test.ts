@@ -40,7 +40,8 @@ describe('sending an event', () => {
   });
 
   test('keeps everything that was sent, the digits of numbers too', async () => {
-    const properties = { price: JSON.rawJSON('1.10'), model: 'large', isCached: true, region: null };
+    const [price, trace] = [JSON.rawJSON('1.10'), JSON.rawJSON('18446744073709551617')];
+    const properties = { price, trace, model: 'large', isCached: true, region: null };
     const sent = { idempotencyKey: 'k1', timestamp: '2026-03-01T00:00:00+02:00', properties };
     await ingest({ externalCustomerId: 'acme', ...sent });
     expect(await events()).toEqual([

@@ -7,6 +7,7 @@ import {
   centsInput,
   creditsInput,
   dateInput,
+  dateOrTimestampInput,
   decimalInput,
   emailInput,
   membersInput,
@@ -153,6 +154,20 @@ describe('date-times carry an offset and come out in UTC', () => {
   ])('%s -> %s', (literal, expected) => {
     expect(utcTimestamp(literal)).toBe(expected);
     expect(accepts(timestampInput, literal)).toBe(expected !== undefined);
+  });
+});
+
+describe('a date that only its year spoils is told the years', () => {
+  const years = 'must be in the years 2000 to 2100';
+  test.each([
+    [dateInput, '1999-12-31', years],
+    [dateInput, '2104-02-29', years],
+    [dateInput, '1999-02-30', 'must be a date of the calendar such as 2026-03-01'],
+    [timestampInput, '1970-01-01T00:00:00Z', years],
+    [timestampInput, '1970-01-01T00:00:00', 'must be a date-time with an offset, such as 2026-03-01T00:00:00Z'],
+    [dateOrTimestampInput, '2101-01-01', years],
+  ])('%# %s', (field, literal, words) => {
+    expect(field.safeParse(literal).error?.issues[0]?.message).toBe(words);
   });
 });
 
