@@ -43,10 +43,11 @@ export async function loadEventOwners(
   { tx, orgId }: Pick<CallContext, 'tx' | 'orgId'>,
   customerIds: readonly string[],
 ): Promise<EventOwners> {
-  const contracts = Map.groupBy(await listContractSpans(tx, orgId, customerIds), (contract) => contract.customerId);
-  const periods = Map.groupBy(await listFinalizedPeriods(tx, orgId, customerIds), (period) => period.contractId);
-  const meterIds = [...contracts.values()]
-    .flat()
+  const spans = await listContractSpans(tx, orgId, customerIds);
+  const contracts = Map.groupBy(spans, (contract) => contract.customerId);
+  const contractIds = spans.map(({ id }) => id);
+  const periods = Map.groupBy(await listFinalizedPeriods(tx, orgId, contractIds), (period) => period.contractId);
+  const meterIds = spans
     .filter((contract) => periods.has(contract.id))
     .flatMap((contract) => billingTermsOf(contract).items.flatMap((item) => item.meterId ?? []));
   const meters = new Map((await findMeters(tx, orgId, [...new Set(meterIds)])).map((meter) => [meter.id, meter]));

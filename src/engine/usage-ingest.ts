@@ -176,7 +176,8 @@ async function exhaustBudgets(
 ): Promise<void> {
   const { tx, orgId } = context;
   const byCustomer = Map.groupBy(incoming, ({ event }) => event.customerId);
-  const armed = await listArmedBudgets(tx, orgId, [...byCustomer.keys()]);
+  const contractIds = [...byCustomer.keys()].flatMap((id) => owners.contractsOf(id).map((contract) => contract.id));
+  const armed = await listArmedBudgets(tx, orgId, contractIds);
   if (armed.length === 0) return;
   for (const [customerId, own] of byCustomer) {
     for (const { id } of owners.contractsOf(customerId)) {

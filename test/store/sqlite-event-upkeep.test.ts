@@ -48,6 +48,7 @@ beforeEach(async () => {
       );
       await store.write((tx) => store.events.append(tx, 'org-a', events, () => true));
     }
+    await store.write((tx) => store.events.append(tx, 'org-a', [eventOf('alone')], () => true));
     await read(store);
   });
 });
@@ -148,6 +149,35 @@ test("two processes that write in turn find each other's keys", async () => {
   }
   await one.close();
   await other.close();
+  expect(await faults()).toEqual([]);
+});
+
+test('keys that came at once are found in their batch, by a process that did not send them, and when they are absorbed', async () => {
+  const keys = Array.from({ length: 20 }, (_, index) => `once-${index % 15}`);
+  for (let round = 0; round < 6; round += 1) {
+    const events = keys.map((key) => eventOf(`${key}-${round}`));
+    const first = await using((store) => store.write((tx) => store.events.append(tx, 'org-a', events, () => true)));
+    expect(first).toEqual(keys.map((_, index) => (index < 15 ? 'new' : 'same')));
+    const again = await using((store) =>
+      store.write(async (tx) => {
+        const outcomes = [];
+        for (const event of events) outcomes.push(...(await store.events.append(tx, 'org-a', [event], () => true)));
+        return outcomes;
+      }),
+    );
+    expect(new Set(again)).toEqual(new Set(['same']));
+  }
+  expect(await faults()).toEqual([]);
+});
+
+test('an event that is new and replaced at once is read where it went', async () => {
+  const versions = [0, 1, 2].map((tokens) =>
+    eventOf('moved', { timestampEpochMs: 5 * day + tokens, propertiesJson: `{"model":"moved","tokens":${tokens}}` }),
+  );
+  const outcomes = await using((store) => store.write((tx) => store.events.append(tx, 'org-a', versions, () => true)));
+  expect(outcomes).toEqual(['new', 'replaced', 'replaced']);
+  const [readings] = await using((store) => read(store));
+  expect(readings?.find(({ groupValues }) => groupValues['model'] === 'moved')).toMatchObject({ count: 1 });
   expect(await faults()).toEqual([]);
 });
 

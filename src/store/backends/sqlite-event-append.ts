@@ -33,6 +33,10 @@ const insertNew = `INSERT INTO "events" ("seq", "idempotencyKey", "id", "custome
 const updateEffective = `UPDATE "events" SET ("id", "customerSeq", "contractSeq", "nameId", "timestampEpochMs",
   "propertiesJson", "receivedAtEpochMs", "isLate", "version") = (?, ?, ?, ?, ?, ?, ?, ?, "version" + 1) WHERE "seq" = ?`;
 
+/** One statement for all that are new, as they stand after the last of a call. */
+const enterTail =
+  'INSERT INTO "eventTail" SELECT "customerSeq", "timestampEpochMs", "seq" FROM "events" WHERE "seq" >= ?';
+
 interface Appender {
   readonly connection: SqliteConnection;
   readonly keys: SqliteEventKeys;
@@ -50,9 +54,9 @@ export async function appendEvents(
   const keyHash = createKeyHash(orgId);
   const seqs = createSeqs(connection, orgId);
   const insert = connection.prepare(insertNew);
-  const intoTail = connection.prepare('INSERT INTO "eventTail" VALUES (?, ?, ?)');
   const superseded: EventPlace[] = [];
-  let next = Number(connection.prepare('SELECT max("seq") AS "last" FROM "events"').get()?.['last'] ?? 0n) + 1;
+  const first = Number(connection.prepare('SELECT max("seq") AS "last" FROM "events"').get()?.['last'] ?? 0n) + 1;
+  let next = first;
 
   const insertOne = (event: NewEvent, hash: number): void => {
     const { customerSeq, contractSeq, nameId } = seqs(event);
@@ -61,7 +65,6 @@ export async function appendEvents(
     insert.run(next, event.idempotencyKey, event.id, customerSeq, contractSeq, nameId, timestampEpochMs,
       event.propertiesJson, receivedAtEpochMs, isLate); // prettier-ignore
     keys.add(hash, next);
-    intoTail.run(customerSeq, timestampEpochMs, next);
     next += 1;
   };
 
@@ -73,7 +76,7 @@ export async function appendEvents(
       .prepare(updateEffective)
       .run(event.id, customerSeq, contractSeq, nameId, timestampEpochMs, event.propertiesJson, receivedAtEpochMs,
         isLate, place.eventSeq); // prettier-ignore
-    superseded.push(place);
+    if (place.eventSeq < first) superseded.push(place);
   };
 
   const outcomes: AppendOutcome[] = [];
@@ -89,6 +92,10 @@ export async function appendEvents(
       replace(known.place, event);
       outcomes.push('replaced');
     } else outcomes.push('refused');
+  }
+  if (next > first) {
+    connection.prepare(enterTail).run(first);
+    keys.keep(Math.ceil(thresholds.longestTail / 32));
   }
   returnToTail(connection, superseded);
   keepUp({ connection, keys, thresholds }, outcomes);

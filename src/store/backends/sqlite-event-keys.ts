@@ -1,20 +1,28 @@
 /**
- * Which event has a key, without an index over random keys. Those of the newest events stand in a small table; absorbed they
- * lie in sorted runs that grow by merging, each row of a run a piece with its first hash. A process that sends many keys
- * holds a filter over all of them, and asks the tables only about the few that it cannot rule out.
+ * Which event has a key, without an index over random keys. Those of the newest events stand in a small table, or in a run of
+ * their own where many came at once; absorbed they lie in sorted runs that grow by merging, each row of a run a piece with
+ * its first hash. A process that sends many keys holds a filter over all of them, and asks the tables only about the few that
+ * it cannot rule out.
  */
 
 import { createKeyHashes } from '../key-hash.ts';
 import { createKeyFilter } from '../key-filter.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
+import { plainRows } from './sqlite-event-segments.ts';
 
 export interface SqliteEventKeys {
   /** Before the keys of a call are asked for: `count` of them. Belongs into a transaction for writing. */
   readonly prepare: (count: number) => void;
   /** The seqs of events that may have the key; their rows say which does. Empty for certain when it is new. */
   readonly candidates: (hash: number) => readonly number[];
+  /** Known to `candidates` at once, and to others by `keep`. */
   readonly add: (hash: number, eventSeq: number) => void;
-  /** Moves what the small table holds into runs. */
+  /**
+   * Writes the keys that were added since `prepare`: `leastRun` and more as a run, since a table in the order of hashes would
+   * change a page for nearly each of them.
+   */
+  readonly keep: (leastRun: number) => void;
+  /** Makes one run of what the small table and the fresh runs hold. */
   readonly absorb: () => void;
 }
 
@@ -23,6 +31,8 @@ const piece = 1024;
 const mergedRuns = 8;
 /** Runs of about a million keys stay as they are: a larger merge would hold up a write for a second. */
 const highestLevel = 2;
+/** The level of runs that are absorbed as the small table is. */
+const fresh = -1;
 /** Taken out of the small table at once, where all keys stand in it: after an upgrade, or when they are made anew. */
 const longestRun = 2 ** 20;
 
@@ -44,6 +54,7 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
   let asked = 0;
   const keyHash = createKeyHashes();
   let runs: readonly bigint[] = [];
+  const added = new Map<number, number[]>();
 
   function one(sql: string, ...values: bigint[]): bigint {
     return (Object.values(connection.prepare(sql).get(...values) ?? {})[0] as bigint | null) ?? 0n;
@@ -56,6 +67,7 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
     const { handleCount: handle, transactionCount: transaction } = connection;
     if (seen.handle !== handle) filter = undefined;
     runs = listRuns();
+    added.clear();
     asked += count;
     if (filter === undefined) {
       const known = Number(lastSeq());
@@ -94,10 +106,9 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
 
   function candidates(hash: number): readonly number[] {
     if (filter !== undefined && !filter.mayHave(hash)) return [];
-    const found = connection
-      .prepare('SELECT "eventSeq" FROM "eventKeyTail" WHERE "hash" = ?')
-      .all(hash)
-      .map((row) => Number(row['eventSeq']));
+    const found = [...(added.get(hash) ?? [])];
+    const inTail = connection.prepare('SELECT "eventSeq" FROM "eventKeyTail" WHERE "hash" = ?').all(hash);
+    for (const row of inTail) found.push(Number(row['eventSeq']));
     for (const run of runs) found.push(...inRun(run, hash));
     return found;
   }
@@ -113,34 +124,51 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
   }
 
   function add(hash: number, eventSeq: number): void {
-    connection.prepare('INSERT INTO "eventKeyTail" VALUES (?, ?)').run(hash, eventSeq);
+    const known = added.get(hash);
+    if (known === undefined) added.set(hash, [eventSeq]);
+    else known.push(eventSeq);
     filter?.add(hash);
   }
 
+  function keep(leastRun: number): void {
+    const pairs = [...added].flatMap(([hash, seqs]) => seqs.map((seq) => [hash, seq] as const));
+    added.clear();
+    if (pairs.length >= leastRun) {
+      writeRun(sortedEntries(pairs), fresh);
+      mergeLevel(fresh, fresh);
+      return;
+    }
+    const insert = connection.prepare('INSERT INTO "eventKeyTail" VALUES (?, ?)');
+    for (const [hash, seq] of pairs) insert.run(hash, seq);
+  }
+
   function absorb(): void {
+    let rest = taken(runsOf(fresh));
     for (;;) {
-      const entries = readTail();
-      const count = entries.hashes.length;
-      if (count === 0) break;
-      writeRun(entries, levelOf(count));
-      if (count < longestRun) break;
+      const tail = readTail();
+      const whole = merged(rest, tail);
+      const count = whole.hashes.length;
+      if (count > 0) writeRun(whole, levelOf(count));
+      if (tail.hashes.length < longestRun) break;
+      rest = noEntries;
       connection
         .prepare('DELETE FROM "eventKeyTail" WHERE ("hash", "eventSeq") <= (?, ?)')
-        .run(entries.hashes.at(-1) ?? 0, entries.seqs.at(-1) ?? 0);
+        .run(tail.hashes.at(-1) ?? 0, tail.seqs.at(-1) ?? 0);
     }
     connection.execute('DELETE FROM "eventKeyTail"');
-    for (let level = 0; level < highestLevel && mergeLevel(level); level += 1);
+    for (let level = 0; level < highestLevel && mergeLevel(level, level + 1); level += 1);
     runs = listRuns();
   }
 
   function readTail(): Entries {
-    const rows = connection
-      .prepare('SELECT "hash", "eventSeq" FROM "eventKeyTail" ORDER BY "hash", "eventSeq" LIMIT ?')
-      .iterate(longestRun);
+    const rows = plainRows(
+      connection,
+      'SELECT "hash", "eventSeq" FROM "eventKeyTail" ORDER BY "hash", "eventSeq" LIMIT ?',
+    ).iterate(longestRun);
     const [hashes, seqs]: [number[], number[]] = [[], []];
-    for (const row of rows) {
-      hashes.push(Number(row['hash']));
-      seqs.push(Number(row['eventSeq']));
+    for (const [hash, seq] of rows as Iterable<unknown> as Iterable<readonly [number, number]>) {
+      hashes.push(hash);
+      seqs.push(seq);
     }
     return { hashes: Float64Array.from(hashes), seqs: Float64Array.from(seqs) };
   }
@@ -154,18 +182,28 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
     }
   }
 
-  /** The runs of a level as one of the next, once there are enough of them. */
-  function mergeLevel(level: number): boolean {
-    const found = connection.prepare('SELECT "id" FROM "eventKeyRuns" WHERE "level" = ? ORDER BY "id"').all(level);
+  /** The runs of a level as one of another, once there are enough of them. */
+  function mergeLevel(level: number, into: number): boolean {
+    const found = runsOf(level);
     if (found.length < mergedRuns) return false;
-    let whole: Entries = { hashes: new Float64Array(0), seqs: new Float64Array(0) };
-    for (const { id } of found) {
-      whole = merged(whole, entriesOfRun(id as bigint));
-      connection.prepare('DELETE FROM "eventKeyPieces" WHERE "runId" = ?').run(id as bigint);
-      connection.prepare('DELETE FROM "eventKeyRuns" WHERE "id" = ?').run(id as bigint);
-    }
-    writeRun(whole, level + 1);
+    writeRun(taken(found), into);
     return true;
+  }
+
+  function runsOf(level: number): bigint[] {
+    const rows = connection.prepare('SELECT "id" FROM "eventKeyRuns" WHERE "level" = ? ORDER BY "id"').all(level);
+    return rows.map((row) => row['id'] as bigint);
+  }
+
+  /** What the runs hold, which are no more. */
+  function taken(found: readonly bigint[]): Entries {
+    let whole = noEntries;
+    for (const run of found) {
+      whole = merged(whole, entriesOfRun(run));
+      connection.prepare('DELETE FROM "eventKeyPieces" WHERE "runId" = ?').run(run);
+      connection.prepare('DELETE FROM "eventKeyRuns" WHERE "id" = ?').run(run);
+    }
+    return whole;
   }
 
   function entriesOfRun(run: bigint): Entries {
@@ -184,13 +222,23 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
     return whole;
   }
 
-  return { prepare, candidates, add, absorb };
+  return { prepare, candidates, add, keep, absorb };
 }
 
 /** Sorted by hash, and then by seq. */
 export interface Entries {
   readonly hashes: Float64Array;
   readonly seqs: Float64Array;
+}
+
+const noEntries: Entries = { hashes: new Float64Array(0), seqs: new Float64Array(0) };
+
+function sortedEntries(pairs: readonly (readonly [hash: number, seq: number])[]): Entries {
+  const sorted = pairs.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]);
+  return {
+    hashes: Float64Array.from(sorted, ([hash]) => hash),
+    seqs: Float64Array.from(sorted, ([, seq]) => seq),
+  };
 }
 
 function merged(a: Entries, b: Entries): Entries {

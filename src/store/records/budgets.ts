@@ -50,26 +50,20 @@ export async function listBudgetPositions(
   return rows.map((row) => Number(row.position));
 }
 
-/** Budgets with a cap whose alert has not fired, on any contract of these customers. */
+/** Budgets with a cap whose alert has not fired, on any of these contracts. */
 export async function listArmedBudgets(
   tx: Transaction,
   orgId: string,
-  customerIds: readonly string[],
+  contractIds: readonly string[],
 ): Promise<readonly Budget[]> {
-  if (customerIds.length === 0) return [];
+  if (contractIds.length === 0) return [];
   const rows = await tx
     .selectFrom('budgets')
     .selectAll()
     .where('orgId', '=', orgId)
     .where('isExhausted', '=', 0n)
     .where((row) => row.or([row('maxCredits', 'is not', null), row('maxCreditsCents', 'is not', null)]))
-    .where('contractId', 'in', (row) =>
-      row
-        .selectFrom('contracts')
-        .select('contracts.id')
-        .where('contracts.orgId', '=', orgId)
-        .where('contracts.customerId', 'in', padded(customerIds)),
-    )
+    .where('contractId', 'in', padded(contractIds))
     .orderBy('contractId')
     .orderBy('position')
     .execute();

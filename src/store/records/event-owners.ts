@@ -77,18 +77,18 @@ export async function listContractSpans(
   }));
 }
 
-/** Every finalized period of these customers' contracts. */
+/** Every finalized period of these contracts. */
 export async function listFinalizedPeriods(
   tx: Transaction,
   orgId: string,
-  customerIds: readonly string[],
+  contractIds: readonly string[],
 ): Promise<readonly FinalizedPeriod[]> {
-  if (customerIds.length === 0) return [];
+  if (contractIds.length === 0) return [];
   const rows = await tx
     .selectFrom('invoices')
     .select(['contractId', 'periodIndex'])
     .where('orgId', '=', orgId)
-    .where('customerId', 'in', padded(customerIds))
+    .where('contractId', 'in', padded(contractIds))
     .where('finalizedAt', 'is not', null)
     .orderBy('contractId')
     .orderBy('periodIndex')
