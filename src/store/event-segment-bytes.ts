@@ -84,45 +84,128 @@ export function decodeSegment(bytes: Uint8Array): Segment {
   const text = decoder.decode(bytes.subarray(lengthBytes, lengthBytes + textLength));
   const [rowCount, fixedLayouts, propertyHeaders] = JSON.parse(text) as Header;
   let offset = lengthBytes + textLength;
-  const next = (layout: Layout): (() => Float64Array) => {
+  const next = (layout: Layout): Column => {
     const start = offset;
     offset += layout[1] * rowCount;
-    let values: Float64Array | undefined;
-    return () => (values ??= unpacked(bytes, { start, rowCount, layout }));
+    return new Column(bytes, { start, rowCount, layout });
   };
-  const fixed = {} as Record<(typeof fixedColumns)[number], Float64Array>;
-  for (const [index, name] of fixedColumns.entries()) {
-    Object.defineProperty(fixed, name, { get: next(fixedLayouts[index] ?? [0, 0]), enumerable: true });
-  }
+  const fixed = new FixedColumns(fixedColumns.map((_, index) => next(fixedLayouts[index] ?? [0, 0])));
   const properties = new Map(propertyHeaders.map((header) => [header[0], decodeProperty(header, next)]));
   if (offset !== bytes.length) throw new Error(`a segment of ${rowCount} events has ${bytes.length} bytes`);
   return { rowCount, fixed, properties };
 }
 
-function decodeProperty(header: PropertyHeader, next: (layout: Layout) => () => Float64Array): PropertyColumn {
+function decodeProperty(header: PropertyHeader, next: (layout: Layout) => Column): PropertyColumn {
   if (header[1] === 'x') return { kind: 'leftOut' };
   if (header[1] === 'c') {
     const [, , texts, layout] = header;
-    return lazily<CodeColumn>({ kind: 'codes', texts }, next(layout));
+    return new StoredCodes(texts, next(layout));
   }
   const [, , scale, layout, presence] = header;
-  const values = next(layout);
-  const present = next(presence);
-  return lazily<DecimalColumn>({ kind: 'decimal', scale }, () => {
-    if (presence[1] === 0 && presence[0] === 1) return values();
-    const isPresent = present();
-    return values().map((value, row) => (isPresent[row] === 1 ? value : Number.NaN));
-  });
-}
-
-function lazily<C extends { readonly values: Float64Array }>(facts: Omit<C, 'values'>, read: () => Float64Array): C {
-  return Object.defineProperty(facts, 'values', { get: read, enumerable: true }) as unknown as C;
+  return new StoredDecimals(scale, next(layout), next(presence));
 }
 
 interface Place {
   readonly start: number;
   readonly rowCount: number;
   readonly layout: Layout;
+}
+
+/** Many segments have few rows: classes, whose getters cost nothing until a column is looked at. */
+class Column {
+  readonly #bytes: Uint8Array;
+  readonly #place: Place;
+  #values: Float64Array | undefined;
+
+  constructor(bytes: Uint8Array, place: Place) {
+    this.#bytes = bytes;
+    this.#place = place;
+  }
+
+  /** Whether every row has this value. */
+  isAll(value: number): boolean {
+    const [lowest, width] = this.#place.layout;
+    return width === 0 && lowest === value;
+  }
+
+  get values(): Float64Array {
+    this.#values ??= unpacked(this.#bytes, this.#place);
+    return this.#values;
+  }
+}
+
+class FixedColumns {
+  readonly #columns: readonly Column[];
+
+  /** In the order of `fixedColumns`. */
+  constructor(columns: readonly Column[]) {
+    this.#columns = columns;
+  }
+
+  get eventSeq(): Float64Array {
+    return this.#valuesAt(0);
+  }
+
+  get millisecond(): Float64Array {
+    return this.#valuesAt(1);
+  }
+
+  get nameId(): Float64Array {
+    return this.#valuesAt(2);
+  }
+
+  get contractSeq(): Float64Array {
+    return this.#valuesAt(3);
+  }
+
+  get isLate(): Float64Array {
+    return this.#valuesAt(4);
+  }
+
+  #valuesAt(index: number): Float64Array {
+    return this.#columns[index]?.values ?? noValues;
+  }
+}
+
+const noValues = new Float64Array(0);
+
+class StoredCodes implements CodeColumn {
+  readonly kind = 'codes';
+  readonly texts: readonly string[];
+  readonly #column: Column;
+
+  constructor(texts: readonly string[], column: Column) {
+    this.texts = texts;
+    this.#column = column;
+  }
+
+  get values(): Float64Array {
+    return this.#column.values;
+  }
+}
+
+class StoredDecimals implements DecimalColumn {
+  readonly kind = 'decimal';
+  readonly scale: number;
+  readonly #column: Column;
+  readonly #presence: Column;
+  #values: Float64Array | undefined;
+
+  constructor(scale: number, column: Column, presence: Column) {
+    this.scale = scale;
+    this.#column = column;
+    this.#presence = presence;
+  }
+
+  get values(): Float64Array {
+    this.#values ??= this.#presence.isAll(1) ? this.#column.values : this.#onlyPresent();
+    return this.#values;
+  }
+
+  #onlyPresent(): Float64Array {
+    const isPresent = this.#presence.values;
+    return this.#column.values.map((value, row) => (isPresent[row] === 1 ? value : Number.NaN));
+  }
 }
 
 function unpacked(bytes: Uint8Array, { start, rowCount, layout: [lowest, width] }: Place): Float64Array {
