@@ -10,6 +10,7 @@ import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import type { GrantSpecifiers, LedgerSourceType, StoredLedgerEntry } from '../store/records/ledger.ts';
 import { findGrantByExternalId } from '../store/records/ledger.ts';
 import { findMeters } from '../store/records/meters.ts';
+import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { createLedgerWriter } from './ledger-writing.ts';
 import { isBilledOut, sweepExpired } from './settlement.ts';
@@ -70,8 +71,7 @@ export async function grantCredits(
     ...(isLate ? [{ path: 'expiresAt', message: `must be after now, ${context.timestamp}` }] : []),
     ...(specifiers === undefined ? [] : await unknownSpecifiers(context, specifiers)),
   ]);
-  const invoices = await listInvoicesOfContract(context.tx, context.orgId, contract.id);
-  if (isBilledOut(contract, invoices)) {
+  if (await isOver(context, contract)) {
     throw new ConflictError(`contract ${contract.id} has ended, and its last invoice is closed`, {
       hint: 'grant credits on another contract of the customer',
     });
@@ -94,6 +94,12 @@ export async function grantCredits(
   });
   await writer.finish();
   return { entry, isReplay: false, mismatches: [] };
+}
+
+/** What has no end is not asked for its invoices. */
+async function isOver({ tx, orgId }: CallContext, contract: Contract): Promise<boolean> {
+  if (billingTermsOf(contract).endDate === undefined) return false;
+  return isBilledOut(contract, await listInvoicesOfContract(tx, orgId, contract.id));
 }
 
 /** Dollar-only, or rated; with both modes given the amounts have to agree (semantics 9, Grant validation). */

@@ -49,7 +49,7 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
 
   'credits.balance': async (context, { params, query }) => {
     const contract = await getContract(context, params.contractId);
-    const { wallet } = await readWallet(context, contract);
+    const wallet = walletOf(await listLedger(context.tx, context.orgId, contract.id), context.now);
     const projected = query.include?.includes('projected') === true ? await projection(context, contract) : undefined;
     return {
       body: {
@@ -63,8 +63,8 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
 
   'credits.adjust': async (context, { params, body }) => {
     const contract = await getContract(context, params.contractId);
-    await sweepExpired(context, contract);
-    const { entries, wallet } = await readWallet(context, contract);
+    const entries = await sweepExpired(context, contract);
+    const wallet = walletOf(entries, context.now);
     const grant = wallet.grants.find((each) => each.grantId === body.grantEntryId);
     const entry = entries.find((each) => each.id === body.grantEntryId);
     if (grant === undefined || entry === undefined) {
@@ -94,8 +94,8 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
 
   'credits.reverse': async (context, { params, body }) => {
     const contract = await getContract(context, params.contractId);
-    await sweepExpired(context, contract);
-    const { entries, wallet } = await readWallet(context, contract);
+    const entries = await sweepExpired(context, contract);
+    const wallet = walletOf(entries, context.now);
     const entry = entries.find((each) => each.id === params.entryId);
     if (entry === undefined) {
       throw new NotFoundError('no ledger entry of this contract has this id', {
@@ -148,15 +148,9 @@ function grantResult({ entry, isReplay, mismatches }: Granted) {
   return isReplay ? { body, status: 200, isReplay, mismatches } : { body };
 }
 
-async function readWallet(
-  { tx, orgId, now }: CallContext,
-  contract: Contract,
-): Promise<{ readonly entries: readonly StoredLedgerEntry[]; readonly wallet: WalletState }> {
-  const entries = await listLedger(tx, orgId, contract.id);
-  const invoices = await listInvoicesOfContract(tx, orgId, contract.id);
-  const open = invoices.filter((invoice) => invoice.status === 'Drafted');
-  const openInvoiceIds = new Set(open.map((invoice) => invoice.id));
-  return { entries, wallet: foldLedger(entries, { at: now, openInvoiceIds }) };
+/** What is left of each grant; what open invoices may still draw on is not asked here, so none is named. */
+function walletOf(entries: readonly StoredLedgerEntry[], at: Temporal.Instant): WalletState {
+  return foldLedger(entries, { at, openInvoiceIds: new Set() });
 }
 
 /** What would be left if usage were settled now. */

@@ -4,8 +4,7 @@ import { NotFoundError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Caller } from '../operations/index.ts';
 import type { Transaction } from '../store/database.ts';
-import { findClock } from '../store/records/clock.ts';
-import { findOrganization, updateOrganization } from '../store/records/organizations.ts';
+import { findOrganizationAndClock, keepLastCreatedAt } from '../store/records/organizations.ts';
 import type { EngineParts } from './engine.ts';
 import type { CallContext } from './handler.ts';
 import { type SqlReadings, withSqlReadings } from './usage-sql.ts';
@@ -34,7 +33,7 @@ export async function inTransaction<T>(
 /** Keeps the instant of a write, behind which the organization's time never goes back (reliability 4.4). */
 export async function keepTime(context: CallContext): Promise<void> {
   if (context.timestamp <= context.organization.lastCreatedAt) return;
-  await updateOrganization(context.tx, context.orgId, { lastCreatedAt: context.timestamp });
+  await keepLastCreatedAt(context.tx, context.orgId, context.timestamp);
 }
 
 async function createContext(
@@ -42,11 +41,11 @@ async function createContext(
   caller: Caller,
   { tx, sqlReadings }: { readonly tx: Transaction; readonly sqlReadings: SqlReadings },
 ): Promise<CallContext> {
-  const organization = await findOrganization(tx, caller.organizationId);
-  if (organization === undefined) throw new NotFoundError('this organization does not exist');
-  const simulated = await findClock(tx);
+  const found = await findOrganizationAndClock(tx, caller.organizationId);
+  if (found === undefined) throw new NotFoundError('this organization does not exist');
+  const { organization, simulated } = found;
   const machineTime = dependencies.now();
-  const clock = simulated ?? machineTime;
+  const clock = simulated === undefined ? machineTime : Temporal.Instant.from(simulated);
   const last = Temporal.Instant.from(organization.lastCreatedAt);
   const now = Temporal.Instant.compare(clock, last) < 0 ? last : clock;
   return {

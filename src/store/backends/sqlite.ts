@@ -17,10 +17,11 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue, StatementSync } from 'node:sqlite';
 
 import type { Database, Transaction } from '../database.ts';
 import type { Inspection, InspectionOptions } from '../inspection.ts';
+import { runDirectly } from '../prepared.ts';
 import type { Store, StoreOptions, WriteOptions } from '../store.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createPending } from './pending.ts';
@@ -68,7 +69,12 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     try {
       return await transaction.execute(async (tx) => {
         hasBegun = true;
-        return await insideTransaction.run(true, async () => await work(tx));
+        const end = runDirectly(tx, (sql, parameters) => execute(connection, sql, parameters).rows);
+        try {
+          return await insideTransaction.run(true, async () => await work(tx));
+        } finally {
+          end();
+        }
       });
     } catch (error) {
       // Once translated a lock is final: only what has not begun may be tried again without doing its work twice.
@@ -195,21 +201,36 @@ function createDriver(connection: SqliteConnection): Driver {
 
 function createDatabaseConnection(connection: SqliteConnection): DatabaseConnection {
   return {
-    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      const parameters = query.parameters.map(bindable);
-      try {
-        const statement = connection.prepare(query.sql);
-        if (statement.columns().length > 0) return { rows: statement.all(...parameters) as R[] };
-        const { changes, lastInsertRowid } = statement.run(...parameters);
-        return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
-      } catch (error) {
-        throw failure(connection, error);
-      }
+    async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+      return execute(connection, sql, parameters) as QueryResult<R>;
     },
     streamQuery() {
       throw new Error('streaming is the business of the event store');
     },
   };
+}
+
+function execute(connection: SqliteConnection, sql: string, parameters: readonly unknown[]): QueryResult<unknown> {
+  const values = parameters.map(bindable);
+  try {
+    const statement = connection.prepare(sql);
+    if (givesRows(statement)) return { rows: statement.all(...values) };
+    const { changes, lastInsertRowid } = statement.run(...values);
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  } catch (error) {
+    throw failure(connection, error);
+  }
+}
+
+const rowGiving = new WeakMap<StatementSync, boolean>();
+
+/** Asked once of a statement: the description of its columns takes longer than most rows do. */
+function givesRows(statement: StatementSync): boolean {
+  const known = rowGiving.get(statement);
+  if (known !== undefined) return known;
+  const answer = statement.columns().length > 0;
+  rowGiving.set(statement, answer);
+  return answer;
 }
 
 /** Node would bind a number as REAL and NaN as NULL: whole numbers go as integers, all others are refused. */

@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { Scope } from '../../operations/operation.ts';
 import type { ApiKeysTable, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 
 export interface ApiKey {
   readonly orgId: string;
@@ -36,9 +37,13 @@ const columns = [
 
 /** The key of a digest, in whichever organization: the key is what names it. */
 export async function findApiKeyByDigest(tx: Transaction, digest: string): Promise<ApiKey | undefined> {
-  const row = await tx.selectFrom('apiKeys').select(columns).where('digest', '=', digest).executeTakeFirst();
+  const [row] = await keyOfDigest(tx, { digest });
   return row === undefined ? undefined : toApiKey(row);
 }
+
+const keyOfDigest = prepared((tx, { digest }: { readonly digest: string }) =>
+  tx.selectFrom('apiKeys').select(columns).where('digest', '=', digest),
+);
 
 export async function findApiKey(tx: Transaction, orgId: string, id: string): Promise<ApiKey | undefined> {
   const row = await tx

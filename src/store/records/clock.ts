@@ -1,13 +1,16 @@
 /** Where a simulated clock stands; a database without one goes by the real clock. */
 
 import type { Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 import { instantText } from './row-values.ts';
 
 /** The instant of the simulated clock; undefined where time is real. */
 export async function findClock(tx: Transaction): Promise<Temporal.Instant | undefined> {
-  const row = await tx.selectFrom('clock').select('now').executeTakeFirst();
+  const [row] = await clock(tx, {});
   return row === undefined ? undefined : Temporal.Instant.from(row.now);
 }
+
+const clock = prepared((tx) => tx.selectFrom('clock').select('now'));
 
 export async function setClock(tx: Transaction, instant: Temporal.Instant): Promise<void> {
   const now = instantText(instant);

@@ -6,6 +6,7 @@ import { reviveExactJson } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
 import type { DepletionAction } from '../../operations/catalog.ts';
 import type { Database, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 import type { Page, Rows } from './page.ts';
 import { instantText, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
 
@@ -57,14 +58,13 @@ type ContractRow = Selectable<Database['contracts']>;
 
 /** One contract; undefined for an id that the organization does not have. */
 export async function findContract(tx: Transaction, orgId: string, id: string): Promise<Contract | undefined> {
-  const row = await tx
-    .selectFrom('contracts')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('id', '=', id)
-    .executeTakeFirst();
+  const [row] = await contractOfId(tx, { orgId, id });
   return row === undefined ? undefined : toContract(row);
 }
+
+const contractOfId = prepared((tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
+  tx.selectFrom('contracts').selectAll().where('orgId', '=', orgId).where('id', '=', id),
+);
 
 /** A page of contracts, newest first. */
 export async function listContracts(

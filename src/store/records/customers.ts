@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely';
 
 import type { CustomersTable, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 import type { Page, Rows } from './page.ts';
 
 export interface BillingAddress {
@@ -36,14 +37,13 @@ export interface Customer {
 }
 
 export async function findCustomer(tx: Transaction, orgId: string, id: string): Promise<Customer | undefined> {
-  const row = await tx
-    .selectFrom('customers')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('id', '=', id)
-    .executeTakeFirst();
+  const [row] = await customerOfId(tx, { orgId, id });
   return row === undefined ? undefined : toCustomer(row);
 }
+
+const customerOfId = prepared((tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
+  tx.selectFrom('customers').selectAll().where('orgId', '=', orgId).where('id', '=', id),
+);
 
 /** The customer that carries the caller's own id. */
 export async function findCustomerByExternalId(

@@ -6,6 +6,7 @@
 import { sql } from 'kysely';
 
 import type { Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 import { drafted, instantText, oneRow, optionalDate, optionalInstant } from './row-values.ts';
 
 /** As the index has it. */
@@ -215,11 +216,17 @@ export async function scheduleExpiry(
   orgId: string,
   grant: { readonly contractId: string; readonly grantId: string; readonly expiresAt: Temporal.Instant },
 ): Promise<void> {
-  await tx
-    .insertInto('grantExpiries')
-    .values({ ...grant, orgId, expiresAt: instantText(grant.expiresAt) })
-    .execute();
+  await expiryInsertion(tx, { ...grant, orgId, expiresAt: instantText(grant.expiresAt) });
 }
+
+interface Expiry {
+  readonly orgId: string;
+  readonly contractId: string;
+  readonly grantId: string;
+  readonly expiresAt: string;
+}
+
+const expiryInsertion = prepared((tx, expiry: Expiry) => tx.insertInto('grantExpiries').values(expiry));
 
 /** Takes away the expiries that have been settled, up to an instant; gives how many there were. */
 export async function closeExpiries(

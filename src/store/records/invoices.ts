@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Database, InvoiceStatus, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 import { invoiceHash } from './hash-chain.ts';
 import type { Page, Rows } from './page.ts';
 import { drafted, instantText, oneRow, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
@@ -103,15 +104,22 @@ export async function listInvoicesOfContract(
   orgId: string,
   contractId: string,
 ): Promise<readonly Invoice[]> {
-  const rows = await tx
+  return (await invoicesOfContract(tx, { orgId, contractId })).map(toInvoice);
+}
+
+interface OfContract {
+  readonly orgId: string;
+  readonly contractId: string;
+}
+
+const invoicesOfContract = prepared((tx, { orgId, contractId }: OfContract) =>
+  tx
     .selectFrom('invoices')
     .selectAll()
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
-    .orderBy('periodIndex')
-    .execute();
-  return rows.map(toInvoice);
-}
+    .orderBy('periodIndex'),
+);
 
 /** The drafts of a contract in the order of their periods. */
 export async function listDrafts(tx: Transaction, orgId: string, contractId: string): Promise<readonly Invoice[]> {
@@ -132,28 +140,34 @@ export async function findEarliestDraft(
   orgId: string,
   contractId: string,
 ): Promise<Invoice | undefined> {
-  const row = await tx
+  const [row] = await earliestDraft(tx, { orgId, contractId });
+  return row === undefined ? undefined : toInvoice(row);
+}
+
+const earliestDraft = prepared((tx, { orgId, contractId }: OfContract) =>
+  tx
     .selectFrom('invoices')
     .selectAll()
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
     .where('status', '=', drafted)
     .orderBy('periodIndex')
-    .limit(oneRow)
-    .executeTakeFirst();
-  return row === undefined ? undefined : toInvoice(row);
-}
+    .limit(oneRow),
+);
 
 /** The index of the last period that a contract has an invoice for; -1 for none. */
 export async function lastPeriodIndexOf(tx: Transaction, orgId: string, contractId: string): Promise<number> {
-  const { last } = await tx
+  const [found] = await lastPeriodIndex(tx, { orgId, contractId });
+  return Number(found?.last ?? -1);
+}
+
+const lastPeriodIndex = prepared((tx, { orgId, contractId }: OfContract) =>
+  tx
     .selectFrom('invoices')
     .select((row) => row.fn.max('periodIndex').as('last'))
     .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .executeTakeFirstOrThrow();
-  return last === null ? -1 : Number(last);
-}
+    .where('contractId', '=', contractId),
+);
 
 /** Those of these numbers that an invoice of the organization has. */
 export async function findTakenNumbers(

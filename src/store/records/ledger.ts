@@ -1,9 +1,11 @@
 /** Ledger entries: written once, read in their order. */
 
-import type { Selectable } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
 
+import { assert } from '../../assert.ts';
 import { reviveExactJson } from '../../exact-json.ts';
 import type { Database, LedgerEntryType, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 import { entryHash, noHash } from './hash-chain.ts';
 import type { Rows } from './page.ts';
 import { instantText, oneRow, optionalInstant, optionalInstantText } from './row-values.ts';
@@ -73,15 +75,22 @@ export async function listLedger(
   orgId: string,
   contractId: string,
 ): Promise<readonly StoredLedgerEntry[]> {
-  const rows = await tx
+  return (await entriesOfContract(tx, { orgId, contractId })).map(toLedgerEntry);
+}
+
+interface OfContract {
+  readonly orgId: string;
+  readonly contractId: string;
+}
+
+const entriesOfContract = prepared((tx, { orgId, contractId }: OfContract) =>
+  tx
     .selectFrom('ledgerEntries')
     .selectAll()
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
-    .orderBy('seq')
-    .execute();
-  return rows.map(toLedgerEntry);
-}
+    .orderBy('seq'),
+);
 
 /** One entry of any contract; undefined for an id that the organization does not have. */
 export async function findLedgerEntry(
@@ -165,15 +174,19 @@ export async function findGrantByExternalId(
   orgId: string,
   { contractId, externalId }: { readonly contractId: string; readonly externalId: string },
 ): Promise<StoredLedgerEntry | undefined> {
-  const row = await tx
-    .selectFrom('ledgerEntries')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .where('externalId', '=', externalId)
-    .executeTakeFirst();
+  const [row] = await entryOfExternalId(tx, { orgId, contractId, externalId });
   return row === undefined ? undefined : toLedgerEntry(row);
 }
+
+const entryOfExternalId = prepared(
+  (tx, { orgId, contractId, externalId }: OfContract & { readonly externalId: string }) =>
+    tx
+      .selectFrom('ledgerEntries')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('contractId', '=', contractId)
+      .where('externalId', '=', externalId),
+);
 
 /** Writes an entry behind the last one of its contract, sealed together with it; gives its place. */
 export async function insertLedgerEntry(tx: Transaction, orgId: string, entry: NewLedgerEntry): Promise<number> {
@@ -192,26 +205,31 @@ export async function insertLedgerEntry(tx: Transaction, orgId: string, entry: N
     createdAt: instantText(entry.createdAt),
   };
   const hash = entryHash(await headOf(tx, orgId, entry.contractId), row);
-  const { seq } = await tx
-    .insertInto('ledgerEntries')
-    .values({ ...row, hash })
-    .returning('seq')
-    .executeTakeFirstOrThrow();
-  return Number(seq);
+  const [inserted] = await insertion(tx, { ...row, hash });
+  assert(inserted !== undefined, 'an insertion gives its row back');
+  return Number(inserted.seq);
 }
+
+type NewRow = Omit<Insertable<Database['ledgerEntries']>, 'seq'>;
+type WholeRow = { readonly [Column in keyof NewRow]-?: Exclude<NewRow[Column], undefined> };
+
+const insertion = prepared((tx, row: WholeRow) => tx.insertInto('ledgerEntries').values(row).returning('seq'));
 
 /** The seal of the newest entry of a contract. */
 async function headOf(tx: Transaction, orgId: string, contractId: string): Promise<string> {
-  const last = await tx
+  const [last] = await newestHash(tx, { orgId, contractId });
+  return last?.hash ?? noHash;
+}
+
+const newestHash = prepared((tx, { orgId, contractId }: OfContract) =>
+  tx
     .selectFrom('ledgerEntries')
     .select('hash')
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
     .orderBy('seq', 'desc')
-    .limit(oneRow)
-    .executeTakeFirst();
-  return last?.hash ?? noHash;
-}
+    .limit(oneRow),
+);
 
 export function toLedgerEntry(row: Selectable<Database['ledgerEntries']>): StoredLedgerEntry {
   const { id, contractId, type, amountCents, creditMicros, creditRateCents, purchaseRateCents, currency } = row;

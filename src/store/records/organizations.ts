@@ -1,6 +1,7 @@
 /** Organizations: the tenants of a database. */
 
 import type { Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 
 export interface Organization {
   readonly id: string;
@@ -37,6 +38,24 @@ export async function findOrganization(tx: Transaction, idOrName: string): Promi
   return row === undefined ? undefined : toOrganization(row);
 }
 
+/** The organization of an id, and where a simulated clock stands; undefined where time is real. */
+export async function findOrganizationAndClock(
+  tx: Transaction,
+  id: string,
+): Promise<{ readonly organization: Organization; readonly simulated: string | undefined } | undefined> {
+  const [row] = await organizationAndClock(tx, { id });
+  if (row === undefined) return undefined;
+  const { simulated, ...organization } = row;
+  return { organization: toOrganization(organization), simulated: simulated ?? undefined };
+}
+
+const organizationAndClock = prepared((tx, { id }: { readonly id: string }) =>
+  tx
+    .selectFrom('organizations')
+    .select((row) => [...columns, row.selectFrom('clock').select('now').as('simulated')])
+    .where('id', '=', id),
+);
+
 /** Every organization of the database, oldest first. */
 export async function listOrganizations(tx: Transaction): Promise<Organization[]> {
   const rows = await tx.selectFrom('organizations').select(columns).orderBy('seq').execute();
@@ -59,6 +78,15 @@ export async function updateOrganization(
 ): Promise<void> {
   await tx.updateTable('organizations').set(changes).where('id', '=', id).execute();
 }
+
+/** Keeps the latest `createdAt` that was given out. */
+export async function keepLastCreatedAt(tx: Transaction, id: string, lastCreatedAt: string): Promise<void> {
+  await lastCreated(tx, { id, lastCreatedAt });
+}
+
+const lastCreated = prepared((tx, { id, lastCreatedAt }: { readonly id: string; readonly lastCreatedAt: string }) =>
+  tx.updateTable('organizations').set({ lastCreatedAt }).where('id', '=', id),
+);
 
 /** The next legal invoice number, which is thereby given out (semantics 7: gapless, inside the transaction). */
 export async function takeInvoiceNumber(tx: Transaction, orgId: string): Promise<bigint> {

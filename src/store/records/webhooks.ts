@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { DeliveryStatus, WebhookEventType } from '../../operations/webhooks.ts';
 import type { Database, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 import type { Page, Rows } from './page.ts';
 
 export interface WebhookEndpoint {
@@ -51,16 +52,18 @@ export interface WebhookDelivery {
 
 /** The endpoints of an organization that were not removed, newest first. */
 export async function listWebhookEndpoints(tx: Transaction, orgId: string): Promise<readonly WebhookEndpoint[]> {
-  const rows = await tx
+  return (await endpointsOfOrganization(tx, { orgId })).map(toEndpoint);
+}
+
+const endpointsOfOrganization = prepared((tx, { orgId }: { readonly orgId: string }) =>
+  tx
     .selectFrom('webhookEndpoints')
     .selectAll()
     .where('orgId', '=', orgId)
     .where('removedAt', 'is', null)
     .orderBy('createdAt', 'desc')
-    .orderBy('seq', 'desc')
-    .execute();
-  return rows.map(toEndpoint);
-}
+    .orderBy('seq', 'desc'),
+);
 
 export async function insertWebhookEndpoint(tx: Transaction, orgId: string, endpoint: WebhookEndpoint): Promise<void> {
   const { eventTypes, ...plain } = endpoint;
