@@ -47,7 +47,7 @@ const requireOfNode = /^let ([\w$]+) = require\("(node:[\w/]+)"\);\n(?:\1 = ([\w
 const jsonAsText: Plugin = {
   name: 'json-as-text',
   transform: {
-    filter: { id: /[\\/]manifest[\\/]\w+\.json$/ },
+    filter: { id: /[\\/](?:manifest|outlines)[\\/]\w+\.json$/ },
     handler: (code) => ({
       code: `export default JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(code)))});`,
       moduleType: 'js',
@@ -137,9 +137,10 @@ const { output } = await bundle.write({
       { name: 'command', test: /src[\\/]cli[\\/](open-session|call)\.ts$|[\\/]env-paths[\\/]/, priority: 3 },
       {
         name: 'service',
-        test: /src[\\/](engine[\\/](engine|call|keys)|store[\\/](open|mirror-file|backends[\\/]sqlite)|operations[\\/](fields|providers|example-ids))\.ts$/,
+        test: /src[\\/](engine[\\/](engine|call|keys)|store[\\/](open|mirror-file|backends[\\/]sqlite)|operations[\\/](parse|plain|cross-rules|field-rules|quick-events|providers))\.ts$/,
         priority: 2,
       },
+      { name: 'schemas', test: /[\\/]zod[\\/]|src[\\/]operations[\\/]fields\.ts$/, priority: 2 },
       { name: 'shared', test: /src[\\/](engine|calculation|store)[\\/]/, minShareCount: 6, priority: 1 },
     ],
   },

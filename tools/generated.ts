@@ -13,8 +13,12 @@ import { helpPages } from '../src/cli/help-pages.ts';
 import { manPage } from '../src/cli/man-page.ts';
 import type { CommandSpec } from '../src/cli/manifest.ts';
 import { allOperations } from '../src/operations/all.ts';
+import { roomOf } from '../src/operations/index.ts';
+import type { OperationName, RoomName } from '../src/operations/index.ts';
+import type { Outline } from '../src/operations/operation.ts';
 import { libraryTypes } from './library-types.ts';
 import { replaceBlock } from './marked-block.ts';
+import { outlineOf } from './outlines.ts';
 import { referenceMarkdown } from './reference.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -26,12 +30,20 @@ interface GeneratedFile {
   readonly write: (current: string) => string | Promise<string>;
 }
 
+const rooms = [...new Set(allOperations.map(({ name }) => roomOf(name as OperationName)))];
 const manifest = commandManifest(allOperations);
 
 const generatedFiles: readonly GeneratedFile[] = [
   ...Object.keys(manifest.groups).map((group) => ({
     path: `src/cli/manifest/${group}.json`,
     write: () => `${JSON.stringify(commandsOf(group), undefined, 2)}\n`,
+  })),
+  ...rooms.map((room) => ({
+    path: `src/operations/outlines/${room}.json`,
+    write: () =>
+      `[\n${outlinesOf(room)
+        .map((outline) => JSON.stringify(outline))
+        .join(',\n')}\n]\n`,
   })),
   ...shells.map((shell) => ({
     path: `completions/${completionFiles[shell]}`,
@@ -43,6 +55,10 @@ const generatedFiles: readonly GeneratedFile[] = [
   { path: 'src/library/operations.ts', write: libraryTypes },
   { path: 'README.md', write: (current) => replaceBlock(current, 'reference', referenceMarkdown()) },
 ];
+
+function outlinesOf(room: RoomName): readonly Outline[] {
+  return allOperations.filter(({ name }) => roomOf(name as OperationName) === room).map(outlineOf);
+}
 
 function commandsOf(group: string): readonly CommandSpec[] {
   return manifest.commands.filter((command) => command.group === group);

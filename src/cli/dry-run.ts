@@ -1,9 +1,8 @@
 /** What a write would send, after the same checks that the service makes of the request itself. */
 
-import { loadOperation } from '../operations/index.ts';
 import type { OperationName } from '../operations/index.ts';
 import type { CallInput } from '../operations/operation.ts';
-import { parseInput } from '../operations/parse.ts';
+import { parseCall } from '../operations/parse.ts';
 import type { CommandSpec } from './manifest.ts';
 import { jsonAnswer } from './output.ts';
 import { mask } from './redact.ts';
@@ -19,7 +18,7 @@ export async function printDryRun(
   input: CallInput,
   { session, target }: { readonly session: Session; readonly target: Target },
 ): Promise<void> {
-  parseInput(await loadOperation(command.operation as OperationName), input);
+  await parseCall(command.operation as OperationName, input);
   const request = {
     method: command.method ?? 'CALL',
     path: command.path === undefined ? command.operation : pathOf(command.path, input),

@@ -2,10 +2,7 @@
 
 import { sha256 } from '../digest.ts';
 import type { CallInput } from '../operations/operation.ts';
-import type { creditOperations } from '../operations/credits.ts';
-import { loadOperation } from '../operations/index.ts';
-import { parseInput } from '../operations/parse.ts';
-import type { ParsedInput } from '../operations/parse.ts';
+import { parseCall } from '../operations/parse.ts';
 import { canonicalJson } from './canonical-json.ts';
 
 export interface GrantRequest {
@@ -18,11 +15,9 @@ export interface GrantRequest {
   readonly externalId: string | undefined;
 }
 
-type GrantOperation = Extract<(typeof creditOperations)[number], { readonly name: 'credits.grant' }>;
-
 /** Throws what the service would say of the request. */
 export async function readGrant(input: CallInput): Promise<GrantRequest> {
-  const { params, body }: ParsedInput<GrantOperation> = parseInput(await loadOperation('credits.grant'), input);
+  const { params, body } = await parseCall('credits.grant', input);
   const creditMicros = microsOf(body.creditAmount ?? '0');
   return {
     contractId: params.contractId,

@@ -8,10 +8,10 @@ import { resolve } from 'node:path';
 import { withoutPassword } from '../database-url.ts';
 import { BillingError, errorFacts } from '../errors.ts';
 import type { ErrorKind } from '../errors.ts';
-import { loadOperation } from '../operations/index.ts';
+import { loadOutline } from '../operations/index.ts';
 import type { Answer, Billing, OperationName } from '../operations/index.ts';
 import { changesState } from '../operations/operation.ts';
-import type { CallInput, Operation } from '../operations/operation.ts';
+import type { CallInput, OperationFacts } from '../operations/operation.ts';
 import { grantOperation } from './grant-history.ts';
 import type { GrantHistory, Place } from './grant-history.ts';
 import { creditsOf, readGrant, requestHash } from './grant-request.ts';
@@ -70,7 +70,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
   const contractsOf = context.contractsOf ?? createContractLookup(billing);
   return {
     async call(name, input = {}) {
-      const operation: Operation = await loadOperation(name);
+      const operation = await loadOutline(name);
       if (!changesState(operation) || isRehearsal(operation, input)) return await billing.call(name, input);
       const call = { name, input, facts: factsOf(name, input, context) };
       if (name === grantOperation) return await grant(call);
@@ -130,7 +130,7 @@ interface Call<N extends OperationName> {
   readonly facts: JournalFacts;
 }
 
-function isRehearsal(operation: Operation, { body }: CallInput): boolean {
+function isRehearsal(operation: OperationFacts, { body }: CallInput): boolean {
   return operation.rehearsal !== undefined && valueAt(body, operation.rehearsal) === true;
 }
 

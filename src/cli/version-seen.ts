@@ -5,10 +5,10 @@
 
 import { BillingError } from '../errors.ts';
 import type { ErrorKind } from '../errors.ts';
-import { loadOperation, loadRoom, roomOf } from '../operations/index.ts';
+import { loadOutline, loadOutlines, roomOf } from '../operations/index.ts';
 import type { OperationName } from '../operations/index.ts';
 import { pathParameters } from '../operations/operation.ts';
-import type { CallInput, Operation } from '../operations/operation.ts';
+import type { CallInput, OperationFacts } from '../operations/operation.ts';
 import { timeoutOf } from './open-session.ts';
 import type { Session } from './session.ts';
 import type { Target } from './target.ts';
@@ -25,10 +25,10 @@ export async function withVersionSeen(
   input: CallInput,
   { session, target }: { readonly session: Session; readonly target: Target },
 ): Promise<CallInput> {
-  const operation: Operation = await loadOperation(name);
+  const operation = await loadOutline(name);
   if (input.ifMatch !== undefined || operation.versioned !== true || !changing.has(operation.route?.method))
     return input;
-  const reading = readingOf(operation, await loadRoom(roomOf(name)));
+  const reading = readingOf(operation, await loadOutlines(roomOf(name)));
   if (reading === undefined) return input;
   const names = pathParameters(reading.route?.path ?? '');
   const params = Object.fromEntries(Object.entries(input.params ?? {}).filter(([each]) => names.includes(each)));
@@ -47,7 +47,7 @@ export async function withVersionSeen(
 }
 
 /** What reads the versions of the room: a versioned GET of a path that begins the changed one's. */
-function readingOf({ route }: Operation, room: readonly Operation[]): Operation | undefined {
+function readingOf({ route }: OperationFacts, room: readonly OperationFacts[]): OperationFacts | undefined {
   return room.find(
     (each) =>
       each.versioned === true && each.route?.method === 'GET' && route?.path.startsWith(each.route.path) === true,

@@ -2,10 +2,10 @@
 
 import { BillingError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { loadOperation, loadRoom, roomOf } from '../operations/index.ts';
+import { loadOutline, loadOutlines, roomOf } from '../operations/index.ts';
 import type { Answer, Billing, ConnectionFacts, OperationName } from '../operations/index.ts';
 import { changesState, pathParameters } from '../operations/operation.ts';
-import type { CallInput, Operation } from '../operations/operation.ts';
+import type { CallInput, OperationFacts } from '../operations/operation.ts';
 import { notOffered, readAnswer, unknownOutcome } from './response.ts';
 import { isRepeatable, retryAfterMilliseconds, retryDelay } from './retry.ts';
 import { checkKeyForm, parseBaseUrl, requestOf } from './target.ts';
@@ -56,14 +56,16 @@ export function createClient(options: ClientOptions): Client {
   let facts: ConnectionFacts | undefined;
 
   async function call<N extends OperationName>(name: N, input: CallInput = {}): Promise<Answer<N>> {
-    const operation: Operation = await loadOperation(name);
+    const operation = await loadOutline(name);
     if (operation.route === undefined) throw notOffered(operation, target, 'only an embedded database does');
     const request = requestOf(target, operation, input);
     const deadline = deadlineFrom(options);
     if (!operation.documented && operation.published !== true) await requireTallybook(operation, deadline);
     const signed = { ...request, headers: { ...request.headers, ...ownHeaders, ...authorization } };
     const outcome = await exchange(signed, { canRepeat: isRepeatable(operation, input), deadline });
-    const howToCheck = changesState(operation) ? checkHint(operation, input, await loadRoom(roomOf(name))) : undefined;
+    const howToCheck = changesState(operation)
+      ? checkHint(operation, input, await loadOutlines(roomOf(name)))
+      : undefined;
     if (outcome.kind === 'noAnswer') throw noAnswerFailure(outcome, howToCheck);
     const reading = { operation, target, howToCheck, retryAfterSeconds: retryAfterSeconds(outcome) };
     return readAnswer(outcome, reading);
@@ -91,7 +93,7 @@ export function createClient(options: ClientOptions): Client {
   }
 
   /** Paths of our own invention go only to instances that say whose they are (semantics 3); the key stays at home. */
-  async function requireTallybook(operation: Operation, deadline: number): Promise<void> {
+  async function requireTallybook(operation: OperationFacts, deadline: number): Promise<void> {
     if (isTallybook === undefined) {
       const probe: HttpRequest = { method: 'GET', path: `${target.basePath}/healthz`, headers: ownHeaders };
       const outcome = await exchange(probe, { canRepeat: true, deadline });
@@ -153,7 +155,7 @@ function reasonOf(outcome: HttpAnswer | NoAnswer): string {
 }
 
 /** Which command shows whether a write took effect: the reading of the same path, or else of the same group. */
-function checkHint(operation: Operation, input: CallInput, room: readonly Operation[]): string {
+function checkHint(operation: OperationFacts, input: CallInput, room: readonly OperationFacts[]): string {
   if (isRepeatable(operation, input)) return 'repeat the command: sending it twice does no more than sending it once';
   const path = operation.route?.path ?? '';
   const given = new Set(pathParameters(path));
@@ -170,6 +172,6 @@ function checkHint(operation: Operation, input: CallInput, room: readonly Operat
   return `before repeating the command, look whether it took effect: ${command}`;
 }
 
-function closeness({ route }: Operation, path: string): number {
+function closeness({ route }: OperationFacts, path: string): number {
   return route?.path === path ? Number.POSITIVE_INFINITY : pathParameters(route?.path ?? '').length;
 }

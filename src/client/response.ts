@@ -19,12 +19,12 @@ import { parseExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { Answer } from '../operations/index.ts';
 import { pathParameters } from '../operations/operation.ts';
-import type { Operation } from '../operations/operation.ts';
+import type { OperationFacts } from '../operations/operation.ts';
 import type { Target } from './target.ts';
 import type { HttpAnswer } from './transport.ts';
 
 export interface Reading {
-  readonly operation: Operation;
+  readonly operation: OperationFacts;
   readonly target: Target;
   /** What to say about a write whose outcome the answer does not tell; absent for readings. */
   readonly howToCheck: string | undefined;
@@ -112,13 +112,13 @@ function hintOf(header: string | undefined): string | undefined {
 /**
  * A 405, our own words for an unknown path, or a 404 where the path names nothing that could be missing (semantics 3).
  */
-function isUnknownRoute(operation: Operation, status: number, message: string | undefined): boolean {
+function isUnknownRoute(operation: OperationFacts, status: number, message: string | undefined): boolean {
   if (status === errorFacts.methodNotAllowed.status) return true;
   if (status !== errorFacts.notFound.status) return false;
   return message === unknownPathMessage || pathParameters(operation.route?.path ?? '').length === 0;
 }
 
-export function notOffered(operation: Operation, target: Target, why: string): BillingError {
+export function notOffered(operation: OperationFacts, target: Target, why: string): BillingError {
   const { group, verb } = operation.command;
   return new BillingError('notOffered', `${target.host} does not offer "${group} ${verb}": ${why}`, {
     hint: 'check the base URL of the profile, or use an embedded database',

@@ -2,11 +2,11 @@
 
 import { limits } from '../limits.ts';
 import { changesState } from '../operations/operation.ts';
-import type { CallInput, Operation } from '../operations/operation.ts';
+import type { CallInput, OperationFacts } from '../operations/operation.ts';
 import type { HttpAnswer, NoAnswer } from './transport.ts';
 
 /** Whether sending the call twice does no more than sending it once. */
-export function isRepeatable(operation: Operation, input: CallInput): boolean {
+export function isRepeatable(operation: OperationFacts, input: CallInput): boolean {
   if (!changesState(operation) || operation.repeatable === 'always') return true;
   if (operation.repeatable === undefined) return false;
   const member = (input.body as Record<string, unknown> | null | undefined)?.[operation.repeatable.whenGiven];

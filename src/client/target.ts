@@ -2,7 +2,7 @@
 
 import { BadRequestError, BillingError, InvalidInputError, UnauthorizedError } from '../errors.ts';
 import { pathParameters } from '../operations/operation.ts';
-import type { CallInput, Method, Operation } from '../operations/operation.ts';
+import type { CallInput, Method, OperationFacts } from '../operations/operation.ts';
 
 export interface Target {
   readonly origin: string;
@@ -57,7 +57,7 @@ export interface HttpRequest {
 }
 
 /** The request of a call. Throws InvalidInputError for an id that cannot stand in a path. */
-export function requestOf(target: Target, operation: Operation, input: CallInput): HttpRequest {
+export function requestOf(target: Target, operation: OperationFacts, input: CallInput): HttpRequest {
   if (operation.route === undefined) throw new Error(`${operation.name} has no route`);
   const { method, path } = operation.route;
   const query = new URLSearchParams(input.query ?? {}).toString();

@@ -1,11 +1,12 @@
 /** The path of every call: scope, parse, transaction, handler, check of the answer. */
 
 import { BillingError, ConflictError, ForbiddenError } from '../errors.ts';
-import { loadOperation, roomOf } from '../operations/index.ts';
+import { loadOperation, loadOutline, roomOf } from '../operations/index.ts';
 import type { Answer, Caller, OperationName, RoomDeclarations, RoomName } from '../operations/index.ts';
 import { allows, changesState } from '../operations/operation.ts';
-import type { CallInput, Operation } from '../operations/operation.ts';
-import { type ParsedInput, check, parseInput } from '../operations/parse.ts';
+import type { CallInput, Operation, Outline } from '../operations/operation.ts';
+import { type ParsedInput, check, parseCall } from '../operations/parse.ts';
+import { readPlainly, refused } from '../operations/plain.ts';
 import { ConstraintViolation } from '../store/constraint-violation.ts';
 import type { EngineParts } from './engine.ts';
 import type { Handler, HandlersOf, Result, Undertaking, UndertakingsOf } from './handler.ts';
@@ -48,12 +49,12 @@ export async function callOperation<N extends OperationName>(
   name: N,
   input: CallInput,
 ): Promise<Answer<N>> {
-  const operation: Operation = await loadOperation(name);
-  checkScope(caller, operation);
-  const parsed = parseInput(operation, input);
-  const result = await perform(dependencies, caller, { name, operation, parsed });
+  const outline = await loadOutline(name);
+  checkScope(caller, outline);
+  const parsed: ParsedInput<Operation> = await parseCall(name, input);
+  const result = await perform(dependencies, caller, { name, outline, parsed });
   await followUp(dependencies, caller, result);
-  return toAnswer(operation, result);
+  return await toAnswer(name, outline, result);
 }
 
 async function perform(
@@ -61,11 +62,11 @@ async function perform(
   caller: Caller,
   {
     name,
-    operation,
+    outline,
     parsed,
   }: {
     readonly name: OperationName;
-    readonly operation: Operation;
+    readonly outline: Outline;
     readonly parsed: ParsedInput<Operation>;
   },
 ): Promise<Result<Operation>> {
@@ -77,7 +78,7 @@ async function perform(
   const room = (await handlers[roomName]()) as unknown as Record<OperationName, Handler<Operation>>;
   const prepare = await preparations[name]?.();
   await prepare?.(dependencies, parsed);
-  const access = changesState(operation) ? 'write' : 'read';
+  const access = changesState(outline) ? 'write' : 'read';
   return await translated(
     async () =>
       await inTransaction(dependencies, { caller, access }, async (context) => {
@@ -88,12 +89,12 @@ async function perform(
   );
 }
 
-function checkScope(caller: Caller, operation: Operation): void {
-  if (operation.route === undefined && !caller.isLocal) {
-    throw new ForbiddenError(`${operation.name} is offered only to the owner of the database`);
+function checkScope(caller: Caller, { name, route, scope }: Outline): void {
+  if (route === undefined && !caller.isLocal) {
+    throw new ForbiddenError(`${name} is offered only to the owner of the database`);
   }
-  if (allows(caller.scopes, operation.scope)) return;
-  throw new ForbiddenError(`API key does not have the required permission: ${operation.scope}`);
+  if (allows(caller.scopes, scope)) return;
+  throw new ForbiddenError(`API key does not have the required permission: ${scope}`);
 }
 
 /** Rooms check first and answer in their own words; what the schema alone refuses is a race that another call won. */
@@ -119,11 +120,18 @@ async function followUp(dependencies: EngineParts, caller: Caller, result: Resul
   }
 }
 
-function toAnswer(operation: Operation, result: Result<Operation>): Answer {
-  const body = check(operation.response, result.body);
-  if (!body.success) {
-    throw new BillingError('internal', `the answer of ${operation.name} breaks its declaration`, { cause: body.error });
-  }
-  const { status, body: _body, followUp: _followUp, ...facts } = result;
-  return { status: status ?? operation.status, body: body.data as Answer['body'], ...facts };
+async function toAnswer<N extends OperationName>(
+  name: N,
+  outline: Outline,
+  result: Result<Operation>,
+): Promise<Answer<N>> {
+  const { status = outline.status, body, followUp: _followUp, ...facts } = result;
+  const plain = readPlainly(outline.response, body);
+  return { status, body: (plain === refused ? await judged(name, body) : plain) as Answer<N>['body'], ...facts };
+}
+
+async function judged(name: OperationName, answer: unknown): Promise<unknown> {
+  const body = check((await loadOperation(name)).response as Operation['response'], answer);
+  if (body.success) return body.data;
+  throw new BillingError('internal', `the answer of ${name} breaks its declaration`, { cause: body.error });
 }

@@ -9,7 +9,7 @@ import { buildContractItems, findOverrideProblems } from '../calculation/rate-ca
 import type { PlanItemSource, PriceOverride } from '../calculation/rate-card.ts';
 import { InvalidInputError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
-import { depletionActions } from '../operations/catalog.ts';
+import { depletionActions } from '../operations/wire-values.ts';
 import type { contractOperations } from '../operations/contracts.ts';
 import type { Pricing } from '../store/records/catalog.ts';
 import { insertContract } from '../store/records/contracts.ts';

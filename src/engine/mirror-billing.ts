@@ -9,12 +9,12 @@ import { decimal, microsOfCredits } from '../calculation/money.ts';
 import { BadRequestError, BillingError, NotFoundError } from '../errors.ts';
 import { textOfNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
-import { loadOperation } from '../operations/index.ts';
+import { loadOutline } from '../operations/index.ts';
 import type { Answer, Billing, OperationName, OperationTable, ResponseBody } from '../operations/index.ts';
 import type { Mirror, MirrorFilter, Mirrored, MirroredKind, StoredMirrored } from '../operations/mirror.ts';
 import { changesState } from '../operations/operation.ts';
-import type { Operation } from '../operations/operation.ts';
-import { parseInput } from '../operations/parse.ts';
+import type { OperationFacts } from '../operations/operation.ts';
+import { parseCall } from '../operations/parse.ts';
 import type { ParsedInput } from '../operations/parse.ts';
 import { openMirror } from '../store/mirror-file.ts';
 import { wireBalance } from './credits-balance.ts';
@@ -63,16 +63,16 @@ export async function openMirrorBilling(url: string): Promise<{ readonly billing
 function mirrorBilling(mirror: Mirror): Billing {
   return {
     async call<N extends OperationName>(name: N, input = {}): Promise<Answer<N>> {
-      const operation: Operation = await loadOperation(name);
+      const outline = await loadOutline(name);
       const reading: Reading<N> | undefined = readings[name];
-      if (reading === undefined) throw await notMirrored(mirror, operation);
-      const parsed = parseInput(operation, input) as ParsedInput<OperationTable[N]>;
-      return { status: operation.status, body: (await reading(mirror, parsed)) as ResponseBody<N> };
+      if (reading === undefined) throw await notMirrored(mirror, outline);
+      const parsed = await parseCall(name, input);
+      return { status: outline.status, body: (await reading(mirror, parsed)) as ResponseBody<N> };
     },
   };
 }
 
-async function notMirrored(mirror: Mirror, operation: Operation): Promise<BillingError> {
+async function notMirrored(mirror: Mirror, operation: OperationFacts): Promise<BillingError> {
   const { address } = await mirror.source();
   const why = changesState(operation)
     ? 'it is only read: nothing was changed'

@@ -1,7 +1,7 @@
 /** Events into the outbox, in the transaction of the change that they tell of (semantics 13, reliability 4.2). */
 
 import { limits } from '../limits.ts';
-import type { WebhookEventType } from '../operations/webhooks.ts';
+import type { WebhookEventType } from '../operations/wire-values.ts';
 import { insertWebhookEvent, listWebhookEndpoints } from '../store/records/webhooks.ts';
 import type { WebhookEndpoint } from '../store/records/webhooks.ts';
 import type { CallContext } from './handler.ts';

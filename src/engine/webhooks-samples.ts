@@ -1,6 +1,6 @@
 /** A made-up resource for each type of event, so that a receiver can be tried before anything happens. */
 
-import type { WebhookEventType } from '../operations/webhooks.ts';
+import type { WebhookEventType } from '../operations/wire-values.ts';
 import type { WebhookData } from './webhooks-emit.ts';
 
 const sampleId = (number: number): string => `00000000-0000-7000-8000-00000000000${number}`;

@@ -5,7 +5,8 @@ import { reviveExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { ParsedInput } from '../operations/parse.ts';
-import { webhookEventTypes, type webhookOperations } from '../operations/webhooks.ts';
+import type { webhookOperations } from '../operations/webhooks.ts';
+import { webhookEventTypes } from '../operations/wire-values.ts';
 import {
   findWebhookDelivery,
   insertWebhookEndpoint,

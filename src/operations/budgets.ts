@@ -19,7 +19,7 @@ import {
 } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
-import { ruleIssue } from './parse.ts';
+import { ruleIssue } from './cross-rules.ts';
 
 const budgetFields = {
   index: z.int(),

@@ -20,9 +20,10 @@ import {
   timestamp,
   uuid,
 } from './fields.ts';
+import { depletionActions } from './wire-values.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
-import { ruleIssue } from './parse.ts';
+import { ruleIssue } from './cross-rules.ts';
 
 export const pricingModels = ['FLAT', 'TIER', 'USAGE'] as const;
 export type PricingModelName = (typeof pricingModels)[number];
@@ -32,8 +33,6 @@ export const tierings = ['NONE', 'VOLUME', 'GRADUATED'] as const;
 export type Tiering = (typeof tierings)[number];
 export const priceIntervals = ['WEEK', 'MONTH', 'YEAR'] as const;
 export type PriceInterval = (typeof priceIntervals)[number];
-export const depletionActions = ['auto_invoice', 'alert_only'] as const;
-export type DepletionAction = (typeof depletionActions)[number];
 export const sendMethods = ['auto', 'manual'] as const;
 
 const product = z.strictObject({

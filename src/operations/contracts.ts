@@ -6,7 +6,7 @@ import { isExactNumber, textOfNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import { budgetInput } from './budgets.ts';
-import { depletionActions, tierInput } from './catalog.ts';
+import { tierInput } from './catalog.ts';
 import { exampleIds } from './example-ids.ts';
 import {
   cents,
@@ -30,6 +30,7 @@ import {
   timestampInput,
   uuid,
 } from './fields.ts';
+import { depletionActions } from './wire-values.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
 

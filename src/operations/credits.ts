@@ -28,7 +28,8 @@ import { ledgerEntry, ledgerEntryColumns, ledgerEntryTypes } from './ledger-entr
 import { verification } from './findings.ts';
 import { findingColumns } from './maintenance.ts';
 import { defineOperation } from './operation.ts';
-import { ruleIssue } from './parse.ts';
+import { ruleIssue } from './cross-rules.ts';
+import { underRule } from './plain.ts';
 
 const grantEntry = z.strictObject({
   ...ledgerEntry.shape,
@@ -80,21 +81,6 @@ const grantFields = {
   metadata: metadataInput.optional().describe('Anything of your own.'),
 };
 
-function checkModes(
-  input: { amountCents?: bigint | undefined; creditRateCents?: number | undefined; creditAmount?: string | undefined },
-  context: z.core.$RefinementCtx,
-): void {
-  if (input.creditRateCents !== undefined && input.creditAmount === undefined) {
-    context.addIssue(ruleIssue(['creditAmount'], 'is required together with creditRateCents'));
-  }
-  if (input.creditAmount !== undefined && input.creditRateCents === undefined) {
-    context.addIssue(ruleIssue(['creditRateCents'], 'is required together with creditAmount'));
-  }
-  if (input.amountCents === undefined && input.creditAmount === undefined && input.creditRateCents === undefined) {
-    context.addIssue(ruleIssue(['amountCents'], 'is required, or creditRateCents with creditAmount'));
-  }
-}
-
 const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });
 const contractExample = { contractId: exampleIds.contract };
 
@@ -114,9 +100,10 @@ export const creditOperations = [
     status: 201,
     params: contractParams,
     query: noQuery,
-    body: z
-      .strictObject({ expiresAt: timestampInput.describe('Instant at which the rest lapses.'), ...grantFields })
-      .superRefine(checkModes),
+    body: underRule(
+      'modes',
+      z.strictObject({ expiresAt: timestampInput.describe('Instant at which the rest lapses.'), ...grantFields }),
+    ),
     response: one(grantEntry),
     errors: ['notFound', 'conflict', 'invalidInput'],
     command: { group: 'credits', verb: 'grant', positional: ['contractId'] },
@@ -239,15 +226,16 @@ export const creditOperations = [
     status: 201,
     params: contractParams,
     query: noQuery,
-    body: z
-      .strictObject({
+    body: underRule(
+      'modes',
+      z.strictObject({
         expiresAt: timestampInput
           .nullable()
           .optional()
           .describe('Instant at which the rest lapses; never when not given.'),
         ...grantFields,
-      })
-      .superRefine(checkModes),
+      }),
+    ),
     response: one(grantEntry),
     errors: ['notFound', 'conflict', 'invalidInput'],
     command: { group: 'credits', verb: 'grant-paid', positional: ['contractId'] },

@@ -4,6 +4,7 @@ import * as z from 'zod';
 
 import { limits } from '../limits.ts';
 import { countryCodes } from './countries.ts';
+import { crossRules, ruleIssue } from './cross-rules.ts';
 import { exampleIds } from './example-ids.ts';
 import {
   date,
@@ -23,7 +24,7 @@ import {
 } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
-import { ruleIssue } from './parse.ts';
+import { underRule } from './plain.ts';
 import { processorCustomerIdField, providers } from './providers.ts';
 
 export const contactRoles = ['accounts_payable', 'primary', 'signatory', 'csm', 'account_manager', 'other'] as const;
@@ -83,29 +84,6 @@ const tags = z.array(text(limits.tagCharacters)).max(limits.tags);
 const processor = z.literal(providers.paymentProcessor1).describe('Payment processor; goes with paymentProviderId.');
 const paymentMethodType = z.enum(paymentMethodTypes).describe('Kind of the payment method; goes with paymentMethodId.');
 
-interface Linked {
-  readonly provider?: string | null | undefined;
-  readonly paymentProviderId?: string | null | undefined;
-  readonly paymentMethodId?: string | null | undefined;
-  readonly paymentMethodType?: string | null | undefined;
-}
-
-function checkLinks(input: Linked, context: z.core.$RefinementCtx): void {
-  const hasId = typeof input.paymentProviderId === 'string';
-  if (hasId && typeof input.provider !== 'string') {
-    context.addIssue(ruleIssue(['provider'], 'is required together with paymentProviderId'));
-  }
-  if (typeof input.provider === 'string' && !hasId) {
-    context.addIssue(ruleIssue(['paymentProviderId'], 'is required together with provider'));
-  }
-  if (typeof input.paymentMethodId === 'string' && typeof input.paymentMethodType !== 'string') {
-    context.addIssue(ruleIssue(['paymentMethodType'], 'is required together with paymentMethodId'));
-  }
-  if (typeof input.paymentMethodType === 'string' && typeof input.paymentMethodId !== 'string') {
-    context.addIssue(ruleIssue(['paymentMethodId'], 'is required together with paymentMethodType'));
-  }
-}
-
 const customerView: View = {
   rows: 'data',
   columns: [
@@ -130,8 +108,9 @@ export const customerOperations = [
     status: 201,
     params: noParams,
     query: noQuery,
-    body: z
-      .strictObject({
+    body: underRule(
+      'links',
+      z.strictObject({
         name: text().describe('Display name.'),
         contacts: z
           .array(contactInput)
@@ -153,8 +132,8 @@ export const customerOperations = [
           .optional()
           .describe('Default payment method at the processor.'),
         paymentMethodType: paymentMethodType.optional(),
-      })
-      .superRefine(checkLinks),
+      }),
+    ),
     response: one(customer),
     errors: ['conflict', 'invalidInput'],
     command: { group: 'customers', verb: 'create' },
@@ -272,7 +251,7 @@ export const customerOperations = [
         paymentMethodType: paymentMethodType.nullable().optional(),
       })
       .superRefine((input, context) => {
-        checkLinks(input, context);
+        crossRules.links(input, context);
         if (Object.keys(input).length === 0) context.addIssue(ruleIssue([], 'at least one field is required'));
       }),
     response: one(customer),

@@ -6,7 +6,7 @@
 
 import type * as z from 'zod';
 
-import type { CallInput, Operation, Scope } from './operation.ts';
+import type { CallInput, Operation, Outline, Scope } from './operation.ts';
 
 /** A room has the same name in every layer. */
 const rooms = {
@@ -63,6 +63,33 @@ export function roomOf(name: OperationName): RoomName {
 /** The declarations of a room. */
 export async function loadRoom(room: RoomName): Promise<readonly Operation[]> {
   return await rooms[room]();
+}
+
+/** The same without schemas, by `npm run generate`: they take longer to load and to make than most calls do. */
+const outlines: Readonly<Record<RoomName, () => Promise<{ readonly default: unknown }>>> = {
+  customers: () => import('./outlines/customers.json', { with: { type: 'json' } }),
+  contracts: () => import('./outlines/contracts.json', { with: { type: 'json' } }),
+  credits: () => import('./outlines/credits.json', { with: { type: 'json' } }),
+  budgets: () => import('./outlines/budgets.json', { with: { type: 'json' } }),
+  meters: () => import('./outlines/meters.json', { with: { type: 'json' } }),
+  usage: () => import('./outlines/usage.json', { with: { type: 'json' } }),
+  invoices: () => import('./outlines/invoices.json', { with: { type: 'json' } }),
+  catalog: () => import('./outlines/catalog.json', { with: { type: 'json' } }),
+  keys: () => import('./outlines/keys.json', { with: { type: 'json' } }),
+  webhooks: () => import('./outlines/webhooks.json', { with: { type: 'json' } }),
+  clock: () => import('./outlines/clock.json', { with: { type: 'json' } }),
+};
+
+/** The outlines of a room. */
+export async function loadOutlines(room: RoomName): Promise<readonly Outline[]> {
+  return (await outlines[room]()).default as readonly Outline[];
+}
+
+/** The outline of an operation; throws TypeError for what is none. */
+export async function loadOutline(name: OperationName): Promise<Outline> {
+  const found = (await loadOutlines(roomOf(name))).find((outline) => outline.name === name);
+  if (found === undefined) throw unknownOperation(name);
+  return found;
 }
 
 /** The declaration of an operation; throws TypeError for what is none. */

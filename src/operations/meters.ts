@@ -23,7 +23,7 @@ import {
 import { eventCounts, skippedEvent, tracedEvent } from './explanation.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
-import { ruleIssue } from './parse.ts';
+import { ruleIssue } from './cross-rules.ts';
 
 export const aggregationTypes = ['SUM', 'COUNT', 'MAX', 'MIN'] as const;
 export type AggregationType = (typeof aggregationTypes)[number];

@@ -6,6 +6,7 @@
 import type * as z from 'zod';
 
 import type { ErrorKind } from '../errors.ts';
+import type { Form } from './plain.ts';
 
 /** Every scope that a key may carry (interface 5.6, 5.7; semantics 1 and 3). */
 export const scopes = [
@@ -113,8 +114,6 @@ export interface Operation {
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   readonly body: z.ZodObject | undefined;
-  /** Gives out what plainly keeps to `body`, as `body` would; undefined for all else, which `body` then judges. */
-  readonly quickBody?: (body: unknown) => unknown;
   readonly response: z.ZodType;
   /** Kinds beyond 400, 401, 403, 429 and 5xx, which every operation can answer. */
   readonly errors: readonly ErrorKind[];
@@ -141,13 +140,28 @@ export interface Operation {
   readonly findings?: string;
 }
 
+/** What is known of an operation without its schemas: they stand there as data (plain.ts), and the rest is for people. */
+export interface Outline extends Omit<
+  Operation,
+  'summary' | 'description' | 'params' | 'query' | 'body' | 'response' | 'errors' | 'command' | 'view' | 'examples'
+> {
+  readonly command: Pick<CommandDeclaration, 'group' | 'verb'>;
+  readonly params: Form;
+  readonly query: Form;
+  readonly body?: Form;
+  readonly response: Form;
+}
+
+/** What an operation and its outline have in common. */
+export type OperationFacts = Omit<Outline, 'params' | 'query' | 'body' | 'response'> & { readonly body?: unknown };
+
 /** Declares an operation; the compiler keeps its literal types. */
 export function defineOperation<const O extends Operation>(operation: O): O {
   return operation;
 }
 
 /** Whether calling the operation can change what is stored. */
-export function changesState(operation: Operation): boolean {
+export function changesState(operation: Pick<Operation, 'readOnly' | 'route'>): boolean {
   return operation.readOnly !== true && operation.route?.method !== 'GET';
 }
 

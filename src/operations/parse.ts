@@ -4,7 +4,10 @@ import type * as z from 'zod';
 
 import { BadRequestError, InvalidInputError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
-import type { CallInput, Operation } from './operation.ts';
+import { loadOperation, loadOutline } from './index.ts';
+import type { OperationName, OperationTable } from './index.ts';
+import type { CallInput, Operation, Outline } from './operation.ts';
+import { readPlainly, refused } from './plain.ts';
 
 /** The parsed input of an operation, as its handler sees it. */
 export interface ParsedInput<O extends Operation> {
@@ -34,13 +37,34 @@ export function parseInput<O extends Operation>(operation: O, input: CallInput):
   } as ParsedInput<O>;
 }
 
+/** The same by the name of the operation, whose schemas are loaded only for a call that they have to look at. */
+export async function parseCall<N extends OperationName>(
+  name: N,
+  input: CallInput,
+): Promise<ParsedInput<OperationTable[N]>> {
+  const plain = parsePlainly(await loadOutline(name), input);
+  return (plain as ParsedInput<OperationTable[N]> | undefined) ?? parseInput(await loadOperation(name), input);
+}
+
+/** The same of what plainly keeps to the declaration, without its schemas; undefined for what they have to look at. */
+export function parsePlainly(outline: Outline, input: CallInput): ParsedInput<Operation> | undefined {
+  const query = readPlainly(outline.query, input.query ?? {});
+  const params = readPlainly(outline.params, input.params ?? {});
+  const body =
+    outline.body !== undefined
+      ? readPlainly(outline.body, input.body ?? {})
+      : input.body === undefined || isEmptyObject(input.body)
+        ? undefined
+        : refused;
+  if (query === refused || params === refused || body === refused) return undefined;
+  return { params, query, body, ifMatch: input.ifMatch } as ParsedInput<Operation>;
+}
+
 function parseBody(operation: Operation, body: unknown): unknown {
   if (operation.body === undefined) {
     if (body === undefined || isEmptyObject(body)) return undefined;
     throw new InvalidInputError([{ path: '', message: 'this operation takes no body' }]);
   }
-  const quick = operation.quickBody?.(body);
-  if (quick !== undefined) return quick;
   const parsed = check(operation.body, body ?? {});
   if (!parsed.success) throw new InvalidInputError(issuesOf(parsed.error.issues, body ?? {}, 'unknown field'));
   return parsed.data;
@@ -116,11 +140,3 @@ function pathText(path: readonly PropertyKey[]): string {
     .map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? String(key) : `.${String(key)}`))
     .join('');
 }
-
-/** An issue of a rule across fields, for `superRefine`: its words stand even where the field is absent. */
-export function ruleIssue(path: PropertyKey[], message: string): RuleIssue {
-  return { code: 'custom', path, message, params: { rule: true } };
-}
-
-/** An alias, not an interface: zod asks for an open record, which only an alias is. */
-type RuleIssue = { code: 'custom'; path: PropertyKey[]; message: string; params: { rule: true } };

@@ -4,7 +4,7 @@
  */
 
 import { limits } from '../limits.ts';
-import { utcTimestamp } from './fields.ts';
+import { utcTimestamp } from './field-rules.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

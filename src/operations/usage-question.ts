@@ -4,7 +4,6 @@ import * as z from 'zod';
 
 import { limits } from '../limits.ts';
 import { referenceTo, text, timestampInput } from './fields.ts';
-import { ruleIssue } from './parse.ts';
 
 export const costFields = {
   startDate: timestampInput.optional().describe('From this instant, included.'),
@@ -30,27 +29,3 @@ export const costFields = {
     .optional()
     .describe('Only events with these properties.'),
 };
-
-interface CostQuestion {
-  readonly customerId?: string | undefined;
-  readonly externalCustomerId?: string | undefined;
-  readonly contractId?: string | undefined;
-  readonly startDate?: string | undefined;
-  readonly endDate?: string | undefined;
-}
-
-/** Someone is named, and a time unless a contract has one. */
-export function checkQuestion(input: CostQuestion, context: z.core.$RefinementCtx): void {
-  if (input.customerId === undefined && input.externalCustomerId === undefined && input.contractId === undefined) {
-    context.addIssue(ruleIssue(['customerId'], 'one of customerId, externalCustomerId and contractId is required'));
-  }
-  if (input.contractId === undefined && input.startDate === undefined) {
-    context.addIssue(ruleIssue(['startDate'], 'is required unless contractId is given'));
-  }
-  if (input.contractId === undefined && input.endDate === undefined) {
-    context.addIssue(ruleIssue(['endDate'], 'is required unless contractId is given'));
-  }
-  if (input.startDate !== undefined && input.endDate !== undefined && input.startDate >= input.endDate) {
-    context.addIssue(ruleIssue(['endDate'], 'must be after startDate'));
-  }
-}

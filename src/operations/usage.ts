@@ -24,9 +24,9 @@ import {
 } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import type { Column } from './operation.ts';
-import { ruleIssue } from './parse.ts';
-import { acceptEvents } from './quick-events.ts';
-import { checkQuestion, costFields } from './usage-question.ts';
+import { ruleIssue } from './cross-rules.ts';
+import { recognizedAs, underRule } from './plain.ts';
+import { costFields } from './usage-question.ts';
 
 export type EventPropertyValue = string | boolean | null | ExactNumber;
 
@@ -136,15 +136,16 @@ export const usageOperations = [
     status: 200,
     params: noParams,
     query: noQuery,
-    body: z
-      .strictObject({
+    body: underRule(
+      'costQuestion',
+      z.strictObject({
         ...costFields,
         unit: z
           .enum(['currency', 'credits'])
           .default('currency')
           .describe("credits: by the rate of the customer's newest grant."),
-      })
-      .superRefine(checkQuestion),
+      }),
+    ),
     response: z.strictObject({
       totalAmount: exact,
       currency: z.literal('USD').optional(),
@@ -188,12 +189,13 @@ export const usageOperations = [
     status: 200,
     params: noParams,
     query: noQuery,
-    body: z
-      .strictObject({
+    body: underRule(
+      'costQuestion',
+      z.strictObject({
         groupKey: text(limits.eventPropertyKeyCharacters).describe('Group key of a meter, such as model.'),
         ...costFields,
-      })
-      .superRefine(checkQuestion),
+      }),
+    ),
     response: one(
       z.strictObject({
         groupKey: z.string(),
@@ -257,15 +259,17 @@ export const usageOperations = [
     status: 202,
     params: noParams,
     query: noQuery,
-    body: z.strictObject({
-      events: z
-        .array(eventInput)
-        .min(1)
-        .max(limits.eventsPerBatch)
-        .meta({ flag: 'event' })
-        .describe('1 to 10,000 events.'),
-    }),
-    quickBody: acceptEvents,
+    body: recognizedAs(
+      'events',
+      z.strictObject({
+        events: z
+          .array(eventInput)
+          .min(1)
+          .max(limits.eventsPerBatch)
+          .meta({ flag: 'event' })
+          .describe('1 to 10,000 events.'),
+      }),
+    ),
     response: z.strictObject({ status: z.literal('accepted'), count: z.int(), requestId: z.string() }),
     errors: ['conflict', 'invalidInput'],
     command: { group: 'usage', verb: 'ingest-batch' },

@@ -24,21 +24,7 @@ import {
 } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
-
-/** Every kind of event that is sent (semantics 1). */
-export const webhookEventTypes = [
-  'invoice.created',
-  'invoice.updated',
-  'contract.created',
-  'contract.updated',
-  'contract.terminated',
-  'customer.created',
-  'customer.updated',
-  'credit.threshold_crossed',
-  'credit.balance_depleted',
-  'credit.budget.exhausted',
-] as const;
-export type WebhookEventType = (typeof webhookEventTypes)[number];
+import { webhookEventTypes } from './wire-values.ts';
 
 /** `pending`: on its way or waiting for its next attempt. `failed`: given up, until it is sent again by hand. */
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;

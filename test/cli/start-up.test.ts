@@ -22,7 +22,7 @@ function loadedWith(...entries: readonly string[]): {
         `import\\(['"][^'"]*${target
           .split('/')
           .at(-1)
-          ?.replaceAll('.', String.raw`\.`)}['"]\\)`,
+          ?.replaceAll('.', String.raw`\.`)}['"][,)]`,
       );
       if (isType || isDynamic.test(source?.code ?? '')) continue;
       if (target.startsWith('src/')) follow(target);
@@ -48,9 +48,11 @@ test('help and version load no declaration, engine, store, server or client', ()
 });
 
 describe('a call on a database', () => {
-  const rooms = ['credits', 'customers', 'invoices', 'meters', 'usage'].map((room) => `src/engine/${room}.ts`);
+  const rooms = ['budgets', 'catalog', 'clock', 'contracts', 'credits', 'customers', 'invoices', 'meters']
+    .concat(['usage', 'webhooks'])
+    .map((room) => `src/engine/${room}.ts`);
   const path = ['src/cli/open-session.ts', 'src/cli/call.ts', 'src/store/open.ts', 'src/store/backends/sqlite.ts'];
-  const declaration = /^src\/operations\/(?!(index|operation|parse|fields|providers|webhook-outbox)\.ts$)/;
+  const declaration = /^src\/operations\/(?!(index|operation|parse|plain|cross-rules|field-rules|quick-events)\.ts$)/;
 
   test('loads the declarations and the handlers of no room until it knows which one it enters', () => {
     const { files } = loadedWith(...path, 'src/engine/engine.ts', 'src/engine/keys.ts');
@@ -64,4 +66,9 @@ describe('a call on a database', () => {
     ).toEqual([]);
     expect([...libraries].toSorted()).toEqual(['big.js', 'kysely']);
   });
+});
+
+test('a call of a service loads neither schemas nor what reads a database', () => {
+  const { libraries } = loadedWith('src/cli/open-session.ts', 'src/cli/call.ts', 'src/client/client.ts');
+  expect([...libraries].toSorted()).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import type { OperationName } from '../../src/operations/index.ts';
 import type { CallInput } from '../../src/operations/operation.ts';
-import { webhookEventTypes } from '../../src/operations/webhooks.ts';
+import { webhookEventTypes } from '../../src/operations/wire-values.ts';
 import { refusalOf } from '../support/refusal.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';

@@ -14,8 +14,8 @@ import {
   page,
   text,
   timestampInput,
-  utcTimestamp,
 } from '../../src/operations/fields.ts';
+import { utcTimestamp } from '../../src/operations/field-rules.ts';
 
 const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
 

@@ -8,7 +8,7 @@ import type { ExactNumber } from '../../exact-json.ts';
 import { limits } from '../../limits.ts';
 import { operations } from '../../operations/all.ts';
 import { decimalInput, text } from '../../operations/fields.ts';
-import { ruleIssue } from '../../operations/parse.ts';
+import { ruleIssue } from '../../operations/cross-rules.ts';
 import type { Section } from './definitions.ts';
 
 const product = operations['products.create'].body.shape;

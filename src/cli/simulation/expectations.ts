@@ -4,7 +4,7 @@ import { Big } from 'big.js';
 
 import { BillingError } from '../../errors.ts';
 import { exactNumber, isExactNumber, textOfNumber } from '../../exact-json.ts';
-import { utcTimestamp } from '../../operations/fields.ts';
+import { utcTimestamp } from '../../operations/field-rules.ts';
 import type { Billing, OperationName } from '../../operations/index.ts';
 import { valueAt } from '../rows.ts';
 import { contractIdOf, deliveriesOf, exhaustionOf, invoicesOf, ledgerOf } from './books.ts';

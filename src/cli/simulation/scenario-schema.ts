@@ -14,8 +14,8 @@ import { dateInput, dateOrTimestampInput, integerInput, text } from '../../opera
 import { ledgerEntryTypes } from '../../operations/ledger-entry.ts';
 import { changesState } from '../../operations/operation.ts';
 import type { Operation } from '../../operations/operation.ts';
-import { ruleIssue } from '../../operations/parse.ts';
-import { webhookEventTypes } from '../../operations/webhooks.ts';
+import { ruleIssue } from '../../operations/cross-rules.ts';
+import { webhookEventTypes } from '../../operations/wire-values.ts';
 import { catalogFile, digits, jsonSchema } from '../catalog/file-schema.ts';
 import { importFormats } from '../import/input.ts';
 

@@ -2,7 +2,7 @@
 
 import { isExactNumber } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
-import type { WebhookEventType } from '../../operations/webhooks.ts';
+import type { WebhookEventType } from '../../operations/wire-values.ts';
 import { amountText, valueAt, wireText } from '../rows.ts';
 import { contractIdOf } from './books.ts';
 import type { Delivery, Invoice, LedgerEntry } from './books.ts';

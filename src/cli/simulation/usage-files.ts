@@ -5,7 +5,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
-import { utcTimestamp } from '../../operations/fields.ts';
+import { utcTimestamp } from '../../operations/field-rules.ts';
 import { importEvents } from '../import/events.ts';
 import { formatOf } from '../import/input.ts';
 import type { ImportedEvent } from '../import/mapping.ts';

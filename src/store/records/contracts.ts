@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import { reviveExactJson } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
-import type { DepletionAction } from '../../operations/catalog.ts';
+import type { DepletionAction } from '../../operations/wire-values.ts';
 import type { Database, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import type { Page, Rows } from './page.ts';

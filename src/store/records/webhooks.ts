@@ -2,7 +2,8 @@
 
 import type { Selectable } from 'kysely';
 
-import type { DeliveryStatus, WebhookEventType } from '../../operations/webhooks.ts';
+import type { DeliveryStatus } from '../../operations/webhooks.ts';
+import type { WebhookEventType } from '../../operations/wire-values.ts';
 import type { Database, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import type { Page, Rows } from './page.ts';

@@ -1,0 +1,71 @@
+/** Rules across the fields of an object, for those who judge it by its schema and for those who do without (plain.ts). */
+
+/** Where a rule tells what is wrong. */
+interface Report {
+  addIssue(issue: RuleIssue): void;
+}
+
+type Given<Name extends string, Value> = { readonly [N in Name]?: Value | undefined };
+
+type Link = Given<'provider' | 'paymentProviderId' | 'paymentMethodId' | 'paymentMethodType', string | null>;
+
+type Modes = Given<'amountCents', bigint> & Given<'creditRateCents', number> & Given<'creditAmount', string>;
+
+type CostQuestion = Given<'customerId' | 'externalCustomerId' | 'contractId' | 'startDate' | 'endDate', string>;
+
+export const crossRules = {
+  /** The processor goes with its id of the customer, a payment method with its kind. */
+  links(input: Link, report: Report): void {
+    const hasId = typeof input.paymentProviderId === 'string';
+    if (hasId && typeof input.provider !== 'string') {
+      report.addIssue(ruleIssue(['provider'], 'is required together with paymentProviderId'));
+    }
+    if (typeof input.provider === 'string' && !hasId) {
+      report.addIssue(ruleIssue(['paymentProviderId'], 'is required together with provider'));
+    }
+    if (typeof input.paymentMethodId === 'string' && typeof input.paymentMethodType !== 'string') {
+      report.addIssue(ruleIssue(['paymentMethodType'], 'is required together with paymentMethodId'));
+    }
+    if (typeof input.paymentMethodType === 'string' && typeof input.paymentMethodId !== 'string') {
+      report.addIssue(ruleIssue(['paymentMethodId'], 'is required together with paymentMethodType'));
+    }
+  },
+
+  /** A grant is of dollars, or of credits that have a rate. */
+  modes(input: Modes, report: Report): void {
+    if (input.creditRateCents !== undefined && input.creditAmount === undefined) {
+      report.addIssue(ruleIssue(['creditAmount'], 'is required together with creditRateCents'));
+    }
+    if (input.creditAmount !== undefined && input.creditRateCents === undefined) {
+      report.addIssue(ruleIssue(['creditRateCents'], 'is required together with creditAmount'));
+    }
+    if (input.amountCents === undefined && input.creditAmount === undefined && input.creditRateCents === undefined) {
+      report.addIssue(ruleIssue(['amountCents'], 'is required, or creditRateCents with creditAmount'));
+    }
+  },
+
+  /** Someone is named, and a time unless a contract has one. */
+  costQuestion(input: CostQuestion, report: Report): void {
+    if (input.customerId === undefined && input.externalCustomerId === undefined && input.contractId === undefined) {
+      report.addIssue(ruleIssue(['customerId'], 'one of customerId, externalCustomerId and contractId is required'));
+    }
+    if (input.contractId === undefined && input.startDate === undefined) {
+      report.addIssue(ruleIssue(['startDate'], 'is required unless contractId is given'));
+    }
+    if (input.contractId === undefined && input.endDate === undefined) {
+      report.addIssue(ruleIssue(['endDate'], 'is required unless contractId is given'));
+    }
+    if (input.startDate !== undefined && input.endDate !== undefined && input.startDate >= input.endDate) {
+      report.addIssue(ruleIssue(['endDate'], 'must be after startDate'));
+    }
+  },
+} as const;
+export type CrossRule = keyof typeof crossRules;
+
+/** An issue of a rule across fields, for `superRefine`: its words stand even where the field is absent. */
+export function ruleIssue(path: PropertyKey[], message: string): RuleIssue {
+  return { code: 'custom', path, message, params: { rule: true } };
+}
+
+/** An alias, not an interface: zod asks for an open record, which only an alias is. */
+export type RuleIssue = { code: 'custom'; path: PropertyKey[]; message: string; params: { rule: true } };

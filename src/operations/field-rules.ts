@@ -1,0 +1,83 @@
+/** When a text, an amount, a date is right, as plain functions: what judges schemas, and what does without them, ask the same. */
+
+import { limits } from '../limits.ts';
+
+const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+
+/** What is wrong with a text; undefined for one that is right. */
+export function problemOfText(value: string, characters: number): string | undefined {
+  if (value === '') return 'must not be empty';
+  // Length in code units first: it is never below the code points, and costs nothing on a text of a megabyte.
+  if (value.length > characters && (value.length > 2 * characters || [...value].length > characters)) {
+    return `must have at most ${characters} characters`;
+  }
+  if (controlCharacters.test(value)) return 'must not contain control characters';
+  return value.isWellFormed() ? undefined : 'must be well-formed Unicode';
+}
+
+/** Negative zero is none: it would be written with a sign. */
+export function isWhole(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0);
+}
+
+const plainDecimal = /^(?:0|[1-9]\d*)(?:\.\d+)?$/;
+
+/** Whether the digits are a number of credits within its bounds. */
+export function isCredits(
+  digits: string,
+  options: { readonly allowZero: boolean; readonly allowNegative?: boolean },
+): boolean {
+  const isNegative = digits.startsWith('-');
+  if (isNegative && options.allowNegative !== true) return false;
+  const unsigned = isNegative ? digits.slice(1) : digits;
+  if (!plainDecimal.test(unsigned) || unsigned.length > 30) return false;
+  const [whole = '', fraction = ''] = unsigned.split('.');
+  if (fraction.length > limits.creditFractionDigits || BigInt(whole) > limits.creditMaximum) return false;
+  if (BigInt(whole) === limits.creditMaximum && /[1-9]/.test(fraction)) return false;
+  return options.allowZero || /[1-9]/.test(unsigned);
+}
+
+const emailForm = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\]+\.[^\s@<>(),;:"[\]\\.]+$/;
+
+export function isEmail(value: string): boolean {
+  return emailForm.test(value);
+}
+
+/** A price or quantity: digits with at most 15 before and 12 after the point, no sign, no exponent (semantics 5). */
+export const decimalForm = /^\d{1,15}(?:\.\d{1,12})?$/;
+
+const dateForm = /^(\d{4})-(\d{2})-(\d{2})$/;
+const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Reckoned here rather than by Temporal, since every event of an import passes. */
+export function isCalendarDate(value: string): boolean {
+  const match = dateForm.exec(value);
+  if (match === null) return false;
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  if (year < limits.firstYear || year > limits.lastYear) return false;
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const last = month === 2 && isLeap ? 29 : (daysOfMonth[month - 1] ?? 0);
+  return day >= 1 && day <= last;
+}
+
+const timestampForm =
+  /^(\d{4}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9}))?(?:([Zz])|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** The instant of an RFC 3339 text as `YYYY-MM-DDTHH:mm:ss.sssZ`, cut to milliseconds; undefined when it is none. */
+export function utcTimestamp(value: string): string | undefined {
+  const match = value.length > 40 ? null : timestampForm.exec(value);
+  const date = match?.[1];
+  if (match === null || date === undefined || !isCalendarDate(date)) return undefined;
+  if (match[4] !== undefined) return `${date}T${match[2]}.${(match[3] ?? '').padEnd(3, '0').slice(0, 3)}Z`;
+  return Temporal.Instant.from(value.toUpperCase()).toString({ fractionalSecondDigits: 3, roundingMode: 'floor' });
+}
+
+/** The start of a date in UTC, or the instant of a date-time; undefined for what is neither. */
+export function startOf(value: string): string | undefined {
+  return isCalendarDate(value) ? `${value}T00:00:00.000Z` : utcTimestamp(value);
+}
+
+/** What commas separate. */
+export function namesIn(value: string): string[] {
+  return value.split(',').map((name) => name.trim());
+}
