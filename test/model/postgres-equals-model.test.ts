@@ -12,6 +12,12 @@ const seeds = Array.from({ length: isLong ? 60 : 4 }, (_value, index) => 1000 + 
 const length = 40;
 
 const postgres = await usePostgres();
+const database = (await postgres?.create()) ?? '';
+/** One for all: those of before are closed. */
+const newDatabase = async () => {
+  await postgres?.empty(database);
+  return database;
+};
 
 describe.runIf(postgres !== undefined)(
   'the engine on PostgreSQL does what the model does',
@@ -20,12 +26,12 @@ describe.runIf(postgres !== undefined)(
     test.each(kept.map((each) => [each.about, each.steps] as const).slice(0, isLong ? undefined : 6))(
       'when %s',
       async (_about, steps) => {
-        await expect(runSteps(steps as Step[], await postgres?.create())).resolves.toBeUndefined();
+        await expect(runSteps(steps as Step[], await newDatabase())).resolves.toBeUndefined();
       },
     );
 
     test.each(seeds)(`on seed %i, ${length} calls`, async (seed) => {
-      await expect(runSeed(seed, length, await postgres?.create())).resolves.toBeDefined();
+      await expect(runSeed(seed, length, await newDatabase())).resolves.toBeDefined();
     });
   },
 );

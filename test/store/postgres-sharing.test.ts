@@ -15,14 +15,18 @@ import { insertTwoOrganizations, row } from './rows.ts';
 const postgres = await usePostgres();
 
 describe.runIf(postgres !== undefined)('PostgreSQL', () => {
-  let url: string;
+  let url = '';
+  /** Whether a test has left more behind than rows. */
+  let isSpoilt = true;
   let store: Store;
   /** Another session, which knows nothing of our locks. */
   let other: pg.Client;
   const stores: Store[] = [];
 
   beforeEach(async () => {
-    url = (await postgres?.create()) ?? '';
+    if (isSpoilt) url = (await postgres?.create()) ?? '';
+    else await postgres?.empty(url);
+    isSpoilt = false;
     store = await open();
     await store.write(insertTwoOrganizations);
     other = new pg.Client({ connectionString: url });
@@ -32,7 +36,6 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
   afterEach(async () => {
     await other.end();
     await Promise.all(stores.splice(0).map(async (each) => await each.close()));
-    await postgres?.drop(url);
   });
 
   async function open(options: StoreOptions = {}, at = url): Promise<Store> {
@@ -297,6 +300,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     });
 
     test('two books stand in two schemas of one database', async () => {
+      isSpoilt = true;
       await other.query('CREATE SCHEMA second');
       const second = await open({}, `${url}?options=-csearch_path%3Dsecond`);
       await second.write(insertTwoOrganizations);
@@ -305,6 +309,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     });
 
     test('one that a newer program has upgraded is refused and left as it is', async () => {
+      isSpoilt = true;
       await other.query('UPDATE "tallybookSchema" SET "version" = 99');
       expect((await refusal(open())).message).toContain('has schema 99, and this program knows');
       expect((await refusal(store.read(nameOf))).message).toContain('was upgraded to schema 99 while in use');
@@ -324,6 +329,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     });
 
     test('one that may only be read is read', async () => {
+      isSpoilt = true;
       const reader = await open({ readOnly: true });
       expect(reader.isReadOnly).toBe(true);
       expect(await reader.read(nameOf)).toBe('customer');

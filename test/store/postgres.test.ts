@@ -7,16 +7,10 @@ import { describeEventStore } from './event-store-suite.ts';
 const postgres = await usePostgres();
 
 if (postgres !== undefined) {
+  const url = await postgres.create();
   const open = async () => {
-    const url = await postgres.create();
-    const store = await openStore(url);
-    return {
-      ...store,
-      close: async () => {
-        await store.close();
-        await postgres.drop(url);
-      },
-    };
+    await postgres.empty(url);
+    return await openStore(url);
   };
   describeDatabase('PostgreSQL', open);
   describeEventStore('PostgreSQL', open);

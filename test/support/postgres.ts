@@ -11,6 +11,8 @@ import type { ServerAnswer } from './server-on-demand.ts';
 export interface PostgresDatabases {
   /** The URL of a new database: with our tables in it, or `isEmpty`. */
   readonly create: (options?: { readonly isEmpty?: boolean }) => Promise<string>;
+  /** Takes the rows out of one that `create` has made, which is a hundred times as quick as making another. */
+  readonly empty: (url: string) => Promise<void>;
   /** Removes a database, whoever has it open. */
   readonly drop: (url: string) => Promise<void>;
 }
@@ -39,6 +41,18 @@ export async function usePostgres(): Promise<PostgresDatabases | undefined> {
   });
   return {
     drop,
+    empty: async (database) => {
+      const client = new pg.Client({ connectionString: database });
+      await client.connect();
+      const { rows } = await client.query<{ name: string }>(
+        `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+         WHERE schemaname = 'public' AND tablename <> 'tallybookSchema'`,
+      );
+      // As a replica, so that no trigger refuses it.
+      const statements = rows.map(({ name }) => `DELETE FROM ${name}`).join('; ');
+      await client.query(`BEGIN; SET LOCAL session_replication_role = replica; ${statements}; COMMIT`);
+      await client.end();
+    },
     create: async ({ isEmpty = false } = {}) => {
       const name = `test_${randomUUID().replaceAll('-', '')}`;
       await administrator.query(`CREATE DATABASE "${name}" TEMPLATE ${isEmpty ? 'template0' : templateName}`);
