@@ -17,6 +17,8 @@ const ownParameters = new Set(['query', 'database', 'query_id', 'session_id', 'w
 
 const session = new Session();
 let database = '';
+/** What the session was last told by `SET`, which most requests tell it again. */
+const told = new Map<string, string>();
 /** The engine has one session here, and `USE` and the statement behind it must stay together. */
 let queue = Promise.resolve();
 
@@ -42,11 +44,11 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     database = wanted;
   }
   const settings = [...searchParams].filter(([name]) => !ownParameters.has(name) && !name.startsWith('param_'));
-  for (const [name, value] of settings) await session.queryAsync(`SET ${name} = '${value.replaceAll("'", '')}'`);
+  for (const [name, value] of settings) await set(name, value.replaceAll("'", ''));
   const form = await formOf(request, sent);
   for (const [name, value] of [...searchParams, ...form]) {
     if (!name.startsWith('param_')) continue;
-    await session.queryAsync(`SET ${name} = '${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`);
+    await set(name, value.replaceAll('\\', '\\\\').replaceAll("'", "\\'"));
   }
   const rest = isForm(request) ? '' : sent.toString('utf8');
   const query = form.find(([name]) => name === 'query')?.[1] ?? searchParams.get('query');
@@ -55,6 +57,12 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.setHeader('X-ClickHouse-Summary', '{}');
   response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
   response.end(result.bytes());
+}
+
+async function set(name: string, escaped: string): Promise<void> {
+  if (told.get(name) === escaped) return;
+  await session.queryAsync(`SET ${name} = '${escaped}'`);
+  told.set(name, escaped);
 }
 
 function isAllowed(request: IncomingMessage): boolean {
