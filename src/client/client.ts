@@ -103,10 +103,13 @@ export function createClient(options: ClientOptions): Client {
     if (!isTallybook) throw notOffered(operation, target, 'it does not name itself a tallybook service');
   }
 
-  function noAnswerFailure({ reason, mayHaveArrived, cause }: NoAnswer, howToCheck: string | undefined): BillingError {
+  function noAnswerFailure(
+    { reason, hint, mayHaveArrived, cause }: NoAnswer,
+    howToCheck: string | undefined,
+  ): BillingError {
     if (mayHaveArrived && howToCheck !== undefined) return unknownOutcome(target, reason, howToCheck);
     return new BillingError('network', `${target.host}: ${reason}`, {
-      hint: 'check the base URL of the profile and the network',
+      hint: hint ?? 'check the base URL of the profile and the network',
       cause,
     });
   }

@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 
 import { limits } from '../limits.ts';
 import type { HttpRequest, Target } from './target.ts';
+import { tlsFailure } from './tls-failure.ts';
 
 export interface HttpAnswer {
   readonly kind: 'answer';
@@ -21,6 +22,8 @@ export interface NoAnswer {
   readonly mayHaveArrived: boolean;
   /** Whether another try may fare better. */
   readonly isTemporary: boolean;
+  /** What to do about it, where that is more than to look at the address. */
+  readonly hint?: string;
   readonly cause: unknown;
 }
 
@@ -120,9 +123,9 @@ function noAnswer(error: unknown, timeoutMilliseconds: number): NoAnswer {
   const { code = '', name = '' } = error as { code?: unknown; name?: string } & Record<string, unknown>;
   const known = typeof code === 'string' ? unsent[code] : undefined;
   if (known !== undefined) return { kind: 'noAnswer', ...known, mayHaveArrived: false, cause: error };
-  if (isCertificateFailure(code)) {
-    const reason = `its certificate is refused (${String(code)})`;
-    return { kind: 'noAnswer', reason, mayHaveArrived: false, isTemporary: false, cause: error };
+  const refused = typeof code === 'string' ? tlsFailure(code) : undefined;
+  if (refused !== undefined) {
+    return { kind: 'noAnswer', ...refused, mayHaveArrived: false, isTemporary: false, cause: error };
   }
   const sent = { kind: 'noAnswer', mayHaveArrived: true, cause: error } as const;
   if (name === 'TimeoutError') {
@@ -142,8 +145,4 @@ function noAnswer(error: unknown, timeoutMilliseconds: number): NoAnswer {
     return { ...sent, reason: 'the answer stopped coming', isTemporary: true };
   }
   return { ...sent, reason: 'the connection broke before the whole answer came', isTemporary: true };
-}
-
-function isCertificateFailure(code: unknown): boolean {
-  return typeof code === 'string' && /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_VERIFY|SELF_SIGNED/.test(code);
 }

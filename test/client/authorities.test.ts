@@ -11,6 +11,7 @@ import { join } from 'node:path';
 
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 
+import { tlsFailure } from '../../src/client/tls-failure.ts';
 import { createSampleEngine, fullKey, startService } from '../server/harness.ts';
 import type { Service } from '../server/harness.ts';
 import { makeCertificate } from '../support/certificate.ts';
@@ -45,13 +46,48 @@ const ask = async (environment: Readonly<Record<string, string>>, ...words: stri
     environment: { TALLY_BASE_URL: service.url, TALLY_API_KEY: fullKey, TALLY_ENVIRONMENT: 'sandbox', ...environment },
   });
 
+const uncheckedEnvironment = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+
 test('a certificate of an authority that nobody knows is refused, whatever the environment says of certificates', async () => {
-  for (const environment of [{}, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }]) {
+  for (const environment of [{}, uncheckedEnvironment]) {
     const outcome = await ask(environment);
     expect(outcome).toMatchObject({ code: 9, stdout: '' });
-    expect(outcome.stderr).toContain('its certificate is refused');
+    expect(outcome.stderr).toContain(
+      `tally: 127.0.0.1:${service.port}: its certificate is refused: nobody whom this machine trusts has signed it (DEPTH_ZERO_SELF_SIGNED_CERT)\n` +
+        '  hint: if that is an authority of your own, name its certificate: --ca-file FILE, or TALLY_CA_FILE; the check cannot be turned off\n',
+    );
   }
   expect(service.engine.calls).toEqual([]);
+});
+
+test('a certificate for another host is refused, trusted authority or not', async () => {
+  const bad = makeCertificate('IP:127.0.0.2');
+  const { url, engine } = await startService(createSampleEngine(), { tls: bad });
+  for (const environment of [{}, uncheckedEnvironment]) {
+    const outcome = await ask({ ...environment, TALLY_BASE_URL: url, TALLY_CA_FILE: bad.certFile });
+    expect(outcome).toMatchObject({ code: 9, stdout: '' });
+    expect(outcome.stderr).toContain('its certificate is refused: it is for another host');
+    expect(outcome.stderr).toContain('the base URL has to name the service as its certificate does');
+  }
+  expect(engine.calls).toEqual([]);
+});
+
+test.each([
+  ['CERT_HAS_EXPIRED', 'its certificate is refused: it is not valid now', 'has to be renewed'],
+  ['CERT_REVOKED', 'its certificate is refused (CERT_REVOKED)', 'has to be replaced'],
+])('%s says what is wrong, and whose turn it is', (code, reason, hint) => {
+  expect(tlsFailure(code)).toEqual({
+    reason: expect.stringContaining(reason),
+    hint: expect.stringContaining(hint),
+  });
+});
+
+test('https to a port that speaks none is told apart from a bad certificate', async () => {
+  const plain = await startService(createSampleEngine());
+  const outcome = await ask({ TALLY_BASE_URL: plain.url.replace('http:', 'https:') });
+  expect(outcome.code).toBe(9);
+  expect(outcome.stderr).toContain('it does not speak TLS');
+  expect(outcome.stderr).toContain('check the port of the base URL');
 });
 
 test('--ca-file, TALLY_CA_FILE and a profile have it trusted', async () => {

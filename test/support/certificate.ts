@@ -1,4 +1,4 @@
-/** A certificate for 127.0.0.1 and localhost, made for one test: nothing in the world trusts it. */
+/** A certificate for 127.0.0.1 and localhost, made for one test, or for another host: nothing in the world trusts it. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
@@ -12,10 +12,10 @@ export interface Certificate {
   readonly key: string;
 }
 
-export function makeCertificate(): Certificate {
+export function makeCertificate(host = 'IP:127.0.0.1'): Certificate {
   const directory = mkdtempSync(join(tmpdir(), 'tally-tls-'));
   const [certFile, keyFile] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const names = ['-subj', '/CN=localhost', '-addext', `subjectAltName=DNS:localhost,${host}`];
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
   execFileSync('openssl', ['req', '-x509', ...kind, ...names, '-keyout', keyFile, '-out', certFile], { stdio: 'pipe' });
   return { certFile, keyFile, cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
