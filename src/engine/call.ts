@@ -1,6 +1,7 @@
 /** The path of every call: scope, parse, transaction, handler, check of the answer. */
 
 import { BillingError, ConflictError, ForbiddenError } from '../errors.ts';
+import { once } from '../once.ts';
 import { loadOperation, loadOutline, roomOf } from '../operations/index.ts';
 import type { Answer, Caller, OperationName, RoomDeclarations, RoomName } from '../operations/index.ts';
 import { allows, changesState } from '../operations/operation.ts';
@@ -14,16 +15,16 @@ import { inTransaction, keepTime } from './transaction.ts';
 
 /** Loaded when first called, so that a command pays for the rooms that it enters. */
 const handlers: { readonly [R in Exclude<RoomName, 'clock'>]: () => Promise<HandlersOf<RoomDeclarations[R]>> } = {
-  customers: async () => (await import('./customers.ts')).customerHandlers,
-  contracts: async () => (await import('./contracts.ts')).contractHandlers,
-  credits: async () => (await import('./credits.ts')).creditHandlers,
-  budgets: async () => (await import('./budgets.ts')).budgetHandlers,
-  meters: async () => (await import('./meters.ts')).meterHandlers,
-  usage: async () => (await import('./usage.ts')).usageHandlers,
-  invoices: async () => (await import('./invoices.ts')).invoiceHandlers,
-  catalog: async () => (await import('./catalog.ts')).catalogHandlers,
-  keys: async () => (await import('./keys.ts')).keyHandlers,
-  webhooks: async () => (await import('./webhooks.ts')).webhookHandlers,
+  customers: once(async () => (await import('./customers.ts')).customerHandlers),
+  contracts: once(async () => (await import('./contracts.ts')).contractHandlers),
+  credits: once(async () => (await import('./credits.ts')).creditHandlers),
+  budgets: once(async () => (await import('./budgets.ts')).budgetHandlers),
+  meters: once(async () => (await import('./meters.ts')).meterHandlers),
+  usage: once(async () => (await import('./usage.ts')).usageHandlers),
+  invoices: once(async () => (await import('./invoices.ts')).invoiceHandlers),
+  catalog: once(async () => (await import('./catalog.ts')).catalogHandlers),
+  keys: once(async () => (await import('./keys.ts')).keyHandlers),
+  webhooks: once(async () => (await import('./webhooks.ts')).webhookHandlers),
 };
 
 /** What takes as many transactions as there are instants with work. */

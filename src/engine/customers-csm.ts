@@ -1,7 +1,7 @@
 /** Customer success managers by processor customer id (interface 4.4, semantics 4). */
 
 import { processorCustomerIdField, providers } from '../operations/providers.ts';
-import { insertContacts, listContacts, updateContact } from '../store/records/contacts.ts';
+import { insertContacts, listContactsOf, updateContact } from '../store/records/contacts.ts';
 import type { Contact } from '../store/records/contacts.ts';
 import { findCustomerByPaymentProvider } from '../store/records/customers.ts';
 import type { CallContext } from './handler.ts';
@@ -32,7 +32,7 @@ async function assignOne(context: CallContext, processorCustomerId: string, csm:
   if (customer === undefined) {
     return { [processorCustomerIdField]: processorCustomerId, status: 'not_found' as const };
   }
-  const contacts = await listContacts(context.tx, context.orgId, [customer.id]);
+  const contacts = await listContactsOf(context.tx, context.orgId, customer.id);
   const managers = contacts.filter((contact) => contact.roles.includes('csm'));
   const demoted = managers.filter(
     (manager) => manager.source === 'imported' && manager.status === 'Active' && !isSamePerson(manager, csm),

@@ -4,7 +4,7 @@ import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import type { customerOperations } from '../operations/customers.ts';
 import { providers } from '../operations/providers.ts';
-import { insertContacts, listContacts } from '../store/records/contacts.ts';
+import { insertContacts, listContacts, listContactsOf } from '../store/records/contacts.ts';
 import type { Contact } from '../store/records/contacts.ts';
 import {
   findCustomer,
@@ -207,7 +207,7 @@ async function checkIdentities(context: CallContext, customer: Customer): Promis
 }
 
 async function wireWithLinks(context: CallContext, customer: Customer) {
-  const contacts = await listContacts(context.tx, context.orgId, [customer.id]);
+  const contacts = await listContactsOf(context.tx, context.orgId, customer.id);
   return { ...wireCustomer(customer, context.now), ...wireLinks(customer, contacts) };
 }
 

@@ -1,11 +1,14 @@
 /** The service on a database: who calls, and the one path that every call takes. */
 
 import { limits } from '../limits.ts';
+import { once } from '../once.ts';
 import type { Caller, Engine } from '../operations/index.ts';
 import type { CheckWebhookUrl } from '../operations/webhook-outbox.ts';
 import { createMeterSql, type MeterSql } from '../store/meter-sql.ts';
 import type { Store } from '../store/store.ts';
 import { callOperation } from './call.ts';
+
+const loadKeys = once(() => import('./keys.ts'));
 
 /** Everything that the engine takes from outside, so that every run can be repeated. */
 export interface EngineDependencies {
@@ -34,8 +37,8 @@ export function createEngine(dependencies: EngineDependencies): Engine {
     as: (caller: Caller) => ({
       call: async (name, input = {}) => await callOperation(parts, caller, name, input),
     }),
-    authenticate: async (key) => await (await import('./keys.ts')).authenticate(dependencies, key),
-    owner: async (organization) => await (await import('./keys.ts')).findOwner(dependencies, organization),
+    authenticate: async (key) => await (await loadKeys()).authenticate(dependencies, key),
+    owner: async (organization) => await (await loadKeys()).findOwner(dependencies, organization),
     billDue: async (signal) => await (await import('./clock.ts')).billDue(parts, signal),
     ping: async () => {
       await store.read(async () => await Promise.resolve());

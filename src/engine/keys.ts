@@ -14,7 +14,7 @@ import type { Caller } from '../operations/index.ts';
 import type { keyOperations } from '../operations/keys.ts';
 import type { Scope } from '../operations/operation.ts';
 import type { Transaction } from '../store/database.ts';
-import { findApiKey, findApiKeyByDigest, insertApiKey, listApiKeys, updateApiKey } from '../store/records/api-keys.ts';
+import { findApiKey, findApiKeyAndClock, insertApiKey, listApiKeys, updateApiKey } from '../store/records/api-keys.ts';
 import type { ApiKey } from '../store/records/api-keys.ts';
 import { findClock } from '../store/records/clock.ts';
 import {
@@ -59,12 +59,9 @@ export async function findOwner(dependencies: EngineDependencies, organization?:
 export async function authenticate(dependencies: EngineDependencies, key: string): Promise<Caller> {
   if (!keyForm.test(key)) throw new UnauthorizedError('Invalid API key');
   const digest = digestOf(key);
-  const { found, simulated } = await dependencies.store.read(async (tx) => ({
-    found: await findApiKeyByDigest(tx, digest),
-    simulated: await findClock(tx),
-  }));
+  const found = await dependencies.store.read(async (tx) => await findApiKeyAndClock(tx, digest));
   if (found === undefined || !isSameDigest(found.digest, digest)) throw new UnauthorizedError('Invalid API key');
-  const timestamp = wireTimestamp(simulated ?? dependencies.now());
+  const timestamp = found.simulated ?? wireTimestamp(dependencies.now());
   if (found.revokedAt !== null) throw new UnauthorizedError('API key has been revoked');
   if (hasExpired(found, timestamp)) throw new UnauthorizedError('API key has expired');
   await noteUse(dependencies, found);
@@ -216,8 +213,8 @@ function hasExpired(key: ApiKey, timestamp: string): boolean {
 async function noteUse(dependencies: EngineDependencies, key: ApiKey): Promise<void> {
   const { store } = dependencies;
   const now = dependencies.now();
-  const recently = wireTimestamp(now.subtract({ seconds: limits.lastUsedResolutionSeconds }));
-  if (store.isReadOnly || (key.lastUsedAt !== null && key.lastUsedAt > recently)) return;
+  const recently = now.epochMilliseconds - 1000 * limits.lastUsedResolutionSeconds;
+  if (store.isReadOnly || (key.lastUsedAt !== null && Date.parse(key.lastUsedAt) > recently)) return;
   try {
     // A reading must not wait for a writer only to note that it was made.
     await store.write(async (tx) => await updateApiKey(tx, key.orgId, key.id, { lastUsedAt: wireTimestamp(now) }), {

@@ -77,7 +77,8 @@ function inputOf(request: FastifyRequest, operation: Operation): CallInput {
   const ifMatch = operation.versioned === true ? parseIfMatch(request.headers['if-match']) : undefined;
   const body = parseBody(request.body as Uint8Array | undefined, operation);
   return {
-    params: request.params as Record<string, string>,
+    // The router's own object has a prototype of its own, and only plain ones are read without a schema.
+    params: { ...(request.params as Record<string, string>) },
     query: parseQuery(request.raw.url ?? ''),
     ...(body === undefined ? {} : { body }),
     ...(ifMatch === undefined ? {} : { ifMatch }),

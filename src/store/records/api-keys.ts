@@ -35,14 +35,23 @@ const columns = [
   'createdAt',
 ] as const;
 
-/** The key of a digest, in whichever organization: the key is what names it. */
-export async function findApiKeyByDigest(tx: Transaction, digest: string): Promise<ApiKey | undefined> {
-  const [row] = await keyOfDigest(tx, { digest });
-  return row === undefined ? undefined : toApiKey(row);
+/**
+ * The key of a digest, in whichever organization: the key is what names it. With it, where a simulated clock stands;
+ * undefined where time is real.
+ */
+export async function findApiKeyAndClock(
+  tx: Transaction,
+  digest: string,
+): Promise<(ApiKey & { readonly simulated: string | undefined }) | undefined> {
+  const [row] = await keyAndClock(tx, { digest });
+  return row === undefined ? undefined : { ...toApiKey(row), simulated: row.simulated ?? undefined };
 }
 
-const keyOfDigest = prepared((tx, { digest }: { readonly digest: string }) =>
-  tx.selectFrom('apiKeys').select(columns).where('digest', '=', digest),
+const keyAndClock = prepared((tx, { digest }: { readonly digest: string }) =>
+  tx
+    .selectFrom('apiKeys')
+    .select((row) => [...columns, row.selectFrom('clock').select('now').as('simulated')])
+    .where('digest', '=', digest),
 );
 
 export async function findApiKey(tx: Transaction, orgId: string, id: string): Promise<ApiKey | undefined> {
@@ -84,5 +93,7 @@ export async function updateApiKey(
 }
 
 function toApiKey(row: Omit<Selectable<ApiKeysTable>, 'seq'>): ApiKey {
-  return { ...row, scopes: JSON.parse(row.scopes) as Scope[] };
+  const { orgId, id, name, digest, suffix, expiresAt, revokedAt, lastUsedAt, createdAt } = row;
+  const scopes = JSON.parse(row.scopes) as Scope[];
+  return { orgId, id, name, digest, suffix, scopes, expiresAt, revokedAt, lastUsedAt, createdAt };
 }

@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { ContactRole } from '../../operations/customers.ts';
 import type { ContactsTable, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 
 export interface Contact {
   readonly id: string;
@@ -39,6 +40,21 @@ export async function listContacts(
     .execute();
   return rows.map(toContact);
 }
+
+/** The same of one customer. */
+export async function listContactsOf(tx: Transaction, orgId: string, customerId: string): Promise<readonly Contact[]> {
+  return (await contactsOfCustomer(tx, { orgId, customerId })).map(toContact);
+}
+
+const contactsOfCustomer = prepared((tx, of: { readonly orgId: string; readonly customerId: string }) =>
+  tx
+    .selectFrom('contacts')
+    .selectAll()
+    .where('orgId', '=', of.orgId)
+    .where('customerId', '=', of.customerId)
+    .orderBy('position')
+    .orderBy('seq'),
+);
 
 export async function insertContacts(tx: Transaction, orgId: string, contacts: readonly Contact[]): Promise<void> {
   for (const contact of contacts) {
