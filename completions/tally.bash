@@ -51,7 +51,7 @@ _tally() {
 
 _tally_place() {
   case $1 in
-    '') next='customers contracts credits budgets meters usage invoices pricing plans products keys orgs webhooks clock bill profile doctor backup restore copy journal import pull catalog simulate demo serve api commands completion help' flags='--version --help' asks='' takes=0 ;;
+    '') next='customers contracts credits budgets meters usage invoices pricing plans products keys orgs webhooks clock bill events profile doctor backup restore copy journal import pull catalog simulate demo serve api commands completion help' flags='--version --help' asks='' takes=0 ;;
     'customers') next='create get list billing-address update pause resume assign-csm' flags='' asks='' takes=0 ;;
     'customers create') next='' flags='--name --contact --legal-name --external-customer-id --payment-provider-id --provider --tag --billing-address --payment-method-id --payment-method-type --from --result --ignore --delimiter --concurrency --input --help' asks='--provider --payment-method-type' takes=0 ;;
     'customers get') next='' flags='--help' asks='' takes=1 ;;
@@ -154,6 +154,8 @@ _tally_place() {
     'clock reset') next='' flags='--help' asks='' takes=0 ;;
     'bill') next='run' flags='' asks='' takes=0 ;;
     'bill run') next='' flags='--until --all-organizations --rehearse --input --help' asks='--all-organizations --rehearse' takes=0 ;;
+    'events') next='drop' flags='' asks='' takes=0 ;;
+    'events drop') next='' flags='--before --rehearse --input --help' asks='--rehearse' takes=0 ;;
     'profile') next='add list use show remove check' flags='' asks='' takes=0 ;;
     'profile add') next='' flags='--environment --base-url --key-stdin --key-file --no-check --keyring' asks='' takes=0 ;;
     'profile list') next='' flags='' asks='' takes=0 ;;

@@ -71,6 +71,7 @@ complete -c tally -f -n "__tally_at ''" -a orgs -d 'Organizations of the embedde
 complete -c tally -f -n "__tally_at ''" -a webhooks -d 'Events sent to endpoints of your own'
 complete -c tally -f -n "__tally_at ''" -a clock -d 'The time of a database, real or simulated'
 complete -c tally -f -n "__tally_at ''" -a bill -d 'What falls due: invoices, expiries, ends'
+complete -c tally -f -n "__tally_at ''" -a events -d 'How long usage events are kept'
 complete -c tally -f -n "__tally_at ''" -a profile -d 'Named services and databases, and their keys'
 complete -c tally -f -n "__tally_at ''" -a doctor -d 'Hold a database to every rule'
 complete -c tally -f -n "__tally_at ''" -a backup -d 'Write a database to one file while it is used'
@@ -629,6 +630,11 @@ complete -c tally -n "__tally_at 'bill run'" -l all-organizations -x -a "(tally 
 complete -c tally -n "__tally_at 'bill run'" -l rehearse -x -a "(tally __complete rehearse bill run (__tally_ids) (__tally_context))"
 complete -c tally -n "__tally_at 'bill run'" -l input
 complete -c tally -n "__tally_at 'bill run'" -l help
+complete -c tally -f -n "__tally_at 'events'" -a drop -d 'Drop events that are billed, for good'
+complete -c tally -n "__tally_at 'events drop'" -l before
+complete -c tally -n "__tally_at 'events drop'" -l rehearse -x -a "(tally __complete rehearse events drop (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'events drop'" -l input
+complete -c tally -n "__tally_at 'events drop'" -l help
 complete -c tally -f -n "__tally_at 'profile'" -a add -d 'Add or replace a profile'
 complete -c tally -f -n "__tally_at 'profile'" -a list -d 'List the profiles'
 complete -c tally -f -n "__tally_at 'profile'" -a use -d 'Use a profile from now on'

@@ -4,7 +4,7 @@
 Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   param($current, $ast, $position)
   $places = @{
-    '' = @{ takes = 0; next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','clock','bill','profile','doctor','backup','restore','copy','journal','import','pull','catalog','simulate','demo','serve','api','commands','completion','help'); flags = @('--version','--help'); asks = @() }
+    '' = @{ takes = 0; next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','clock','bill','events','profile','doctor','backup','restore','copy','journal','import','pull','catalog','simulate','demo','serve','api','commands','completion','help'); flags = @('--version','--help'); asks = @() }
     'customers' = @{ takes = 0; next = @('create','get','list','billing-address','update','pause','resume','assign-csm'); flags = @(); asks = @() }
     'customers create' = @{ takes = 0; next = @(); flags = @('--name','--contact','--legal-name','--external-customer-id','--payment-provider-id','--provider','--tag','--billing-address','--payment-method-id','--payment-method-type','--from','--result','--ignore','--delimiter','--concurrency','--input','--help'); asks = @('--provider','--payment-method-type') }
     'customers get' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
@@ -107,6 +107,8 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'clock reset' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
     'bill' = @{ takes = 0; next = @('run'); flags = @(); asks = @() }
     'bill run' = @{ takes = 0; next = @(); flags = @('--until','--all-organizations','--rehearse','--input','--help'); asks = @('--all-organizations','--rehearse') }
+    'events' = @{ takes = 0; next = @('drop'); flags = @(); asks = @() }
+    'events drop' = @{ takes = 0; next = @(); flags = @('--before','--rehearse','--input','--help'); asks = @('--rehearse') }
     'profile' = @{ takes = 0; next = @('add','list','use','show','remove','check'); flags = @(); asks = @() }
     'profile add' = @{ takes = 0; next = @(); flags = @('--environment','--base-url','--key-stdin','--key-file','--no-check','--keyring'); asks = @() }
     'profile list' = @{ takes = 0; next = @(); flags = @(); asks = @() }

@@ -11,7 +11,7 @@ import type { Given } from './flags.ts';
 import type { CommandSpec } from './manifest.ts';
 import { timeoutOf } from './open-session.ts';
 import { checkFields, render } from './output.ts';
-import { completed, confirmWrite } from './prompts.ts';
+import { completed, confirmLoss, confirmWrite } from './prompts.ts';
 import { checkReplay } from './replay.ts';
 import { valueAt, wireText } from './rows.ts';
 import { safe, safeJson, say, vouch } from './safe-text.ts';
@@ -67,7 +67,9 @@ export async function callOperation(invocation: Invocation, session: Session): P
   const input =
     command.isWrite && command.isVersioned ? await versioned(command, unversioned, { session, target }) : unversioned;
   const question = picture?.chart.question?.(input) ?? input;
-  if (command.isWrite && !isRehearsal) await confirmWrite(session, target, effectOf(command, input));
+  if (command.isWrite && !isRehearsal) {
+    await (command.destroys === true ? confirmLoss : confirmWrite)(session, target, effectOf(command, input));
+  }
   const opened = await openFor(invocation, session, target);
   try {
     const receipt = isGrant ? await beginReceipt(session, opened.billing, input) : undefined;
@@ -85,7 +87,8 @@ export async function callOperation(invocation: Invocation, session: Session): P
     );
     note(command, answer, session);
     await receipt?.(answer);
-    if (isRehearsal) tell(session, say`dry run on ${target.environment}: all of it was done, and nothing kept`);
+    const kept = command.destroys === true ? 'nothing was changed' : 'all of it was done, and nothing kept';
+    if (isRehearsal) tell(session, say`dry run on ${target.environment}: ${kept}`);
     checkFindings(command, answer);
   } finally {
     await opened.close();

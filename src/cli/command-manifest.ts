@@ -74,6 +74,7 @@ function commandSpec(operation: Operation): CommandSpec {
     ...(typeof operation.repeatable === 'object' ? { idempotencyMember: operation.repeatable.whenGiven } : {}),
     ...(local === undefined ? {} : { localFlags: local.flags, localExamples: local.examples }),
     ...(operation.rehearsal === undefined ? {} : { rehearsalMember: operation.rehearsal }),
+    ...(operation.destroys === true ? { destroys: true as const } : {}),
     ...(operation.findings === undefined ? {} : { findingsPath: operation.findings }),
   };
   const examples = operation.examples.map(({ about, input }) => ({ about, line: exampleLine(spec, input) }));

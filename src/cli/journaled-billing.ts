@@ -25,7 +25,7 @@ import { say } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
 import type { Target } from './target.ts';
 
-/** Journaled before they are sent as well, since the answer may get lost. */
+/** What moves money, or takes something away: journaled before it is sent as well, since the answer may get lost. */
 const moneyMoving: ReadonlySet<string> = new Set([
   grantOperation,
   'credits.grantPaid',
@@ -37,6 +37,7 @@ const moneyMoving: ReadonlySet<string> = new Set([
   'invoices.refund',
   'contracts.cancel',
   'bill.run',
+  'events.drop',
 ] satisfies OperationName[]);
 
 export interface JournalContext {

@@ -87,6 +87,8 @@ export interface CommandSpec {
   readonly idempotencyMember?: string;
   /** Body member that has everything done and nothing kept. */
   readonly rehearsalMember?: string;
+  /** What it takes away cannot be had back. */
+  readonly destroys?: true;
   /** Path of a list in the answer of what went wrong. */
   readonly findingsPath?: string;
 }
@@ -115,6 +117,7 @@ const written: Readonly<Record<CommandGroup, () => Promise<{ readonly default: u
   webhooks: () => import('./manifest/webhooks.json', { with: { type: 'json' } }),
   clock: () => import('./manifest/clock.json', { with: { type: 'json' } }),
   bill: () => import('./manifest/bill.json', { with: { type: 'json' } }),
+  events: () => import('./manifest/events.json', { with: { type: 'json' } }),
 };
 
 /** The manifest as it was generated; loaded when a command needs it, since the root's help and the version do not. */

@@ -182,6 +182,7 @@ const administrationGroups: ReadonlySet<string> = new Set([
   'webhooks',
   'clock',
   'bill',
+  'events',
 ] satisfies CommandGroup[]);
 
 const globalFlagsNote = 'Global flags (-o, --profile, --database, --dry-run and more): tally --help\n';

@@ -159,3 +159,21 @@ export async function confirmWrite(session: Session, target: Target, effect: Saf
   const reply = await terminal.ask({ kind: 'confirm', message: say`Go on?` });
   if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was sent');
 }
+
+/**
+ * Lets what cannot be undone pass only with a yes, on whatever environment: a person's, or a script's by `--yes`. Throws
+ * BillingError `refused`.
+ */
+export async function confirmLoss(session: Session, target: Target, effect: SafeText): Promise<void> {
+  const { flags, terminal } = session;
+  if (flags.yes === true) return;
+  if (!mayAsk(session)) {
+    throw new BillingError('refused', 'this cannot be undone, and needs confirmation: nothing was done', {
+      hint: 'look first with --dry-run; then, in a script, give --yes',
+    });
+  }
+  const profile = target.profile === undefined ? '' : ` (profile ${target.profile})`;
+  terminal.err(vouch(`${say`${target.environment}${profile}: this cannot be undone`}\n${effect}\n`));
+  const reply = await terminal.ask({ kind: 'confirm', message: say`Go on?` });
+  if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was done');
+}

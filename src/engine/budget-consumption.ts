@@ -7,14 +7,18 @@ import { valuationRateOf } from '../calculation/ledger.ts';
 import { usageDimensionsOf } from '../calculation/specifiers.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
 import { usageWindowsOver } from '../calculation/usage-windows.ts';
+import { ConflictError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type Budget, listBudgets, updateBudget } from '../store/records/budgets.ts';
 import type { Contract } from '../store/records/contracts.ts';
+import { listFrozenUsage } from '../store/records/frozen-usage.ts';
 import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import { listLedger } from '../store/records/ledger.ts';
+import { findMeters } from '../store/records/meters.ts';
 import { wireBudget, wireConsumption } from './budgets-wire.ts';
-import { billingTermsOf } from './contract-terms.ts';
+import { billingTermsOf, itemsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
+import { droppedBefore, isDropped } from './usage-frozen.ts';
 import { meterContract, type MeteringContext, type MeteringOptions } from './usage-metering.ts';
 import { emit } from './webhooks-emit.ts';
 
@@ -64,6 +68,35 @@ export async function consumedCents(
       const own = atoms.filter((atom) => isOfBudget(budget, atom));
       return [budget.id, own.reduce((sum, atom) => sum + atom.cents, 0n)];
     }),
+  );
+}
+
+/**
+ * Throws ConflictError for a budget whose consumption cannot be known: events of the contract are dropped, and what was
+ * frozen of them does not tell the budget's property apart.
+ */
+export async function refuseUncountable(
+  context: MeteringContext,
+  contract: Pick<Contract, 'id' | 'items'>,
+  { eventPropertyKey, meterId }: Budget,
+): Promise<void> {
+  const { tx, orgId } = context;
+  if (droppedBefore(context) === undefined) return;
+  const items = new Map(itemsOf(contract).map((item) => [item.id, item]));
+  const unknown = (await listFrozenUsage(tx, orgId, contract.id))
+    .filter(
+      ({ startEpochMs, combination, dimensions }) =>
+        isDropped(context, startEpochMs) &&
+        combination !== 'SQL' &&
+        !dimensions.propertyKeys.includes(eventPropertyKey),
+    )
+    .map(({ itemId }) => items.get(itemId)?.meterId)
+    .filter((id) => id !== undefined && (meterId === null || id === meterId));
+  const meters = await findMeters(tx, orgId, [...new Set(unknown.filter((id) => id !== undefined))]);
+  if (meters.every(({ groupKeys }) => groupKeys.includes(eventPropertyKey))) return;
+  throw new ConflictError(
+    `what ${eventPropertyKey} has used of this contract cannot be known any more: its events of billed periods were dropped`,
+    { hint: 'make the budget on the next contract of the customer, or of a group key of its meters' },
   );
 }
 

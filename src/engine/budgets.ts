@@ -17,7 +17,13 @@ import {
 } from '../store/records/budgets.ts';
 import { type Contract, updateContract } from '../store/records/contracts.ts';
 import { findMeters } from '../store/records/meters.ts';
-import { type BudgetReading, isNewlyReached, markExhausted, readBudgets } from './budget-consumption.ts';
+import {
+  type BudgetReading,
+  isNewlyReached,
+  markExhausted,
+  readBudgets,
+  refuseUncountable,
+} from './budget-consumption.ts';
 import { wireBudget, wireConsumption } from './budgets-wire.ts';
 import { getContract } from './contract-lookup.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
@@ -64,6 +70,7 @@ export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
       throw new ConflictError(`this contract has ${limits.budgetsPerContract} budgets, as many as it may`);
     }
     const budget = newBudget(context, contract.id, body);
+    await refuseUncountable(context, contract, budget);
     await insertBudgets(context.tx, context.orgId, { from: existing.length, budgets: [budget] });
     return { body: { data: wireBudget(budget, existing.length) }, etag: await nextVersion(context, contract) };
   },
@@ -76,6 +83,7 @@ export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
     const isOtherCap = maxCredits !== budget.maxCredits || maxCreditsCents !== budget.maxCreditsCents;
     const isExhausted = budget.isExhausted && !isOtherCap;
     const changed = { ...budget, label, meterId, maxCredits, maxCreditsCents, isExhausted };
+    if (meterId !== budget.meterId) await refuseUncountable(context, contract, changed);
     await updateBudget(context.tx, context.orgId, {
       id: budget.id,
       label,

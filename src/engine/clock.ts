@@ -12,6 +12,7 @@ import { createRunReport, runDue } from './bill-run.ts';
 import { dueBy, earliestDue } from './due-work.ts';
 import type { EngineParts } from './engine.ts';
 import type { UndertakingsOf } from './handler.ts';
+import { dropEvents } from './usage-drop.ts';
 import { wireTimestamp } from './wire.ts';
 
 export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
@@ -71,6 +72,8 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
     for (const orgId of organizationIds) await runDue(parts, orgId, { until, report, isRehearsal });
     return { body: { data: { until: wireTimestamp(until), isRehearsal, ...report.body() } } };
   },
+
+  'events.drop': dropEvents,
 };
 
 /**

@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 
-import { isBefore } from '../calculation/billing-period.ts';
+import { isBefore, startOfDay } from '../calculation/billing-period.ts';
 import type { Interval } from '../calculation/billing-period.ts';
 import { normaliseTiers } from '../calculation/pricing/tiered.ts';
 import { buildContractItems, findOverrideProblems } from '../calculation/rate-card.ts';
@@ -24,6 +24,7 @@ import { grantCredits } from './credits-grant.ts';
 import type { GrantKind } from './credits-grant.ts';
 import { topUpDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
+import { refuseDropped } from './usage-frozen.ts';
 
 type ContractInput = z.output<(typeof contractOperations)[0]['body']>;
 type OverrideInput = NonNullable<ContractInput['overrides']>[number];
@@ -56,6 +57,7 @@ export async function createContract(context: CallContext, input: ContractInput)
     ...overrides.issues,
   ];
   if (issues.length > 0 || plan === undefined || customer === undefined) throw new InvalidInputError(issues);
+  if (offer.meters.length > 0) refuseDropped(context, startOfDay(startDate), 'usage cannot be billed from then on');
   const contract: Contract = {
     id: context.newId(),
     customerId: customer.id,

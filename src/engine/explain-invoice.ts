@@ -23,6 +23,7 @@ import { disagreementsOf } from './explain-disagreements.ts';
 import { countLateEvents } from './explain-meter.ts';
 import { traceUsage, wireEventCounts, wireMeterFacts, wireTracedEvent } from './explain-usage.ts';
 import type { CallContext } from './handler.ts';
+import { droppedBefore, isDropped } from './usage-frozen.ts';
 import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
 
 export type ExplainedInvoice = ResponseBody<'invoices.explain'>['data'];
@@ -54,6 +55,8 @@ export async function explainInvoice(
   };
   const lines = new Map(basis.lines.map((line, index) => [line.billed.lineKey, wireLine(line, index, basis)]));
   const range = { start: startOfDay(invoice.periodStart), end: startOfDay(invoice.periodEnd) };
+  const isWhole = [range, ...read.windows].every(({ start }) => !isDropped(context, start));
+  const mark = isWhole ? undefined : droppedBefore(context);
   const data: ExplainedInvoice = {
     invoiceId: invoice.id,
     invoiceNumber: invoice.number,
@@ -66,7 +69,9 @@ export async function explainInvoice(
     totalCents: wireCents(basis.totalCents),
     lines: [...lines.values()],
     grants: order.map(({ rank, reason }, index) => wireGrant(shown[index], { rank, reason, basis })),
-    lateEventCount: await countLateEvents(context, { customerId: invoice.customerId, ...range }),
+    ...(mark === undefined
+      ? { lateEventCount: await countLateEvents(context, { customerId: invoice.customerId, ...range }) }
+      : { eventsDroppedBefore: wireTimestamp(mark) }),
     disagreements: disagreementsOf(invoice, basis),
   };
   return { data, lines };
@@ -90,7 +95,7 @@ async function traceWindows(context: CallContext, { contract, windows }: Invoice
   const meters = new Map((await findMeters(context.tx, context.orgId, ids)).map((meter) => [meter.id, meter]));
   const owner = { customerId: contract.customerId, contract };
   const traces = new Map<string, { meter: Meter; trace: UsageTrace }>();
-  for (const { item, meterId, start, end } of windows) {
+  for (const { item, meterId, start, end } of windows.filter((window) => !isDropped(context, window.start))) {
     const meter = meters.get(meterId);
     if (meter === undefined) throw new TypeError(`the meter ${meterId} of a contract is gone`);
     traces.set(item.id, { meter, trace: await traceUsage(context, meter, { owner, range: { start, end } }) });

@@ -15,6 +15,7 @@ import {
   wireTracedEvent,
 } from './explain-usage.ts';
 import type { CallContext } from './handler.ts';
+import { refuseDropped } from './usage-frozen.ts';
 import { resolveSubject } from './usage-subject.ts';
 
 type TestInput = ParsedInput<OperationTable['meters.test']>['body'];
@@ -27,6 +28,7 @@ export async function testMeter(
 ): Promise<ResponseBody<'meters.test'>> {
   const owner = await resolveSubject(context, input);
   const range = { start: Temporal.Instant.from(input.startDate), end: Temporal.Instant.from(input.endDate) };
+  refuseDropped(context, range.start, 'a meter cannot be tested from then on');
   const trace = await traceUsage(context, meter, { owner, range });
   const groups = await groupsOf(context, meter, { trace, subject: { owner, range } });
   return {

@@ -125,6 +125,7 @@ export const keyHandlers: HandlersOf<typeof keyOperations> = {
       environment: body.environment ?? 'sandbox',
       lastCreatedAt: context.timestamp,
       createdAt: context.timestamp,
+      eventsDroppedBeforeEpochMs: 0,
     };
     await insertOrganization(context.tx, organization);
     return { body: { data: wireOrganization(organization) } };
@@ -168,6 +169,7 @@ async function addFirst(dependencies: EngineDependencies, tx: Transaction): Prom
     environment: 'sandbox',
     lastCreatedAt: timestamp,
     createdAt: timestamp,
+    eventsDroppedBeforeEpochMs: 0,
   };
   await insertOrganization(tx, organization);
   return organization;

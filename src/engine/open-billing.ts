@@ -27,7 +27,7 @@ import type { CallContext } from './handler.ts';
 import { meterContract } from './usage-metering.ts';
 import type { MeteringOptions } from './usage-metering.ts';
 
-export type BillingContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'now' | 'sqlReadings'>;
+export type BillingContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'organization' | 'now' | 'sqlReadings'>;
 
 export interface OpenBilling {
   /** Every invoice of the contract, in the order of periods. */

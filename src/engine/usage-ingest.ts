@@ -12,6 +12,7 @@ import { findCustomerIds, findCustomerIdsByExternalId } from '../store/records/e
 import { markExhausted, readBudgets } from './budget-consumption.ts';
 import type { CallContext } from './handler.ts';
 import { type BilledEvent, type EventOwners, loadEventOwners } from './usage-finalized.ts';
+import { isDropped, refuseDropped } from './usage-frozen.ts';
 
 type Properties = NonNullable<EventInput['properties']>;
 
@@ -26,7 +27,7 @@ interface Incoming {
 /**
  * Records events, all or none, and gives their idempotency keys with the id of the request. `prefixOf` is the path of an event in the request.
  * Throws InvalidInputError for an unknown customer, a contract that is not the customer's and a timestamp more than an hour
- * ahead; ConflictError for an event that would change a finalized period.
+ * ahead; ConflictError for an event that would change a finalized period, or comes from a time whose events are dropped.
  */
 export async function recordEvents(
   context: CallContext,
@@ -122,6 +123,9 @@ function checkRules(context: CallContext, { incoming, owners, prefixOf }: Batch)
     issues.push({ path: `${prefixOf(index)}contractId`, message: 'names no contract of this customer' });
   }
   refuse(issues);
+  const old = incoming.find(({ event }) => isDropped(context, event.timestampEpochMs));
+  if (old === undefined) return;
+  refuseDropped(context, old.event.timestampEpochMs, `the event "${old.event.idempotencyKey}" cannot be recorded`);
 }
 
 function refuse(issues: readonly InputIssue[]): void {
@@ -137,12 +141,18 @@ async function append(
 ): Promise<void> {
   const timeless = new Set(incoming.filter((each) => each.isTimeless).map(({ event }) => event.id));
   const refused: string[] = [];
-  await context.events.append(context.tx, context.orgId, events, async (previous, next) => {
+  const outcomes = await context.events.append(context.tx, context.orgId, events, async (previous, next) => {
     if (timeless.has(next.id) && differsInTimeAlone(previous, next)) return false;
     const isFinal = next.isLate || (await wasFinalized(context, owners, previous));
     if (isFinal) refused.push(next.idempotencyKey);
     return !isFinal;
   });
+  const dropped = events[outcomes.indexOf('dropped')];
+  if (dropped !== undefined) {
+    throw new ConflictError(`the event "${dropped.idempotencyKey}" was recorded before, and has been dropped`, {
+      hint: 'it was counted when it first came; send another event with a key of its own',
+    });
+  }
   const [first] = refused;
   if (first === undefined) return;
   const others = refused.length === 1 ? '' : ` (and ${refused.length - 1} more)`;

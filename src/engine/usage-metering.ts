@@ -16,6 +16,7 @@ import type { Meter } from '../store/records/meters.ts';
 import type { CallContext } from './handler.ts';
 import { knownMeters } from './known-catalog.ts';
 import { coveragesOf, takenBefore } from './usage-attribution.ts';
+import { isDropped, readFrozenUsage, refuseDropped, type RetentionContext } from './usage-frozen.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 
 /** Narrows what is metered; usage that it leaves out is not seen at all. */
@@ -48,11 +49,12 @@ export interface MeteredContract {
 /** What to meter for an item; a usage window of calculation is one. */
 export type MeteringWindow = Pick<UsageWindow, 'item' | 'meterId' | 'start' | 'end'>;
 
-export type MeteringContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'sqlReadings'>;
+export type MeteringContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'sqlReadings'> & RetentionContext;
 
 /**
  * The usage of each window, in the order of `windows`, for `rateMeteredUsage` and `meteredQuantitiesOf`. A window is
- * metered from its `start` to its `end`, exclusive, whatever its item's period: cut it to meter a part.
+ * metered from its `start` to its `end`, exclusive, whatever its item's period: cut it to meter a part. A whole window whose
+ * events are dropped is read as it was frozen; of a part of one this throws ConflictError.
  */
 export async function meterContract(
   context: MeteringContext,
@@ -60,7 +62,21 @@ export async function meterContract(
   windows: readonly MeteringWindow[],
   options: MeteringOptions,
 ): Promise<MeteredUsage[]> {
-  if (windows.length === 0) return [];
+  const { dropped = [], kept = [] } = Object.groupBy(windows, ({ start }) =>
+    isDropped(context, start) ? 'dropped' : 'kept',
+  );
+  const frozen =
+    dropped.length === 0 ? undefined : await readFrozenUsage(context, contract.id, { windows: dropped, options });
+  const metered = kept.length === 0 ? undefined : await meterKept(context, contract, kept, options);
+  return windows.flatMap((window) => frozen?.get(window) ?? metered?.get(window) ?? []);
+}
+
+async function meterKept(
+  context: MeteringContext,
+  contract: MeteredContract,
+  windows: readonly MeteringWindow[],
+  options: MeteringOptions,
+): Promise<ReadonlyMap<MeteringWindow, MeteredUsage>> {
   const { tx, orgId } = context;
   const coverages = coveragesOf(await listContractsOfCustomer(tx, orgId, contract.customerId));
   return await meterWindows(context, windows, options, (meterId) => ({
@@ -72,14 +88,19 @@ export async function meterContract(
   }));
 }
 
-/** As `meterContract`, of all usage of a customer, on whatever contract it is billed. */
+/**
+ * As `meterContract`, of all usage of a customer, on whatever contract it is billed; throws ConflictError where events are
+ * dropped.
+ */
 export async function meterCustomer(
   context: MeteringContext,
   customerId: string,
   windows: readonly MeteringWindow[],
   options: MeteringOptions,
 ): Promise<MeteredUsage[]> {
-  return await meterWindows(context, windows, options, () => ({ customerId }));
+  for (const { start } of windows) refuseDropped(context, start, 'usage of a customer cannot be read that far back');
+  const metered = await meterWindows(context, windows, options, () => ({ customerId }));
+  return windows.flatMap((window) => metered.get(window) ?? []);
 }
 
 /** Whose events a meter reads. */
@@ -90,7 +111,7 @@ async function meterWindows(
   windows: readonly MeteringWindow[],
   options: MeteringOptions,
   ownerOf: (meterId: string) => Owner,
-): Promise<MeteredUsage[]> {
+): Promise<ReadonlyMap<MeteringWindow, MeteredUsage>> {
   const known = await knownMeters(
     context,
     windows.map((window) => window.meterId),
@@ -106,7 +127,7 @@ async function meterWindows(
       await queryWindows(context, { scan, windows: group, metered, meter: { ...meter, sql: meter.sql } });
     }
   }
-  return windows.flatMap((window) => metered.get(window) ?? []);
+  return metered;
 }
 
 /** The instants at which a window or a phase begins or ends, ascending: segment `i` lies between bounds `i` and `i + 1`. */

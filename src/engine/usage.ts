@@ -5,10 +5,11 @@ import type { OperationTable } from '../operations/index.ts';
 import type { ParsedInput } from '../operations/parse.ts';
 import type { EventPropertyValue, usageOperations } from '../operations/usage.ts';
 import type { EventQuery, StoredEvent } from '../store/event-store.ts';
-import type { HandlersOf } from './handler.ts';
+import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
 import { usageBreakdown, usageCost } from './usage-cost.ts';
 import { estimateCost } from './usage-estimate.ts';
+import { refuseDropped } from './usage-frozen.ts';
 import { recordEvents } from './usage-ingest.ts';
 import { wireTimestamp } from './wire.ts';
 
@@ -29,28 +30,31 @@ export const usageHandlers: HandlersOf<typeof usageOperations> = {
     return { body: { status: 'accepted', count: keys.length, requestId } };
   },
 
-  'usage.events': async ({ tx, events, orgId }, { query }) => {
+  'usage.events': async (context, { query }) => {
     const page = pageOf(query);
-    const found = await events.list(tx, { ...eventQuery(orgId, query), ...page });
+    const found = await context.events.list(context.tx, { ...eventQuery(context, query), ...page });
     return { body: listBody(found, page, found.rows.map(wireEvent)) };
   },
 
-  'usage.late': async ({ tx, events, orgId }, { query }) => {
+  'usage.late': async (context, { query }) => {
     const page = pageOf(query);
-    const found = await events.listLate(tx, { ...eventQuery(orgId, query), ...page });
+    const found = await context.events.listLate(context.tx, { ...eventQuery(context, query), ...page });
     return { body: listBody(found, page, found.rows.map(wireEvent)) };
   },
 
   'pricing.estimate': async (context, { body }) => ({ body: await estimateCost(context, body) }),
 };
 
-function eventQuery(orgId: string, query: EventsInput): Omit<EventQuery, 'limit' | 'offset'> {
+/** Who names no start asks for what there is; who names one must not take what is left for all that was. */
+function eventQuery(context: CallContext, query: EventsInput): Omit<EventQuery, 'limit' | 'offset'> {
   const { eventName, customerId, start, end } = query;
+  const fromEpochMs = epochMsOf(start);
+  if (fromEpochMs !== undefined) refuseDropped(context, fromEpochMs, 'events cannot be listed from then on');
   return {
-    orgId,
+    orgId: context.orgId,
     eventName: eventName?.normalize('NFC'),
     customerId,
-    fromEpochMs: epochMsOf(start),
+    fromEpochMs,
     toEpochMs: epochMsOf(end),
   };
 }

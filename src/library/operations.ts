@@ -2286,7 +2286,8 @@ export interface Operations {
           readonly appliedCents: ExactNumber;
           readonly appliedCredits: ExactNumber;
         })[];
-        readonly lateEventCount: number;
+        readonly lateEventCount?: number;
+        readonly eventsDroppedBefore?: string;
         readonly disagreements: readonly (string)[];
       };
     };
@@ -3254,6 +3255,26 @@ export interface Operations {
           readonly customerId?: string;
           readonly message: string;
         })[];
+      };
+    };
+  };
+  /** Drop events that are billed, for good. Where events live in a database of their own (--events). Refused while an invoice that is not finalized needs one of them. What meters read of billed periods is kept: invoices, budgets, costs of whole periods and doctor say the same as before; events behind it cannot be shown any more, and what comes from before that time is refused. Events that no contract bills go as well. Interrupted, the same command goes on. */
+  readonly 'events.drop': {
+    readonly input: {
+      readonly body: {
+        /** Those from before this instant: a date (00:00 UTC of it) or a date-time. */
+        readonly before: string;
+        /** Show how much would be dropped, and drop nothing. */
+        readonly rehearse?: boolean;
+      };
+    };
+    readonly answer: {
+      readonly data: {
+        readonly before: string;
+        readonly isRehearsal: boolean;
+        readonly eventCount: number;
+        readonly contractCount: number;
+        readonly windowCount: number;
       };
     };
   };

@@ -162,7 +162,7 @@ export const budgetOperations = [
         if (Object.keys(input).length === 0) context.addIssue(ruleIssue([], 'at least one field is required'));
       }),
     response: one(budget),
-    errors: ['notFound', 'preconditionFailed', 'invalidInput'],
+    errors: ['notFound', 'conflict', 'preconditionFailed', 'invalidInput'],
     command: { group: 'budgets', verb: 'update', positional: ['contractId', 'index'] },
     view,
     examples: [

@@ -214,4 +214,45 @@ export const clockOperations = [
     rehearsal: 'rehearse',
     findings: 'data.failures',
   }),
+  defineOperation({
+    name: 'events.drop',
+    summary: 'Drop events that are billed, for good',
+    description:
+      'Where events live in a database of their own (--events). Refused while an invoice that is not finalized needs one of them. What meters read of billed periods is kept: invoices, budgets, costs of whole periods and doctor say the same as before; events behind it cannot be shown any more, and what comes from before that time is refused. Events that no contract bills go as well. Interrupted, the same command goes on.',
+    scope: '*',
+    status: 200,
+    params: noParams,
+    query: noQuery,
+    body: z.strictObject({
+      before: dateOrTimestampInput.describe('Those from before this instant: a date (00:00 UTC of it) or a date-time.'),
+      rehearse: z.boolean().optional().describe('Show how much would be dropped, and drop nothing.'),
+    }),
+    response: one(
+      z.strictObject({
+        before: timestamp,
+        isRehearsal: z.boolean(),
+        /** Events that there were from before the instant. */
+        eventCount: z.int(),
+        /** Contracts with usage from before it, and their periods of usage that are kept as they were metered. */
+        contractCount: z.int(),
+        windowCount: z.int(),
+      }),
+    ),
+    errors: ['conflict', 'invalidInput'],
+    command: { group: 'events', verb: 'drop' },
+    view: {
+      rows: 'data',
+      columns: [
+        { header: 'BEFORE', path: 'before', format: 'timestamp' },
+        { header: 'EVENTS', path: 'eventCount', format: 'number' },
+        { header: 'CONTRACTS', path: 'contractCount', format: 'number' },
+        { header: 'PERIODS', path: 'windowCount', format: 'number' },
+      ],
+    },
+    examples: [{ about: 'Those of before this year', input: { body: { before: '2026-01-01' } } }],
+    documented: false,
+    repeatable: 'always',
+    rehearsal: 'rehearse',
+    destroys: true,
+  }),
 ] as const;

@@ -208,7 +208,7 @@ export const contractOperations = [
       metadata: metadata.optional().describe('Up to 10 values of your own.'),
     }),
     response: one(contract),
-    errors: ['invalidInput'],
+    errors: ['conflict', 'invalidInput'],
     command: { group: 'contracts', verb: 'create' },
     view,
     examples: [

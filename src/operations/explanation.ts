@@ -124,8 +124,10 @@ export const explainedInvoice = z.strictObject({
   lines: z.array(explainedLine),
   /** Grants that had something or paid something, in the order of deduction. */
   grants: z.array(rankedGrant),
-  /** Events of the customer in this period that came too late for it. */
-  lateEventCount: z.int(),
+  /** Events of the customer in this period that came too late for it; absent where events of it are dropped. */
+  lateEventCount: z.int().optional(),
+  /** Where events behind it are dropped: from when on there are any. What meters read is as it was frozen then. */
+  eventsDroppedBefore: timestamp.optional(),
   /** Where the frozen figures are not those that events and prices give today; empty when all agree. */
   disagreements: z.array(z.string()),
 });

@@ -49,4 +49,6 @@ export interface ExaminedOrganization {
   readonly entryCount: number;
   /** One seal over all ledgers, as a backup's manifest keeps it. */
   readonly ledgerHead: string;
+  /** Where events were dropped: invoices for usage from before are held to what was frozen of it, and not to a recount. */
+  readonly eventsDroppedBefore?: string;
 }

@@ -48,6 +48,7 @@ const roomOfGroup: Readonly<Record<GroupOf<OperationName>, RoomName>> = {
   webhooks: 'webhooks',
   clock: 'clock',
   bill: 'clock',
+  events: 'clock',
 };
 
 /** Prices among the operations, usage in what it does. */

@@ -347,7 +347,7 @@ export const meterOperations = [
         skipped: z.array(skippedEvent),
       }),
     ),
-    errors: ['notFound', 'invalidInput'],
+    errors: ['notFound', 'conflict', 'invalidInput'],
     command: { group: 'meters', verb: 'test', positional: ['meterId'] },
     view: {
       rows: 'data.groups',

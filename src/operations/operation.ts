@@ -52,6 +52,7 @@ export const commandGroups = {
   webhooks: 'Events sent to endpoints of your own',
   clock: 'The time of a database, real or simulated',
   bill: 'What falls due: invoices, expiries, ends',
+  events: 'How long usage events are kept',
 } as const;
 export type CommandGroup = keyof typeof commandGroups;
 
@@ -136,6 +137,8 @@ export interface Operation {
   readonly secret?: true;
   /** Body member that has everything done and nothing kept: what `--dry-run` sets. */
   readonly rehearsal?: string;
+  /** What it takes away cannot be had back: a person is asked first, and a script says `--yes`. */
+  readonly destroys?: true;
   /** Path of a list in the answer of what went wrong; a command whose answer has any but warnings ends with 10. */
   readonly findings?: string;
 }

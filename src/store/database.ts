@@ -34,6 +34,8 @@ export interface OrganizationsTable {
   /** The latest `createdAt` given out, so that stored time never goes backwards (reliability 4.4). */
   lastCreatedAt: string;
   environment: ColumnType<'sandbox' | 'production', 'sandbox' | 'production' | undefined>;
+  /** Events from before this are dropped; 0 where none are. */
+  eventsDroppedBeforeEpochMs: ColumnType<bigint, bigint | number | undefined, bigint | number>;
   createdAt: string;
 }
 
@@ -427,6 +429,16 @@ export interface StagedEventsTable {
   events: Fixed<string>;
 }
 
+/** What a meter read of one usage window, kept because its events are dropped. */
+export interface FrozenUsageTable {
+  orgId: Fixed<string>;
+  contractId: Fixed<string>;
+  itemId: Fixed<string>;
+  startEpochMs: ColumnType<bigint, bigint | number, never>;
+  /** JSON: what `FrozenUsage` says. */
+  content: string;
+}
+
 /** The tables that records and rooms query. Events are not among them: they stand behind `EventStore`. */
 export interface Database {
   organizations: OrganizationsTable;
@@ -446,6 +458,7 @@ export interface Database {
   ledgerEntries: LedgerEntriesTable;
   grantExpiries: GrantExpiriesTable;
   budgets: BudgetsTable;
+  frozenUsage: FrozenUsageTable;
   webhookEndpoints: WebhookEndpointsTable;
   webhookEvents: WebhookEventsTable;
   webhookDeliveries: WebhookDeliveriesTable;

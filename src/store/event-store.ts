@@ -45,9 +45,10 @@ export interface ScannedEvent {
 
 /**
  * What became of an event that was sent: `new`; `same` as the effective version, so nothing was written; `replaced` it;
- * or `refused`, because the caller's `canReplace` said no, and nothing was written for it.
+ * or `refused`, because the caller's `canReplace` said no, and nothing was written for it; or its key is that of an event that
+ * was `dropped`, and nothing was written either.
  */
-export type AppendOutcome = 'new' | 'same' | 'replaced' | 'refused';
+export type AppendOutcome = 'new' | 'same' | 'replaced' | 'refused' | 'dropped';
 
 /** Whether an effective event may give way to another version; asked only when the two differ. */
 export type CanReplace = (previous: StoredEvent, next: NewEvent) => boolean | Promise<boolean>;
@@ -118,6 +119,18 @@ export interface EventUpkeep {
   rebuild(tx: Transaction): Promise<void>;
 }
 
+/** Of a store whose events can be dropped for good. */
+export interface EventRetention {
+  /**
+   * Drops every version of the organization's events from before the instant that the book names for it, and keeps their keys.
+   * No reader sees any of them from the commit of that instant on, so it may be cut off, and done again. Belongs into a
+   * `write` with the turn of the organization, after the commit.
+   */
+  drop(tx: Transaction, orgId: string): Promise<void>;
+  /** How many rows of them are still there. */
+  countLeft(tx: Transaction, orgId: string): Promise<number>;
+}
+
 export interface EventStore {
   /**
    * Records events in their order; the outcomes stand in the same order. Two events are the same when customer,
@@ -154,4 +167,7 @@ export interface EventStore {
 
   /** Absent where events are all that is kept. */
   readonly upkeep?: EventUpkeep | undefined;
+
+  /** Absent where no event is ever dropped. */
+  readonly retention?: EventRetention | undefined;
 }

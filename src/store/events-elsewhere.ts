@@ -91,11 +91,16 @@ async function refuseOtherBook(
   { bookId }: Required<BookFacts>['eventsElsewhere'],
   location: string,
 ): Promise<void> {
-  const rows = await server.ask(
-    `SELECT count() AS total FROM system.tables WHERE database = currentDatabase() AND name = 'tallybookBook'`,
+  const tables = await server.ask(
+    `SELECT name FROM system.tables WHERE database = currentDatabase() AND name IN ('tallybookBook', 'tallybookDropped')`,
   );
-  const books = Number(rows[0]?.['total']) === 0 ? [] : await server.ask('SELECT bookId FROM tallybookBook');
-  if (books.some((book) => book['bookId'] === bookId)) return;
+  const has = (name: string) => tables.some((table) => table['name'] === name);
+  const books = has('tallybookBook') ? await server.ask('SELECT bookId FROM tallybookBook') : [];
+  if (books.some((book) => book['bookId'] === bookId)) {
+    // Of a database that was made before events could be dropped.
+    if (!has('tallybookDropped')) await (await import('./backends/clickhouse-server.ts')).prepareTables(server);
+    return;
+  }
   throw new ConflictError(`${server.location} does not have the events of ${location}`, {
     hint: 'name the database that this book was opened with before',
   });

@@ -109,6 +109,50 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
     expect(shown).not.toContain('p%40ss');
   });
 
+  test('those that are billed are dropped with a yes alone, and everything that is asked says so', async () => {
+    const place = ['--database', beside, '--events', events];
+    const dropping = ['events', 'drop', '--before', '2026-04-01', ...place];
+    const asked = ['usage', 'cost', '--contract-id', contractId, '--end-date', '2026-04-01T00:00:00Z', ...place];
+    const cost = await said(...asked, '--json', 'totalAmount');
+    const now = Temporal.Now.instant().round('second').subtract({ seconds: 1 }).toString();
+    const early = await tally('events', 'drop', '--before', now, '--yes', ...place);
+    expect(early).toMatchObject({ code: 7, stdout: '' });
+    expect(early.stderr).toContain('is not finalized');
+    expect(await said(...dropping, '--dry-run', '-o', 'csv')).toContain('"2026-04-01T00:00:00.000Z",40,1,1');
+    const silent = await tally(...dropping);
+    expect(silent).toMatchObject({ code: 11, stdout: '' });
+    expect(silent.stderr).toContain('--yes');
+    expect(await said('usage', 'events', '--json', 'id', '--all', ...place)).not.toBe('[]\n');
+    await said(...dropping, '--yes');
+    expect(await said('usage', 'events', '--json', 'id', '--all', ...place)).toBe('[]\n');
+    expect(await said(...asked, '--json', 'totalAmount')).toBe(cost);
+    const again = ['import', 'events', join(home, 'usage.csv'), '--event-name', 'llm.request', '--customer', 'acme'];
+    const refused = await tally(...again, ...place);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain('were dropped');
+    const invoices = JSON.parse(await said('invoices', 'list', '-o', 'json', ...place)) as { data: { id: string }[] };
+    const explained = await said('invoices', 'explain', invoices.data.at(-1)?.id ?? '', '-o', 'json', ...place);
+    expect(explained).toContain('"eventsDroppedBefore": "2026-04-01T00:00:00.000Z"');
+    const { code, stderr } = await tally('doctor', '--full', ...place);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('events from before 2026-04-01T00:00:00.000Z were dropped'),
+    ]);
+    const copied = await tally('copy', '--to', join(home, 'copy.db'), ...place);
+    expect(copied).toMatchObject({ code: 7, stdout: '' });
+    expect(copied.stderr).toContain('cannot be copied');
+    const inside = await tally(
+      'events',
+      'drop',
+      '--before',
+      '2026-04-01',
+      '--yes',
+      '--database',
+      join(home, 'inside.db'),
+    );
+    expect(inside.stderr).toContain('none is ever dropped');
+  });
+
   test('when they cannot be reached nothing is recorded, and the answer is 503', async () => {
     const server = await startClickhouse();
     const book = join(home, 'served.db');

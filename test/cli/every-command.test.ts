@@ -33,7 +33,8 @@ function good(command: CommandSpec): string[] {
 
 async function run(command: CommandSpec, words: readonly string[], isTerminal = false) {
   const place = command.isWrite ? {} : { directory: shared };
-  return await playground.tally(words, { ...place, terminal: { isTerminal, columns: 100, answers: ['yes'] } });
+  const confirmed = command.destroys === true ? [...words, '--yes'] : words;
+  return await playground.tally(confirmed, { ...place, terminal: { isTerminal, columns: 100, answers: ['yes'] } });
 }
 
 async function drawn(command: CommandSpec, body: unknown, format: OutputFormat) {

@@ -28,6 +28,7 @@ const tables: Readonly<Record<Exclude<keyof Database, OfElsewhere>, string>> = {
   ledgerEntries: 'orgId id',
   grantExpiries: 'orgId contractId expiresAt grantId',
   budgets: 'orgId id',
+  frozenUsage: 'orgId contractId itemId startEpochMs',
   webhookEndpoints: 'orgId id',
   webhookEvents: 'orgId id',
   webhookDeliveries: 'orgId id',

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { connectClickhouse } from '../../src/store/backends/clickhouse-server.ts';
 import { moveStaged } from '../../src/store/events-elsewhere.ts';
 import { openStore } from '../../src/store/open.ts';
+import { updateOrganization } from '../../src/store/records/organizations.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { eventOf, insertTwoOrganizations } from './rows.ts';
@@ -110,6 +111,137 @@ describe.runIf(clickhouse !== undefined)('moving events to ClickHouse', () => {
     expect(await faults()).toEqual([]);
     await clickhouse?.run(events, change);
     expect(await faults()).toContainEqual({ idempotencyKey: 'a', fault });
+    await close();
+  });
+});
+
+describe.runIf(clickhouse !== undefined)('dropping events from ClickHouse', () => {
+  const day = 86_400_000;
+  const mark = 31 * day;
+
+  const openTwo = async () => {
+    const events = (await clickhouse?.create()) ?? '';
+    const store = await openStore(':memory:', { events });
+    const server = connectClickhouse(events);
+    await store.write(insertTwoOrganizations);
+    const append = async (orgId: string, key: string, at: number, properties = '{}') =>
+      await store.write(async (tx) =>
+        store.events.append(
+          tx,
+          orgId,
+          [eventOf(key, { timestampEpochMs: at, propertiesJson: properties })],
+          () => true,
+        ),
+      );
+    const keys = async (orgId = 'org-a') => {
+      const { rows } = await store.read((tx) => store.events.list(tx, { orgId, limit: 100, offset: 0 }));
+      return rows.map(({ idempotencyKey, version }) => `${idempotencyKey} ${version}`).toReversed();
+    };
+    const decide = async (orgId = 'org-a', before = mark) =>
+      await store.write((tx) => updateOrganization(tx, orgId, { eventsDroppedBeforeEpochMs: before }));
+    const drop = async (orgId = 'org-a') =>
+      await store.write(async (tx) => await store.events.retention?.drop(tx, orgId), { turn: orgId });
+    const stored = async () =>
+      (
+        await clickhouse?.ask(
+          events,
+          `SELECT orgId, idempotencyKey AS key, version FROM tallybookEvents FINAL ORDER BY orgId, key, version`,
+        )
+      )?.map(({ orgId, key, version }) => `${String(orgId)} ${String(key)} ${String(version)}`);
+    const faults = async () => await store.read((tx) => store.events.listFaults(tx, 'org-a'));
+    const close = async () => {
+      await Promise.all([store.close(), server.close()]);
+    };
+    return { events, store, server, append, keys, decide, drop, stored, faults, close };
+  };
+
+  test('leaves those of another organization in the same month', async () => {
+    const { store, server, append, keys, decide, drop, stored, faults, close } = await openTwo();
+    for (const orgId of ['org-a', 'org-b']) {
+      await append(orgId, 'january', 5 * day);
+      await append(orgId, 'february', 40 * day);
+    }
+    await moveStaged(store, server);
+    await decide();
+    await drop();
+    expect(await keys()).toEqual(['february 1']);
+    expect(await keys('org-b')).toEqual(['january 1', 'february 1']);
+    // The server rewrites what is left of the month in its own time.
+    await expect.poll(stored).toEqual(['org-a february 1', 'org-b february 1', 'org-b january 1']);
+    expect(await faults()).toEqual([]);
+    await close();
+  });
+
+  test('takes what still waits in the book along, and a month that it cuts', async () => {
+    const { append, keys, decide, drop, stored, close } = await openTwo();
+    await append('org-a', 'waits', 5 * day);
+    await append('org-a', 'waits, too', 45 * day);
+    await decide('org-a', 45 * day);
+    expect(await keys()).toEqual(['waits, too 1']);
+    await drop();
+    await expect.poll(stored).toEqual(['org-a waits, too 1']);
+    await close();
+  });
+
+  test.each([
+    ['out of the time that is dropped stays, without the version before', [5, 40], ['moved 2'], ['org-a moved 2']],
+    ['into it goes, and what it was before does not come back', [40, 5], [], ['org-a moved 1']],
+  ])('an event that was replaced %s', async (_, days, seen, left) => {
+    const { store, server, append, keys, decide, drop, stored, faults, close } = await openTwo();
+    for (const [index, at] of days.entries()) await append('org-a', 'moved', at * day, `{"version":${index}}`);
+    await moveStaged(store, server);
+    await decide();
+    await drop();
+    expect(await keys()).toEqual(seen);
+    await expect.poll(stored).toEqual(left);
+    expect(await faults()).toEqual([]);
+    await close();
+  });
+
+  test('keeps their keys, whether or not they have moved', async () => {
+    const { store, server, append, decide, drop, close } = await openTwo();
+    await append('org-a', 'moved', 5 * day);
+    await moveStaged(store, server);
+    await append('org-a', 'waits', 5 * day);
+    await decide();
+    for (const key of ['moved', 'waits']) expect(await append('org-a', key, 50 * day)).toEqual(['dropped']);
+    await drop();
+    for (const key of ['moved', 'waits']) expect(await append('org-a', key, 50 * day)).toEqual(['dropped']);
+    expect(await append('org-a', 'new', 50 * day)).toEqual(['new']);
+    await close();
+  });
+
+  test('does nothing before the book has decided, and can be cut off and done again', async () => {
+    const { store, server, append, keys, decide, drop, stored, close } = await openTwo();
+    await append('org-a', 'january', 5 * day);
+    await moveStaged(store, server);
+    await drop();
+    expect(await keys()).toEqual(['january 1']);
+    await decide();
+    await append('org-a', 'february', 40 * day);
+    const cutOff = store.write(async (tx) => {
+      await store.events.retention?.drop(tx, 'org-a');
+      throw new Error('the machine failed');
+    });
+    await expect(cutOff).rejects.toThrow('the machine failed');
+    expect(await keys()).toEqual(['february 1']);
+    await drop();
+    await expect.poll(stored).toEqual(['org-a february 1']);
+    expect(await store.read((tx) => store.events.retention?.countLeft(tx, 'org-a') ?? Promise.resolve(-1))).toBe(0);
+    await close();
+  });
+
+  test('a book that was restored from before is not read or written any more', async () => {
+    const { store, server, append, keys, decide, drop, close } = await openTwo();
+    await append('org-a', 'january', 5 * day);
+    await moveStaged(store, server);
+    await decide();
+    await drop();
+    await decide('org-a', 0);
+    const words = 'were dropped that this book still counts on';
+    await expect(keys()).rejects.toThrow(words);
+    await expect(append('org-a', 'february', 40 * day)).rejects.toThrow(words);
+    expect(await keys('org-b')).toEqual([]);
     await close();
   });
 });

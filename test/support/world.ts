@@ -71,12 +71,12 @@ export function resolverOf(hosts: Hosts = {}): ResolveHost {
   };
 }
 
-/** A new world; `database` names a file where memory is not enough. */
+/** A new world; `database` names a file where memory is not enough, `events` where its events live instead. */
 export async function createWorld(
-  options: { start?: string; database?: string; graceHours?: number; hosts?: Hosts } = {},
+  options: { start?: string; database?: string; events?: string; graceHours?: number; hosts?: Hosts } = {},
 ): Promise<World> {
   const clock = createClock(options.start);
-  const store = await openStore(options.database ?? ':memory:');
+  const store = await openStore(options.database ?? ':memory:', { events: options.events });
   const engine = createEngine({
     store,
     now: clock.now,

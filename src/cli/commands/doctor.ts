@@ -88,10 +88,14 @@ function tellSummary(
   session: Session,
 ) {
   const { terminal } = session;
-  for (const { name, contractCount, invoiceCount, entryCount, ledgerHead } of organizations) {
+  for (const { name, contractCount, invoiceCount, entryCount, ledgerHead, eventsDroppedBefore } of organizations) {
     const entries = entryCount === 1 ? '1 ledger entry' : `${entryCount} ledger entries`;
     terminal.err(
       say`${name}: ${counted(contractCount, 'contract')}, ${counted(invoiceCount, 'invoice')}, ${entries}, head ${ledgerHead}\n`,
+    );
+    if (eventsDroppedBefore === undefined) continue;
+    terminal.err(
+      say`${name}: events from before ${eventsDroppedBefore} were dropped: what they billed was held to what was frozen of them\n`,
     );
   }
   const listed = findings.length === findingCount ? '' : `, ${findings.length} of them listed`;

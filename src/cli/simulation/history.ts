@@ -1,6 +1,7 @@
 /** What happened at a service, as far as it decides what is billed: contracts, their credits, and usage. Read, never written. */
 
 import { NotFoundError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
 import type { ExactNumber } from '../../exact-json.ts';
 import type { Billing, ResponseBody } from '../../operations/index.ts';
 import { everyRow, ledgerOf } from './books.ts';
@@ -53,6 +54,8 @@ export interface History {
   readonly billed: readonly Invoice[];
 }
 
+const firstDay = `${limits.firstYear}-01-01`;
+
 /** `only` names customers by either id; all when empty. Usage up to `until`, an instant. */
 export async function readHistory(
   billing: Billing,
@@ -64,7 +67,8 @@ export async function readHistory(
   const billed: Invoice[] = [];
   for (const { id } of customers) {
     billed.push(...(await everyRow(billing, 'invoices.list', { customerId: id, include: 'period' })));
-    for (const event of await everyRow(billing, 'usage.events', { customerId: id, end: until })) {
+    // From the very first on: where events were dropped this is refused, and no rest of them taken for all.
+    for (const event of await everyRow(billing, 'usage.events', { customerId: id, start: firstDay, end: until })) {
       if (!event.isLate) events.push(event);
     }
   }

@@ -20,7 +20,7 @@ export function drawInvoiceExplanation({ data }: ResponseBody<'invoices.explain'
 }
 
 function head(data: Explained): Block {
-  const late = data.lateEventCount;
+  const { lateEventCount: late = 0, eventsDroppedBefore: mark } = data;
   return {
     title: say`Invoice ${data.invoiceNumber}, ${data.status}: ${money(data.totalCents)}`,
     fields: [
@@ -28,17 +28,19 @@ function head(data: Explained): Block {
       ['contract', [safe(data.contractId)]],
       ['period', [say`${data.period.start} to ${data.period.end}, the end excluded`]],
       ['figures', [basisText(data)]],
+      ['events', mark === undefined ? [] : [say`those from before ${time(mark)} were dropped`]],
       ['differs', data.disagreements.map(safe)],
       ['late', late === 0 ? [] : [say`${counted(late, 'event')} of this period came too late and cost nothing`]],
     ],
   };
 }
 
-function basisText({ basis, asOf, disagreements }: Explained): SafeText {
+function basisText({ basis, asOf, disagreements, eventsDroppedBefore }: Explained): SafeText {
   if (basis === 'none') return say`cancelled before it was finalized: it bills nothing`;
   if (basis === 'live') return say`of a draft, computed at ${time(asOf)}`;
   const isSame = disagreements.length === 0;
-  return say`frozen at ${time(asOf)}; events and prices ${isSame ? 'give the same' : 'do NOT give the same'} today`;
+  const behind = eventsDroppedBefore === undefined ? 'events' : 'what meters read of events';
+  return say`frozen at ${time(asOf)}; ${behind} and prices ${isSame ? 'give the same' : 'do NOT give the same'} today`;
 }
 
 /** A line from the events at its beginning to what is left to pay. */

@@ -62,6 +62,8 @@ export interface OrganizationFacts {
   /** What the event store derived, and that a recount does not give; empty where it derives nothing. */
   readonly upkeepFaults: readonly UpkeepFault[];
   readonly lateEvents: LateEvents;
+  /** Of events that were dropped: no reader sees them any more. */
+  readonly droppedRowsLeft: number;
   /** Since when the longest waiting webhook delivery has been due; unknown where time is simulated. */
   readonly oldestDueDelivery: Temporal.Instant | undefined;
 }

@@ -236,6 +236,12 @@ export const organizationChecks = {
     fix: 'see them with: tally usage late; bill them by new events, if they shall be billed',
     find: organization.lateEventProblems,
   },
+  'dropped-events': {
+    rule: 'Events that were dropped take no space.',
+    severity: 'warning',
+    fix: 'their server may still be at it; otherwise repeat: tally events drop',
+    find: organization.droppedEventProblems,
+  },
   outbox: {
     rule: 'Webhooks are sent when they are due.',
     severity: 'warning',

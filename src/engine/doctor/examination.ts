@@ -10,12 +10,13 @@ import type { Transaction } from '../../store/database.ts';
 import { listContractIds, oldestDueDelivery, readCensus, readLegalNumbers } from '../../store/records/census.ts';
 import { findClock } from '../../store/records/clock.ts';
 import { findContract } from '../../store/records/contracts.ts';
-import { listOrganizations } from '../../store/records/organizations.ts';
+import { findOrganization, listOrganizations } from '../../store/records/organizations.ts';
 import type { Organization } from '../../store/records/organizations.ts';
 import { readLedgerHead } from '../../store/records/seals.ts';
 import { limits } from '../../limits.ts';
 import type { EngineParts } from '../engine.ts';
 import { withSqlReadings } from '../usage-sql.ts';
+import { droppedBefore } from '../usage-frozen.ts';
 import { wireTimestamp } from '../wire.ts';
 import type { OrganizationFacts } from './check.ts';
 import { contractChecks, databaseChecks, organizationChecks } from './checks.ts';
@@ -90,7 +91,14 @@ async function examineOrganization(
     after = last;
   }
   const counts = await store.read((tx) => readCensus(tx, id));
-  return { id, name, ...counts, ledgerHead: await store.read((tx) => readLedgerHead(tx, id)) };
+  const mark = droppedBefore({ organization });
+  return {
+    id,
+    name,
+    ...counts,
+    ledgerHead: await store.read((tx) => readLedgerHead(tx, id)),
+    ...(mark === undefined ? {} : { eventsDroppedBefore: wireTimestamp(mark) }),
+  };
 }
 
 interface OneContract {
@@ -109,7 +117,15 @@ async function examineOne(
     await withSqlReadings(options, async (sqlReadings) => {
       await store.read(async (tx) => {
         const at = (await findClock(tx)) ?? now();
-        const context = { tx, events: store.events, orgId: organization.id, sqlReadings, now: at };
+        const current = (await findOrganization(tx, organization.id)) ?? organization;
+        const context = {
+          tx,
+          events: store.events,
+          orgId: organization.id,
+          organization: current,
+          sqlReadings,
+          now: at,
+        };
         await checkContract(context, contractId, { findings, known });
       });
     });
@@ -153,6 +169,7 @@ async function readFacts(
     numbers: await readLegalNumbers(tx, id),
     eventFaults: isFull ? await store.events.listFaults(tx, id) : [],
     upkeepFaults: isFull ? ((await store.events.upkeep?.listFaults(tx, id)) ?? []) : [],
+    droppedRowsLeft: (await store.events.retention?.countLeft(tx, id)) ?? 0,
     lateEvents: await readLateEvents({ tx, orgId: id, events: store.events }, isFull),
     oldestDueDelivery: due === undefined ? undefined : Temporal.Instant.from(due),
   };

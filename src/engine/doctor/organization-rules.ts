@@ -60,6 +60,11 @@ export function lateEventProblems({ organizationId, lateEvents: { count } }: Org
   ];
 }
 
+export function droppedEventProblems({ organizationId, droppedRowsLeft: count }: OrganizationFacts): Problem[] {
+  if (count === 0) return [];
+  return [{ objectId: organizationId, problem: `${count} rows of events that were dropped are still stored` }];
+}
+
 export function outboxProblems({ organizationId, oldestDueDelivery, clock }: OrganizationFacts): Problem[] {
   if (oldestDueDelivery === undefined) return [];
   const seconds = Math.floor((clock.epochMilliseconds - oldestDueDelivery.epochMilliseconds) / 1000);

@@ -23,7 +23,8 @@ import {
   removeStagedBatches,
   writeEventHead,
 } from '../records/staged-events.ts';
-import type { ClickhouseServer } from './clickhouse-server.ts';
+import type { ClickhouseServer, EventRow } from './clickhouse-server.ts';
+import { isKnownDrop } from './clickhouse-view.ts';
 
 /** More characters of keys are not asked about at a time. */
 const keyCharactersAtOnce = 32_000;
@@ -47,8 +48,8 @@ export async function appendEvents(
     batches = [];
   }
   const staged = batches.flatMap((batch) => batch.events);
-  const effective = await readEffective(server, { orgId, movedBatch: head.movedBatch, staged, events });
-  const { outcomes, added, lastPlace } = await decide(events, { effective, lastPlace: head.lastPlace, canReplace });
+  const effective = await readEffective(server, { orgId, head, staged, events });
+  const { outcomes, added, lastPlace } = await decide(events, { effective, head, canReplace });
   if (added.length === 0) return outcomes;
   const batch = head.lastBatch + 1;
   await insertStagedBatch(tx, orgId, { batch, events: added });
@@ -83,60 +84,74 @@ function isDue(
   return count >= mostStaged || (since !== undefined && nowEpochMs - since >= limits.stagedMilliseconds);
 }
 
+/** What stands under a key: the effective event, or one that is dropped, of which nothing else is known any more. */
+type KnownEvent = (StoredEvent & { readonly place: number }) | 'dropped';
+
 async function readEffective(
   server: ClickhouseServer,
   {
     orgId,
-    movedBatch,
+    head,
     staged,
     events,
   }: {
     readonly orgId: string;
-    readonly movedBatch: number;
+    readonly head: EventHead;
     readonly staged: readonly PlacedEvent[];
     readonly events: readonly NewEvent[];
   },
-): Promise<Map<string, StoredEvent & { readonly place: number }>> {
+): Promise<Map<string, KnownEvent>> {
   const keys = [...new Set(events.map((event) => event.idempotencyKey))];
-  const moved = await findMovedEvents(server, { orgId, movedBatch, keys });
-  return new Map([...moved, ...staged].map((event) => [event.idempotencyKey, event]));
+  const known = await findMovedEvents(server, { orgId, head, keys });
+  for (const event of staged) {
+    known.set(event.idempotencyKey, event.timestampEpochMs < head.droppedBeforeEpochMs ? 'dropped' : event);
+  }
+  return known;
 }
 
 /** The latest moved version of each of these keys that has one. */
 async function findMovedEvents(
   { ask }: ClickhouseServer,
-  {
-    orgId,
-    movedBatch,
-    keys,
-  }: { readonly orgId: string; readonly movedBatch: number; readonly keys: readonly string[] },
-): Promise<(StoredEvent & { readonly place: number })[]> {
-  const found: (StoredEvent & { readonly place: number })[] = [];
+  { orgId, head, keys }: { readonly orgId: string; readonly head: EventHead; readonly keys: readonly string[] },
+): Promise<Map<string, KnownEvent>> {
+  const { movedBatch, droppedBeforeEpochMs } = head;
+  const known = new Map<string, KnownEvent>();
   for (const some of inShortLists(keys)) {
     const places = await ask(
-      `SELECT argMax(customerId, version) AS "customerId", argMax(timestampEpochMs, version) AS "timestampEpochMs",
+      `SELECT idempotencyKey, argMax(customerId, version) AS "customerId",
+         argMax(timestampEpochMs, version) AS "timestampEpochMs",
          any(place) AS "place", max(version) AS "latest" FROM tallybookEventKeys
        WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64} AND idempotencyKey IN {keys:Array(String)}
-       GROUP BY idempotencyKey`,
-      { orgId, movedBatch, keys: some },
+         AND ${isKnownDrop} GROUP BY idempotencyKey`,
+      { orgId, movedBatch, droppedBeforeEpochMs, keys: some },
     );
-    if (places.length === 0) continue;
-    const times = places.map((row) => Number(row['timestampEpochMs']));
-    const rows = await ask(
-      `SELECT * FROM tallybookEvents FINAL
-       WHERE orgId = {orgId:String} AND customerId IN {customerIds:Array(String)}
-         AND timestampEpochMs >= {from:Int64} AND timestampEpochMs <= {to:Int64}
-         AND (place, version) IN (${places.map((row) => `(${Number(row['place'])}, ${Number(row['latest'])})`).join(', ')})`,
-      {
-        orgId,
-        customerIds: [...new Set(places.map((row) => row['customerId']))],
-        from: times.reduce((a, b) => Math.min(a, b)),
-        to: times.reduce((a, b) => Math.max(a, b)),
-      },
-    );
-    found.push(...rows.map((row) => ({ ...storedEvent(row), place: Number(row['place']) })));
+    const isThere = (row: EventRow) => Number(row['timestampEpochMs']) >= droppedBeforeEpochMs;
+    for (const row of places) if (!isThere(row)) known.set(String(row['idempotencyKey']), 'dropped');
+    for (const event of await readPlaces(ask, orgId, places.filter(isThere))) known.set(event.idempotencyKey, event);
   }
-  return found;
+  return known;
+}
+
+async function readPlaces(
+  ask: ClickhouseServer['ask'],
+  orgId: string,
+  places: readonly EventRow[],
+): Promise<(StoredEvent & { readonly place: number })[]> {
+  if (places.length === 0) return [];
+  const times = places.map((row) => Number(row['timestampEpochMs']));
+  const rows = await ask(
+    `SELECT * FROM tallybookEvents FINAL
+     WHERE orgId = {orgId:String} AND customerId IN {customerIds:Array(String)}
+       AND timestampEpochMs >= {from:Int64} AND timestampEpochMs <= {to:Int64}
+       AND (place, version) IN (${places.map((row) => `(${Number(row['place'])}, ${Number(row['latest'])})`).join(', ')})`,
+    {
+      orgId,
+      customerIds: [...new Set(places.map((row) => row['customerId']))],
+      from: times.reduce((a, b) => Math.min(a, b)),
+      to: times.reduce((a, b) => Math.max(a, b)),
+    },
+  );
+  return rows.map((row) => ({ ...storedEvent(row), place: Number(row['place']) }));
 }
 
 function inShortLists(keys: readonly string[]): string[][] {
@@ -156,14 +171,14 @@ function inShortLists(keys: readonly string[]): string[][] {
 async function decide(
   events: readonly NewEvent[],
   known: {
-    readonly effective: Map<string, StoredEvent & { readonly place: number }>;
-    readonly lastPlace: number;
+    readonly effective: Map<string, KnownEvent>;
+    readonly head: EventHead;
     readonly canReplace: CanReplace;
   },
 ): Promise<{ outcomes: AppendOutcome[]; added: PlacedEvent[]; lastPlace: number }> {
   const outcomes: AppendOutcome[] = [];
   const added: PlacedEvent[] = [];
-  let { lastPlace } = known;
+  let { lastPlace } = known.head;
   const add = (event: PlacedEvent): void => {
     added.push(event);
     known.effective.set(event.idempotencyKey, event);
@@ -174,7 +189,8 @@ async function decide(
       lastPlace += 1;
       add({ ...event, place: lastPlace, version: 1, previous: undefined });
       outcomes.push('new');
-    } else if (isSameEvent(previous, event)) outcomes.push('same');
+    } else if (previous === 'dropped') outcomes.push('dropped');
+    else if (isSameEvent(previous, event)) outcomes.push('same');
     else if (await known.canReplace(withoutPlace(previous), event)) {
       add({ ...event, place: previous.place, version: previous.version + 1, previous });
       outcomes.push('replaced');

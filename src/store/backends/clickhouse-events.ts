@@ -18,6 +18,7 @@ import { listStagedBatches, readEventHead } from '../records/staged-events.ts';
 import { storedEvent } from '../event-content.ts';
 import { appendEvents, withoutPlace } from './clickhouse-append.ts';
 import { aggregateInClickhouse } from './clickhouse-event-readings.ts';
+import { countLeft, dropEvents } from './clickhouse-retention.ts';
 import type { ClickhouseServer } from './clickhouse-server.ts';
 import { scanView, viewOf } from './clickhouse-view.ts';
 
@@ -32,6 +33,10 @@ export function createClickhouseEventStore(server: ClickhouseServer, mostStaged:
     listLate: async (tx, query) => await list(server, tx, query, true),
     listVersions: async (tx, orgId, idempotencyKey) => await listVersions(server, tx, orgId, idempotencyKey),
     listFaults: async (tx, orgId) => await listFaults(server, tx, orgId),
+    retention: {
+      drop: async (tx, orgId) => await dropEvents(server, tx, orgId),
+      countLeft: async (tx, orgId) => await countLeft(server, tx, orgId),
+    },
   };
 }
 
@@ -95,13 +100,13 @@ async function listVersions(
   orgId: string,
   idempotencyKey: string,
 ): Promise<readonly StoredEvent[]> {
-  const { movedBatch } = await readEventHead(tx, orgId);
+  const { movedBatch, droppedBeforeEpochMs } = await readEventHead(tx, orgId);
   const rows = await ask(
     `SELECT * FROM tallybookEvents FINAL WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64}
-       AND (customerId, timestampEpochMs, place, version) GLOBAL IN (
+       AND timestampEpochMs >= {droppedBeforeEpochMs:Int64} AND (customerId, timestampEpochMs, place, version) GLOBAL IN (
          SELECT customerId, timestampEpochMs, place, version FROM tallybookEventKeys
          WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64} AND idempotencyKey = {idempotencyKey:String})`,
-    { orgId, movedBatch, idempotencyKey },
+    { orgId, movedBatch, droppedBeforeEpochMs, idempotencyKey },
   );
   const staged = (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
   const versions = [...rows.map(storedEvent), ...staged.filter((event) => event.idempotencyKey === idempotencyKey)];
@@ -113,9 +118,10 @@ async function listVersions(
 
 /** Of the moved events; staged ones are rows of the books, and as they were written. */
 async function listFaults({ ask }: ClickhouseServer, tx: Transaction, orgId: string): Promise<readonly EventFault[]> {
-  const { movedBatch } = await readEventHead(tx, orgId);
-  const parameters = { orgId, movedBatch };
-  const own = 'orgId = {orgId:String} AND batch <= {movedBatch:UInt64}';
+  const { movedBatch, droppedBeforeEpochMs } = await readEventHead(tx, orgId);
+  const parameters = { orgId, movedBatch, droppedBeforeEpochMs };
+  const recorded = 'orgId = {orgId:String} AND batch <= {movedBatch:UInt64}';
+  const own = `${recorded} AND timestampEpochMs >= {droppedBeforeEpochMs:Int64}`;
   const limit = `ORDER BY place LIMIT ${limits.findingsPerCheck}`;
   const limitOfGroups = `ORDER BY min(place) LIMIT ${limits.findingsPerCheck}`;
   const faultsOf = async (fault: EventFault['fault'], text: string, more: object = {}): Promise<EventFault[]> => {
@@ -124,7 +130,8 @@ async function listFaults({ ask }: ClickhouseServer, tx: Transaction, orgId: str
   };
   const versions = await faultsOf(
     'versions',
-    `SELECT idempotencyKey AS key FROM tallybookEvents FINAL WHERE ${own} GROUP BY idempotencyKey
+    // Keys of dropped versions stay, so that theirs is the whole history.
+    `SELECT idempotencyKey AS key FROM tallybookEventKeys FINAL WHERE ${recorded} GROUP BY idempotencyKey
      HAVING count() <> max(version) OR count(DISTINCT place) <> 1 ${limitOfGroups}`,
   );
   const keys = await faultsOf(

@@ -31,7 +31,7 @@ const month = 'PARTITION BY toYYYYMM(fromUnixTimestamp64Milli(timestampEpochMs))
  * `tallybookEvents` has every version of every event, in the order in which meters read; `tallybookEventKeys` where the
  * versions of a key are; `tallybookSupersededEvents` which of them another has replaced. Rows are never changed: a batch that
  * is written again is the same rows again, and these tables keep one of each. `tallybookBatches` names a batch before its rows
- * are written; `tallybookBook` says whose all of this is.
+ * are written; `tallybookDropped` says from when on an organization has its events; `tallybookBook` whose all of this is.
  */
 const tables = {
   tallybookEvents: `(orgId String, customerId String, timestampEpochMs Int64, place UInt64, version UInt32, batch UInt64,
@@ -45,6 +45,7 @@ const tables = {
     ENGINE = ReplacingMergeTree ${month} ORDER BY (orgId, customerId, timestampEpochMs, place, version)`,
   tallybookBatches:
     '(orgId String, batch UInt64, digest String) ENGINE = ReplacingMergeTree ORDER BY (orgId, batch, digest)',
+  tallybookDropped: '(orgId String, beforeEpochMs Int64) ENGINE = ReplacingMergeTree ORDER BY (orgId, beforeEpochMs)',
   tallybookBook: '(bookId String) ENGINE = ReplacingMergeTree ORDER BY bookId',
 } as const;
 
@@ -125,6 +126,13 @@ function meaningOf(error: unknown, location: string): unknown {
     return new UnavailableError(`the database of ${location} does not exist`, {
       cause: error,
       hint: 'make it first: CREATE DATABASE; its tables are made for you',
+    });
+  }
+  if (code === '395') {
+    return new UnavailableError(`events at ${location} were dropped that this book still counts on`, {
+      cause: error,
+      retryAfterSeconds: 1,
+      hint: 'they were dropped just now: repeat the command; a book that was restored from an older backup needs the events of the same time',
     });
   }
   if (!busy.has(code)) return error;

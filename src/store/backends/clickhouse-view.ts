@@ -20,13 +20,17 @@ export interface View {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** An error where more events of an organization were dropped than the book knows of, whether or not a row is left to look at. */
+export const isKnownDrop = `(SELECT throwIf(max(beforeEpochMs) > {droppedBeforeEpochMs:Int64})
+  FROM tallybookDropped WHERE orgId = {orgId:String}) = 0`;
+
 /** Of one customer, or of the whole organization. */
 export async function viewOf(
   tx: Transaction | undefined,
   { orgId, customerId }: { readonly orgId: string; readonly customerId?: string | undefined },
 ): Promise<View> {
   if (tx === undefined) throw new Error('events are read and written inside read() or write() only');
-  const { movedBatch } = await readEventHead(tx, orgId);
+  const { movedBatch, droppedBeforeEpochMs } = await readEventHead(tx, orgId);
   const versions = (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
   const last = new Map(versions.map((event) => [event.place, event]));
   const superseded = versions
@@ -35,11 +39,12 @@ export async function viewOf(
   const own = customerId === undefined ? '' : ' AND customerId = {customerId:String}';
   const replaced = superseded.length === 0 ? '' : ` AND (place, version) NOT IN (${superseded.join(', ')})`;
   return {
-    staged: [...last.values()],
+    staged: [...last.values()].filter(({ timestampEpochMs }) => timestampEpochMs >= droppedBeforeEpochMs),
     condition: `orgId = {orgId:String}${own} AND batch <= {movedBatch:UInt64} AND (place, version) GLOBAL NOT IN (
         SELECT place, version FROM tallybookSupersededEvents
-        WHERE orgId = {orgId:String}${own} AND batch <= {movedBatch:UInt64})${replaced}`,
-    parameters: { orgId, movedBatch, ...(customerId === undefined ? {} : { customerId }) },
+        WHERE orgId = {orgId:String}${own} AND batch <= {movedBatch:UInt64})${replaced}
+      AND timestampEpochMs >= {droppedBeforeEpochMs:Int64} AND ${isKnownDrop}`,
+    parameters: { orgId, movedBatch, droppedBeforeEpochMs, ...(customerId === undefined ? {} : { customerId }) },
   };
 }
 

@@ -20,6 +20,7 @@ export const dumpedTables: Readonly<Record<string, string>> = {
   invoiceLines: 'orgId invoiceId position',
   grantExpiries: 'orgId contractId expiresAt grantId',
   budgets: 'seq',
+  frozenUsage: 'orgId contractId itemId startEpochMs',
   events: 'seq',
   eventVersions: 'orgId idempotencyKey version',
   eventHeads: 'orgId',

@@ -60,6 +60,7 @@ export async function measureBook(from: CopyPlace): Promise<CopyReport> {
   const source = await openEnd(from, { readOnly: true });
   try {
     return await source.store.read(async (tx) => {
+      await refuseDropped(tx, source);
       const tables = await digestTables(tx);
       const organizations = await Promise.all(
         (await listOrganizations(tx)).map(async ({ id, name }) => ({
@@ -104,6 +105,7 @@ async function copySnapshot(
   tx: Transaction,
   { source, target, onProgress, eventsAtOnce }: Copying,
 ): Promise<CopyReport> {
+  await refuseDropped(tx, source);
   const tables = await digestTables(tx);
   const fingerprint = sha256().update(JSON.stringify(tables)).digest('hex');
   await begin(tx, { target, fingerprint });
@@ -137,6 +139,18 @@ async function copySnapshot(
       })),
     ),
   };
+}
+
+/** Keys of dropped events, and what an event was before it was replaced, are in no page of events. */
+async function refuseDropped(tx: Transaction, { store }: End): Promise<void> {
+  const dropped = (await listOrganizations(tx)).find((each) => each.eventsDroppedBeforeEpochMs > 0);
+  if (dropped === undefined) return;
+  throw new ConflictError(
+    `events of organization ${dropped.name} in ${store.location} were dropped: it cannot be copied`,
+    {
+      hint: 'take the book and the database of its events elsewhere by their own means, as they stand at one time',
+    },
+  );
 }
 
 async function begin(

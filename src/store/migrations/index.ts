@@ -10,6 +10,7 @@ import { seals } from './0004-seals.ts';
 import { dueWork } from './0005-due-work.ts';
 import { eventLayout } from './0006-event-layout.ts';
 import { eventsElsewhere } from './0007-events-elsewhere.ts';
+import { retention } from './0008-retention.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   dueWork,
   eventLayout,
   eventsElsewhere,
+  retention,
 ];

@@ -16,4 +16,4 @@ export interface Migration {
 }
 
 /** The version of the last migration. Stands apart from the steps, so that opening a current database loads none. */
-export const schemaVersion = 7;
+export const schemaVersion = 8;

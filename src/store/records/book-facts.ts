@@ -5,8 +5,6 @@ import type { Transaction } from '../database.ts';
 export interface BookFacts {
   /** Events of this book live in another database, which knows it by this id. */
   readonly eventsElsewhere?: { readonly bookId: string };
-  /** Events from before this are dropped, in milliseconds since 1970. */
-  readonly eventsKept?: { readonly fromEpochMs: number };
   /** The book is being copied here, and is not whole yet: of what, and up to where in the events of each organization. */
   readonly unfinishedCopy?: { readonly source: string; readonly places: Readonly<Record<string, number>> };
 }

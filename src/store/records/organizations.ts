@@ -13,6 +13,8 @@ export interface Organization {
   /** The latest `createdAt` that was given out in it. */
   readonly lastCreatedAt: string;
   readonly createdAt: string;
+  /** Its events from before this instant are dropped, in milliseconds since 1970; 0 where none are. */
+  readonly eventsDroppedBeforeEpochMs: number;
 }
 
 const columns = [
@@ -24,6 +26,7 @@ const columns = [
   'environment',
   'lastCreatedAt',
   'createdAt',
+  'eventsDroppedBeforeEpochMs',
 ] as const;
 
 /** The organization of an id or of a name, ids first. */
@@ -73,7 +76,10 @@ export async function updateOrganization(
   tx: Transaction,
   id: string,
   changes: Partial<
-    Pick<Organization, 'name' | 'salesTaxEnabled' | 'paymentProcessor' | 'environment' | 'lastCreatedAt'>
+    Pick<
+      Organization,
+      'name' | 'salesTaxEnabled' | 'paymentProcessor' | 'environment' | 'lastCreatedAt' | 'eventsDroppedBeforeEpochMs'
+    >
   >,
 ): Promise<void> {
   await tx.updateTable('organizations').set(changes).where('id', '=', id).execute();
@@ -108,6 +114,11 @@ function toOrganization(row: {
   environment: 'sandbox' | 'production';
   lastCreatedAt: string;
   createdAt: string;
+  eventsDroppedBeforeEpochMs: bigint;
 }): Organization {
-  return { ...row, salesTaxEnabled: row.salesTaxEnabled === 1n };
+  return {
+    ...row,
+    salesTaxEnabled: row.salesTaxEnabled === 1n,
+    eventsDroppedBeforeEpochMs: Number(row.eventsDroppedBeforeEpochMs),
+  };
 }

@@ -19,6 +19,8 @@ export interface EventHead {
   readonly lastBatch: number;
   /** Batches up to here are moved; those behind it are staged. */
   readonly movedBatch: number;
+  /** Events from before this are dropped, whether or not their rows are gone yet; 0 where none are. */
+  readonly droppedBeforeEpochMs: number;
 }
 
 export interface StagedBatch {
@@ -28,16 +30,31 @@ export interface StagedBatch {
 
 /** Of an organization without events all is 0. */
 export async function readEventHead(tx: Transaction, orgId: string): Promise<EventHead> {
-  const row = await tx.selectFrom('eventHeads').selectAll().where('orgId', '=', orgId).executeTakeFirst();
-  const { lastPlace = 0n, lastBatch = 0n, movedBatch = 0n } = row ?? {};
-  return { lastPlace: Number(lastPlace), lastBatch: Number(lastBatch), movedBatch: Number(movedBatch) };
+  const row = await tx
+    .selectFrom('eventHeads')
+    .innerJoin('organizations', 'organizations.id', 'eventHeads.orgId')
+    .select(['lastPlace', 'lastBatch', 'movedBatch', 'eventsDroppedBeforeEpochMs'])
+    .where('eventHeads.orgId', '=', orgId)
+    .executeTakeFirst();
+  const { lastPlace = 0n, lastBatch = 0n, movedBatch = 0n, eventsDroppedBeforeEpochMs = 0n } = row ?? {};
+  return {
+    lastPlace: Number(lastPlace),
+    lastBatch: Number(lastBatch),
+    movedBatch: Number(movedBatch),
+    droppedBeforeEpochMs: Number(eventsDroppedBeforeEpochMs),
+  };
 }
 
-export async function writeEventHead(tx: Transaction, orgId: string, head: EventHead): Promise<void> {
+export async function writeEventHead(
+  tx: Transaction,
+  orgId: string,
+  { lastPlace, lastBatch, movedBatch }: EventHead,
+): Promise<void> {
+  const head = { lastPlace, lastBatch, movedBatch };
   await tx
     .insertInto('eventHeads')
     .values({ orgId, ...head })
-    .onConflict((conflict) => conflict.column('orgId').doUpdateSet({ ...head }))
+    .onConflict((conflict) => conflict.column('orgId').doUpdateSet(head))
     .execute();
 }
 

@@ -6,6 +6,7 @@
 
 import { billing } from './0001-billing.ts';
 import { eventsElsewhere } from './0002-events-elsewhere.ts';
+import { retention } from './0003-retention.ts';
 import type { PostgresMigration } from './migration.ts';
 
-export const migrations: readonly PostgresMigration[] = [billing, eventsElsewhere];
+export const migrations: readonly PostgresMigration[] = [billing, eventsElsewhere, retention];

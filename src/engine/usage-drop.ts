@@ -1,0 +1,196 @@
+/**
+ * Dropping events that are billed, for good. What anybody may still ask of them is frozen before, contract by contract; then
+ * the book says from when on there are events, and only then the events go. Cut off anywhere, it is done again.
+ */
+
+import { startOfDay } from '../calculation/billing-period.ts';
+import { invoicePeriodAt, type UsageWindow, usageWindowsOf } from '../calculation/invoice-draft.ts';
+import { usageDimensionsOf } from '../calculation/specifiers.ts';
+import { usageWindowsOver } from '../calculation/usage-windows.ts';
+import { ConflictError, InvalidInputError } from '../errors.ts';
+import type { OperationTable, ResponseBody } from '../operations/index.ts';
+import { listBudgets } from '../store/records/budgets.ts';
+import { listContractIds } from '../store/records/census.ts';
+import { type Contract, findContract } from '../store/records/contracts.ts';
+import { type FrozenUsage, listFrozenUsage, writeFrozenUsage } from '../store/records/frozen-usage.ts';
+import { type Invoice, listInvoicesOfContract } from '../store/records/invoices.ts';
+import { listLedger } from '../store/records/ledger.ts';
+import { updateOrganization } from '../store/records/organizations.ts';
+import { billingTermsOf } from './contract-terms.ts';
+import type { EngineParts } from './engine.ts';
+import type { CallContext, Undertaking } from './handler.ts';
+import { inTransaction, keepTime } from './transaction.ts';
+import { frozenUsageOf, isDropped, keyOf, windowKey } from './usage-frozen.ts';
+import { meterContract, type MeteringOptions } from './usage-metering.ts';
+import { wireTimestamp } from './wire.ts';
+
+const contractsAtOnce = 100;
+
+type Answer = ResponseBody<'events.drop'>['data'];
+
+/**
+ * Answers `events.drop`. Throws ConflictError while an invoice that is not finalized needs one of them, and where they do not
+ * live in a database of their own.
+ */
+export const dropEvents: Undertaking<OperationTable['events.drop']> = async (parts, caller, { body }) => {
+  const { retention } = parts.store.events;
+  const before = Temporal.Instant.from(body.before);
+  const isRehearsal = body.rehearse === true;
+  const { contractIds, ...found } = await inTransaction(parts, { caller, access: 'read' }, async (context) => {
+    refuseFuture(context, before);
+    return { ...(await survey(context, before)), eventCount: await countEvents(context, before) };
+  });
+  const answer = { body: { data: { before: wireTimestamp(before), isRehearsal, ...found } satisfies Answer } };
+  if (retention === undefined && found.eventCount > 0) throw keptInBook(parts);
+  if (isRehearsal || retention === undefined) return answer;
+  for (let first = 0; first < contractIds.length; first += contractsAtOnce) {
+    const some = contractIds.slice(first, first + contractsAtOnce);
+    await inTransaction(parts, { caller, access: 'write' }, async (context) => await freeze(context, some, before));
+  }
+  await inTransaction(parts, { caller, access: 'write' }, async (context) => await decide(context, before));
+  const { organizationId } = caller;
+  await parts.store.write(async (tx) => await retention.drop(tx, organizationId), { turn: organizationId });
+  return answer;
+};
+
+function keptInBook({ store }: EngineParts): ConflictError {
+  return new ConflictError(`the events of ${store.location} are in it, where none is ever dropped`, {
+    hint: 'move the book with its events to a database of their own first: tally copy --to DATABASE --to-events URL',
+  });
+}
+
+function refuseFuture({ now, timestamp }: CallContext, before: Temporal.Instant): void {
+  if (Temporal.Instant.compare(before, now) <= 0) return;
+  throw new InvalidInputError([{ path: 'before', message: `must not be after now, ${timestamp}` }]);
+}
+
+async function countEvents({ tx, orgId, events }: CallContext, before: Temporal.Instant): Promise<number> {
+  return (await events.list(tx, { orgId, toEpochMs: before.epochMilliseconds, limit: 1, offset: 0 })).total;
+}
+
+/** From the commit of this transaction on there are no events from before. What is frozen by then is looked over again. */
+async function decide(context: CallContext, before: Temporal.Instant): Promise<void> {
+  const { contractIds } = await survey(context, before);
+  await freeze(context, contractIds, before);
+  if (isDropped(context, before)) return;
+  await updateOrganization(context.tx, context.orgId, { eventsDroppedBeforeEpochMs: before.epochMilliseconds });
+  await keepTime(context);
+}
+
+/** A usage window that begins before the instant, and the invoice that bills it; undefined where that is not made yet. */
+interface Claim {
+  readonly contract: Contract;
+  readonly window: UsageWindow;
+  readonly invoice: Invoice | undefined;
+}
+
+/** The contracts with usage from before an instant. Throws ConflictError where some of it is not billed yet. */
+async function survey(
+  context: CallContext,
+  before: Temporal.Instant,
+): Promise<{ readonly contractIds: readonly string[]; readonly contractCount: number; readonly windowCount: number }> {
+  const contractIds: string[] = [];
+  const open: Claim[] = [];
+  let windowCount = 0;
+  for await (const contractId of contractsOf(context)) {
+    const claims = await claimsOf(context, contractId, before);
+    if (claims.length === 0) continue;
+    contractIds.push(contractId);
+    windowCount += claims.length;
+    open.push(...claims.filter(isOpen));
+  }
+  refuseOpen(open, before);
+  return { contractIds, contractCount: contractIds.length, windowCount };
+}
+
+async function* contractsOf({ tx, orgId }: CallContext): AsyncGenerator<string> {
+  for (let after = ''; ;) {
+    const ids = await listContractIds(tx, orgId, { after, limit: contractsAtOnce });
+    yield* ids;
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    after = last;
+  }
+}
+
+async function claimsOf(
+  { tx, orgId }: CallContext,
+  contractId: string,
+  before: Temporal.Instant,
+): Promise<readonly Claim[]> {
+  const contract = await findContract(tx, orgId, contractId);
+  if (contract === undefined) return [];
+  const terms = billingTermsOf(contract);
+  const range = { start: startOfDay(terms.startDate), end: before };
+  if (Temporal.Instant.compare(range.start, range.end) >= 0) return [];
+  const windows = usageWindowsOver(terms, range);
+  if (windows.length === 0) return [];
+  const invoices = new Map(
+    (await listInvoicesOfContract(tx, orgId, contractId)).flatMap((invoice) => {
+      const period = invoicePeriodAt(terms, invoice.periodIndex);
+      const own = period === undefined ? [] : usageWindowsOf(terms, period);
+      return own.map((window) => [windowKey(window), invoice]);
+    }),
+  );
+  return windows.map((window) => ({ contract, window, invoice: invoices.get(windowKey(window)) }));
+}
+
+/** Usage of an invoice that was cancelled as a draft is billed no more. */
+function isOpen({ invoice }: Claim): boolean {
+  return invoice === undefined || invoice.status === 'Drafted';
+}
+
+function refuseOpen(open: readonly Claim[], before: Temporal.Instant): void {
+  const [first] = open;
+  if (first === undefined) return;
+  const { contract, window, invoice } = first;
+  const which = invoice === undefined ? 'an invoice that is still to come' : `invoice ${invoice.number}`;
+  const more = open.length === 1 ? '' : `, and ${open.length - 1} more`;
+  const earliest = open.map((claim) => claim.window.start).reduce(earlier);
+  throw new ConflictError(
+    `events from before ${wireTimestamp(before)} are not billed yet: ${which} of contract ${contract.id}, for usage from ${wireTimestamp(window.start)} to ${wireTimestamp(window.end)}, is not finalized${more}`,
+    { hint: `finalize first (tally bill run), or drop those from before ${wireTimestamp(earliest)}` },
+  );
+}
+
+function earlier(one: Temporal.Instant, other: Temporal.Instant): Temporal.Instant {
+  return Temporal.Instant.compare(one, other) < 0 ? one : other;
+}
+
+/** Keeps what meters read of these contracts from before an instant, as far as that is not kept yet. */
+async function freeze(context: CallContext, contractIds: readonly string[], before: Temporal.Instant): Promise<void> {
+  const { tx, orgId } = context;
+  for (const contractId of contractIds) {
+    const claims = await claimsOf(context, contractId, before);
+    const [first] = claims;
+    if (first === undefined) continue;
+    const options = await meteringOf(context, contractId);
+    const frozen = new Map((await listFrozenUsage(tx, orgId, contractId)).map((usage) => [keyOf(usage), usage]));
+    const windows = claims
+      .map(({ window }) => window)
+      .filter((window) => !isDropped(context, window.start) && !tells(frozen.get(windowKey(window)), options));
+    const usages = await meterContract(context, first.contract, windows, options);
+    for (const [index, metered] of usages.entries()) {
+      const window = windows[index];
+      if (window === undefined) throw new TypeError('every window is metered, in its place');
+      await writeFrozenUsage(tx, orgId, { contractId, usage: frozenUsageOf(window, metered, options) });
+    }
+  }
+}
+
+/** As budgets read it, which tell most apart. */
+async function meteringOf({ tx, orgId }: CallContext, contractId: string): Promise<MeteringOptions> {
+  const grants = (await listLedger(tx, orgId, contractId))
+    .filter(({ type }) => type === 'grant')
+    .map(({ specifiers, expiresAt }) => ({ specifiers, expiresAt }));
+  return { dimensions: usageDimensionsOf(grants, await listBudgets(tx, orgId, contractId)), grants };
+}
+
+/** Whether what is frozen tells all apart that is asked for now. */
+function tells(frozen: FrozenUsage | undefined, { dimensions }: MeteringOptions): boolean {
+  return (
+    frozen !== undefined &&
+    (frozen.dimensions.needsEventName || !dimensions.needsEventName) &&
+    dimensions.propertyKeys.every((key) => frozen.dimensions.propertyKeys.includes(key))
+  );
+}

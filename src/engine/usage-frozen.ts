@@ -1,0 +1,108 @@
+/**
+ * Usage whose events are dropped: what its meters read was frozen before, phase by phase and with all that grants and budgets
+ * told apart, so that whoever meters a whole window of a contract reads the same as before, and everybody else is refused.
+ */
+
+import { decimal, decimalText } from '../calculation/money.ts';
+import type { MeteredUsage } from '../calculation/usage-atoms.ts';
+import { ConflictError } from '../errors.ts';
+import type { Transaction } from '../store/database.ts';
+import { type FrozenUsage, listFrozenUsage } from '../store/records/frozen-usage.ts';
+import type { Organization } from '../store/records/organizations.ts';
+import type { MeteringOptions, MeteringWindow } from './usage-metering.ts';
+import { wireTimestamp } from './wire.ts';
+
+export interface RetentionContext {
+  readonly tx: Transaction;
+  readonly orgId: string;
+  readonly organization: Pick<Organization, 'eventsDroppedBeforeEpochMs'>;
+}
+
+type Mark = Pick<RetentionContext, 'organization'>;
+
+/** Whether some of the events from an instant on are dropped. */
+export function isDropped({ organization }: Mark, from: Temporal.Instant | number): boolean {
+  const epochMs = typeof from === 'number' ? from : from.epochMilliseconds;
+  return epochMs < organization.eventsDroppedBeforeEpochMs;
+}
+
+/** The instant from which on there are events; undefined where none was dropped. */
+export function droppedBefore({ organization }: Mark): Temporal.Instant | undefined {
+  const { eventsDroppedBeforeEpochMs } = organization;
+  return eventsDroppedBeforeEpochMs === 0
+    ? undefined
+    : Temporal.Instant.fromEpochMilliseconds(eventsDroppedBeforeEpochMs);
+}
+
+/** Throws ConflictError where the events from `from` on are not all there; `what` begins the sentence. */
+export function refuseDropped(context: Mark, from: Temporal.Instant | number, what: string): void {
+  if (!isDropped(context, from)) return;
+  const mark = wireTimestamp(Temporal.Instant.fromEpochMilliseconds(context.organization.eventsDroppedBeforeEpochMs));
+  throw new ConflictError(`${what}: events from before ${mark} were dropped`, {
+    hint: `begin at ${mark}; of a contract whole billing periods can be read as well`,
+  });
+}
+
+/**
+ * What was frozen of these windows, which begin where events are dropped. Throws ConflictError for a part of a window, and
+ * for a part of its usage.
+ */
+export async function readFrozenUsage(
+  context: RetentionContext,
+  contractId: string,
+  { windows, options }: { readonly windows: readonly MeteringWindow[]; readonly options: MeteringOptions },
+): Promise<ReadonlyMap<MeteringWindow, MeteredUsage>> {
+  const { tx, orgId } = context;
+  const frozen = new Map((await listFrozenUsage(tx, orgId, contractId)).map((usage) => [keyOf(usage), usage]));
+  const { eventNames, properties = [] } = options.filter ?? {};
+  const found = new Map<MeteringWindow, MeteredUsage>();
+  for (const window of windows) {
+    const usage = frozen.get(windowKey(window));
+    const isWhole = usage?.phases.at(-1)?.endEpochMs === window.end.epochMilliseconds;
+    if (usage === undefined || !isWhole || eventNames !== undefined || properties.length > 0) {
+      refuseDropped(context, window.start, `usage from ${wireTimestamp(window.start)} on cannot be read`);
+      continue;
+    }
+    if (usage.combination === 'SQL' && options.leavesOutSql === true) continue;
+    found.set(window, thawed(window, usage));
+  }
+  return found;
+}
+
+/** What a meter read of a window, as it is kept. */
+export function frozenUsageOf(
+  window: MeteringWindow,
+  { combination, phases }: MeteredUsage,
+  { dimensions }: MeteringOptions,
+): FrozenUsage {
+  return {
+    itemId: window.item.id,
+    startEpochMs: window.start.epochMilliseconds,
+    combination,
+    dimensions,
+    phases: phases.map(({ end, readings }) => ({
+      endEpochMs: end.epochMilliseconds,
+      readings: readings.map((reading) => ({ ...reading, quantity: decimalText(reading.quantity) })),
+    })),
+  };
+}
+
+function thawed({ item }: MeteringWindow, { combination, phases }: FrozenUsage): MeteredUsage {
+  return {
+    item,
+    combination,
+    phases: phases.map(({ endEpochMs, readings }) => ({
+      end: Temporal.Instant.fromEpochMilliseconds(endEpochMs),
+      readings: readings.map((reading) => ({ ...reading, quantity: decimal(reading.quantity) })),
+    })),
+  };
+}
+
+/** One text for each window of a contract. */
+export function windowKey({ item, start }: Pick<MeteringWindow, 'item' | 'start'>): string {
+  return keyOf({ itemId: item.id, startEpochMs: start.epochMilliseconds });
+}
+
+export function keyOf({ itemId, startEpochMs }: Pick<FrozenUsage, 'itemId' | 'startEpochMs'>): string {
+  return `${itemId} ${startEpochMs}`;
+}
