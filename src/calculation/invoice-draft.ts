@@ -112,10 +112,11 @@ export function invoicePeriodAt(terms: BillingTerms, index: number): BillingPeri
  * once is metered over the first invoice's period (our choice).
  */
 export function usageWindowsOf(terms: BillingTerms, period: BillingPeriod): UsageWindow[] {
+  const billedOf = billedPeriods(terms, period);
   return terms.items.flatMap((item) => {
-    const own = item.model === 'USAGE' ? ownPeriod(terms, item, period) : undefined;
-    if (own === undefined || item.meterId === undefined) return [];
-    return [{ item, meterId: item.meterId, period: own, ...servicePeriodOf(own) }];
+    const billed = item.model === 'USAGE' ? billedOf(item) : undefined;
+    if (billed === undefined || item.meterId === undefined) return [];
+    return [{ item, meterId: item.meterId, period: billed.own, ...billed.service }];
   });
 }
 
@@ -135,11 +136,12 @@ export function draftInvoice(
   period: BillingPeriod,
   quantities: MeteredQuantities = new Map(),
 ): InvoiceDraft {
+  const billedOf = billedPeriods(terms, period);
   const lines = terms.items.flatMap((item) => {
-    const own = ownPeriod(terms, item, period);
-    if (own === undefined) return [];
-    if (item.model !== 'USAGE') return [fixedLine(item, own)];
-    return [...meteredLines(item, own, quantities.get(item.id) ?? []), ...flatAmountLine(item, own)];
+    const billed = billedOf(item);
+    if (billed === undefined) return [];
+    if (item.model !== 'USAGE') return [fixedLine(item, billed)];
+    return [...meteredLines(item, billed, quantities.get(item.id) ?? []), ...flatAmountLine(item, billed)];
   });
   return summed({
     period,
@@ -183,22 +185,44 @@ function intervalOf(item: ContractItem): Interval {
   return item.interval;
 }
 
-/** The item's own period that this invoice bills: it starts with the invoice's period when fixed, ends with it when metered. */
-function ownPeriod(terms: BillingTerms, item: ContractItem, period: BillingPeriod): BillingPeriod | undefined {
-  if (item.billingMode === 'ONE_TIME') return period.index === 0 ? { ...period, wholeEnd: period.end } : undefined;
-  const interval = intervalOf(item);
-  const own = periodAt(terms, interval, periodIndexContaining(terms.startDate, interval, period.start));
-  if (own === undefined) return undefined;
-  const isDue = item.model === 'USAGE' ? own.end.equals(period.end) : own.start.equals(period.start);
-  return isDue ? own : undefined;
+/** An item's own period, and its instants. */
+interface BilledPeriod {
+  readonly own: BillingPeriod;
+  readonly service: ServicePeriod;
 }
 
-function fixedLine(item: ContractItem, own: BillingPeriod): InvoiceLine {
+/**
+ * The item's own period that this invoice bills: it starts with the invoice's period when fixed, ends with it when metered.
+ * Found once for all items of an interval.
+ */
+function billedPeriods(terms: BillingTerms, period: BillingPeriod): (item: ContractItem) => BilledPeriod | undefined {
+  const known = new Map<string, BilledPeriod | undefined>();
+  const find = (interval: Interval | undefined): BilledPeriod | undefined => {
+    const own =
+      interval === undefined
+        ? { ...period, wholeEnd: period.end }
+        : periodAt(terms, interval, periodIndexContaining(terms.startDate, interval, period.start));
+    return own && { own, service: servicePeriodOf(own) };
+  };
+  return (item) => {
+    const interval = item.billingMode === 'ONE_TIME' ? undefined : intervalOf(item);
+    const key = interval === undefined ? '' : `${interval.count} ${interval.unit}`;
+    if (!known.has(key)) known.set(key, find(interval));
+    const billed = known.get(key);
+    if (interval === undefined) return period.index === 0 ? billed : undefined;
+    if (billed === undefined) return undefined;
+    const { own } = billed;
+    const isDue = item.model === 'USAGE' ? own.end.equals(period.end) : own.start.equals(period.start);
+    return isDue ? billed : undefined;
+  };
+}
+
+function fixedLine(item: ContractItem, { own, service }: BilledPeriod): InvoiceLine {
   const priced = priceQuantity(item, decimal(item.quantity));
   const proration = prorationOf(own);
   const exactAmount = prorate(priced.exactAmount, proration);
   return {
-    ...itemLine(item, own),
+    ...itemLine(item, service),
     lineKey: item.id,
     kind: 'fixed',
     description: item.description ?? item.productName,
@@ -211,9 +235,13 @@ function fixedLine(item: ContractItem, own: BillingPeriod): InvoiceLine {
   };
 }
 
-function meteredLines(item: ContractItem, own: BillingPeriod, quantities: readonly MeteredQuantity[]): InvoiceLine[] {
+function meteredLines(
+  item: ContractItem,
+  { service }: BilledPeriod,
+  quantities: readonly MeteredQuantity[],
+): InvoiceLine[] {
   return rateUsage(item, quantities).map((line) => ({
-    ...itemLine(item, own),
+    ...itemLine(item, service),
     lineKey: line.lineKey,
     kind: 'metered',
     description: line.description,
@@ -225,14 +253,14 @@ function meteredLines(item: ContractItem, own: BillingPeriod, quantities: readon
   }));
 }
 
-function flatAmountLine(item: ContractItem, own: BillingPeriod): InvoiceLine[] {
+function flatAmountLine(item: ContractItem, { own, service }: BilledPeriod): InvoiceLine[] {
   const flatAmount = decimal(item.flatAmount ?? '0');
   if (flatAmount.eq(zero)) return [];
   const proration = prorationOf(own);
   const exactAmount = prorate(flatAmount, proration);
   return [
     {
-      ...itemLine(item, own),
+      ...itemLine(item, service),
       lineKey: `${item.id} flat`,
       kind: 'fixed',
       description: `${item.description ?? item.productName} (flat amount)`,
@@ -276,11 +304,11 @@ function creditLine(period: BillingPeriod, grant: GrantState, appliedCents: bigi
 
 function itemLine(
   item: ContractItem,
-  own: BillingPeriod,
+  servicePeriod: ServicePeriod,
 ): Pick<InvoiceLine, 'name' | 'servicePeriod' | 'itemId' | 'pricingId' | 'productId'> {
   return {
     name: item.pricingName,
-    servicePeriod: servicePeriodOf(own),
+    servicePeriod,
     itemId: item.id,
     pricingId: item.pricingId,
     productId: item.productId,
