@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Database, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 import { padded } from './padded.ts';
 import { instantText, oneRow } from './row-values.ts';
 
@@ -24,15 +25,22 @@ export interface Budget {
 
 /** The budgets of a contract; the place in the list is the index on the wire. */
 export async function listBudgets(tx: Transaction, orgId: string, contractId: string): Promise<readonly Budget[]> {
-  const rows = await tx
+  return (await budgetsOfContract(tx, { orgId, contractId })).map(toBudget);
+}
+
+interface OfContract {
+  readonly orgId: string;
+  readonly contractId: string;
+}
+
+const budgetsOfContract = prepared((tx, { orgId, contractId }: OfContract) =>
+  tx
     .selectFrom('budgets')
     .selectAll()
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
-    .orderBy('position')
-    .execute();
-  return rows.map(toBudget);
-}
+    .orderBy('position'),
+);
 
 /** The positions of a contract's budgets, ascending: 0, 1, 2 unless something is wrong. */
 export async function listBudgetPositions(

@@ -90,16 +90,19 @@ export async function listContractsOfCustomer(
   orgId: string,
   customerId: string,
 ): Promise<readonly Contract[]> {
-  const rows = await tx
-    .selectFrom('contracts')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('customerId', '=', customerId)
-    .orderBy('createdAt')
-    .orderBy('seq')
-    .execute();
-  return rows.map(toContract);
+  return (await contractsOfCustomer(tx, { orgId, customerId })).map(toContract);
 }
+
+const contractsOfCustomer = prepared(
+  (tx, { orgId, customerId }: { readonly orgId: string; readonly customerId: string }) =>
+    tx
+      .selectFrom('contracts')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('customerId', '=', customerId)
+      .orderBy('createdAt')
+      .orderBy('seq'),
+);
 
 export async function insertContract(tx: Transaction, orgId: string, contract: Contract): Promise<void> {
   const { id, customerId, planId, name, netTermsDays, budgetsVersion } = contract;

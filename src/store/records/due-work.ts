@@ -108,27 +108,9 @@ export interface ContractDue {
 }
 
 export async function findContractDue(tx: Transaction, orgId: string, contractId: string): Promise<ContractDue> {
-  const contract = await tx
-    .selectFrom('contracts')
-    .select(['draftsDueOn', 'terminatedAt', endsOn.as('endsOn')])
-    .where('orgId', '=', orgId)
-    .where('id', '=', contractId)
-    .executeTakeFirst();
-  const draft = await tx
-    .selectFrom('invoices')
-    .select('invoiceDate')
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .where('status', '=', drafted)
-    .orderBy('periodIndex')
-    .limit(oneRow)
-    .executeTakeFirst();
-  const expiry = await tx
-    .selectFrom('grantExpiries')
-    .select((row) => row.fn.min('expiresAt').as('expiresAt'))
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .executeTakeFirst();
+  const [contract] = await duenessOf(tx, { orgId, contractId });
+  const [draft] = await earliestInvoiceDate(tx, { orgId, contractId });
+  const [expiry] = await earliestExpiry(tx, { orgId, contractId });
   return {
     draftsDueOn: optionalDate(contract?.draftsDueOn ?? null),
     invoiceDate: optionalDate(draft?.invoiceDate ?? null),
@@ -136,6 +118,38 @@ export async function findContractDue(tx: Transaction, orgId: string, contractId
     endsOn: contract?.terminatedAt === null ? optionalDate(contract.endsOn) : undefined,
   };
 }
+
+interface OfContract {
+  readonly orgId: string;
+  readonly contractId: string;
+}
+
+const duenessOf = prepared((tx, { orgId, contractId }: OfContract) =>
+  tx
+    .selectFrom('contracts')
+    .select(['draftsDueOn', 'terminatedAt', endsOn.as('endsOn')])
+    .where('orgId', '=', orgId)
+    .where('id', '=', contractId),
+);
+
+const earliestInvoiceDate = prepared((tx, { orgId, contractId }: OfContract) =>
+  tx
+    .selectFrom('invoices')
+    .select('invoiceDate')
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .where('status', '=', drafted)
+    .orderBy('periodIndex')
+    .limit(oneRow),
+);
+
+const earliestExpiry = prepared((tx, { orgId, contractId }: OfContract) =>
+  tx
+    .selectFrom('grantExpiries')
+    .select((row) => row.fn.min('expiresAt').as('expiresAt'))
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId),
+);
 
 /** The earliest of each kind in an organization, after an instant; dates as in `DueBy`. */
 export async function findNextDue(
@@ -202,13 +216,18 @@ export async function closeContract(
   orgId: string,
   { id, terminatedAt }: { readonly id: string; readonly terminatedAt: Temporal.Instant },
 ): Promise<void> {
-  await tx
-    .updateTable('contracts')
-    .set({ terminatedAt: instantText(terminatedAt) })
-    .where('orgId', '=', orgId)
-    .where('id', '=', id)
-    .execute();
+  await closing(tx, { orgId, id, terminatedAt: instantText(terminatedAt) });
 }
+
+interface Closing {
+  readonly orgId: string;
+  readonly id: string;
+  readonly terminatedAt: string;
+}
+
+const closing = prepared((tx, { orgId, id, terminatedAt }: Closing) =>
+  tx.updateTable('contracts').set({ terminatedAt }).where('orgId', '=', orgId).where('id', '=', id),
+);
 
 /** Notes that a grant will expire. */
 export async function scheduleExpiry(

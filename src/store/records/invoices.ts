@@ -123,16 +123,18 @@ const invoicesOfContract = prepared((tx, { orgId, contractId }: OfContract) =>
 
 /** The drafts of a contract in the order of their periods. */
 export async function listDrafts(tx: Transaction, orgId: string, contractId: string): Promise<readonly Invoice[]> {
-  const rows = await tx
+  return (await draftsOfContract(tx, { orgId, contractId })).map(toInvoice);
+}
+
+const draftsOfContract = prepared((tx, { orgId, contractId }: OfContract) =>
+  tx
     .selectFrom('invoices')
     .selectAll()
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
     .where('status', '=', drafted)
-    .orderBy('periodIndex')
-    .execute();
-  return rows.map(toInvoice);
-}
+    .orderBy('periodIndex'),
+);
 
 /** The draft of a contract's earliest period that has one. */
 export async function findEarliestDraft(
@@ -256,17 +258,24 @@ export async function freezeInvoice(
   lines: readonly FrozenLine[],
 ): Promise<void> {
   const lineRows = lines.map((line, position) => lineRow(orgId, invoice.id, { ...line, position }));
-  if (lineRows.length > 0) await tx.insertInto('invoiceLines').values(lineRows).execute();
+  for (const row of lineRows) await lineInsertion(tx, row);
   const row = invoiceRow(orgId, invoice);
-  const { number, status, totalCents, isHeld, latestPaymentDate, finalizedAt, sentAt, updatedAt } = row;
+  const { id, number, status, totalCents, isHeld, latestPaymentDate, finalizedAt, sentAt, updatedAt } = row;
   const contentHash = invoiceHash(row, lineRows);
-  await tx
-    .updateTable('invoices')
-    .set({ number, status, totalCents, isHeld, latestPaymentDate, finalizedAt, sentAt, updatedAt, contentHash })
-    .where('orgId', '=', orgId)
-    .where('id', '=', invoice.id)
-    .execute();
+  const frozen = { number, status, totalCents, isHeld, latestPaymentDate, finalizedAt, sentAt, updatedAt, contentHash };
+  await freezing(tx, { ...frozen, orgId, id });
 }
+
+const lineInsertion = prepared((tx, row: ReturnType<typeof lineRow>) => tx.insertInto('invoiceLines').values(row));
+
+type FrozenColumns = Pick<
+  ReturnType<typeof invoiceRow>,
+  'number' | 'status' | 'totalCents' | 'isHeld' | 'latestPaymentDate' | 'finalizedAt' | 'sentAt' | 'updatedAt'
+> & { readonly contentHash: string; readonly orgId: string; readonly id: string };
+
+const freezing = prepared((tx, { orgId, id, ...frozen }: FrozenColumns) =>
+  tx.updateTable('invoices').set(frozen).where('orgId', '=', orgId).where('id', '=', id),
+);
 
 /** Marks as sent what waited for a customer's resumption: finalized, standing, and not kept back for another reason. */
 export async function sendWaitingInvoices(

@@ -1,5 +1,6 @@
 /** Organizations: the tenants of a database. */
 
+import { assert } from '../../assert.ts';
 import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 
@@ -96,14 +97,18 @@ const lastCreated = prepared((tx, { id, lastCreatedAt }: { readonly id: string; 
 
 /** The next legal invoice number, which is thereby given out (semantics 7: gapless, inside the transaction). */
 export async function takeInvoiceNumber(tx: Transaction, orgId: string): Promise<bigint> {
-  const row = await tx
+  const [row] = await numbering(tx, { orgId });
+  assert(row !== undefined, `organization ${orgId} is there`);
+  return row.nextInvoiceNumber - 1n;
+}
+
+const numbering = prepared((tx, { orgId }: { readonly orgId: string }) =>
+  tx
     .updateTable('organizations')
     .set((update) => ({ nextInvoiceNumber: update('nextInvoiceNumber', '+', 1n) }))
     .where('id', '=', orgId)
-    .returning('nextInvoiceNumber')
-    .executeTakeFirstOrThrow();
-  return row.nextInvoiceNumber - 1n;
-}
+    .returning('nextInvoiceNumber'),
+);
 
 function toOrganization(row: {
   id: string;
