@@ -46,14 +46,15 @@ export function isEmail(value: string): boolean {
 /** A price or quantity: digits with at most 15 before and 12 after the point, no sign, no exponent (semantics 5). */
 export const decimalForm = /^\d{1,15}(?:\.\d{1,12})?$/;
 
-const dateForm = /^(\d{4})-(\d{2})-(\d{2})$/;
+const dateForm = /^\d{4}-\d{2}-\d{2}$/;
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** Reckoned here rather than by Temporal, since every event of an import passes. */
 export function isCalendarDate(value: string): boolean {
-  const match = dateForm.exec(value);
-  if (match === null) return false;
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  if (!dateForm.test(value)) return false;
+  const year = Number(value.slice(0, 4));
+  const month = Number(value.slice(5, 7));
+  const day = Number(value.slice(8));
   if (year < limits.firstYear || year > limits.lastYear) return false;
   const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const last = month === 2 && isLeap ? 29 : (daysOfMonth[month - 1] ?? 0);
@@ -63,8 +64,12 @@ export function isCalendarDate(value: string): boolean {
 const timestampForm =
   /^(\d{4}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9}))?(?:([Zz])|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
+/** The form that comes out. */
+const utcForm = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
 /** The instant of an RFC 3339 text as `YYYY-MM-DDTHH:mm:ss.sssZ`, cut to milliseconds; undefined when it is none. */
 export function utcTimestamp(value: string): string | undefined {
+  if (utcForm.test(value)) return isCalendarDate(value.slice(0, 10)) ? value : undefined;
   const match = value.length > 40 ? null : timestampForm.exec(value);
   const date = match?.[1];
   if (match === null || date === undefined || !isCalendarDate(date)) return undefined;

@@ -41,6 +41,8 @@ interface ImportFlags {
 
 const defaultBatchSize = 5_000;
 const shownRefusals = 10;
+/** Of a file at a time. */
+const readBytes = 1024 * 1024;
 
 const repeated = (value: string, before: readonly string[] = []) => [...before, value];
 
@@ -138,7 +140,7 @@ function inputOf(file: string, session: Session): { readonly stream: Readable; r
   if (file === '-') return { stream: session.terminal.openInput(), bytes: undefined };
   try {
     const { size } = statSync(file);
-    return { stream: createReadStream(file), bytes: size };
+    return { stream: createReadStream(file, { highWaterMark: readBytes }), bytes: size };
   } catch (cause) {
     throw new BillingError('usage', `cannot read ${file}: there is no such file`, { cause });
   }

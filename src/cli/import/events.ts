@@ -11,7 +11,7 @@ import { counted, sniffed, unpacked } from './input.ts';
 import type { ImportFormat } from './input.ts';
 import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
 import { readEvents } from './readers.ts';
-import type { ReadRow } from './readers.ts';
+import type { ReadRows } from './readers.ts';
 
 export interface RefusedRow {
   /** Line of the file on which the row begins, or number of the element of a JSON document; from 1. */
@@ -65,16 +65,18 @@ export async function importEvents(options: ImportOptions): Promise<ImportReport
     lastLine = currentLine;
   };
   try {
-    for await (const { line, lastLine: end, mapped } of await openRows(options, (read) => (bytes = read))) {
-      currentLine = end;
-      rows += 1;
-      if ('event' in mapped) pending.push({ line, event: mapped.event });
-      else refused.push({ line, reason: mapped.reason });
-      if (pending.length < options.batchSize) continue;
-      await flush();
-      options.onProgress?.({ rows, bytes });
-      if (options.signal?.aborted === true)
-        return { rows, accepted, refused: sorted(refused), isComplete: false, lastLine };
+    for await (const found of await openRows(options, (read) => (bytes = read))) {
+      for (const { line, lastLine: end, mapped } of found) {
+        currentLine = end;
+        rows += 1;
+        if ('event' in mapped) pending.push({ line, event: mapped.event });
+        else refused.push({ line, reason: mapped.reason });
+        if (pending.length < options.batchSize) continue;
+        await flush();
+        options.onProgress?.({ rows, bytes });
+        if (options.signal?.aborted === true)
+          return { rows, accepted, refused: sorted(refused), isComplete: false, lastLine };
+      }
     }
   } catch (error) {
     throw explained(error, lastLine);
@@ -87,7 +89,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportReport
 async function openRows(
   { input, format, delimiter, mapping, onStart }: ImportOptions,
   onRead: (bytes: number) => void,
-): Promise<AsyncIterable<ReadRow>> {
+): Promise<ReadRows> {
   const bytes = await unpacked(counted(input, onRead));
   const found = format === undefined ? await sniffed(bytes) : { format, bytes };
   return readEvents(found.format, found.bytes, { delimiter, mapping, onStart });

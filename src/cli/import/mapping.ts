@@ -214,11 +214,15 @@ function readProperties(
 
 const timestampForm = /^(\d{4}-\d{2}-\d{2})[ Tt](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?$/;
 
+/** Nothing is to be done to it. */
+const utcForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
 /** The RFC 3339 form of a cell; a time without an offset is one of the given zone. Undefined when it is no timestamp. */
 export function createTimestampReader(timeZone: string): (cell: string) => string | undefined {
   const isUtc = timeZone.toUpperCase() === 'UTC';
   if (!isUtc) checkTimeZone(timeZone);
   return (cell) => {
+    if (utcForm.test(cell)) return cell;
     const match = timestampForm.exec(cell.trim());
     if (match === null) return undefined;
     const [, date, time, offset] = match;

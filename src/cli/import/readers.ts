@@ -26,8 +26,11 @@ export interface ReaderOptions {
   readonly onStart: ((mapping: Mapping) => void) | undefined;
 }
 
+/** Rows that were there at once: a wait for each of them would cost more than reading it. */
+export type ReadRows = AsyncGenerator<Iterable<ReadRow>>;
+
 /** Throws what stops the whole import: no header, a missing column, a document that is no JSON. */
-export async function* readEvents(format: ImportFormat, bytes: Bytes, options: ReaderOptions): AsyncGenerator<ReadRow> {
+export async function* readEvents(format: ImportFormat, bytes: Bytes, options: ReaderOptions): ReadRows {
   if (format === 'csv') return yield* readTable(bytes, options);
   const isCloudEvents = format === 'cloudevents';
   const toEvent = createRecordMapping(options.mapping, { isCloudEvents });
@@ -42,10 +45,7 @@ interface ParsedRecord {
   readonly info: { readonly lines: number };
 }
 
-async function* readTable(
-  bytes: Bytes,
-  { delimiter, mapping: options, onStart }: ReaderOptions,
-): AsyncGenerator<ReadRow> {
+async function* readTable(bytes: Bytes, { delimiter, mapping: options, onStart }: ReaderOptions): ReadRows {
   const { parse } = await import('csv-parse');
   const parser = parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true, delimiter });
   // A failure on the way shows itself to whoever reads the records.
@@ -57,7 +57,7 @@ async function* readTable(
       onStart?.(mapping);
       continue;
     }
-    yield { line: info.lines - lineBreaks(record), lastLine: info.lines, mapped: mapping.toEvent(record) };
+    yield [{ line: info.lines - lineBreaks(record), lastLine: info.lines, mapped: mapping.toEvent(record) }];
   }
   if (mapping === undefined)
     throw new BadRequestError('the file is empty: a header line with the names of the columns comes first');
@@ -65,9 +65,21 @@ async function* readTable(
 
 type ToEvent = (record: unknown) => MappedRow;
 
-async function* readLines(bytes: Bytes, toEvent: ToEvent): AsyncGenerator<ReadRow> {
+async function* readLines(bytes: Bytes, toEvent: ToEvent): ReadRows {
   let line = 0;
-  for await (const text of linesOf(bytes)) {
+  for await (const texts of linesOf(bytes)) {
+    yield mapLines(texts, { after: line, toEvent });
+    line += texts.length;
+  }
+}
+
+/** One after another as they are asked for, so that no more of them are held than a batch takes. */
+function* mapLines(
+  texts: readonly string[],
+  { after, toEvent }: { readonly after: number; readonly toEvent: ToEvent },
+): Generator<ReadRow> {
+  let line = after;
+  for (const text of texts) {
     line += 1;
     if (text.trim() !== '') yield { line, lastLine: line, mapped: mapLine(text, toEvent) };
   }
@@ -84,7 +96,7 @@ function mapLine(text: string, toEvent: ToEvent): MappedRow {
 }
 
 /** One array of events, or one event. Held as a whole, unlike lines. */
-async function* readDocument(bytes: Bytes, toEvent: ToEvent): AsyncGenerator<ReadRow> {
+async function* readDocument(bytes: Bytes, toEvent: ToEvent): ReadRows {
   const parts: string[] = [];
   let length = 0;
   for await (const part of textOf(bytes)) {
@@ -98,20 +110,24 @@ async function* readDocument(bytes: Bytes, toEvent: ToEvent): AsyncGenerator<Rea
   }
   const bounds = { depth: limits.jsonDepth, keys: limits.responseJsonKeys };
   const value = parseExactJson(parts.join(''), bounds);
-  for (const [index, record] of (Array.isArray(value) ? (value as unknown[]) : [value]).entries()) {
+  yield mapRecords(Array.isArray(value) ? value : [value], toEvent);
+}
+
+function* mapRecords(records: readonly unknown[], toEvent: ToEvent): Generator<ReadRow> {
+  for (const [index, record] of records.entries()) {
     yield { line: index + 1, lastLine: index + 1, mapped: toEvent(record) };
   }
 }
 
 /** Lines end with a line feed; other characters that some call line ends may stand inside a text. */
-async function* linesOf(bytes: Bytes): AsyncGenerator<string> {
+async function* linesOf(bytes: Bytes): AsyncGenerator<readonly string[]> {
   let rest = '';
   for await (const part of textOf(bytes)) {
     const lines = `${rest}${part}`.split('\n');
     rest = lines.pop() ?? '';
-    yield* lines;
+    yield lines;
   }
-  if (rest !== '') yield rest;
+  if (rest !== '') yield [rest];
 }
 
 async function* textOf(bytes: Bytes): AsyncGenerator<string> {

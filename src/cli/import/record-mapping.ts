@@ -36,6 +36,7 @@ export function createRecordMapping(
     options.constants ?? [],
     chosen.map(([name]) => name),
   );
+  const hasConstants = Object.keys(constants).length > 0;
   const named = [options.timestampColumn, options.eventNameColumn, options.customerColumn, options.keyColumn];
   const used = new Set(named.filter((name) => name !== undefined));
 
@@ -61,16 +62,18 @@ export function createRecordMapping(
       return { reason: `${options.keyColumn}: is no text` };
     }
     const contractId = options.contractId ?? parts.contractId;
+    const own = propertiesOf(parts.fields, { chosen, used });
     const content = () =>
       JSON.stringify([options.source ?? '', eventName, Object.values(customer), canonicalJson(record)]);
     return {
+      // Mostly in the order of names, in which the journal hashes it.
       event: {
+        ...(contractId === undefined ? {} : { contractId }),
         eventName,
         ...customer,
-        ...(contractId === undefined ? {} : { contractId }),
         idempotencyKey: key ?? identify(content()),
+        properties: hasConstants ? { ...constants, ...own } : own,
         timestamp,
-        properties: { ...constants, ...propertiesOf(parts.fields, { chosen, used }) },
       },
     };
   };
@@ -131,7 +134,8 @@ function fieldAt(fields: Members, name: string): unknown {
 function propertiesOf(
   fields: Members,
   { chosen, used }: { readonly chosen: readonly (readonly [string, string])[]; readonly used: ReadonlySet<string> },
-): Record<string, unknown> {
+): Members {
+  if (chosen.length === 0 && used.size === 0) return fields;
   if (chosen.length === 0) return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.has(name)));
   const found = chosen.map(([name, column]) => [name, fieldAt(fields, column)] as const);
   return Object.fromEntries(found.filter(([, value]) => value !== undefined));

@@ -10,7 +10,7 @@ import {
   absorbTail,
   type EventPlace,
   findContractSeq,
-  findCustomerSeq,
+  findCustomerSeqs,
   forget,
   type UpkeepThresholds,
 } from './sqlite-event-segments.ts';
@@ -52,7 +52,7 @@ export async function appendEvents(
   if (events.length === 0) return [];
   keys.prepare(events.length);
   const keyHash = createKeyHash(orgId);
-  const seqs = createSeqs(connection, orgId);
+  const seqs = createSeqs(connection, orgId, events);
   const insert = connection.prepare(insertNew);
   const superseded: EventPlace[] = [];
   const first = Number(connection.prepare('SELECT max("seq") AS "last" FROM "events"').get()?.['last'] ?? 0n) + 1;
@@ -156,18 +156,21 @@ interface EventSeqs {
 }
 
 /** Ids as the short integers of rows, each looked up once a call. Throws ConstraintViolation for what the organization lacks. */
-function createSeqs(connection: SqliteConnection, orgId: string): (event: NewEvent) => EventSeqs {
-  const customers = new Map<string, number>();
+function createSeqs(
+  connection: SqliteConnection,
+  orgId: string,
+  events: readonly NewEvent[],
+): (event: NewEvent) => EventSeqs {
+  const customers = findCustomerSeqs(connection, orgId, new Set(events.map((event) => event.customerId)));
   const contracts = new Map<string, number>();
   const names = new Map<string, number>();
-  const customerSeqOf = (id: string) => required(findCustomerSeq(connection, orgId, id), 'customer');
   const contractSeqOf = (id: string) => required(findContractSeq(connection, orgId, id), 'contract');
   const nameIdOf = (name: string): number => {
     connection.prepare('INSERT INTO "eventNames" ("name") VALUES (?) ON CONFLICT DO NOTHING').run(name);
     return Number(connection.prepare('SELECT "id" FROM "eventNames" WHERE "name" = ?').get(name)?.['id']);
   };
   return ({ customerId, contractId, eventName }) => ({
-    customerSeq: lookedUp(customers, customerId, customerSeqOf),
+    customerSeq: required(customers.get(customerId), 'customer'),
     contractSeq: contractId === null ? null : lookedUp(contracts, contractId, contractSeqOf),
     nameId: lookedUp(names, eventName, nameIdOf),
   });

@@ -55,6 +55,7 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
   const keyHash = createKeyHashes();
   let runs: readonly bigint[] = [];
   const added = new Map<number, number[]>();
+  let addedCount = 0;
 
   function one(sql: string, ...values: bigint[]): bigint {
     return (Object.values(connection.prepare(sql).get(...values) ?? {})[0] as bigint | null) ?? 0n;
@@ -68,6 +69,7 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
     if (seen.handle !== handle) filter = undefined;
     runs = listRuns();
     added.clear();
+    addedCount = 0;
     asked += count;
     if (filter === undefined) {
       const known = Number(lastSeq());
@@ -127,19 +129,34 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
     const known = added.get(hash);
     if (known === undefined) added.set(hash, [eventSeq]);
     else known.push(eventSeq);
+    addedCount += 1;
     filter?.add(hash);
   }
 
   function keep(leastRun: number): void {
-    const pairs = [...added].flatMap(([hash, seqs]) => seqs.map((seq) => [hash, seq] as const));
+    const entries = entriesAdded();
     added.clear();
-    if (pairs.length >= leastRun) {
-      writeRun(sortedEntries(pairs), fresh);
+    addedCount = 0;
+    if (entries.hashes.length >= leastRun) {
+      writeRun(entries, fresh);
       mergeLevel(fresh, fresh);
       return;
     }
     const insert = connection.prepare('INSERT INTO "eventKeyTail" VALUES (?, ?)');
-    for (const [hash, seq] of pairs) insert.run(hash, seq);
+    for (const [place, hash] of entries.hashes.entries()) insert.run(hash, entries.seqs[place] ?? 0);
+  }
+
+  function entriesAdded(): Entries {
+    const entries = { hashes: new Float64Array(addedCount), seqs: new Float64Array(addedCount) };
+    let place = 0;
+    for (const hash of Float64Array.from(added.keys()).sort()) {
+      for (const seq of added.get(hash) ?? []) {
+        entries.hashes[place] = hash;
+        entries.seqs[place] = seq;
+        place += 1;
+      }
+    }
+    return entries;
   }
 
   function absorb(): void {
@@ -233,14 +250,6 @@ export interface Entries {
 
 const noEntries: Entries = { hashes: new Float64Array(0), seqs: new Float64Array(0) };
 
-function sortedEntries(pairs: readonly (readonly [hash: number, seq: number])[]): Entries {
-  const sorted = pairs.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]);
-  return {
-    hashes: Float64Array.from(sorted, ([hash]) => hash),
-    seqs: Float64Array.from(sorted, ([, seq]) => seq),
-  };
-}
-
 function merged(a: Entries, b: Entries): Entries {
   const count = a.hashes.length + b.hashes.length;
   const whole = { hashes: new Float64Array(count), seqs: new Float64Array(count) };
@@ -262,8 +271,13 @@ function merged(a: Entries, b: Entries): Entries {
 function bytesOf({ hashes, seqs }: Entries): Uint8Array {
   const bytes = new Uint8Array(hashes.length * entryBytes);
   bytes.set(new Uint8Array(hashes.buffer, hashes.byteOffset, hashes.byteLength));
-  const low = Uint32Array.from(seqs, (seq) => seq % 2 ** 32);
-  const high = Uint16Array.from(seqs, (seq) => Math.floor(seq / 2 ** 32));
+  const low = new Uint32Array(seqs.length);
+  const high = new Uint16Array(seqs.length);
+  for (let place = 0; place < seqs.length; place += 1) {
+    const seq = seqs[place] ?? 0;
+    low[place] = seq % 2 ** 32;
+    high[place] = seq / 2 ** 32;
+  }
   bytes.set(new Uint8Array(low.buffer), hashes.byteLength);
   bytes.set(new Uint8Array(high.buffer), hashes.byteLength + low.byteLength);
   return bytes;
@@ -277,7 +291,9 @@ export function entriesOf(bytes: Uint8Array): Entries {
   const hashes = hashesOf(bytes);
   const low = new Uint32Array(bytes.slice(hashes.byteLength, hashes.byteLength + hashes.length * 4).buffer);
   const high = new Uint16Array(bytes.slice(hashes.byteLength + low.byteLength).buffer);
-  return { hashes, seqs: Float64Array.from(low, (value, place) => value + (high[place] ?? 0) * 2 ** 32) };
+  const seqs = new Float64Array(hashes.length);
+  for (let place = 0; place < seqs.length; place += 1) seqs[place] = (low[place] ?? 0) + (high[place] ?? 0) * 2 ** 32;
+  return { hashes, seqs };
 }
 
 /** Looks at the few entries that a search meets, and at no other. */

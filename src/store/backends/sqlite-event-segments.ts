@@ -210,6 +210,19 @@ export function findCustomerSeq(connection: SqliteConnection, orgId: string, id:
   return row === undefined ? undefined : Number(row['seq']);
 }
 
+/** Of the customers among these that the organization has. */
+export function findCustomerSeqs(
+  connection: SqliteConnection,
+  orgId: string,
+  ids: ReadonlySet<string>,
+): ReadonlyMap<string, number> {
+  const rows = plainRows(
+    connection,
+    'SELECT "id", "seq" FROM "customers" WHERE "orgId" = ? AND "id" IN (SELECT "value" FROM json_each(?))',
+  ).all(orgId, JSON.stringify([...ids]));
+  return new Map(rows as unknown as readonly (readonly [string, number])[]);
+}
+
 export function findContractSeq(connection: SqliteConnection, orgId: string, id: string): number | undefined {
   const row = connection.prepare('SELECT "seq" FROM "contracts" WHERE "orgId" = ? AND "id" = ?').get(orgId, id);
   return row === undefined ? undefined : Number(row['seq']);
