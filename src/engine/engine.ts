@@ -47,6 +47,7 @@ export function createEngine(dependencies: EngineDependencies): Engine {
       const options = { busyTimeoutMilliseconds: limits.readinessMilliseconds, turn: 'readiness' };
       await store.write(async () => await Promise.resolve(), options);
     },
+    checkEvents: async () => await store.events.checkAnswers?.(),
     vitals: async () => await (await import('./vitals.ts')).readVitals(dependencies),
     close: async () => {
       meterSql.close();

@@ -175,6 +175,8 @@ export interface Engine {
   ping(): Promise<void>;
   /** Whether it can be written at once; throws UnavailableError, or what else forbids it. */
   checkWritable(): Promise<void>;
+  /** Whether events can be asked for, where they live in a database of their own; throws UnavailableError. */
+  checkEvents(): Promise<void>;
   /** Throws UnavailableError where the database does not answer. */
   vitals(): Promise<Vitals>;
   close(): Promise<void>;

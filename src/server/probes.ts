@@ -11,7 +11,7 @@ import type { Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 
 export interface Probes {
-  readonly engine: Pick<Engine, 'ping' | 'checkWritable'>;
+  readonly engine: Pick<Engine, 'ping' | 'checkWritable' | 'checkEvents'>;
   readonly version: string;
   readonly metrics: Metrics | undefined;
   /** Where the service listens, and whether others reach it through a proxy on this machine. */
@@ -46,19 +46,24 @@ export function addProbes(app: FastifyInstance, probes: Probes): void {
   });
 }
 
-/** Ready is what can be read and written now; a 503 says why not, in words that are nobody's secret. */
+/** Ready is what can be read and written now, events too; a 503 says why not, in words that are nobody's secret. */
 async function sendReadiness(reply: FastifyReply, { engine, isClosing }: Probes): Promise<FastifyReply> {
-  if (isClosing()) return sendJson(reply, 503, { status: 'notReady', reason: 'the service is closing' });
-  try {
-    await engine.checkWritable();
-    return await sendJson(reply, 200, { status: 'ready' });
-  } catch (error) {
-    const isKnown = error instanceof BillingError && error.kind !== 'internal';
-    return sendJson(reply, 503, {
-      status: 'notReady',
-      reason: isKnown ? 'the database cannot be written now' : 'the database failed',
-    });
+  const reason = isClosing() ? 'the service is closing' : await obstacleOf(engine);
+  if (reason === undefined) return sendJson(reply, 200, { status: 'ready' });
+  return sendJson(reply, 503, { status: 'notReady', reason });
+}
+
+async function obstacleOf(engine: Probes['engine']): Promise<string | undefined> {
+  const [books, events] = await Promise.allSettled([engine.checkWritable(), engine.checkEvents()]);
+  if (books.status === 'rejected') {
+    return isKnown(books.reason) ? 'the database cannot be written now' : 'the database failed';
   }
+  if (events.status === 'fulfilled') return undefined;
+  return isKnown(events.reason) ? 'the database of events does not answer' : 'the database of events failed';
+}
+
+function isKnown(error: unknown): boolean {
+  return error instanceof BillingError && error.kind !== 'internal';
 }
 
 /** On loopback the counters are open to this machine, as its processes are; elsewhere they take a key that may do everything. */

@@ -165,6 +165,9 @@ export interface EventStore {
   /** Events that are not as `append` leaves them, the first ones of each fault; reads every event of the organization. */
   listFaults(tx: Transaction, orgId: string): Promise<readonly EventFault[]>;
 
+  /** Throws UnavailableError where the database of its own does not answer; absent where events are with the books. */
+  readonly checkAnswers?: (() => Promise<void>) | undefined;
+
   /** Absent where events are all that is kept. */
   readonly upkeep?: EventUpkeep | undefined;
 

@@ -182,11 +182,20 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
         database.close();
         return rows.map((row) => (JSON.parse(String(row['events'])) as unknown[][])[0]?.[3]);
       };
+      const ready = async () => {
+        const response = await fetch(`${serving.url}/readyz`);
+        return [response.status, await response.json()];
+      };
+      expect(await ready()).toEqual([200, { status: 'ready' }]);
       expect(await send('before')).toBe(202);
       expect(recorded()).toEqual(['before']);
       await server.stop();
+      expect(await ready()).toEqual([503, { status: 'notReady', reason: 'the database of events does not answer' }]);
       expect(await send('after')).toBe(503);
       expect(recorded()).toEqual(['before']);
+      const again = await startClickhouse(server.port);
+      expect(await ready()).toEqual([200, { status: 'ready' }]);
+      await again.stop();
     } finally {
       await serving.stop();
     }

@@ -40,7 +40,7 @@ export type SampleAnswers = Partial<Record<OperationName, (input: CallInput) => 
 /** Parses like the real one, then answers as told, else with an empty object. */
 export function createSampleEngine(
   answers: SampleAnswers = {},
-  probes: Partial<Pick<Engine, 'ping' | 'checkWritable' | 'vitals'>> = {},
+  probes: Partial<Pick<Engine, 'ping' | 'checkWritable' | 'checkEvents' | 'vitals'>> = {},
 ): SampleEngine {
   const calls: SampleCall[] = [];
   const authentications: string[] = [];
@@ -67,6 +67,7 @@ export function createSampleEngine(
     billDue: async () => await Promise.resolve({ finalizedCount: 0, failedCount: 0, failures: [] }),
     ping: async () => {},
     checkWritable: async () => {},
+    checkEvents: async () => {},
     vitals: async () => await Promise.resolve({ pendingTransactions: 0, dueDeliveries: 0 }),
     ...probes,
     close: async () => {},

@@ -38,19 +38,28 @@ describe('readiness', () => {
 
   test.each([
     [
-      'is locked',
+      'database is locked',
+      'checkWritable',
       new UnavailableError('the database /home/ada/billing.db is locked'),
       'the database cannot be written now',
     ],
-    ['breaks', new Error('disk image is malformed: /home/ada/billing.db'), 'the database failed'],
-  ])('is not given while the database %s, though it lives, and its path is not told', async (_, error, reason) => {
-    const { service } = await startWatched(
-      createSampleEngine({}, { checkWritable: async () => Promise.reject(error) }),
-    );
-    const reply = await service.send('/readyz', open);
-    expect([reply.status, JSON.parse(reply.text)]).toEqual([503, { status: 'notReady', reason }]);
-    expect((await service.send('/healthz', open)).status).toBe(200);
-  });
+    ['database breaks', 'checkWritable', new Error('disk image is malformed: /home/ada/b.db'), 'the database failed'],
+    [
+      'database of events is away',
+      'checkEvents',
+      new UnavailableError('the events at ada.example cannot be reached'),
+      'the database of events does not answer',
+    ],
+    ['database of events breaks', 'checkEvents', new Error('of /home/ada'), 'the database of events failed'],
+  ] as const)(
+    'is not given while the %s, though it lives, and its place is not told',
+    async (_, probe, error, reason) => {
+      const { service } = await startWatched(createSampleEngine({}, { [probe]: async () => Promise.reject(error) }));
+      const reply = await service.send('/readyz', open);
+      expect([reply.status, JSON.parse(reply.text)]).toEqual([503, { status: 'notReady', reason }]);
+      expect((await service.send('/healthz', open)).status).toBe(200);
+    },
+  );
 });
 
 describe('counters', () => {

@@ -1,5 +1,8 @@
 /** Events that wait in the books and move to ClickHouse: they count once, from their commit on, whatever happens on the way. */
 
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+
 import { describe, expect, test } from 'vitest';
 
 import { connectClickhouse } from '../../src/store/backends/clickhouse-server.ts';
@@ -278,4 +281,17 @@ describe.runIf(postgres !== undefined)('two processes on PostgreSQL with events 
     expect(await second.read((tx) => second.events.listFaults(tx, 'org-a'))).toEqual([]);
     await second.close();
   });
+});
+
+test('a server that takes connections and never answers is away', async () => {
+  const silent = createServer(() => undefined);
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const server = connectClickhouse(`clickhouse://127.0.0.1:${(silent.address() as AddressInfo).port}/billing`);
+  await expect(server.checkAnswers()).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: expect.stringContaining('do not answer'),
+  });
+  await server.close();
+  silent.close();
 });

@@ -33,6 +33,7 @@ export function createClickhouseEventStore(server: ClickhouseServer, mostStaged:
     listLate: async (tx, query) => await list(server, tx, query, true),
     listVersions: async (tx, orgId, idempotencyKey) => await listVersions(server, tx, orgId, idempotencyKey),
     listFaults: async (tx, orgId) => await listFaults(server, tx, orgId),
+    checkAnswers: async () => await server.checkAnswers(),
     retention: {
       drop: async (tx, orgId) => await dropEvents(server, tx, orgId),
       countLeft: async (tx, orgId) => await countLeft(server, tx, orgId),

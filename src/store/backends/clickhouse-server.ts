@@ -7,6 +7,7 @@ import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/c
 
 import { withoutPassword } from '../../database-url.ts';
 import { BillingError, UnavailableError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
 import { clickhouseConnectionOf } from './clickhouse-url.ts';
 
 export type EventRow = Readonly<Record<string, unknown>>;
@@ -19,6 +20,8 @@ export interface ClickhouseServer {
   /** Resolves when the server has written all rows. */
   readonly insert: (table: EventTable, rows: readonly EventRow[]) => Promise<void>;
   readonly run: (text: string) => Promise<void>;
+  /** Asks for nothing; throws UnavailableError where no answer comes soon. */
+  readonly checkAnswers: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -73,6 +76,18 @@ export function connectClickhouse(url: string): ClickhouseServer {
     },
     run: async (text) => {
       await attempt(async () => await client.command({ query: text }));
+    },
+    checkAnswers: async () => {
+      const soon = AbortSignal.timeout(limits.readinessMilliseconds);
+      try {
+        await attempt(async () => {
+          // Read to its end, or the connection would not be used again.
+          await (await client.query({ query: 'SELECT 1', format: 'JSONEachRow', abort_signal: soon })).text();
+        });
+      } catch (error) {
+        if (!soon.aborted) throw error;
+        throw new UnavailableError(`the events at ${location} do not answer`, { cause: error, retryAfterSeconds: 1 });
+      }
     },
     close: async () => await client.close(),
   };
