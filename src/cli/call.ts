@@ -86,6 +86,10 @@ export async function callOperation(invocation: Invocation, session: Session): P
         : await picture.chart.draw(answer.body, { asked: input, style: picture.style }),
     );
     note(command, answer, session);
+    if (isEmptyPage(answer)) {
+      const { unknownFilters } = await import('./unknown-filter.ts');
+      for (const sentence of await unknownFilters(command, input, opened.billing)) tell(session, sentence);
+    }
     await receipt?.(answer);
     const kept = command.destroys === true ? 'nothing was changed' : 'all of it was done, and nothing kept';
     if (isRehearsal) tell(session, say`dry run on ${target.environment}: ${kept}`);
@@ -207,15 +211,19 @@ async function everyPage(
   }
 }
 
+function isEmptyPage({ body }: Answer): boolean {
+  const { data } = body as unknown as Partial<Page>;
+  return Array.isArray(data) && data.length === 0;
+}
+
 function note(command: CommandSpec, answer: Answer, session: Session): void {
   if (answer.isReplay === true) tell(session, say`this entry was there already: nothing was created`);
   if (command.isVersioned && answer.etag !== undefined && session.terminal.stderr.isTerminal) {
     tell(session, say`version ${answer.etag}: give --if-match to change only this version`);
   }
   if (command.isSecret) tell(session, say`keep it: this secret is not shown again`);
+  if (session.output.format === 'table' && isEmptyPage(answer)) tell(session, say`there are none`);
   const page = answer.body as unknown as Partial<Page>;
-  if (session.output.format === 'table' && Array.isArray(page.data) && page.data.length === 0)
-    tell(session, say`there are none`);
   if (session.output.format === 'table' && (page.data as unknown) === null) tell(session, say`there is none`);
   if (page.hasMore === true && Array.isArray(page.data)) {
     tell(session, say`${page.data.length} of ${page.total ?? '?'}: there are more; --all prints every one`);

@@ -62,17 +62,21 @@ interface Style {
   readonly draw: (rows: readonly Row[], columns: readonly Column[]) => SafeText;
 }
 
-/** `name  value` for each field, then the lists of records below under their names. */
+/** `label  value` for each field, then the lists of records below under theirs. */
 function fieldLines(row: Row, { view, bold, draw }: Style): SafeText {
   const fields = flattened(row, '');
   const plain = fields.filter(([, value]) => !isRecords(value));
-  const pad = Math.max(0, ...plain.map(([path]) => path.length));
-  const above = plain.map(([path]) =>
-    `${bold(safe(path.padEnd(pad)))}  ${cellText(row, valueColumn(path, row, view))}`.trimEnd(),
-  );
+  const labels = plain.map(([path]) => safe(labelOf(path, view)));
+  const pad = Math.max(0, ...labels.map((label) => label.length));
+  const above = plain.map(([path], index) => {
+    const label = vouch((labels[index] ?? '').padEnd(pad));
+    return `${bold(label)}  ${cellText(row, valueColumn(path, row, view))}`.trimEnd();
+  });
   const below = fields
     .filter((field): field is [string, readonly Row[]] => isRecords(field[1]))
-    .map(([path, rows]) => `\n${bold(safe(path))}\n${draw(rows, view.parts?.[path] ?? columnsOf(rows))}`.trimEnd());
+    .map(([path, rows]) =>
+      `\n${bold(safe(labelOf(path, view)))}\n${draw(rows, view.parts?.[path] ?? columnsOf(rows))}`.trimEnd(),
+    );
   return vouch(`${[...above, ...below].join('\n')}\n`);
 }
 
@@ -87,7 +91,23 @@ function valueColumn(path: string, row: Row, view: View): Column {
 /** Every plain field of the records, in the order of the first that has it. */
 function columnsOf(rows: readonly Row[]): Column[] {
   const paths = new Set(rows.flatMap((row) => flattened(row, '').map(([path]) => path)));
-  return [...paths].map((path) => columnOf(path, { rows: '', columns: [] }));
+  const unknown = { rows: '', columns: [] };
+  return [...paths].map((path) => ({ ...columnOf(path, unknown), header: labelOf(path, unknown).toUpperCase() }));
+}
+
+/** Members whose own members somebody else has named. */
+const namedElsewhere: ReadonlySet<string> = new Set(['metadata', 'properties', 'groupValues']);
+
+/** A field in words: what its column is called, or its path without units (`projected.balanceCents`: projected balance). */
+function labelOf(path: string, view: View): string {
+  const known = view.columns.find((column) => column.path === path);
+  if (known !== undefined) return known.header.toLowerCase();
+  const segments = path.split('.');
+  if (segments.length > 1 && segments.some((segment) => namedElsewhere.has(segment))) return path;
+  const { format } = columnOf(path, view);
+  const words = segments.map((segment) => segment.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ').toLowerCase());
+  const last = (words.pop() ?? '').replace(format === 'money' ? / cents$/ : /^(?:is|has) /, '');
+  return [...words.filter((outer) => last !== outer), last].join(' ');
 }
 
 function flattened(row: Row, prefix: string): [string, unknown][] {

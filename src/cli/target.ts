@@ -201,10 +201,10 @@ function refuseOrg(flags: TargetFlags): void {
   throw new BillingError('usage', '--org is for databases: the key of a remote service decides the organization');
 }
 
-/** The database that a command works on. Throws a usage error for a remote service. */
+/** The database that a command works on. A remote service does not offer it. */
 export function requireEmbedded(target: Target, command: string): EmbeddedTarget {
   if (target.kind === 'embedded') return target;
-  throw new BillingError('usage', `${command} needs a database, and ${target.baseUrl} is a remote service`, {
+  throw new BillingError('notOffered', `${command} needs a database, and ${target.baseUrl} is a remote service`, {
     hint: 'give --database, or an embedded --profile',
   });
 }

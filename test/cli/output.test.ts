@@ -127,12 +127,12 @@ describe('on a terminal', () => {
     expect(await printed(body, {}, terminal)).toBe(
       [
         'id          i1',
-        'totalCents  1.00 USD',
+        'total       1.00 USD',
         'metadata.a  b',
         '',
-        'lineItems',
-        'NAME   TOTALAMOUNTCENTS',
-        'Seats          1.00 USD',
+        'line items',
+        'NAME   TOTAL AMOUNT',
+        'Seats      1.00 USD',
         '',
       ].join('\n'),
     );
@@ -146,7 +146,7 @@ describe('on a terminal', () => {
       { rows: 'data.budgets', columns: [{ header: 'ID', path: 'id' }] },
       { choice, fields: [], stdout: terminal },
     );
-    expect(text).toBe('walletMode  credits\n\nID\nb\n');
+    expect(text).toBe('wallet mode  credits\n\nID\nb\n');
   });
 
   test.each([120, 80, 60, 50])('a table is at most %i columns wide, ids whole', async (columns) => {

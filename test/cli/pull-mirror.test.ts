@@ -162,7 +162,7 @@ describe('the file', () => {
     expect((await on.stage.tally(['pull', '--contract', ...on.contracts])).exitCode).toBe(2);
     expect((await on.pull(['--contract', ...on.contracts, '--dry-run'])).exitCode).toBe(2);
     const local = await on.pull(['--contract', ...on.contracts], { env: { TALLY_DATABASE: on.mirror } });
-    expect(local.exitCode).toBe(2);
+    expect(local.exitCode).toBe(12);
     expect(existsSync(on.mirror)).toBe(false);
   });
 

@@ -19,6 +19,7 @@ import { amountText, wireText } from '../rows.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { requireEmbedded } from '../target.ts';
+import { counted } from '../views/blocks.ts';
 import { compare } from './comparison.ts';
 import type { Comparison } from './comparison.ts';
 import { readSource } from './history-source.ts';
@@ -185,10 +186,10 @@ function tell({ total, eventCount, quantityCount, customers, notes }: Comparison
   if (flags.quiet === true) return;
   for (const { customer, note } of notes) terminal.err(say`${customer}: ${note}\n`);
   const usage =
-    quantityCount === undefined ? say`${eventCount ?? 0} events` : say`${quantityCount} invoiced quantities`;
+    quantityCount === undefined ? counted(eventCount ?? 0, 'event') : say`${quantityCount} invoiced quantities`;
   const dollars = (cents: unknown) => `${amountText(wireText(cents))} USD`;
   const percent = total.differencePercent === null ? '' : ` (${wireText(total.differencePercent)} %)`;
   terminal.err(
-    say`${customers.length} customers, ${usage}: ${dollars(total.beforeCents)} becomes ${dollars(total.afterCents)}, a difference of ${dollars(total.differenceCents)}${percent}\n`,
+    say`${counted(customers.length, 'customer')}, ${usage}: ${dollars(total.beforeCents)} becomes ${dollars(total.afterCents)}, a difference of ${dollars(total.differenceCents)}${percent}\n`,
   );
 }
