@@ -64,7 +64,7 @@ const metadataInput = z
     `must have at most ${limits.grantMetadataKeys} keys`,
   )
   .refine(
-    (metadata) => JSON.stringify(metadata).length <= limits.grantMetadataBytes,
+    (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= limits.grantMetadataBytes,
     `must be at most ${limits.grantMetadataBytes} bytes of JSON`,
   )
   .meta({ type: 'object', 'x-members': true });

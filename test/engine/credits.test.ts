@@ -96,6 +96,16 @@ describe('a promotional grant', () => {
   });
 
   test.each([
+    ['x', 16_376],
+    ['\u6f22', 5458],
+  ])('takes 16 KiB of metadata in UTF-8, and no more: of %s %d times', async (letter, count) => {
+    const grantWith = async (times: number) =>
+      await refusedGrant({ amountCents: 1, metadata: { a: letter.repeat(times) } });
+    expect(await grantWith(count)).toBe('accepted');
+    expect(await grantWith(count + 1)).toBe('422 metadata: must be at most 16384 bytes of JSON');
+  });
+
+  test.each([
     ['a rate without credits', { creditRateCents: 5 }, '422 creditAmount'],
     ['credits without a rate', { creditAmount: 5 }, '422 creditRateCents'],
     ['neither mode', {}, '422 amountCents'],
