@@ -1,5 +1,6 @@
 /** Files that the command line names. */
 
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 import { BillingError } from '../errors.ts';
@@ -16,9 +17,10 @@ export async function readTextFile(path: string, terminal: Terminal): Promise<st
 }
 
 /** The text of a file; undefined when there is none. */
-export async function readOptionalTextFile(path: string): Promise<string | undefined> {
+export function readOptionalTextFile(path: string): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+    // Every write looks for one: waiting is cheaper than the module for what does not wait.
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     const failure = error as NodeJS.ErrnoException;
     if (failure.code === 'ENOENT' || failure.code === 'ENOTDIR') return undefined;

@@ -38,7 +38,7 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
       }
     },
     async hold(write, onLine) {
-      await makePrivateDirectory(dirname(path), machine);
+      makePrivateDirectory(dirname(path), machine);
       const unlock = await lockFile(`${path}.lock`, machine);
       try {
         const { O_RDWR, O_CREAT, O_APPEND } = constants;
@@ -68,7 +68,7 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
           closeSync(file);
         }
       } finally {
-        await unlock();
+        unlock();
       }
     },
   };

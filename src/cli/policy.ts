@@ -50,7 +50,7 @@ export async function readPolicy(
   const named = env['TALLY_POLICY'];
   const isNamed = named !== undefined && named !== '';
   const path = isNamed ? named : join(configDirectory, 'policy.yaml');
-  const text = await readOptionalTextFile(path);
+  const text = readOptionalTextFile(path);
   if (text !== undefined) return await parsePolicy(text, path);
   if (!isNamed) return undefined;
   throw new BillingError('usage', `TALLY_POLICY names ${path}, and there is no such file: nothing was sent`);

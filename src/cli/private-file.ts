@@ -1,10 +1,21 @@
 /**
  * Small JSON files that only their owner may read: profiles and keys (security 2, SEC-1 and SEC-5).
- * Reading is plain, so that a command which needs no profile loads nothing; writing is conf's, under a lock.
+ * Reading is plain, so that a command which needs no profile loads nothing; writing is conf's, under a lock. Nothing here waits
+ * for the disk in the background: the module for that takes longer to load than all of it takes.
  */
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
-import { chmod, lstat, mkdir, open, rm, stat } from 'node:fs/promises';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -94,12 +105,11 @@ export async function changePrivateFile(
   machine: Machine,
   change: (members: Members) => Members,
 ): Promise<void> {
-  await makePrivateDirectory(dirname(path), machine);
+  makePrivateDirectory(dirname(path), machine);
   const unlock = await lockFile(`${path}.lock`, machine);
   try {
     const members = change(readPrivateFile(path, machine) ?? {});
-    if ((await lstat(path).catch(() => undefined))?.isSymbolicLink() === true)
-      throw refusal(`${path} is a symbolic link`);
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) throw refusal(`${path} is a symbolic link`);
     const { default: Conf } = await import('conf');
     const name = path.slice(dirname(path).length + 1).replace(/\.json$/, '');
     const conf = new Conf({
@@ -110,14 +120,14 @@ export async function changePrivateFile(
     });
     conf.store = members;
   } finally {
-    await unlock();
+    unlock();
   }
 }
 
 /** A directory that only its owner may enter; an existing one keeps its mode, which reading then judges. */
-export async function makePrivateDirectory(path: string, machine: Machine): Promise<void> {
-  const made = await mkdir(path, { recursive: true, mode: 0o700 });
-  if (made !== undefined && machine.platform !== 'win32') await chmod(path, 0o700);
+export function makePrivateDirectory(path: string, machine: Machine): void {
+  const made = mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (made !== undefined && machine.platform !== 'win32') chmodSync(path, 0o700);
 }
 
 const lockPauseMilliseconds = 20;
@@ -126,17 +136,16 @@ const lockAttempts = 600;
 const abandonedAfterMilliseconds = 10_000;
 
 /** Holds a lock file that keeps other processes out, until the result is called. */
-export async function lockFile(path: string, machine: Machine): Promise<() => Promise<void>> {
+export async function lockFile(path: string, machine: Machine): Promise<() => void> {
   for (let attempt = 0; attempt < lockAttempts; attempt += 1) {
     try {
-      const file = await open(path, 'wx', 0o600);
-      await file.close();
-      return () => rm(path, { force: true });
+      closeSync(openSync(path, 'wx', 0o600));
+      return () => rmSync(path, { force: true });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw refusal(`${path} cannot be written`);
     }
-    const age = machine.now() - ((await stat(path).catch(() => undefined))?.mtimeMs ?? machine.now());
-    if (age > abandonedAfterMilliseconds) await rm(path, { force: true });
+    const age = machine.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? machine.now());
+    if (age > abandonedAfterMilliseconds) rmSync(path, { force: true });
     else await pause(lockPauseMilliseconds);
   }
   throw refusal(`${join(path)} is held by another process`, 'try again; remove the lock file if no tally is running');
