@@ -50,7 +50,7 @@ const libraryHomes: Record<string, readonly string[]> = {
   'node:sqlite': ['store'],
   pg: ['store'],
   standardwebhooks: ['server', 'cli'],
-  undici: ['client', 'server'],
+  undici: ['server'],
   yaml: ['cli'],
   zod: ['operations', 'engine', 'cli', 'server', 'client'],
 };

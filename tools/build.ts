@@ -80,31 +80,6 @@ const jsonAsText: Plugin = {
   },
 };
 
-/** What the client takes of undici: its index brings fetch, web sockets, caches and mocks, three quarters of its code. */
-const slimUndici: Plugin = {
-  name: 'slim-undici',
-  resolveId(id, importer = '') {
-    return id === 'undici' && /[\\/]src[\\/]client[\\/]transport\.ts$/.test(importer) ? slimUndiciPath : undefined;
-  },
-  load(id) {
-    if (id !== slimUndiciPath) return undefined;
-    return `
-      const Dispatcher = require('./lib/dispatcher/dispatcher');
-      Object.assign(Dispatcher.prototype, { request: require('./lib/api/api-request') });
-      module.exports.Pool = require('./lib/dispatcher/pool');`;
-  },
-  // HTTP/2, which nobody here speaks, loads a sixth of what a request to a server loads.
-  transform: {
-    filter: { id: /[\\/]undici[\\/]lib[\\/]dispatcher[\\/]client\.js$/ },
-    handler(code) {
-      const early = "const connectH2 = require('./client-h2.js')";
-      if (!code.includes(early)) throw new Error('undici loads HTTP/2 in another way than it did');
-      return code.replace(early, "const connectH2 = (...given) => require('./client-h2.js')(...given)");
-    },
-  },
-};
-const slimUndiciPath = join(root, 'node_modules/undici/slim.cjs');
-
 /**
  * jq with its WebAssembly inside: compressed, and without what debuggers read, two thirds of it. And as a module, since a
  * bundler makes an object with a broken `then` of exports that are a promise.
@@ -131,7 +106,7 @@ const bundle = await rolldown({
   cwd: root,
   platform: 'node',
   external: (id) => isBuiltin(id),
-  plugins: [lateModules, asciiAlone, plainFlags, jsonAsText, slimUndici, wholeJq],
+  plugins: [lateModules, asciiAlone, plainFlags, jsonAsText, wholeJq],
   // A library that looks for its folder finds none: what it needs of it must be inside its code.
   transform: { define: { __dirname: '""', __filename: '""' } },
   tsconfig: false,

@@ -1,6 +1,7 @@
-/** One try of one request over undici: an answer, or why there is none and whether the request can have arrived. */
+/** One try of one request: an answer, or why there is none and whether the request can have arrived. */
 
-import type { Dispatcher } from 'undici';
+import type { Agent, ClientRequest, IncomingMessage, request as makeRequest } from 'node:http';
+import type { Socket } from 'node:net';
 
 import { limits } from '../limits.ts';
 import type { HttpRequest, Target } from './target.ts';
@@ -40,52 +41,94 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Connections to one target. undici is loaded by the first request. Never follows a redirect (security 3, SEC-11). */
+/** Connections to one target, opened by the first request. Never follows a redirect (security 3, SEC-11). */
 export function createTransport(target: Target, route: Route = {}): Transport {
-  let pool: Promise<Dispatcher> | undefined;
+  let way: Promise<Way> | undefined;
+  let isClosed = false;
   return {
     async send(request, timeoutMilliseconds) {
-      pool ??= createPool(target, route);
+      way ??= openWay(target, route);
       const signal = AbortSignal.timeout(Math.max(1, Math.round(timeoutMilliseconds)));
       try {
-        const { statusCode, headers, body } = await (
-          await pool
-        ).request({
-          origin: target.origin,
-          method: request.method,
-          path: request.path,
-          headers: request.headers,
-          body: request.body ?? null,
-          signal,
-        });
-        const first = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]);
-        return { kind: 'answer', status: statusCode, headers: Object.fromEntries(first), bytes: await readAll(body) };
+        if (isClosed) throw new Error('the client is closed');
+        return await exchange(await way, request, signal);
       } catch (error) {
         return noAnswer(error, timeoutMilliseconds);
       }
     },
     async close() {
-      await (await pool)?.destroy();
+      isClosed = true;
+      (await way)?.agent.destroy();
     },
   };
 }
 
-async function createPool(target: Target, { ca, proxy }: Route): Promise<Dispatcher> {
-  const { EnvHttpProxyAgent, Pool } = await import('undici');
-  const authorities = ca === undefined ? {} : { ca: await withAuthorities(ca) };
-  // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
-  const tls = { timeout: limits.connectTimeoutMilliseconds, rejectUnauthorized: true, ...authorities };
-  const options = {
-    connections: limits.socketsPerClient,
-    connect: tls,
-    headersTimeout: limits.responseHeadersTimeoutMilliseconds,
-    bodyTimeout: limits.responseHeadersTimeoutMilliseconds,
+/** How requests reach a target: what makes one, and what keeps the connections. */
+interface Way {
+  readonly request: typeof makeRequest;
+  readonly agent: Agent;
+  readonly address: { readonly hostname: string; readonly port: string };
+}
+
+async function openWay({ origin }: Target, { ca, proxy }: Route): Promise<Way> {
+  const { protocol, hostname, port } = new URL(origin);
+  const address = { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port };
+  const sockets = { keepAlive: true, maxSockets: limits.socketsPerClient };
+  if (protocol === 'http:') {
+    const { Agent, request } = await import('node:http');
+    return { request, agent: new Agent(sockets), address };
+  }
+  const { Agent, request } = await import('node:https');
+  const agent = new Agent({
+    ...sockets,
+    // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
+    rejectUnauthorized: true,
+    ...(ca === undefined ? {} : { ca: await withAuthorities(ca) }),
+    ...(proxy === undefined ? {} : { proxyEnv: { HTTPS_PROXY: proxy.url, NO_PROXY: proxy.except } }),
+  });
+  return { request, agent, address };
+}
+
+class Silence extends Error {}
+class NoConnection extends Error {}
+
+async function exchange(way: Way, request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  const { body, ...head } = request;
+  const sent = way.request({
+    ...way.address,
+    ...head,
+    signal,
+    agent: way.agent,
     maxHeaderSize: limits.responseHeaderBytes,
-    allowH2: false,
-  };
-  if (proxy === undefined || !target.origin.startsWith('https:')) return new Pool(target.origin, options);
-  const { url: httpsProxy, except: noProxy } = proxy;
-  return new EnvHttpProxyAgent({ ...options, requestTls: tls, proxyTls: tls, httpsProxy, httpProxy: '', noProxy });
+    timeout: limits.responseHeadersTimeoutMilliseconds,
+  });
+  sent.on('timeout', () => sent.destroy(new Silence()));
+  sent.on('socket', (socket) => limitConnecting(socket, sent));
+  // What breaks while the body is read is told here alone: the body only ends.
+  let failure: unknown;
+  try {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      sent.on('response', resolve);
+      sent.on('error', (error) => {
+        failure ??= error;
+        reject(error);
+      });
+      sent.end(body);
+    });
+    const first = Object.entries(answer.headersDistinct).map(([name, values]) => [name, values?.[0]]);
+    const bytes = await readAll(answer);
+    return { kind: 'answer', status: answer.statusCode ?? 0, headers: Object.fromEntries(first), bytes };
+  } catch (error) {
+    sent.destroy();
+    throw failure ?? error;
+  }
+}
+
+function limitConnecting(socket: Socket, sent: ClientRequest): void {
+  if (!socket.connecting) return;
+  const timer = setTimeout(() => sent.destroy(new NoConnection()), limits.connectTimeoutMilliseconds);
+  const done = (): void => clearTimeout(timer);
+  socket.once('encrypted' in socket ? 'secureConnect' : 'connect', done).once('close', done);
 }
 
 async function withAuthorities(ca: string): Promise<string[]> {
@@ -112,14 +155,14 @@ const unsent: Readonly<Record<string, { readonly reason: string; readonly isTemp
   EHOSTUNREACH: { reason: 'the host cannot be reached', isTemporary: true },
   ENETUNREACH: { reason: 'the network cannot be reached', isTemporary: true },
   EAI_AGAIN: { reason: 'the name cannot be looked up now', isTemporary: true },
-  UND_ERR_CONNECT_TIMEOUT: {
-    reason: `no connection within ${limits.connectTimeoutMilliseconds / 1000} seconds`,
-    isTemporary: true,
-  },
   ENOTFOUND: { reason: 'there is no host of this name', isTemporary: false },
 };
 
 function noAnswer(error: unknown, timeoutMilliseconds: number): NoAnswer {
+  if (error instanceof NoConnection) {
+    const reason = `no connection within ${limits.connectTimeoutMilliseconds / 1000} seconds`;
+    return { kind: 'noAnswer', reason, mayHaveArrived: false, isTemporary: true, cause: error };
+  }
   const { code = '', name = '' } = error as { code?: unknown; name?: string } & Record<string, unknown>;
   const known = typeof code === 'string' ? unsent[code] : undefined;
   if (known !== undefined) return { kind: 'noAnswer', ...known, mayHaveArrived: false, cause: error };
@@ -128,7 +171,7 @@ function noAnswer(error: unknown, timeoutMilliseconds: number): NoAnswer {
     return { kind: 'noAnswer', ...refused, mayHaveArrived: false, isTemporary: false, cause: error };
   }
   const sent = { kind: 'noAnswer', mayHaveArrived: true, cause: error } as const;
-  if (name === 'TimeoutError') {
+  if (name === 'AbortError') {
     return {
       ...sent,
       reason: `no answer within ${Math.round(timeoutMilliseconds) / 1000} seconds`,
@@ -138,10 +181,10 @@ function noAnswer(error: unknown, timeoutMilliseconds: number): NoAnswer {
   if (error instanceof TooLarge) {
     return { ...sent, reason: `not a valid response: ${error.message}`, isTemporary: false };
   }
-  if (name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW') {
+  if (typeof code === 'string' && code.startsWith('HPE_')) {
     return { ...sent, reason: 'not a valid response: it is not HTTP', isTemporary: false };
   }
-  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
+  if (error instanceof Silence) {
     return { ...sent, reason: 'the answer stopped coming', isTemporary: true };
   }
   return { ...sent, reason: 'the connection broke before the whole answer came', isTemporary: true };
