@@ -20,6 +20,16 @@ export function isWhole(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0);
 }
 
+/** `1e-05`, as some languages write a small number, is `0.00001`. */
+export function withoutExponent(number: string): string {
+  const [, sign, whole = '', fraction = '', exponent] = /^(-?)(\d+)(?:\.(\d+))?e([+-]?\d{1,2})$/i.exec(number) ?? [];
+  if (sign === undefined) return number;
+  const point = whole.length + Number(exponent);
+  const digits = `${'0'.repeat(Math.max(0, 1 - point))}${whole}${fraction}`.padEnd(point, '0');
+  const tail = digits.slice(Math.max(1, point)).replace(/0+$/, '');
+  return `${sign}${digits.slice(0, Math.max(1, point)).replace(/^0+(?=\d)/, '')}${tail === '' ? '' : `.${tail}`}`;
+}
+
 const plainDecimal = /^(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
 /** Whether the digits are a number of credits within its bounds. */

@@ -18,6 +18,7 @@ import {
   problemOfText,
   startOf,
   utcTimestamp,
+  withoutExponent,
 } from './field-rules.ts';
 import { recognizedAs } from './plain.ts';
 import type { ReferenceKind } from './references.ts';
@@ -78,14 +79,14 @@ export function integerInput(least: number, most: number) {
   );
 }
 
-/** Number of credits: a JSON number above zero (or from zero) with at most six decimals, at most 1e12. Comes out as its text. */
+/** Number of credits: a JSON number above zero (or from zero) with at most six decimals, at most 1e12. Comes out as its digits. */
 export function creditsInput(options: { readonly allowZero: boolean; readonly allowNegative?: boolean }) {
   const sign = options.allowNegative === true ? 'other than 0' : options.allowZero ? 'of 0 or more' : 'above 0';
   return recognizedAs(
     ['credits', options],
     z
       .custom<ExactNumber>((value) => isExactNumber(value), { error: 'must be a number' })
-      .transform((value) => textOfNumber(value))
+      .transform((value) => withoutExponent(textOfNumber(value)))
       .refine((digits) => isCredits(digits, options), {
         error: `must be a number ${sign} with at most ${limits.creditFractionDigits} decimals, at most ${limits.creditMaximum}`,
       })

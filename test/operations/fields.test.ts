@@ -56,14 +56,26 @@ describe('credits have at most six decimals and stay at or below 1e12', () => {
     ['0', false],
     ['0.000000', false],
     ['-1', false],
-    ['1e2', false],
+    ['1e-7', false],
+    ['1e13', false],
+    ['1e99', false],
+    ['-1e2', false],
+    ['0e5', false],
     ['1.50', true],
   ])('%s: %s', (literal, isAccepted) => {
     expect(accepts(creditsInput({ allowZero: false }), exactNumber(literal))).toBe(isAccepted);
   });
 
-  test('come out as the text they were written with', () => {
-    expect(creditsInput({ allowZero: false }).parse(exactNumber('12.50'))).toBe('12.50');
+  test.each([
+    ['12.50', '12.50'],
+    ['1e2', '100'],
+    ['1e-05', '0.00001'],
+    ['1.5E-3', '0.0015'],
+    ['12.5e+1', '125'],
+    ['0.000120e4', '1.2'],
+    ['123.4567e2', '12345.67'],
+  ])('written %s come out as %s: the same digits, without an exponent', (literal, expected) => {
+    expect(creditsInput({ allowZero: false }).parse(exactNumber(literal))).toBe(expected);
   });
 });
 
