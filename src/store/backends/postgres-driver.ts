@@ -16,11 +16,13 @@ import {
 import pg from 'pg';
 import type { Pool, PoolClient, PoolConfig, QueryResultBase } from 'pg';
 
-import { isLost, meaningOf, unknownOutcomeError } from './postgres-errors.ts';
+import { isLost, isSilence, meaningOf, unknownOutcomeError } from './postgres-errors.ts';
 
 export interface DriverOptions {
   readonly pool: Pool;
   readonly location: string;
+  /** How long to wait for the answer to a statement; undefined: for ever. */
+  readonly answerMilliseconds: number | undefined;
   /** Told of every error of a statement, as the library threw it. */
   readonly onError: (error: unknown) => void;
   /** Throws where the schema that a transaction found is not the one of this program. */
@@ -55,6 +57,8 @@ interface Session extends DatabaseConnection {
   readonly client: PoolClient;
   isBroken: boolean;
   isWriting: boolean;
+  /** Until its transaction ends: what runs there may take as long as it takes. */
+  isPatient: boolean;
   /** Settles when the last statement that was asked for has ended. */
   last: Promise<unknown>;
 }
@@ -68,21 +72,57 @@ const beginnings = {
 /** Behind a commit, so that who waits begins at once. */
 export const releaseLocks = 'SELECT pg_advisory_unlock_all()';
 
+/** Lifts the limit of time of every statement of a transaction, the server's and our own. */
+export const withoutLimit = 'SET LOCAL statement_timeout = 0';
+
 export const versionQuery = 'SELECT "version" FROM "tallybookSchema"';
 
-function createDriver({ pool, location, onError, checkVersion }: DriverOptions): Driver {
+function createDriver({ pool, location, answerMilliseconds, onError, checkVersion }: DriverOptions): Driver {
+  /** How often a statement was never answered, and how often that was when a session was last taken. */
+  let silences = 0;
+  const silencesBefore = new WeakMap<PoolClient, number>();
+
   /** Statements without parameters go as they are, several at once too; gives what each of them gave. */
   async function run(session: Session, text: string): Promise<readonly QueryResultBase[]> {
+    refuseBroken(session);
     try {
-      const results = (await session.client.query(text)) as unknown as QueryResultBase | QueryResultBase[];
+      const results = (await session.client.query({ text, ...patienceOf(session) })) as unknown as
+        | QueryResultBase
+        | QueryResultBase[];
       return Array.isArray(results) ? results : [results];
     } catch (error) {
       throw noted(session, error);
     }
   }
 
+  /**
+   * A session from before one of the others went silent is most likely as silent: it would cost the next who takes it as
+   * long again.
+   */
+  async function connect(): Promise<PoolClient> {
+    for (;;) {
+      const client = await pool.connect();
+      if (silences === (silencesBefore.get(client) ?? silences)) {
+        silencesBefore.set(client, silences);
+        return client;
+      }
+      discard(client);
+    }
+  }
+
+  /** The server gives up a statement before, unless the way to it swallows what is sent. */
+  function patienceOf({ isPatient }: Session): { readonly query_timeout?: number } {
+    return isPatient || answerMilliseconds === undefined ? {} : { query_timeout: answerMilliseconds };
+  }
+
+  /** What is asked of a lost session would wait behind what was lost. */
+  function refuseBroken({ isBroken }: Session): void {
+    if (isBroken) throw meaningOf(new Error('connection terminated before'), location);
+  }
+
   function noted(session: Session, error: unknown): unknown {
     if (isLost(error)) session.isBroken = true;
+    if (isSilence(error)) silences += 1;
     onError(error);
     return meaningOf(error, location);
   }
@@ -91,11 +131,12 @@ function createDriver({ pool, location, onError, checkVersion }: DriverOptions):
     init: async () => {},
     async acquireConnection() {
       try {
-        const client = await pool.connect();
+        const client = await connect();
         const session: Session = {
           client,
           isBroken: false,
           isWriting: false,
+          isPatient: false,
           last: Promise.resolve(),
           executeQuery: async (query) => {
             // The library warns of a statement that is sent before another has ended.
@@ -116,6 +157,7 @@ function createDriver({ pool, location, onError, checkVersion }: DriverOptions):
     async beginTransaction(connection, { accessMode }) {
       const session = connection as Session;
       session.isWriting = accessMode !== 'read only';
+      session.isPatient = false;
       const [, found] = await run(session, `${beginnings[accessMode ?? 'read write']}; ${versionQuery}`);
       try {
         checkVersion((found as pg.QueryResult<{ readonly version: bigint }> | undefined)?.rows[0]?.version);
@@ -140,7 +182,9 @@ function createDriver({ pool, location, onError, checkVersion }: DriverOptions):
     },
     async releaseConnection(connection) {
       const session = connection as Session;
-      session.client.release(session.isBroken);
+      session.isPatient = false;
+      if (session.isBroken) discard(session.client);
+      else session.client.release();
     },
     destroy: async () => {
       await pool.end();
@@ -149,15 +193,29 @@ function createDriver({ pool, location, onError, checkVersion }: DriverOptions):
 
   async function execute<R>(session: Session, { sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const values = parameters.map(bindable);
+    refuseBroken(session);
+    session.isPatient ||= sql === withoutLimit;
     try {
       const name = values.length === 0 ? undefined : statementName(sql);
-      const { rows, rowCount, command } = await session.client.query({ name, text: sql, values });
+      const { rows, rowCount, command } = await session.client.query({
+        name,
+        text: sql,
+        values,
+        ...patienceOf(session),
+      });
       const isChange = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE';
       return { rows: rows as R[], ...(isChange ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) };
     } catch (error) {
       throw noted(session, error);
     }
   }
+}
+
+/** Its parting word may never be answered: no process waits for that. */
+function discard(client: PoolClient): void {
+  // The library has it, and its types do not.
+  (client as PoolClient & { readonly unref: () => void }).unref();
+  client.release(true);
 }
 
 const keptStatements = 500;

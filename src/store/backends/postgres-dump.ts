@@ -19,6 +19,7 @@ import type { Store } from '../store.ts';
 import { postgresSchemaVersion } from './postgres-migrations/migration.ts';
 import { dumpedTables } from './postgres-tables.ts';
 import { openPostgresStore } from './postgres.ts';
+import { withoutLimit } from './postgres-driver.ts';
 
 const rowsAtOnce = 2_000;
 
@@ -30,7 +31,7 @@ export async function writeDump(
   const store = await openPostgresStore(url, { readOnly: true });
   try {
     return await store.read(async (tx) => {
-      await run(tx, 'SET LOCAL statement_timeout = 0');
+      await run(tx, withoutLimit);
       const file = openSync(path, 'w', 0o600);
       try {
         const header: DumpHeader = { tallybookDump: 1, schemaVersion: postgresSchemaVersion };
@@ -127,7 +128,7 @@ export async function restoreDump(path: string, url: string, manifest: BackupMan
   const store = await openPostgresStore(url, {});
   try {
     await store.write(async (tx) => {
-      await run(tx, 'SET LOCAL statement_timeout = 0');
+      await run(tx, withoutLimit);
       if ((await listOrganizations(tx)).length > 0) {
         throw new ConflictError(`${store.location} holds a book already, and is never overwritten`, {
           hint: 'give another database, or another schema of it: ?options=-csearch_path%3DNAME',

@@ -53,6 +53,11 @@ export function isLost(error: unknown): boolean {
   return error instanceof Error && (lostWords.test(error.message) || isTlsFailure(error));
 }
 
+/** No answer came in time, nor any word that the connection is gone. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
+
 function isTlsFailure(error: Error): boolean {
   return (
     /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)/.test(codeOf(error)) || error.message.includes('SSL')

@@ -36,6 +36,16 @@ export function connectionOf(url: string): PoolConfig {
   };
 }
 
+/**
+ * How long to wait for the answer to a statement: longer than the server takes to give it up, so that only a way that swallows
+ * what is sent is met by it. Undefined where the URL lets statements take as long as they take.
+ */
+export function answerMillisecondsOf(url: string): number | undefined {
+  const given = parse(url).searchParams.get('statement_timeout');
+  const milliseconds = given === null ? limits.statementMilliseconds : Number(given);
+  return milliseconds > 0 ? milliseconds + limits.connectTimeoutMilliseconds : undefined;
+}
+
 function parse(url: string): URL {
   try {
     return new URL(url);

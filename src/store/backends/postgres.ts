@@ -22,7 +22,7 @@ import { contendedError, isConflict, isLost, lockedError, meaningOf, readOnlyErr
 import { createPostgresEventStore } from './postgres-events.ts';
 import { allWrites, lockKey, prepareServer, refuseOtherVersion } from './postgres-schema.ts';
 import { createTurns } from './postgres-turns.ts';
-import { connectionOf } from './postgres-url.ts';
+import { answerMillisecondsOf, connectionOf } from './postgres-url.ts';
 
 /** What went wrong inside a transaction, whoever caught it there. */
 interface Trouble {
@@ -37,7 +37,13 @@ export async function openPostgresStore(url: string, options: StoreOptions): Pro
   const pool = openPool(connectionOf(url));
   try {
     const facts = await prepareServer(pool, { location, readOnly: options.readOnly === true });
-    return createStore(pool, { ...facts, location, busyMilliseconds: options.busyTimeoutMilliseconds });
+    const answerMilliseconds = answerMillisecondsOf(url);
+    return createStore(pool, {
+      ...facts,
+      location,
+      answerMilliseconds,
+      busyMilliseconds: options.busyTimeoutMilliseconds,
+    });
   } catch (error) {
     await pool.end();
     throw meaningOf(error, location);
@@ -46,17 +52,20 @@ export async function openPostgresStore(url: string, options: StoreOptions): Pro
 
 interface StoreFacts {
   readonly location: string;
+  readonly answerMilliseconds: number | undefined;
   readonly schema: string;
   readonly isReadOnly: boolean;
   readonly busyMilliseconds: number | undefined;
 }
 
-function createStore(pool: Pool, { location, schema, isReadOnly, busyMilliseconds }: StoreFacts): Store {
+function createStore(pool: Pool, facts: StoreFacts): Store {
+  const { location, schema, isReadOnly, busyMilliseconds, answerMilliseconds } = facts;
   const inside = new AsyncLocalStorage<Trouble>();
   const database = new Kysely<Database>({
     dialect: createDialect({
       pool,
       location,
+      answerMilliseconds,
       onError: (error) => {
         const trouble = inside.getStore();
         if (trouble === undefined) return;
