@@ -85,7 +85,9 @@ function isOf(budget: Budget, { line, properties }: Usage): boolean {
 export function capOf(contract: Contract, budget: Budget): Fraction | undefined {
   const rate = valuationRate(contract);
   const caps: Fraction[] = [];
-  if (budget.maxMicros !== null && rate !== undefined) caps.push({ n: budget.maxMicros * rate, d: micro });
+  if (budget.maxMicros !== null && (rate !== undefined || budget.maxMicros === 0n)) {
+    caps.push({ n: budget.maxMicros * (rate ?? 0n), d: micro });
+  }
   if (budget.maxCents !== null) caps.push(whole(budget.maxCents));
   return caps.length === 0 ? undefined : caps.reduce(smaller);
 }
