@@ -80,7 +80,7 @@ export const limits = {
   billRunListed: 1_000,
   billRunPage: 500,
   /** our choice: contracts of one transaction, which hold up other writers for a tenth of a second */
-  billRunBatch: 25,
+  billRunBatch: 50,
   /** our choice: seconds between the bill runs of a server */
   billEverySeconds: 60,
   /** semantics 7: hours between an invoice's date and its finalization */

@@ -82,7 +82,8 @@ export function rateMeteredUsage(
   invoice: InvoiceReference,
 ): { readonly lines: readonly RatedLine[]; readonly atoms: readonly UsageAtom[] } {
   const lines = rateUsage(usage.item, meteredQuantitiesOf(usage));
-  const costs = usage.phases.map((_, index) => costsAfter(usage, index + 1));
+  // After the last phase a line owes all of it, however it came about.
+  const costs = usage.phases.slice(0, -1).map((_, index) => costsAfter(usage, index + 1));
   return { lines, atoms: lines.flatMap((line) => atomsOfLine(line, usage, invoice, costs)) };
 }
 

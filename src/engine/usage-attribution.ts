@@ -31,8 +31,12 @@ export function takenBefore(
   { contractId, meterId }: { readonly contractId: string; readonly meterId: string },
 ): EpochInterval[] {
   const place = coverages.findIndex((coverage) => coverage.contractId === contractId);
+  return takenBy(coverages.slice(0, Math.max(place, 0)), meterId);
+}
+
+/** The intervals in which any of these contracts takes the meter's events that name no contract. */
+export function takenBy(coverages: readonly Coverage[], meterId: string): EpochInterval[] {
   return coverages
-    .slice(0, Math.max(place, 0))
     .filter((coverage) => coverage.meterIds.has(meterId) && coverage.fromEpochMs < coverage.toEpochMs)
     .map(({ fromEpochMs, toEpochMs }) => ({ fromEpochMs, toEpochMs }));
 }

@@ -11,11 +11,11 @@ import { type MeteredUsage, phaseEndsOf, type UsagePhase } from '../calculation/
 import { type MeterRules, mergeReadings, noDimensions } from '../calculation/usage-fold.ts';
 import type { EventScan, ScannedEvent } from '../store/event-store.ts';
 import type { MeterSqlEvent, MeterSqlReading } from '../store/meter-sql.ts';
-import { listContractsOfCustomer } from '../store/records/contracts.ts';
+import { listContractsBefore } from '../store/records/contracts.ts';
 import type { Meter } from '../store/records/meters.ts';
 import type { CallContext } from './handler.ts';
 import { knownMeters } from './known-catalog.ts';
-import { coveragesOf, takenBefore } from './usage-attribution.ts';
+import { coveragesOf, takenBy } from './usage-attribution.ts';
 import { isDropped, readFrozenUsage, refuseDropped, type RetentionContext } from './usage-frozen.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 
@@ -78,13 +78,11 @@ async function meterKept(
   options: MeteringOptions,
 ): Promise<ReadonlyMap<MeteringWindow, MeteredUsage>> {
   const { tx, orgId } = context;
-  const coverages = coveragesOf(await listContractsOfCustomer(tx, orgId, contract.customerId));
+  const { id: contractId, customerId } = contract;
+  const earlier = coveragesOf(await listContractsBefore(tx, orgId, { customerId, contractId }));
   return await meterWindows(context, windows, options, (meterId) => ({
-    customerId: contract.customerId,
-    contract: {
-      contractId: contract.id,
-      unassignedOutside: takenBefore(coverages, { contractId: contract.id, meterId }),
-    },
+    customerId,
+    contract: { contractId, unassignedOutside: takenBy(earlier, meterId) },
   }));
 }
 

@@ -123,9 +123,12 @@ function readOwned(
 }
 
 function readDays(reading: Reading, headers: readonly HeaderRow[]): void {
-  const { connection, request, rulesText } = reading;
+  const { connection, request, rulesText, leastKept } = reading;
   const { boundsEpochMs } = request;
-  const rule = connection.prepare('SELECT "id" FROM "eventRules" WHERE "rules" = ?').get(rulesText);
+  const mayHaveTotals = headers.some(([, , , rowCount]) => rowCount >= leastKept);
+  const rule = mayHaveTotals
+    ? connection.prepare('SELECT "id" FROM "eventRules" WHERE "rules" = ?').get(rulesText)
+    : undefined;
   let interval = 0;
   for (const header of headers) {
     const start = header[1] * millisecondsPerDay;

@@ -1,6 +1,6 @@
 /** Contracts, with the prices that were frozen into them. */
 
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
 import { reviveExactJson } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
@@ -102,6 +102,35 @@ const contractsOfCustomer = prepared(
       .where('customerId', '=', customerId)
       .orderBy('createdAt')
       .orderBy('seq'),
+);
+
+/** The contracts of a customer that were made before one of them, oldest first. */
+export async function listContractsBefore(
+  tx: Transaction,
+  orgId: string,
+  { customerId, contractId }: { readonly customerId: string; readonly contractId: string },
+): Promise<readonly Contract[]> {
+  return (await contractsBefore(tx, { orgId, customerId, contractId })).map(toContract);
+}
+
+interface OfCustomer {
+  readonly orgId: string;
+  readonly customerId: string;
+  readonly contractId: string;
+}
+
+const contractsBefore = prepared((tx, { orgId, customerId, contractId }: OfCustomer) =>
+  tx
+    .selectFrom('contracts')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('customerId', '=', customerId)
+    .where(
+      sql<boolean>`("createdAt", "seq") <
+        (select "createdAt", "seq" from "contracts" where "orgId" = ${orgId} and "id" = ${contractId})`,
+    )
+    .orderBy('createdAt')
+    .orderBy('seq'),
 );
 
 export async function insertContract(tx: Transaction, orgId: string, contract: Contract): Promise<void> {
