@@ -152,6 +152,8 @@ export const limits = {
   transactionAttempts: 12,
   transactionPauseMilliseconds: 2,
   transactionPauseCapMilliseconds: 250,
+  /** our choice: so many grants and reversals of ledgers a process keeps in mind; about 1 KiB each */
+  knownLedgerGrants: 50_000,
   /** our choice: so many writes share one commit at most; what reads waits for that commit */
   writesPerCommit: 64,
   /** semantics 13: seconds between the attempts of a delivery, so that there are six of them; each may be 20 % off */

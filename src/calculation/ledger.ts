@@ -100,25 +100,72 @@ export interface OpenDraw {
   readonly creditMicros: bigint;
 }
 
-/** What an expiration takes from a grant; positive. */
-export interface Expiration {
-  readonly grant: GrantState;
-  readonly amountCents: bigint;
-  readonly creditMicros: bigint;
+/** What the entries of one grant come to, whatever the instant. */
+export interface GrantTotals {
+  readonly grant: LedgerEntry;
+  readonly remainingCents: bigint;
+  readonly remainingMicros: bigint;
+  /** Of the adjustments that stand. */
+  readonly adjustedCents: bigint;
+  readonly adjustedMicros: bigint;
+  readonly hasLapsed: boolean;
+  readonly isReversed: boolean;
 }
 
 /** The wallet at an instant, from all entries of one contract written until then. */
-export function foldLedger(entries: readonly LedgerEntry[], options: FoldOptions): WalletState {
+export function foldLedger(entries: readonly LedgerEntry[], { at, openInvoiceIds }: FoldOptions): WalletState {
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const byGrant = Map.groupBy(entries, grantIdOf);
-  const grants = entries
-    .filter((entry) => entry.type === 'grant')
-    .map((grant) => grantStateOf(grant, byGrant.get(grant.id) ?? [], options))
-    .toSorted(compareDeduction);
+  const grants = entries.filter((entry) => entry.type === 'grant');
+  return walletFrom(
+    grants.map((grant) => {
+      const movements = (byGrant.get(grant.id) ?? []).filter((entry) => entry !== grant);
+      const totals = movements.reduce(
+        (before, entry) => movedTotals(before, entry, byId.get(entry.reversesEntryId ?? '')),
+        newTotals(grant),
+      );
+      const open = movements.filter((entry) => isOpenUsage(entry, openInvoiceIds));
+      return grantStateOf(totals, at, open);
+    }),
+  );
+}
+
+/** A wallet of these grants. */
+export function walletFrom(states: readonly GrantState[]): WalletState {
+  const grants = states.toSorted(compareDeduction);
   const live = grants.filter((grant) => grant.status !== 'expired');
   return {
     balanceCents: sum(live.map((grant) => grant.remainingCents)),
     creditMicros: sum(live.map((grant) => grant.remainingMicros)),
     grants,
+  };
+}
+
+/** A grant that nothing has moved yet. */
+export function newTotals(grant: LedgerEntry): GrantTotals {
+  return {
+    grant,
+    remainingCents: grant.amountCents,
+    remainingMicros: grant.creditMicros,
+    adjustedCents: 0n,
+    adjustedMicros: 0n,
+    hasLapsed: false,
+    isReversed: false,
+  };
+}
+
+/** A grant behind an entry of its own, which may reverse `target`. */
+export function movedTotals(before: GrantTotals, entry: LedgerEntry, target: LedgerEntry | undefined): GrantTotals {
+  const made = entry.type === 'adjustment' ? entry : undefined;
+  const undone = target?.type === 'adjustment' ? target : undefined;
+  return {
+    grant: before.grant,
+    remainingCents: before.remainingCents + entry.amountCents,
+    remainingMicros: before.remainingMicros + entry.creditMicros,
+    adjustedCents: before.adjustedCents + (made?.amountCents ?? 0n) - (undone?.amountCents ?? 0n),
+    adjustedMicros: before.adjustedMicros + (made?.creditMicros ?? 0n) - (undone?.creditMicros ?? 0n),
+    hasLapsed: before.hasLapsed || entry.type === 'expiration',
+    isReversed: before.isReversed || entry.reversesEntryId === before.grant.id,
   };
 }
 
@@ -131,13 +178,6 @@ export function balancesAfter(
     balanceAfterCents: (previous?.balanceAfterCents ?? 0n) + entry.amountCents,
     creditBalanceAfterMicros: (previous?.creditBalanceAfterMicros ?? 0n) + entry.creditMicros,
   };
-}
-
-/** What must lapse: the rest of every grant that has expired at the fold's instant (semantics 9). Empty once it is written. */
-export function expirationsDue(wallet: WalletState): Expiration[] {
-  return wallet.grants
-    .filter((grant) => grant.status === 'expired' && hasRemainder(grant))
-    .map((grant) => ({ grant, amountCents: grant.remainingCents, creditMicros: grant.remainingMicros }));
 }
 
 /** What usage has drawn on the given invoices, summed over the entries that no reversal has undone. */
@@ -191,14 +231,11 @@ function newestFirst(a: LedgerEntry, b: LedgerEntry): number {
   return b.createdAt.epochMilliseconds - a.createdAt.epochMilliseconds || b.seq - a.seq;
 }
 
-function grantStateOf(grant: LedgerEntry, movements: readonly LedgerEntry[], options: FoldOptions): GrantState {
-  const remainingCents = sum(movements.map((entry) => entry.amountCents));
-  const remainingMicros = sum(movements.map((entry) => entry.creditMicros));
-  const open = movements.filter((entry) => isOpenUsage(entry, options.openInvoiceIds));
-  const adjustments = standing(movements).filter((entry) => entry.type === 'adjustment');
-  const hasLapsed = movements.some((entry) => entry.type === 'expiration');
-  const isExpired = grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, options.at) <= 0;
-  const hasRest = remainingCents !== 0n || remainingMicros !== 0n;
+/** A grant at an instant; `open` is what open invoices have drawn, which a new drawing puts back. */
+export function grantStateOf(totals: GrantTotals, at: Temporal.Instant, open: readonly LedgerEntry[] = []): GrantState {
+  const { grant, remainingCents, remainingMicros, hasLapsed } = totals;
+  const isExpired = hasCome(grant.expiresAt, at);
+  const hasRest = hasRemainder(totals);
   return {
     grantId: grant.id,
     seq: grant.seq,
@@ -214,20 +251,23 @@ function grantStateOf(grant: LedgerEntry, movements: readonly LedgerEntry[], opt
     originalMicros: grant.creditMicros,
     remainingCents,
     remainingMicros,
-    adjustedCents: sum(adjustments.map((entry) => entry.amountCents)),
-    adjustedMicros: sum(adjustments.map((entry) => entry.creditMicros)),
+    adjustedCents: totals.adjustedCents,
+    adjustedMicros: totals.adjustedMicros,
     availableCents: remainingCents - sum(open.map((entry) => entry.amountCents)),
     availableMicros: remainingMicros - sum(open.map((entry) => entry.creditMicros)),
     status: statusOf({ isExpired, hasLapsed, hasRest }),
-    isReversed: movements.some((entry) => entry.reversesEntryId === grant.id),
+    isReversed: totals.isReversed,
     isClosed: isExpired && !hasRest,
   };
 }
 
-/** Entries that no reversal has undone. */
-function standing(entries: readonly LedgerEntry[]): LedgerEntry[] {
-  const reversed = new Set(entries.map((entry) => entry.reversesEntryId));
-  return entries.filter((entry) => !reversed.has(entry.id));
+/** Whether something is left of a grant that has expired: it must lapse (semantics 9). */
+export function mustLapse(totals: GrantTotals, at: Temporal.Instant): boolean {
+  return hasRemainder(totals) && (totals.hasLapsed || hasCome(totals.grant.expiresAt, at));
+}
+
+function hasCome(instant: Temporal.Instant | undefined, at: Temporal.Instant): boolean {
+  return instant !== undefined && Temporal.Instant.compare(instant, at) <= 0;
 }
 
 function statusOf(grant: {
@@ -265,11 +305,12 @@ function keyOfEntry(entry: LedgerEntry): { invoiceId: string; lineKey: string; g
   return { invoiceId, lineKey, grantId: grantEntryId };
 }
 
-function grantIdOf(entry: LedgerEntry): string {
+/** The grant that an entry moves; its own id for a grant. */
+export function grantIdOf(entry: LedgerEntry): string {
   return entry.grantEntryId ?? entry.reversesEntryId ?? entry.id;
 }
 
-function hasRemainder(grant: GrantState): boolean {
+function hasRemainder(grant: Pick<GrantState, 'remainingCents' | 'remainingMicros'>): boolean {
   return grant.remainingCents !== 0n || grant.remainingMicros !== 0n;
 }
 

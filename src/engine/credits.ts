@@ -2,8 +2,7 @@
 
 import { adjustmentOf, reversalOf } from '../calculation/corrections.ts';
 import type { Refusal } from '../calculation/corrections.ts';
-import { foldLedger } from '../calculation/ledger.ts';
-import type { WalletState } from '../calculation/ledger.ts';
+import { grantIn, walletIn } from '../calculation/ledger-fold.ts';
 import { decimal, microsOfCredits } from '../calculation/money.ts';
 import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
 import type { creditOperations } from '../operations/credits.ts';
@@ -18,7 +17,8 @@ import { examineContract } from './doctor/examination.ts';
 import { wireBalance } from './credits-balance.ts';
 import { wireEntry, wireGrant } from './credits-wire.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
-import { createLedgerWriter, expireRest, ofGrant } from './ledger-writing.ts';
+import { readLedger } from './known-ledgers.ts';
+import { createLedgerWriter, expireRest, ofGrant, totalsOf } from './ledger-writing.ts';
 import { readOpenBilling } from './open-billing.ts';
 import { closeWallet, hasExpired, reverseEntry, settle, sweepExpired } from './settlement.ts';
 import { wireCents, wireCredits } from './wire.ts';
@@ -49,7 +49,8 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
 
   'credits.balance': async (context, { params, query }) => {
     const contract = await getContract(context, params.contractId);
-    const wallet = walletOf(await listLedger(context.tx, context.orgId, contract.id), context.now);
+    const { fold } = await readLedger(context, contract.id);
+    const wallet = walletIn(fold, context.now);
     const projected = query.include?.includes('projected') === true ? await projection(context, contract) : undefined;
     return {
       body: {
@@ -63,11 +64,9 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
 
   'credits.adjust': async (context, { params, body }) => {
     const contract = await getContract(context, params.contractId);
-    const entries = await sweepExpired(context, contract);
-    const wallet = walletOf(entries, context.now);
-    const grant = wallet.grants.find((each) => each.grantId === body.grantEntryId);
-    const entry = entries.find((each) => each.id === body.grantEntryId);
-    if (grant === undefined || entry === undefined) {
+    const ledger = await sweepExpired(context, contract);
+    const grant = grantIn(ledger.fold, body.grantEntryId, context.now);
+    if (grant === undefined) {
       throw new InvalidInputError([{ path: 'grantEntryId', message: 'names no grant of this contract' }]);
     }
     const correction = allowed(
@@ -78,9 +77,9 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
           : { creditMicros: microsOfCredits(decimal(body.creditAmount)) },
       ),
     );
-    const writer = createLedgerWriter(context, contract, entries);
+    const writer = createLedgerWriter(context, contract, ledger);
     const adjustment = await writer.append({
-      ...ofGrant(entry),
+      ...ofGrant(totalsOf(writer, grant.grantId).grant),
       type: 'adjustment',
       sourceType: 'adjustment',
       description: body.description,
@@ -94,23 +93,23 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
 
   'credits.reverse': async (context, { params, body }) => {
     const contract = await getContract(context, params.contractId);
-    const entries = await sweepExpired(context, contract);
-    const wallet = walletOf(entries, context.now);
+    const ledger = await sweepExpired(context, contract);
+    const entries = await listLedger(context.tx, context.orgId, contract.id);
     const entry = entries.find((each) => each.id === params.entryId);
     if (entry === undefined) {
       throw new NotFoundError('no ledger entry of this contract has this id', {
         hint: 'see them with: tally credits ledger',
       });
     }
-    const { grantId } = allowed(reversalOf(entry, entries, wallet));
+    const { grantId } = allowed(reversalOf(entry, entries, walletIn(ledger.fold, context.now)));
     await refuseFrozenUsage(context, entry);
-    const writer = createLedgerWriter(context, contract, entries);
+    const writer = createLedgerWriter(context, contract, ledger);
     const reversal = await reverseEntry(writer, entry, body.description);
     const grant = entries.find((each) => each.id === grantId);
     if (grant !== undefined && hasExpired(grant, context.now)) await expireRest(writer, grantId);
     await writer.finish();
     const invoices = await listInvoicesOfContract(context.tx, context.orgId, contract.id);
-    await closeWallet(context, contract, { entries: writer.entries, invoices });
+    await closeWallet(context, contract, invoices);
     return { body: { data: wireEntry(reversal) } };
   },
 
@@ -146,11 +145,6 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
 function grantResult({ entry, isReplay, mismatches }: Granted) {
   const body = { data: wireGrant(entry) };
   return isReplay ? { body, status: 200, isReplay, mismatches } : { body };
-}
-
-/** What is left of each grant; what open invoices may still draw on is not asked here, so none is named. */
-function walletOf(entries: readonly StoredLedgerEntry[], at: Temporal.Instant): WalletState {
-  return foldLedger(entries, { at, openInvoiceIds: new Set() });
 }
 
 /** What would be left if usage were settled now. */

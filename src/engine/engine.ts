@@ -7,6 +7,8 @@ import type { CheckWebhookUrl } from '../operations/webhook-outbox.ts';
 import { createMeterSql, type MeterSql } from '../store/meter-sql.ts';
 import type { Store } from '../store/store.ts';
 import { callOperation } from './call.ts';
+import { createKnownLedgers } from './known-ledgers.ts';
+import type { KnownLedgers } from './known-ledgers.ts';
 
 const loadKeys = once(() => import('./keys.ts'));
 
@@ -27,12 +29,12 @@ export interface EngineDependencies {
 }
 
 /** The dependencies with what the engine makes itself. */
-export type EngineParts = EngineDependencies & { readonly meterSql: MeterSql };
+export type EngineParts = EngineDependencies & { readonly meterSql: MeterSql; readonly ledgers: KnownLedgers };
 
 /** The service on an open store; closing it closes the store. */
 export function createEngine(dependencies: EngineDependencies): Engine {
   const { store, meterSql = createMeterSql() } = dependencies;
-  const parts: EngineParts = { ...dependencies, meterSql };
+  const parts: EngineParts = { ...dependencies, meterSql, ledgers: createKnownLedgers() };
   return {
     as: (caller: Caller) => ({
       call: async (name, input = {}) => await callOperation(parts, caller, name, input),

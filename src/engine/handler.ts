@@ -9,12 +9,14 @@ import type { Transaction } from '../store/database.ts';
 import type { EventStore } from '../store/event-store.ts';
 import type { Organization } from '../store/records/organizations.ts';
 import type { EngineParts } from './engine.ts';
+import type { KnownLedgers } from './known-ledgers.ts';
 import type { SqlReadings } from './usage-sql.ts';
 
 /** One call: its transaction, its caller, its one instant. */
 export interface CallContext {
   readonly tx: Transaction;
   readonly events: EventStore;
+  readonly ledgers: KnownLedgers;
   /** What SQL meters read; a handler that asks for more is called again. */
   readonly sqlReadings: SqlReadings;
   readonly caller: Caller;

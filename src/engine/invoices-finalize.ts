@@ -52,7 +52,7 @@ export async function finalizeEarliest(
   const { tx, orgId } = context;
   const number = legalNumber(await takeInvoiceNumber(tx, orgId));
   const numbers = new Map([[invoice.id, number]]);
-  const { billing, written } = await settle(context, contract, { numbers, hasDrafts: true });
+  const { billing } = await settle(context, contract, { numbers, hasDrafts: true });
   const draft = billing.drafts.get(invoice.id);
   if (draft === undefined) throw new TypeError(`invoice ${invoice.id} is open`);
   refuseTooLarge(invoice, draft);
@@ -70,10 +70,8 @@ export async function finalizeEarliest(
   };
   await freezeInvoice(tx, orgId, finalized, frozenLines(invoice.id, draft));
   await tellOfInvoices(context, 'invoice.updated', [invoice.id]);
-  await closeWallet(context, contract, {
-    entries: [...billing.entries, ...written],
-    invoices: billing.invoices.map((each) => (each.id === invoice.id ? finalized : each)),
-  });
+  const invoices = billing.invoices.map((each) => (each.id === invoice.id ? finalized : each));
+  await closeWallet(context, contract, invoices);
   const { id, contractId, customerId, invoiceDate } = invoice;
   return { id, contractId, customerId, invoiceDate, number, draftNumber: invoice.number, totalCents: draft.totalCents };
 }

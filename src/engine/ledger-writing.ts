@@ -3,13 +3,15 @@
 import { assert } from '../assert.ts';
 
 import { balancesAfter } from '../calculation/ledger.ts';
-import type { LedgerEntry } from '../calculation/ledger.ts';
-import { ledgerProblems } from '../calculation/ledger-check.ts';
+import type { GrantTotals, LedgerEntry } from '../calculation/ledger.ts';
+import { foldBehind, problemsIn } from '../calculation/ledger-fold.ts';
+import type { LedgerFold } from '../calculation/ledger-fold.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { scheduleExpiry } from '../store/records/due-work.ts';
 import { insertLedgerEntry } from '../store/records/ledger.ts';
 import type { NewLedgerEntry, StoredLedgerEntry } from '../store/records/ledger.ts';
 import type { CallContext } from './handler.ts';
+import type { KnownLedger } from './known-ledgers.ts';
 import { tellOfFall } from './ledger-alerts.ts';
 
 /** What differs from entry to entry; the writer adds id, contract, instant and balances. */
@@ -19,11 +21,12 @@ export type EntryFacts = Omit<
 >;
 
 export interface LedgerWriter {
-  /** The whole ledger of the contract, with what was written. */
-  readonly entries: readonly StoredLedgerEntry[];
+  /** The ledger of the contract, with what was written. */
+  readonly fold: LedgerFold;
   /** What this writer wrote, oldest first. */
   readonly written: readonly StoredLedgerEntry[];
-  readonly append: (facts: EntryFacts) => Promise<StoredLedgerEntry>;
+  /** Writes an entry; `target` is the one that it reverses. */
+  readonly append: (facts: EntryFacts, target?: StoredLedgerEntry) => Promise<StoredLedgerEntry>;
   /**
    * Ends the writing: fails the transaction when a rule of reliability 5 is broken, so that a wrong book is never kept, and
    * tells of a balance that has fallen.
@@ -34,37 +37,39 @@ export interface LedgerWriter {
 /** Interface 2.8: USD is the only currency (semantics 5). */
 export const currency = 'USD';
 
-/** A writer that goes on behind `before`, the whole ledger of the contract so far. */
-export function createLedgerWriter(
-  context: CallContext,
-  contract: Contract,
-  before: readonly StoredLedgerEntry[],
-): LedgerWriter {
-  const entries = [...before];
+/** A writer that goes on behind `before`, the ledger of the contract so far. */
+export function createLedgerWriter(context: CallContext, contract: Contract, before: KnownLedger): LedgerWriter {
   const written: StoredLedgerEntry[] = [];
+  let { head, fold } = before;
   return {
-    entries,
+    get fold() {
+      return fold;
+    },
     written,
-    append: async (facts) => {
+    append: async (facts, target) => {
       const entry: NewLedgerEntry = {
         ...facts,
-        ...balancesAfter(entries.at(-1), facts),
+        ...balancesAfter(fold.last, facts),
         id: context.newId(),
         contractId: contract.id,
         currency,
         createdAt: context.now,
       };
-      const stored = { ...entry, seq: await insertLedgerEntry(context.tx, context.orgId, entry) };
+      const { seq, hash } = await insertLedgerEntry(context.tx, context.orgId, { entry, head });
+      const stored = { ...entry, seq };
       await noteExpiry(context, stored);
-      entries.push(stored);
+      head = hash;
+      fold = foldBehind(fold, [stored], () => target);
       written.push(stored);
       return stored;
     },
     finish: async () => {
-      const problems = ledgerProblems(entries);
+      const problems = problemsIn(fold).map(({ problem }) => problem);
       assert(problems.length === 0, `the ledger of contract ${contract.id} is wrong: ${problems.join('; ')}`);
       const after = written.at(-1);
-      if (after !== undefined) await tellOfFall(context, contract, { before: before.at(-1), after });
+      if (after === undefined) return;
+      context.ledgers.keep(contract.id, { head, fold });
+      await tellOfFall(context, contract, { before: before.fold.last, after });
     },
   };
 }
@@ -77,22 +82,25 @@ async function noteExpiry({ tx, orgId }: CallContext, entry: StoredLedgerEntry):
 
 /** Lapses what a grant has left; nothing where it has nothing. */
 export async function expireRest(writer: LedgerWriter, grantId: string): Promise<void> {
-  const own = writer.entries.filter((entry) => (entry.grantEntryId ?? entry.id) === grantId);
-  const grant = own.find((entry) => entry.type === 'grant');
-  assert(grant !== undefined, `grant ${grantId} is in its own ledger`);
-  const amountCents = own.reduce((sum, entry) => sum - entry.amountCents, 0n);
-  const creditMicros = own.reduce((sum, entry) => sum - entry.creditMicros, 0n);
-  if (amountCents === 0n && creditMicros === 0n) return;
+  const { grant, remainingCents, remainingMicros } = totalsOf(writer, grantId);
+  if (remainingCents === 0n && remainingMicros === 0n) return;
   await writer.append({
     ...ofGrant(grant),
     type: 'expiration',
     sourceType: 'expiration',
     description: `Expired: ${grant.description}`,
-    amountCents,
-    creditMicros,
+    amountCents: -remainingCents,
+    creditMicros: -remainingMicros,
     appliedCents: 0n,
     expiresAt: grant.expiresAt,
   });
+}
+
+/** What is left of a grant of the ledger that is written. */
+export function totalsOf({ fold }: LedgerWriter, grantId: string): GrantTotals {
+  const totals = fold.grants.get(grantId);
+  assert(totals !== undefined, `grant ${grantId} is in its own ledger`);
+  return totals;
 }
 
 /** What an entry takes over from the grant that it moves. */

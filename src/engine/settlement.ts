@@ -5,7 +5,7 @@
 
 import type { Draw } from '../calculation/burn-down.ts';
 import { invoicePeriodAt } from '../calculation/invoice-draft.ts';
-import { expirationsDue, foldLedger } from '../calculation/ledger.ts';
+import { hasExpirationsDue } from '../calculation/ledger-fold.ts';
 import type { LedgerEntry } from '../calculation/ledger.ts';
 import { planSettlement } from '../calculation/settlement-plan.ts';
 import type { Contract } from '../store/records/contracts.ts';
@@ -16,8 +16,10 @@ import { billingTermsOf, itemsOf } from './contract-terms.ts';
 import { topUpDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
 import { knownMeters } from './known-catalog.ts';
-import { createLedgerWriter, expireRest, ofGrant } from './ledger-writing.ts';
-import type { LedgerWriter } from './ledger-writing.ts';
+import { readLedger } from './known-ledgers.ts';
+import type { KnownLedger } from './known-ledgers.ts';
+import { createLedgerWriter, expireRest, ofGrant, totalsOf } from './ledger-writing.ts';
+import type { EntryFacts, LedgerWriter } from './ledger-writing.ts';
 import { readOpenBilling } from './open-billing.ts';
 import type { OpenBilling } from './open-billing.ts';
 
@@ -48,7 +50,7 @@ export async function settle(
   if (options.hasDrafts !== true) await topUpDrafts(context, contract);
   const billing = await readOpenBilling(context, contract);
   const plan = planSettlement(billing.burnDown.draws, billing.openDraws);
-  const writer = createLedgerWriter(context, contract, billing.entries);
+  const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id, billing.entries));
   for (const entry of plan.reversals) await reverseEntry(writer, entry);
   const describe = await descriptions(context, contract, { billing, numbers: options.numbers });
   const drawsByGrant = Map.groupBy(plan.usage, (draw) => draw.grantId);
@@ -66,12 +68,11 @@ export async function settle(
  * Settles if a grant has expired and not been swept, so that what is decided next meets the ledger as it should stand now.
  * Gives the ledger.
  */
-export async function sweepExpired(context: CallContext, contract: Contract): Promise<readonly StoredLedgerEntry[]> {
-  const entries = await listLedger(context.tx, context.orgId, contract.id);
-  const wallet = foldLedger(entries, { at: context.now, openInvoiceIds: new Set() });
-  if (expirationsDue(wallet).length === 0) return entries;
-  const settled = await settle(context, contract);
-  return [...settled.billing.entries, ...settled.written];
+export async function sweepExpired(context: CallContext, contract: Contract): Promise<KnownLedger> {
+  const ledger = await readLedger(context, contract.id);
+  if (!hasExpirationsDue(ledger.fold, context.now)) return ledger;
+  await settle(context, contract);
+  return await readLedger(context, contract.id);
 }
 
 /**
@@ -84,7 +85,7 @@ export async function returnCredits(
   invoiceIds: ReadonlySet<string>,
 ): Promise<void> {
   const entries = await listLedger(context.tx, context.orgId, contract.id);
-  const writer = createLedgerWriter(context, contract, entries);
+  const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id, entries));
   const reversed = new Set(entries.map((entry) => entry.reversesEntryId));
   const taken = entries.filter(
     (entry) =>
@@ -106,11 +107,12 @@ export async function returnCredits(
 export async function closeWallet(
   context: CallContext,
   contract: Contract,
-  { entries, invoices }: Pick<OpenBilling, 'entries' | 'invoices'>,
+  invoices: readonly Invoice[],
 ): Promise<void> {
-  const writer = createLedgerWriter(context, contract, entries);
+  if (!isBilledOut(contract, invoices)) return;
+  const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id));
   await lapseLeftovers(writer, contract, invoices);
-  if (writer.written.length > 0) await writer.finish();
+  await writer.finish();
 }
 
 /** Whether nothing of a contract can be billed any more: it has an end, and no invoice is open or still to come. */
@@ -126,7 +128,7 @@ export async function reverseEntry(
   entry: StoredLedgerEntry,
   description: string = `Reversal: ${entry.description}`,
 ): Promise<StoredLedgerEntry> {
-  return await writer.append({
+  const facts: EntryFacts = {
     type: 'reversal',
     sourceType: 'reversal',
     description,
@@ -140,7 +142,8 @@ export async function reverseEntry(
     lineKey: entry.lineKey,
     grantEntryId: entry.grantEntryId ?? entry.id,
     reversesEntryId: entry.id,
-  });
+  };
+  return await writer.append(facts, entry);
 }
 
 export function hasExpired(
@@ -151,10 +154,8 @@ export function hasExpired(
 }
 
 async function drawDown(writer: LedgerWriter, draw: Draw, description: string): Promise<void> {
-  const grant = writer.entries.find((entry) => entry.id === draw.grantId);
-  if (grant === undefined) throw new TypeError(`grant ${draw.grantId} is in its own ledger`);
   await writer.append({
-    ...ofGrant(grant),
+    ...ofGrant(totalsOf(writer, draw.grantId).grant),
     type: 'usage',
     sourceType: 'invoice',
     description,
@@ -168,8 +169,9 @@ async function drawDown(writer: LedgerWriter, draw: Draw, description: string): 
 
 async function lapseLeftovers(writer: LedgerWriter, contract: Contract, invoices: readonly Invoice[]): Promise<void> {
   if (!isBilledOut(contract, invoices)) return;
-  const endless = writer.entries.filter((entry) => entry.type === 'grant' && entry.expiresAt === undefined);
-  for (const grant of endless) await expireRest(writer, grant.id);
+  for (const { grant } of writer.fold.grants.values()) {
+    if (grant.expiresAt === undefined) await expireRest(writer, grant.id);
+  }
 }
 
 /** Names the invoice and the meter of a draw (semantics 1). */

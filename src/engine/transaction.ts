@@ -51,6 +51,7 @@ async function createContext(
   return {
     tx,
     events: dependencies.store.events,
+    ledgers: dependencies.ledgers,
     sqlReadings,
     caller,
     organization,

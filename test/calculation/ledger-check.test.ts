@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { LedgerEntry } from '../../src/calculation/ledger.ts';
-import { ledgerProblems } from '../../src/calculation/ledger-check.ts';
+import { ledgerProblems } from '../../src/calculation/ledger-fold.ts';
 
 const base = {
   contractId: 'c',

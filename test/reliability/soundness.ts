@@ -1,6 +1,6 @@
 /** What holds in every book, whatever happened to the program that wrote it (reliability 5). */
 
-import { ledgerProblems } from '../../src/calculation/ledger-check.ts';
+import { ledgerProblems } from '../../src/calculation/ledger-fold.ts';
 import { readSealedInvoices, readSealedLedger } from '../../src/store/records/seals.ts';
 import type { World } from '../support/world.ts';
 import { withDatabase } from './database-image.ts';

@@ -18,6 +18,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { BackupManifest } from '../../src/operations/backup-manifest.ts';
 import { backUp, restore } from '../../src/store/backup.ts';
 import { schemaVersion } from '../../src/store/migrations/migration.ts';
+import { noHash } from '../../src/store/records/hash-chain.ts';
 import { insertLedgerEntry } from '../../src/store/records/ledger.ts';
 import { readLedgerHead } from '../../src/store/records/seals.ts';
 import { at } from './rows.ts';
@@ -54,21 +55,24 @@ describe('a backup', () => {
     const store = await openFilled();
     await store.write((tx) =>
       insertLedgerEntry(tx, 'org-a', {
-        id: 'g1',
-        contractId: 'contract',
-        type: 'grant',
-        amountCents: 100n,
-        creditMicros: 0n,
-        creditRateCents: 0n,
-        purchaseRateCents: 0n,
-        currency: 'USD',
-        description: 'Sorry',
-        sourceType: 'promotional',
-        isPromotional: true,
-        appliedCents: 0n,
-        balanceAfterCents: 100n,
-        creditBalanceAfterMicros: 0n,
-        createdAt: Temporal.Instant.from(at),
+        head: noHash,
+        entry: {
+          id: 'g1',
+          contractId: 'contract',
+          type: 'grant',
+          amountCents: 100n,
+          creditMicros: 0n,
+          creditRateCents: 0n,
+          purchaseRateCents: 0n,
+          currency: 'USD',
+          description: 'Sorry',
+          sourceType: 'promotional',
+          isPromotional: true,
+          appliedCents: 0n,
+          balanceAfterCents: 100n,
+          creditBalanceAfterMicros: 0n,
+          createdAt: Temporal.Instant.from(at),
+        },
       }),
     );
     const manifest = await back();

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { migrations } from '../../src/store/migrations/index.ts';
 import { entryHash, hashOfHeads, invoiceHash, noHash } from '../../src/store/records/hash-chain.ts';
-import { insertLedgerEntry } from '../../src/store/records/ledger.ts';
+import { findLedgerHead, insertLedgerEntry } from '../../src/store/records/ledger.ts';
 import type { NewLedgerEntry } from '../../src/store/records/ledger.ts';
 import type { FrozenLine } from '../../src/store/records/invoices.ts';
 import { findInvoice, freezeInvoice, updateInvoice } from '../../src/store/records/invoices.ts';
@@ -62,15 +62,17 @@ describe('the seals of a ledger', () => {
         .insertInto('contracts')
         .values(contractRow('org-a', 'second', 'customer'))
         .execute();
-      await insertLedgerEntry(tx, 'org-a', grant);
-      await insertLedgerEntry(tx, 'org-a', { ...grant, id: 'other', contractId: 'second' });
-      await insertLedgerEntry(tx, 'org-a', { ...grant, id: 'g2' });
+      const { hash } = await insertLedgerEntry(tx, 'org-a', { entry: grant, head: noHash });
+      const elsewhere = { ...grant, id: 'other', contractId: 'second' };
+      await insertLedgerEntry(tx, 'org-a', { entry: elsewhere, head: noHash });
+      await insertLedgerEntry(tx, 'org-a', { entry: { ...grant, id: 'g2' }, head: hash });
     });
     const rows = await store.read((tx) => tx.selectFrom('ledgerEntries').selectAll().orderBy('seq').execute());
     const [first, other, second] = rows;
     if (first === undefined || other === undefined || second === undefined) throw new Error('three were written');
     expect([first.hash, other.hash]).toEqual([entryHash(noHash, first), entryHash(noHash, other)]);
     expect(second.hash).toBe(entryHash(first.hash, second));
+    expect(await store.read((tx) => findLedgerHead(tx, 'org-a', 'contract'))).toBe(second.hash);
   });
 
   test('come together as one over all contracts, which any of them changes', () => {

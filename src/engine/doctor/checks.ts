@@ -4,8 +4,9 @@
  * calculations alone, and 11 beyond its keys about calls that were repeated; tests hold them.
  */
 
-import { ledgerRules } from '../../calculation/ledger-check.ts';
-import type { LedgerRule } from '../../calculation/ledger-check.ts';
+import { foldWhole, problemsIn } from '../../calculation/ledger-fold.ts';
+import type { LedgerEntry } from '../../calculation/ledger.ts';
+import type { LedgerProblem, LedgerRule } from '../../calculation/ledger-check.ts';
 import type { Check, ContractBooks, DatabaseFacts, OrganizationFacts } from './check.ts';
 import * as contract from './contract-rules.ts';
 import * as credits from './credit-rules.ts';
@@ -260,5 +261,16 @@ export type CheckName = keyof typeof databaseChecks | keyof typeof contractCheck
 
 function ledgerCheck(rule: LedgerRule): Check<ContractBooks>['find'] {
   return ({ ledger }) =>
-    ledgerRules[rule](ledger.entries).map(({ entryId, problem }) => ({ objectId: entryId, problem }));
+    problemsOf(ledger.entries)
+      .filter((each) => each.rule === rule)
+      .map(({ entryId, problem }) => ({ objectId: entryId, problem }));
+}
+
+/** One walk for all rules of a ledger. */
+const walked = new WeakMap<readonly LedgerEntry[], readonly LedgerProblem[]>();
+
+function problemsOf(entries: readonly LedgerEntry[]): readonly LedgerProblem[] {
+  const problems = walked.get(entries) ?? problemsIn(foldWhole(entries));
+  walked.set(entries, problems);
+  return problems;
 }

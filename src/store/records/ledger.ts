@@ -6,7 +6,7 @@ import { assert } from '../../assert.ts';
 import { reviveExactJson } from '../../exact-json.ts';
 import type { Database, LedgerEntryType, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import { entryHash, noHash } from './hash-chain.ts';
+import { entryHash } from './hash-chain.ts';
 import type { Rows } from './page.ts';
 import { instantText, oneRow, optionalInstant, optionalInstantText } from './row-values.ts';
 
@@ -188,8 +188,12 @@ const entryOfExternalId = prepared(
       .where('externalId', '=', externalId),
 );
 
-/** Writes an entry behind the last one of its contract, sealed together with it; gives its place. */
-export async function insertLedgerEntry(tx: Transaction, orgId: string, entry: NewLedgerEntry): Promise<number> {
+/** Writes an entry behind the one sealed as `head`, the newest of its contract; gives its place and its own seal. */
+export async function insertLedgerEntry(
+  tx: Transaction,
+  orgId: string,
+  { entry, head }: { readonly entry: NewLedgerEntry; readonly head: string },
+): Promise<{ readonly seq: number; readonly hash: string }> {
   const row = {
     ...entry,
     orgId,
@@ -204,10 +208,10 @@ export async function insertLedgerEntry(tx: Transaction, orgId: string, entry: N
     metadata: entry.metadata === undefined ? null : JSON.stringify(entry.metadata),
     createdAt: instantText(entry.createdAt),
   };
-  const hash = entryHash(await headOf(tx, orgId, entry.contractId), row);
+  const hash = entryHash(head, row);
   const [inserted] = await insertion(tx, { ...row, hash });
   assert(inserted !== undefined, 'an insertion gives its row back');
-  return Number(inserted.seq);
+  return { seq: Number(inserted.seq), hash };
 }
 
 type NewRow = Omit<Insertable<Database['ledgerEntries']>, 'seq'>;
@@ -215,10 +219,10 @@ type WholeRow = { readonly [Column in keyof NewRow]-?: Exclude<NewRow[Column], u
 
 const insertion = prepared((tx, row: WholeRow) => tx.insertInto('ledgerEntries').values(row).returning('seq'));
 
-/** The seal of the newest entry of a contract. */
-async function headOf(tx: Transaction, orgId: string, contractId: string): Promise<string> {
-  const [last] = await newestHash(tx, { orgId, contractId });
-  return last?.hash ?? noHash;
+/** The seal of the newest entry of a contract; undefined where there is none. */
+export async function findLedgerHead(tx: Transaction, orgId: string, contractId: string): Promise<string | undefined> {
+  const [newest] = await newestHash(tx, { orgId, contractId });
+  return newest?.hash;
 }
 
 const newestHash = prepared((tx, { orgId, contractId }: OfContract) =>

@@ -1,0 +1,92 @@
+/**
+ * A ledger as far as writing behind it has to know it: what each grant has left, and every rule that was broken on the way.
+ * It goes on behind its last entry, so that who keeps it need not read the entries again.
+ */
+
+import { entryProblems, grantProblems } from './ledger-check.ts';
+import type { LedgerProblem } from './ledger-check.ts';
+import { grantIdOf, grantStateOf, movedTotals, mustLapse, newTotals, walletFrom } from './ledger.ts';
+import type { GrantState, GrantTotals, LedgerEntry, WalletState } from './ledger.ts';
+
+export interface LedgerFold {
+  /** The newest entry. */
+  readonly last: LedgerEntry | undefined;
+  /** Sums of all entries. */
+  readonly cents: bigint;
+  readonly micros: bigint;
+  /** By the id of the grant, oldest first. */
+  readonly grants: ReadonlyMap<string, GrantTotals>;
+  readonly reversedIds: ReadonlySet<string>;
+  /** What the entries broke, oldest first. */
+  readonly broken: readonly LedgerProblem[];
+}
+
+export const emptyLedger: LedgerFold = {
+  last: undefined,
+  cents: 0n,
+  micros: 0n,
+  grants: new Map(),
+  reversedIds: new Set(),
+  broken: [],
+};
+
+/**
+ * The fold of everything in `before` and of `entries` behind it, oldest first; `targetOf` finds the entry that one of them
+ * reverses.
+ */
+export function foldBehind(
+  before: LedgerFold,
+  entries: readonly LedgerEntry[],
+  targetOf: (entryId: string) => LedgerEntry | undefined,
+): LedgerFold {
+  let { cents, micros } = before;
+  const grants = new Map(before.grants);
+  const reversedIds = new Set(before.reversedIds);
+  const broken = [...before.broken];
+  for (const entry of entries) {
+    const { reversesEntryId } = entry;
+    const target = reversesEntryId === undefined ? undefined : targetOf(reversesEntryId);
+    const grant = grants.get(grantIdOf(entry));
+    const isAgain = reversesEntryId !== undefined && reversedIds.has(reversesEntryId);
+    const moved =
+      entry.type === 'grant' ? newTotals(entry) : grant && movedTotals(grant, entry, isAgain ? undefined : target);
+    cents += entry.amountCents;
+    micros += entry.creditMicros;
+    broken.push(...entryProblems(entry, { target, isAgain, grant, moved, cents, micros }));
+    if (moved !== undefined) grants.set(moved.grant.id, moved);
+    if (reversesEntryId !== undefined) reversedIds.add(reversesEntryId);
+  }
+  return { last: entries.at(-1) ?? before.last, cents, micros, grants, reversedIds, broken };
+}
+
+/** The fold of a whole ledger, oldest entry first. */
+export function foldWhole(entries: readonly LedgerEntry[]): LedgerFold {
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  return foldBehind(emptyLedger, entries, (id) => byId.get(id));
+}
+
+/** Every rule that the ledger breaks: what its entries broke, then what its grants should not look like. */
+export function problemsIn({ broken, grants }: LedgerFold): LedgerProblem[] {
+  return [...broken, ...grants.values().flatMap(grantProblems)];
+}
+
+/** Every broken rule of one contract's whole ledger, given oldest entry first; empty for a sound one. */
+export function ledgerProblems(entries: readonly LedgerEntry[]): string[] {
+  return problemsIn(foldWhole(entries)).map(({ problem }) => problem);
+}
+
+/** One grant at an instant; what open invoices have drawn is not put back. */
+export function grantIn({ grants }: LedgerFold, grantId: string, at: Temporal.Instant): GrantState | undefined {
+  const totals = grants.get(grantId);
+  return totals === undefined ? undefined : grantStateOf(totals, at);
+}
+
+/** The wallet at an instant; what open invoices have drawn is not put back. */
+export function walletIn({ grants }: LedgerFold, at: Temporal.Instant): WalletState {
+  return walletFrom([...grants.values()].map((totals) => grantStateOf(totals, at)));
+}
+
+/** Whether the rest of any grant must lapse at an instant. */
+export function hasExpirationsDue({ grants }: LedgerFold, at: Temporal.Instant): boolean {
+  return grants.values().some((totals) => mustLapse(totals, at));
+}

@@ -1,0 +1,77 @@
+/**
+ * Ledgers that this process has read. What a ledger comes to follows from its entries, and the seal of the newest one is a
+ * seal of them all: whoever finds a seal that is known need not read the entries. What was rolled back, or what another
+ * process wrote, has another seal.
+ */
+
+import { emptyLedger, foldWhole } from '../calculation/ledger-fold.ts';
+import type { LedgerFold } from '../calculation/ledger-fold.ts';
+import { limits } from '../limits.ts';
+import { noHash } from '../store/records/hash-chain.ts';
+import { findLedgerHead, listLedger } from '../store/records/ledger.ts';
+import type { StoredLedgerEntry } from '../store/records/ledger.ts';
+import type { CallContext } from './handler.ts';
+
+/** A ledger up to the entry whose seal is `head`. */
+export interface KnownLedger {
+  readonly head: string;
+  readonly fold: LedgerFold;
+}
+
+/** The ledgers of one store, by contract; those that were used last. */
+export interface KnownLedgers {
+  readonly find: (contractId: string) => KnownLedger | undefined;
+  readonly keep: (contractId: string, ledger: KnownLedger) => void;
+}
+
+export function createKnownLedgers(most: number = limits.knownLedgerGrants): KnownLedgers {
+  const kept = new Map<string, KnownLedger>();
+  let size = 0;
+
+  function forget(contractId: string): void {
+    const ledger = kept.get(contractId);
+    if (ledger === undefined) return;
+    kept.delete(contractId);
+    size -= sizeOf(ledger);
+  }
+
+  return {
+    find(contractId) {
+      const ledger = kept.get(contractId);
+      if (ledger === undefined) return undefined;
+      // Behind all others, as the one used last.
+      kept.delete(contractId);
+      kept.set(contractId, ledger);
+      return ledger;
+    },
+    keep(contractId, ledger) {
+      forget(contractId);
+      kept.set(contractId, ledger);
+      size += sizeOf(ledger);
+      for (const [oldest] of kept) {
+        if (size <= most) return;
+        forget(oldest);
+      }
+    },
+  };
+}
+
+function sizeOf({ fold }: KnownLedger): number {
+  return 1 + fold.grants.size + fold.reversedIds.size;
+}
+
+/** The ledger of a contract as this transaction sees it. Who has read all of its `entries` gives them. */
+export async function readLedger(
+  { tx, orgId, ledgers }: Pick<CallContext, 'tx' | 'orgId' | 'ledgers'>,
+  contractId: string,
+  entries?: readonly StoredLedgerEntry[],
+): Promise<KnownLedger> {
+  const head = await findLedgerHead(tx, orgId, contractId);
+  if (head === undefined) return { head: noHash, fold: emptyLedger };
+  const known = ledgers.find(contractId);
+  if (known?.head === head && head !== noHash) return known;
+  const fold = foldWhole(entries ?? (await listLedger(tx, orgId, contractId)));
+  const ledger = { head, fold };
+  ledgers.keep(contractId, ledger);
+  return ledger;
+}

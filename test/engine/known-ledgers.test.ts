@@ -1,0 +1,122 @@
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { foldWhole } from '../../src/calculation/ledger-fold.ts';
+import { getContract } from '../../src/engine/contract-lookup.ts';
+import { createEngine } from '../../src/engine/engine.ts';
+import type { EngineParts } from '../../src/engine/engine.ts';
+import { createKnownLedgers, readLedger } from '../../src/engine/known-ledgers.ts';
+import { createLedgerWriter, ofGrant, totalsOf } from '../../src/engine/ledger-writing.ts';
+import { inTransaction } from '../../src/engine/transaction.ts';
+import { createMeterSql } from '../../src/store/meter-sql.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { balance, grant, subscribe } from '../support/billing-scenario.ts';
+import type { Subscription } from '../support/billing-scenario.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+let directory: string;
+let store: Store;
+/** What one process and another have open, on one file. */
+let here: World;
+let there: World;
+let acme: Subscription;
+let grantId: string;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'tallybook-ledgers-'));
+  const database = join(directory, 'billing.db');
+  here = await createWorld({ database });
+  store = await openStore(database);
+  const engine = createEngine({ ...dependencies(), store });
+  const billing = engine.as(await engine.owner());
+  there = { ...here, store, engine, billing, call: async (name, input) => (await billing.call(name, input)).body };
+  acme = await subscribe(here);
+  grantId = await grant(here, acme, { amountCents: 1000 });
+});
+afterEach(async () => {
+  await here.close();
+  await there.engine.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function dependencies() {
+  return { now: here.clock.now, newId: randomUUIDv7, randomBytes, finalizationGraceHours: 0 };
+}
+
+async function take(world: World, amountCents: number): Promise<void> {
+  const body = { grantEntryId: grantId, amountCents: -amountCents, description: 'taken' };
+  await world.call('credits.adjust', { params: { contractId: acme.contractId }, body });
+}
+
+async function leftIn(world: World): Promise<string> {
+  return String((await balance(world, acme)).balance.balanceCents);
+}
+
+describe('a ledger that is known', () => {
+  test('is read again where another process has written behind it', async () => {
+    await take(here, 100);
+    await take(there, 200);
+    expect(await leftIn(here)).toBe('700');
+    await take(here, 300);
+    await expect(take(there, 401)).rejects.toThrow('has less than that left');
+    await take(there, 400);
+    expect([await leftIn(here), await leftIn(there)]).toEqual(['0', '0']);
+    const { data } = await here.call('credits.verify', { params: { contractId: acme.contractId } });
+    expect(data).toMatchObject({ entryCount: 5, findings: [] });
+  });
+
+  test('is not what a transaction had written that was taken back', async () => {
+    const parts: EngineParts = { ...dependencies(), store, meterSql: createMeterSql(), ledgers: createKnownLedgers() };
+    const caller = await there.engine.owner();
+    const takenBack = inTransaction(parts, { caller, access: 'write' }, async (context) => {
+      const contract = await getContract(context, acme.contractId);
+      const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id));
+      const facts = { type: 'adjustment', sourceType: 'adjustment', description: 'taken back' } as const;
+      const amounts = { amountCents: -900n, creditMicros: 0n, appliedCents: 0n };
+      await writer.append({ ...ofGrant(totalsOf(writer, grantId).grant), ...facts, ...amounts });
+      await writer.finish();
+      throw new Error('something else went wrong');
+    });
+    await expect(takenBack).rejects.toThrow('something else went wrong');
+    const { fold } = await inTransaction(
+      parts,
+      { caller, access: 'read' },
+      async (context) => await readLedger(context, acme.contractId),
+    );
+    expect(fold.cents).toBe(1000n);
+  });
+
+  test('that is broken lets nothing be written, neither now nor later', async () => {
+    await store.write(async (tx) => {
+      const [entry] = await tx.selectFrom('ledgerEntries').selectAll().execute();
+      if (entry === undefined) throw new Error('there is a grant');
+      const { seq: _, hash: _hash, isPromotional: _flag, ...row } = entry;
+      const wrong = {
+        ...row,
+        id: randomUUIDv7(),
+        type: 'adjustment' as const,
+        grantEntryId: grantId,
+        isPromotional: true,
+      };
+      await tx
+        .insertInto('ledgerEntries')
+        .values({ ...wrong, amountCents: -1n })
+        .execute();
+    });
+    for (const world of [here, there, here]) await expect(take(world, 1)).rejects.toThrow('is wrong');
+  });
+
+  test('is forgotten when others were used since, and there is no room for all', () => {
+    const ledgers = createKnownLedgers(3);
+    const ledger = (head: string) => ({ head, fold: foldWhole([]) });
+    for (const name of ['a', 'b', 'c']) ledgers.keep(name, ledger(name));
+    expect(ledgers.find('a')).toEqual(ledger('a'));
+    ledgers.keep('d', ledger('d'));
+    expect(['a', 'b', 'c', 'd'].filter((name) => ledgers.find(name) !== undefined)).toEqual(['a', 'c', 'd']);
+  });
+});
