@@ -88,7 +88,10 @@ function isEmptyObject(value: unknown): boolean {
 
 /** Every issue of a refused value, with JSON paths such as `contacts[0].email`. */
 export function issuesOf(issues: readonly z.core.$ZodIssue[], value: unknown, unknownWords: string): InputIssue[] {
+  const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => pathText(path)));
   return issues.flatMap((issue): InputIssue[] => {
+    // A text where a list belongs is measured as if it were one.
+    if ((issue.code === 'too_small' || issue.code === 'too_big') && mistyped.has(pathText(issue.path))) return [];
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({ path: pathText([...issue.path, key]), message: unknownWords }));
     }
@@ -124,6 +127,10 @@ function wordsOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value') return `must be ${issue.values.map((each) => JSON.stringify(each)).join(' or ')}`;
   if (issue.code === 'too_small' && issue.origin === 'array') return `must have at least ${issue.minimum} elements`;
   if (issue.code === 'too_big' && issue.origin === 'array') return `must have at most ${issue.maximum} elements`;
+  // Unless the declaration has words of its own.
+  if (issue.code === 'too_big' && issue.origin === 'string' && issue.message.startsWith('Too ')) {
+    return `must have at most ${issue.maximum} characters`;
+  }
   return issue.message;
 }
 

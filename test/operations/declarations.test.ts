@@ -100,6 +100,12 @@ describe('a refusal names every field by its path', () => {
     ['customers.create', {}, 'name: is required; contacts: is required'],
     ['customers.create', [], 'must be an object'],
     ['customers.create', { name: 'A', contacts: [] }, 'contacts: must have at least 1 elements'],
+    ['customers.create', { name: 'A', contacts: '' }, 'contacts: must be a list'],
+    [
+      'contracts.create',
+      { planId: 'p'.repeat(256), customerId: 'c', startDate: '2026-03-01' },
+      'planId: must have at most 255 characters',
+    ],
     [
       'customers.create',
       { name: 'A', contacts: [{ name: 'B', email: 'b', roles: ['other'] }] },
