@@ -37,11 +37,12 @@ async function makeCatalog(billing: Billing, meters: number): Promise<void> {
     const { body } = await billing.call(name, input);
     return (body as { readonly data: { readonly id: string } }).data.id;
   };
-  for (let customer = 0; customer < customerCount; customer += 1) {
+  const customers = Array.from({ length: customerCount }, async (_, customer) => {
     const contacts = [{ name: 'Ada', email: 'ada@example.com', roles: ['primary'] }];
     const name = customerName(customer);
     await create('customers.create', { body: { name, externalCustomerId: name, contacts } });
-  }
+  });
+  await Promise.all(customers);
   const keys = ['seconds', 'tokens', 'tokens'];
   for (let meter = 0; meter < meters; meter += 1) {
     const meterId = await create('meters.create', {

@@ -66,14 +66,20 @@ export function hasWantedName({ fixed }: Segment, { wantsName }: SegmentQuery): 
 
 /** Adds the chosen rows, but for late ones, to `cells`. Not for a segment that `lacksColumn`. */
 export function foldSegment(segment: Segment, query: SegmentQuery, choice: RowChoice, cells: Cells): void {
+  const { groups, count, keyOf } = groupRows(segment, query, choice);
+  for (const [group, total] of accumulate(groups, count, { segment, rules: query.rules })) {
+    addCell(cells, keyOf(group), total, query.rules.aggregationType);
+  }
+}
+
+/** The number of each row's combination, -1 for rows that are left out; `keyOf` a number is the key of its cell. */
+export function groupRows(segment: Segment, query: SegmentQuery, choice: RowChoice) {
   const groups = new Int32Array(segment.rowCount);
   const axes = axesOf(segment, query);
-  const size = assignGroups(groups, axes);
+  const { count, placesOf } = assignGroups(groups, axes);
   leaveOutRows(groups, segment, { query, choice });
-  const totals = accumulate(groups, size.count, { segment, rules: query.rules });
-  for (const [group, total] of totals) {
-    addCell(cells, keyOf(size.decode(group), query), total, query.rules.aggregationType);
-  }
+  const textOfPlaces = createKeys(axes, query);
+  return { groups, count, keyOf: (group: number): string => textOfPlaces(placesOf(group)) };
 }
 
 /** One dimension: a code for each row, and the text that each code stands for; null where the property is not there. */
@@ -139,7 +145,8 @@ function unified(axis: Axis): Axis {
 
 interface Groups {
   readonly count: number;
-  readonly decode: (group: number) => (string | null)[];
+  /** The code of each axis. */
+  readonly placesOf: (group: number) => readonly number[];
 }
 
 /** Numbers the combinations that there are room for; where there are more than rows are likely to have, those that occur. */
@@ -151,19 +158,18 @@ function assignGroups(groups: Int32Array, axes: readonly Axis[]): Groups {
     const size = texts.length;
     for (let row = 0; row < groups.length; row += 1) groups[row] = (groups[row] ?? 0) * size + (codes[row] ?? 0);
   }
+  const sizes = axes.map(({ codes, texts }) => (codes === undefined ? 1 : texts.length));
   return {
     count: product,
-    decode: (group) => {
+    placesOf: (group) => {
+      const places = sizes.map(() => 0);
       let rest = group;
-      return axes
-        .toReversed()
-        .map(({ codes, texts }) => {
-          const size = codes === undefined ? 1 : texts.length;
-          const place = rest % size;
-          rest = (rest - place) / size;
-          return texts[place] ?? null;
-        })
-        .toReversed();
+      for (let axis = sizes.length - 1; axis >= 0; axis -= 1) {
+        const size = sizes[axis] ?? 1;
+        places[axis] = rest % size;
+        rest = Math.floor(rest / size);
+      }
+      return places;
     },
   };
 }
@@ -183,13 +189,18 @@ function assignOccurring(groups: Int32Array, axes: readonly Axis[]): Groups {
   }
   return {
     count: occurring.length,
-    decode: (group) => axes.map(({ texts }, index) => texts[occurring[group]?.[index] ?? 0] ?? null),
+    placesOf: (group) => occurring[group] ?? [],
   };
 }
 
-function keyOf(texts: readonly (string | null)[], { dimensions }: SegmentQuery): string {
-  const last = 1 + dimensions.propertyKeys.length;
-  return JSON.stringify([texts[0] ?? '', texts.slice(1, last), texts.slice(last)]);
+/** Keys of cells, of JSON that is written once for each text and not for each combination. */
+function createKeys(axes: readonly Axis[], { dimensions }: SegmentQuery): (places: readonly number[]) => string {
+  const texts = axes.map((axis) => axis.texts.map((text) => JSON.stringify(text)));
+  const firstGroup = 1 + dimensions.propertyKeys.length;
+  return (places) => {
+    const chosen = texts.map((own, axis) => own[places[axis] ?? 0]);
+    return `[${chosen[0]},[${chosen.slice(1, firstGroup).join()}],[${chosen.slice(firstGroup).join()}]]`;
+  };
 }
 
 const leftOut = -1;
@@ -199,41 +210,46 @@ function leaveOutRows(
   segment: Segment,
   { query, choice }: { readonly query: SegmentQuery; readonly choice: RowChoice },
 ): void {
-  const { millisecond, isLate, nameId } = segment.fixed;
+  // Columns are unpacked when they are looked at, so each only where it is needed.
+  const { fixed } = segment;
   const { wantsName } = query;
+  const { isLate } = fixed;
   // These two passes meet every row of every fold, so they go without a function for each row.
   for (let row = 0; row < groups.length; row += 1) if (isLate[row] !== 0) groups[row] = leftOut;
   const { from, to } = choice;
   if (from > 0 || to < millisecondsPerDay) {
+    const { millisecond } = fixed;
     for (let row = 0; row < groups.length; row += 1) {
       const at = millisecond[row] ?? 0;
       if (at < from || at >= to) groups[row] = leftOut;
     }
   }
-  const leave: Leave = (isWanted) => {
+  const leave = (isWanted: (row: number) => boolean) => {
     for (let row = 0; row < groups.length; row += 1) if (!isWanted(row)) groups[row] = leftOut;
   };
   const { takes } = choice;
   if (takes !== undefined) {
-    const { contractSeq } = segment.fixed;
+    const { contractSeq, millisecond } = fixed;
     leave((row) => takes(contractSeq[row] ?? 0, millisecond[row] ?? 0));
   }
-  if (wantsName !== undefined) leave((row) => wantsName(nameId[row] ?? 0));
-  for (const filter of query.rules.propertyFilters) leaveOutProperties(leave, segment, filter);
+  if (wantsName !== undefined) {
+    const { nameId } = fixed;
+    leave((row) => wantsName(nameId[row] ?? 0));
+  }
+  for (const filter of query.rules.propertyFilters) leaveOutProperties(groups, segment, filter);
 }
 
 export const millisecondsPerDay = 86_400_000;
 
-type Leave = (isWanted: (row: number) => boolean) => void;
-
-function leaveOutProperties(leave: Leave, segment: Segment, filter: PropertyFilter): void {
+function leaveOutProperties(groups: Int32Array, segment: Segment, filter: PropertyFilter): void {
   const { codes, texts } = propertyAxis(segment, filter.name);
   const eventTypeFilter = { include: [], exclude: [] };
   const matches = createEventMatcher({ eventTypeFilter, propertyFilters: [filter] });
   const wanted = texts.map((text) =>
     matches({ eventName: '', properties: text === null ? {} : Object.fromEntries([[filter.name, text]]) }),
   );
-  leave((row) => wanted[codes?.[row] ?? 0] === true);
+  // This pass meets every row as well.
+  for (let row = 0; row < groups.length; row += 1) if (wanted[codes?.[row] ?? 0] !== true) groups[row] = leftOut;
 }
 
 interface Total {

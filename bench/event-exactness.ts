@@ -1,0 +1,118 @@
+/** What exactness comes to and what it costs: a recount in whole numbers, and the same fold in floating point. */
+
+import { DatabaseSync } from 'node:sqlite';
+
+import type { UsageReading } from '../src/calculation/usage-atoms.ts';
+import { type Cells, readingsOfCells } from '../src/store/event-cells.ts';
+import { decodeSegment } from '../src/store/event-segment-bytes.ts';
+import { createSegmentQuery, foldSegment, groupRows } from '../src/store/event-segment-fold.ts';
+import type { DecimalColumn } from '../src/store/event-segment.ts';
+import { eventAt, millisecondsPerDay } from './event-data.ts';
+import { raggedRange } from './event-limits.ts';
+import { costOf, type EventService } from './event-service.ts';
+import { interleaved } from './measure.ts';
+import type { Result } from './report.ts';
+
+/** The cost beside a recount in integers of a ten-millionth of a dollar: thousandths of a second at 0.0001 each second. */
+export async function measureRecount(service: EventService, count: number): Promise<Result[]> {
+  const range = raggedRange(3);
+  let expected = 0n;
+  for (let i = 0; i < count; i += 1) {
+    const { customer, timestampEpochMs, properties } = eventAt(i, count);
+    if (customer !== 0 || timestampEpochMs < range.from || timestampEpochMs >= range.to) continue;
+    expected += BigInt(Math.round(properties.seconds * 1000));
+  }
+  const { total } = await costOf(service, range);
+  const [whole = '', fraction = ''] = total.split('.');
+  const difference = BigInt(whole + fraction.padEnd(7, '0')) - expected;
+  const name = 'goal 9: difference to a recount in whole numbers';
+  return [{ name, measured: Number(difference < 0n ? -difference : difference), unit: 'units', highest: 0 }];
+}
+
+/** Decimals of the largest customer summed by two group keys, from the bytes of its days: exactly, and in floating point. */
+export function measureExactFold(file: string): Result[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const days = database
+    .prepare(`SELECT "data" FROM "eventSegments" WHERE "customerSeq" = (SELECT "customerSeq" FROM "eventSegments"
+      GROUP BY "customerSeq" ORDER BY sum("rowCount") DESC LIMIT 1) LIMIT 60`)
+    .all()
+    .map((row) => row['data'] as Uint8Array);
+  database.close();
+  const medians = interleaved(
+    [
+      { name: 'exact', run: () => millisecondsOf(() => foldExactly(days)) },
+      { name: 'float', run: () => millisecondsOf(() => foldInFloatingPoint(days)) },
+    ],
+    60,
+  );
+  const [exact = Number.NaN, float = Number.NaN] = [medians.get('exact'), medians.get('float')];
+  return [
+    { name: 'days of the largest customer summed in floating point', measured: float, unit: 'ms' },
+    {
+      name: 'goal 9: the same days summed exactly',
+      measured: exact,
+      unit: 'ms',
+      ratio: exact / float,
+      ratioTo: 'floating point',
+      highestRatio: 1.3,
+    },
+  ];
+}
+
+function millisecondsOf(work: () => unknown): number {
+  const begin = performance.now();
+  work();
+  return performance.now() - begin;
+}
+
+const rules = {
+  aggregationType: 'SUM',
+  aggregationKey: 'seconds',
+  eventTypeFilter: { include: [], exclude: [] },
+  propertyFilters: [],
+  groupKeys: ['model', 'region'],
+} as const;
+const dimensions = { needsEventName: false, propertyKeys: [] };
+const query = createSegmentQuery({ rules, dimensions }, String);
+const wholeDay = { from: 0, to: millisecondsPerDay };
+
+function foldExactly(days: readonly Uint8Array[]): readonly UsageReading[] {
+  const cells: Cells = new Map();
+  for (const day of days) foldSegment(decodeSegment(day), query, wholeDay, cells);
+  return readingsOfCells(cells, rules, dimensions);
+}
+
+/** The same but for its numbers, which it takes as they are. */
+function foldInFloatingPoint(days: readonly Uint8Array[]): readonly unknown[] {
+  const cells = new Map<string, { readonly quantity: number; readonly count: number }>();
+  for (const day of days) {
+    const segment = decodeSegment(day);
+    const { groups, count: groupCount, keyOf } = groupRows(segment, query, wholeDay);
+    const { values, scale } = segment.properties.get(rules.aggregationKey) as DecimalColumn;
+    const unit = 10 ** scale;
+    const quantities = new Float64Array(groupCount);
+    const counts = new Float64Array(groupCount);
+    for (let row = 0; row < groups.length; row += 1) {
+      const group = groups[row] ?? -1;
+      const value = values[row] ?? Number.NaN;
+      if (group === -1 || Number.isNaN(value)) continue;
+      counts[group] = (counts[group] ?? 0) + 1;
+      quantities[group] = (quantities[group] ?? 0) + value / unit;
+    }
+    for (const [group, count] of counts.entries()) {
+      if (count === 0) continue;
+      const key = keyOf(group);
+      const known = cells.get(key);
+      const quantity = (quantities[group] ?? 0) + (known?.quantity ?? 0);
+      cells.set(key, { quantity, count: count + (known?.count ?? 0) });
+    }
+  }
+  return [...cells].map(([key, { quantity, count }]) => {
+    const [, , groups] = JSON.parse(key) as [string, string[], string[]];
+    return {
+      groupValues: Object.fromEntries(rules.groupKeys.map((name, index) => [name, groups[index]])),
+      quantity,
+      count,
+    };
+  });
+}
