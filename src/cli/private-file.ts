@@ -109,7 +109,8 @@ export async function changePrivateFile(
   const unlock = await lockFile(`${path}.lock`, machine);
   try {
     const members = change(readPrivateFile(path, machine) ?? {});
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) throw refusal(`${path} is a symbolic link`);
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+      throw refusal(`${path} is a symbolic link`);
     const { default: Conf } = await import('conf');
     const name = path.slice(dirname(path).length + 1).replace(/\.json$/, '');
     const conf = new Conf({

@@ -54,8 +54,10 @@ describe.runIf(postgres !== undefined)('a network that swallows what is sent to 
     hole.swallow();
     await world.close();
     const store = await openStore(direct);
-    const rows = await store.read(async (tx) => await tx.selectFrom('ledgerEntries').select('externalId').execute());
-    expect(rows.map(({ externalId }) => externalId).toSorted()).toEqual(['after', 'before']);
+    const rows = await store.read(
+      async (tx) => await tx.selectFrom('ledgerEntries').select('externalId').orderBy('externalId').execute(),
+    );
+    expect(rows.map(({ externalId }) => externalId)).toEqual(['after', 'before']);
     await store.close();
     hole.close();
   }, 60_000);
