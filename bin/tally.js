@@ -8,6 +8,9 @@ const oldestMajor = 26;
 const revealing =
   /(?:^|[\s"'])(--(?:inspect(?:-brk|-wait|-port)?|debug-port|heapsnapshot-\S+?|heap-prof\S*?))(?=[\s"'=]|$)/;
 const oldCacheDays = 7;
+// What makes a function of a file of the bundle.
+const head = Buffer.from('(function (exports, require, module) {');
+const tail = Buffer.from('\n})');
 // In a longer run V8 may have dropped the bytecode of what is needed at the start.
 const longestSeconds = 5;
 
@@ -74,13 +77,15 @@ function cacheFolder(name) {
 // short command. A file's name holds a digest of its content, so that bytecode never meets another text than its own. V8 trusts
 // bytecode, and one wrong bit made a command say nothing: each is kept twice and compared, which costs less than a digest.
 function createLoader(dist, cache) {
-  const { readFileSync } = process.getBuiltinModule('node:fs');
+  const { closeSync, fstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
   const { Script } = process.getBuiltinModule('node:vm');
   const uid = process.getuid ? process.getuid() : 'user';
   const folder = cache === undefined ? undefined : `${cache}/${process.version}-${process.arch}-${uid}`;
   const modules = new Map();
   const scripts = new Map();
   let isAllKept = true;
+  // For all that is read, one after the other: memory that a process was not given yet costs more than reading into it.
+  let memory = Buffer.allocUnsafeSlow(4_000_000);
 
   function load(id) {
     if (!id.startsWith('./')) return builtIn(id);
@@ -101,8 +106,8 @@ function createLoader(dist, cache) {
   function run(name) {
     const filename = dist + name;
     const hasDigest = /-[\w-]{8}\.cjs$/.test(name);
+    const text = readText(filename);
     const cachedData = hasDigest && folder !== undefined ? readTwin(`${folder}/${name}`) : undefined;
-    const text = `(function (exports, require, module) {${readFileSync(filename, 'utf8')}\n})`;
     const script = new Script(text, { filename, cachedData });
     if (hasDigest) {
       scripts.set(name, script);
@@ -111,13 +116,37 @@ function createLoader(dist, cache) {
     return script.runInThisContext();
   }
 
+  // The text as a function, without a copy of it that only adds the beginning and the end.
+  function readText(path) {
+    const length = head.length + readBehind(head.length, path);
+    head.copy(memory);
+    return memory.toString('utf8', 0, length + tail.copy(memory, length));
+  }
+
+  // Stands in memory until the next is read; V8 needs it no longer than that.
   function readTwin(path) {
     try {
-      const bytes = readFileSync(path);
-      const half = bytes.subarray(0, bytes.length / 2);
-      return half.length > 0 && half.equals(bytes.subarray(half.length)) ? half : undefined;
+      const length = readBehind(0, path);
+      const half = memory.subarray(0, length / 2);
+      return half.length > 0 && half.equals(memory.subarray(half.length, length)) ? half : undefined;
     } catch {
       return undefined;
+    }
+  }
+
+  // Reads a file into memory behind what has `start` bytes there, with room for the tail; gives its length.
+  function readBehind(start, path) {
+    const file = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(file);
+      if (start + size + tail.length > memory.length) memory = Buffer.allocUnsafeSlow(2 * (start + size + tail.length));
+      let length = 0;
+      for (let read = 1; read > 0 && length < size; length += read) {
+        read = readSync(file, memory, start + length, size - length);
+      }
+      return length;
+    } finally {
+      closeSync(file);
     }
   }
 
