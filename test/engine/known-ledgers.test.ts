@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { foldWhole } from '../../src/calculation/ledger-fold.ts';
+import { textOfNumber } from '../../src/exact-json.ts';
 import { getContract } from '../../src/engine/contract-lookup.ts';
 import { createEngine } from '../../src/engine/engine.ts';
 import type { EngineParts } from '../../src/engine/engine.ts';
@@ -54,7 +55,7 @@ async function take(world: World, amountCents: number): Promise<void> {
 }
 
 async function leftIn(world: World): Promise<string> {
-  return String((await balance(world, acme)).balance.balanceCents);
+  return textOfNumber((await balance(world, acme)).balance.balanceCents);
 }
 
 describe('a ledger that is known', () => {
