@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { grant, invoiceAt, invoices, movements, refusal, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
-import { createCustomer } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -142,19 +141,6 @@ describe('a bill run', () => {
     expect((await invoices(second, other)).map(({ status }) => status)).toEqual(['Drafted']);
     expect((await run({ allOrganizations: true })).finalizedCount).toBe(1);
     expect((await invoices(second, other)).map(({ invoiceNumber }) => invoiceNumber)).toEqual(['INV-000001']);
-  });
-
-  test('looks up contracts by pages, and misses none', async () => {
-    const first = await subscribe(world, march);
-    const { planId } = (await world.call('contracts.get', { params: { contractId: first.contractId } })).data;
-    for (let index = 0; index < 510; index += 1) {
-      const customerId = await createCustomer(world, `customer ${index}`);
-      await world.call('contracts.create', {
-        body: { customerId, planId, startDate: '2026-03-01', endDate: '2026-04-01' },
-      });
-    }
-    world.clock.set('2026-05-01T00:00:00Z');
-    expect(await run()).toMatchObject({ finalizedCount: 511, endedContractCount: 511, failedCount: 0 });
   });
 });
 

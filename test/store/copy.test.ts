@@ -100,6 +100,40 @@ describe('a copy of a book', () => {
     },
   );
 
+  test.skipIf(postgres === undefined || clickhouse === undefined)(
+    'from a server to another one with its events apart, cut off on the way, and back is the same book',
+    async () => {
+      const empty = async () => ({ database: (await postgres?.create({ isEmpty: true })) ?? '' });
+      const [server, apart, back] = [
+        await empty(),
+        { ...(await empty()), events: (await clickhouse?.create()) ?? '' },
+        await empty(),
+      ];
+      await copyBook({ from: { database: original }, to: server, ...quietly });
+      const cut = copyBook({
+        from: server,
+        to: apart,
+        eventsAtOnce: 2,
+        onProgress: ({ done }) => {
+          if (done >= 4) throw new Error('interrupted');
+        },
+      });
+      await expect(cut).rejects.toThrow('interrupted');
+      await expect(openStore(apart.database, { events: apart.events })).rejects.toThrow(
+        'is a copy that is not finished',
+      );
+      expect(await copyBook({ from: server, to: apart, ...quietly, eventsAtOnce: 2 })).toEqual(
+        await measureBook(server),
+      );
+      await copyBook({ from: apart, to: back, ...quietly, eventsAtOnce: 3 });
+      const expected = await dumped({ database: original });
+      expect(await dumped(apart)).toBe(expected);
+      expect(await dumped(back)).toBe(expected);
+      const moved = await clickhouse?.ask(apart.events, 'SELECT count() AS versions FROM tallybookEvents FINAL');
+      expect(Number(moved?.[0]?.['versions'])).toBeGreaterThan(9);
+    },
+  );
+
   test('that was cut off cannot be used, and goes on', async () => {
     const copy = { database: newFile() };
     const from = { database: original };

@@ -31,8 +31,20 @@ export async function usePostgres(): Promise<PostgresDatabases | undefined> {
   const administrator = new pg.Client({ connectionString: url('postgres') });
   await administrator.connect();
   const created = new Set<string>();
+  const cleaners = new Map<string, pg.Client>();
+  const cleanerOf = async (database: string): Promise<pg.Client> => {
+    const known = cleaners.get(database);
+    if (known !== undefined) return known;
+    const client = new pg.Client({ connectionString: database });
+    client.on('error', () => cleaners.delete(database));
+    await client.connect();
+    cleaners.set(database, client);
+    return client;
+  };
   const drop = async (database: string) => {
     created.delete(database);
+    await cleaners.get(database)?.end();
+    cleaners.delete(database);
     await administrator.query(`DROP DATABASE IF EXISTS "${new URL(database).pathname.slice(1)}" WITH (FORCE)`);
   };
   afterAll(async () => {
@@ -42,8 +54,7 @@ export async function usePostgres(): Promise<PostgresDatabases | undefined> {
   return {
     drop,
     empty: async (database) => {
-      const client = new pg.Client({ connectionString: database });
-      await client.connect();
+      const client = await cleanerOf(database);
       const { rows } = await client.query<{ name: string }>(
         `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
          WHERE schemaname = 'public' AND tablename <> 'tallybookSchema'`,
@@ -51,7 +62,6 @@ export async function usePostgres(): Promise<PostgresDatabases | undefined> {
       // As a replica, so that no trigger refuses it.
       const statements = rows.map(({ name }) => `DELETE FROM ${name}`).join('; ');
       await client.query(`BEGIN; SET LOCAL session_replication_role = replica; ${statements}; COMMIT`);
-      await client.end();
     },
     create: async ({ isEmpty = false } = {}) => {
       const name = `test_${randomUUID().replaceAll('-', '')}`;

@@ -71,12 +71,23 @@ export function resolverOf(hosts: Hosts = {}): ResolveHost {
   };
 }
 
+/** Where worlds are kept that say nothing of it: a URL, and what takes it back. */
+export type Ground = () => Promise<{ readonly database: string; readonly giveBack: () => void }>;
+
+let ground: Ground | undefined;
+
+/** From now on, in this file of tests, worlds are in databases of `next` and not in memory. */
+export function moveWorlds(next: Ground): void {
+  ground = next;
+}
+
 /** A new world; `database` names a file where memory is not enough, `events` where its events live instead. */
 export async function createWorld(
   options: { start?: string; database?: string; events?: string; graceHours?: number; hosts?: Hosts } = {},
 ): Promise<World> {
   const clock = createClock(options.start);
-  const store = await openStore(options.database ?? ':memory:', { events: options.events });
+  const place = options.database === undefined && options.events === undefined ? await ground?.() : undefined;
+  const store = await openStore(options.database ?? place?.database ?? ':memory:', { events: options.events });
   const engine = createEngine({
     store,
     now: clock.now,
@@ -92,6 +103,9 @@ export async function createWorld(
     billing,
     clock,
     call: async (name, input) => (await billing.call(name, input)).body,
-    close: async () => await engine.close(),
+    close: async () => {
+      await engine.close();
+      place?.giveBack();
+    },
   };
 }

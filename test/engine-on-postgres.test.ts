@@ -1,0 +1,29 @@
+/**
+ * The suite of the engine, as it is, on a PostgreSQL server. Left out, as the model and the scripts go over the same ground there:
+ * what does one thing many times over (`-properties`, a year day by day), and what brings a database of its own.
+ */
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe } from 'vitest';
+
+import { usePostgres } from './support/postgres.ts';
+import { moveWorlds } from './support/world.ts';
+
+const postgres = await usePostgres();
+const repeats = /-properties|clock-books|bill-run-pages|usage-drop/;
+const folder = join(import.meta.dirname, 'engine');
+
+if (postgres !== undefined) {
+  const free: string[] = [];
+  moveWorlds(async () => {
+    const known = free.pop();
+    if (known !== undefined) await postgres.empty(known);
+    const database = known ?? (await postgres.create());
+    return { database, giveBack: () => void free.push(database) };
+  });
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.test.ts') && !repeats.test(name))) {
+    describe(file, async () => void (await import(join(folder, file))));
+  }
+}
