@@ -63,10 +63,10 @@ export function entryProblems(entry: LedgerEntry, place: EntryPlace): LedgerProb
 }
 
 /** Of a grant with a rate the last cent goes with the last credit. */
-export function grantProblems({ grant, remainingCents, remainingMicros }: GrantTotals): LedgerProblem[] {
+export function grantProblem({ grant, remainingCents, remainingMicros }: GrantTotals): LedgerProblem | undefined {
   const isRated = grant.creditRateCents > 0n && grant.amountCents > 0n;
-  if (!isRated || (remainingCents === 0n) === (remainingMicros === 0n)) return [];
-  return [{ rule: 'no-dust', entryId: grant.id, problem: `grant ${grant.id} keeps dust` }];
+  if (!isRated || (remainingCents === 0n) === (remainingMicros === 0n)) return undefined;
+  return { rule: 'no-dust', entryId: grant.id, problem: `grant ${grant.id} keeps dust` };
 }
 
 function signProblem(entry: LedgerEntry, { target }: EntryPlace): string | undefined {

@@ -3,7 +3,7 @@
  * It goes on behind its last entry, so that who keeps it need not read the entries again.
  */
 
-import { entryProblems, grantProblems } from './ledger-check.ts';
+import { entryProblems, grantProblem } from './ledger-check.ts';
 import type { LedgerProblem } from './ledger-check.ts';
 import { grantIdOf, grantStateOf, movedTotals, mustLapse, newTotals, walletFrom } from './ledger.ts';
 import type { GrantState, GrantTotals, LedgerEntry, WalletState } from './ledger.ts';
@@ -19,6 +19,8 @@ export interface LedgerFold {
   readonly reversedIds: ReadonlySet<string>;
   /** What the entries broke, oldest first. */
   readonly broken: readonly LedgerProblem[];
+  /** What grants should not look like, by their id: the next entry may set it right. */
+  readonly unsound: ReadonlyMap<string, LedgerProblem>;
 }
 
 export const emptyLedger: LedgerFold = {
@@ -28,6 +30,7 @@ export const emptyLedger: LedgerFold = {
   grants: new Map(),
   reversedIds: new Set(),
   broken: [],
+  unsound: new Map(),
 };
 
 /**
@@ -43,6 +46,7 @@ export function foldBehind(
   const grants = new Map(before.grants);
   const reversedIds = new Set(before.reversedIds);
   const broken = [...before.broken];
+  const unsound = new Map(before.unsound);
   for (const entry of entries) {
     const { reversesEntryId } = entry;
     const target = reversesEntryId === undefined ? undefined : targetOf(reversesEntryId);
@@ -53,10 +57,16 @@ export function foldBehind(
     cents += entry.amountCents;
     micros += entry.creditMicros;
     broken.push(...entryProblems(entry, { target, isAgain, grant, moved, cents, micros }));
-    if (moved !== undefined) grants.set(moved.grant.id, moved);
+    if (moved !== undefined) {
+      const { id } = moved.grant;
+      const problem = grantProblem(moved);
+      grants.set(id, moved);
+      if (problem === undefined) unsound.delete(id);
+      else unsound.set(id, problem);
+    }
     if (reversesEntryId !== undefined) reversedIds.add(reversesEntryId);
   }
-  return { last: entries.at(-1) ?? before.last, cents, micros, grants, reversedIds, broken };
+  return { last: entries.at(-1) ?? before.last, cents, micros, grants, reversedIds, broken, unsound };
 }
 
 /** The fold of a whole ledger, oldest entry first. */
@@ -66,8 +76,8 @@ export function foldWhole(entries: readonly LedgerEntry[]): LedgerFold {
 }
 
 /** Every rule that the ledger breaks: what its entries broke, then what its grants should not look like. */
-export function problemsIn({ broken, grants }: LedgerFold): LedgerProblem[] {
-  return [...broken, ...grants.values().flatMap(grantProblems)];
+export function problemsIn({ broken, unsound }: LedgerFold): LedgerProblem[] {
+  return [...broken, ...unsound.values()];
 }
 
 /** Every broken rule of one contract's whole ledger, given oldest entry first; empty for a sound one. */
@@ -88,5 +98,6 @@ export function walletIn({ grants }: LedgerFold, at: Temporal.Instant): WalletSt
 
 /** Whether the rest of any grant must lapse at an instant. */
 export function hasExpirationsDue({ grants }: LedgerFold, at: Temporal.Instant): boolean {
-  return grants.values().some((totals) => mustLapse(totals, at));
+  const atEpochMs = at.epochMilliseconds;
+  return grants.values().some((totals) => mustLapse(totals, atEpochMs));
 }

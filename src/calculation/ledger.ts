@@ -103,6 +103,8 @@ export interface OpenDraw {
 /** What the entries of one grant come to, whatever the instant. */
 export interface GrantTotals {
   readonly grant: LedgerEntry;
+  /** When it expires, as a number, since every write compares those of all grants; infinite for never. */
+  readonly expiresAtEpochMs: number;
   readonly remainingCents: bigint;
   readonly remainingMicros: bigint;
   /** Of the adjustments that stand. */
@@ -145,6 +147,7 @@ export function walletFrom(states: readonly GrantState[]): WalletState {
 export function newTotals(grant: LedgerEntry): GrantTotals {
   return {
     grant,
+    expiresAtEpochMs: grant.expiresAt?.epochMilliseconds ?? Number.POSITIVE_INFINITY,
     remainingCents: grant.amountCents,
     remainingMicros: grant.creditMicros,
     adjustedCents: 0n,
@@ -160,6 +163,7 @@ export function movedTotals(before: GrantTotals, entry: LedgerEntry, target: Led
   const undone = target?.type === 'adjustment' ? target : undefined;
   return {
     grant: before.grant,
+    expiresAtEpochMs: before.expiresAtEpochMs,
     remainingCents: before.remainingCents + entry.amountCents,
     remainingMicros: before.remainingMicros + entry.creditMicros,
     adjustedCents: before.adjustedCents + (made?.amountCents ?? 0n) - (undone?.amountCents ?? 0n),
@@ -234,7 +238,7 @@ function newestFirst(a: LedgerEntry, b: LedgerEntry): number {
 /** A grant at an instant; `open` is what open invoices have drawn, which a new drawing puts back. */
 export function grantStateOf(totals: GrantTotals, at: Temporal.Instant, open: readonly LedgerEntry[] = []): GrantState {
   const { grant, remainingCents, remainingMicros, hasLapsed } = totals;
-  const isExpired = hasCome(grant.expiresAt, at);
+  const isExpired = grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, at) <= 0;
   const hasRest = hasRemainder(totals);
   return {
     grantId: grant.id,
@@ -262,12 +266,8 @@ export function grantStateOf(totals: GrantTotals, at: Temporal.Instant, open: re
 }
 
 /** Whether something is left of a grant that has expired: it must lapse (semantics 9). */
-export function mustLapse(totals: GrantTotals, at: Temporal.Instant): boolean {
-  return hasRemainder(totals) && (totals.hasLapsed || hasCome(totals.grant.expiresAt, at));
-}
-
-function hasCome(instant: Temporal.Instant | undefined, at: Temporal.Instant): boolean {
-  return instant !== undefined && Temporal.Instant.compare(instant, at) <= 0;
+export function mustLapse(totals: GrantTotals, atEpochMs: number): boolean {
+  return (totals.hasLapsed || totals.expiresAtEpochMs <= atEpochMs) && hasRemainder(totals);
 }
 
 function statusOf(grant: {
