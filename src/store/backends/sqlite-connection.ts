@@ -76,6 +76,7 @@ export async function openConnection(location: string, options: StoreOptions): P
   let handle = await waitForLock(waiting, () => openHandle(path, options));
   let isBroken = false;
   let isWriting = false;
+  let isQueryOnly = false;
   let handleCount = 1;
   let transactionCount = 0;
 
@@ -86,7 +87,15 @@ export async function openConnection(location: string, options: StoreOptions): P
     if (handle.database.isOpen) handle.database.close();
     handle = await waitForLock(waiting, () => openHandle(path, options));
     isBroken = false;
+    isQueryOnly = false;
     handleCount += 1;
+  }
+
+  /** Only where it is otherwise: the word makes SQLite prepare every statement anew. */
+  function allowOnly(access: 'read' | 'write'): void {
+    if (isQueryOnly === (access === 'read')) return;
+    isQueryOnly = access === 'read';
+    connection.prepare(`PRAGMA query_only = ${isQueryOnly ? 1 : 0}`).run();
   }
 
   const connection: SqliteConnection = {
@@ -125,6 +134,7 @@ export async function openConnection(location: string, options: StoreOptions): P
     async tryBegin(access) {
       await replaceIfNeeded();
       if (access === 'write' && handle.isReadOnly) throw readOnlyError(path);
+      allowOnly(access);
       const version = beginNow(connection, access);
       isWriting = access === 'write';
       transactionCount += 1;
@@ -132,12 +142,10 @@ export async function openConnection(location: string, options: StoreOptions): P
     },
     commit() {
       connection.prepare('COMMIT').run();
-      allowWrites(connection);
     },
     rollback() {
       // A full disk or a failed write makes SQLite roll back by itself.
       if (handle.database.isTransaction) connection.prepare('ROLLBACK').run();
-      allowWrites(connection);
     },
     noteFailure(error) {
       // A sync that failed once may report success the next time, with the data gone: only a new handle is safe.
@@ -155,17 +163,11 @@ export async function openConnection(location: string, options: StoreOptions): P
 function beginNow(connection: SqliteConnection, access: 'read' | 'write'): bigint {
   connection.prepare(access === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN').run();
   try {
-    const version = pragma(connection, 'user_version');
-    if (access === 'read') connection.prepare('PRAGMA query_only = 1').run();
-    return version;
+    return pragma(connection, 'user_version');
   } catch (error) {
     connection.rollback();
     throw error;
   }
-}
-
-function allowWrites(connection: SqliteConnection): void {
-  if (!connection.isReadOnly) connection.prepare('PRAGMA query_only = 0').run();
 }
 
 export function pragma(connection: Pick<SqliteConnection, 'prepare'>, name: 'user_version' | 'application_id'): bigint {
