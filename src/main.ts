@@ -8,7 +8,7 @@ import type { Keyring } from './cli/keyring.ts';
 import { loadManifest } from './cli/manifest.ts';
 import { descriptorEnd } from './cli/output-end.ts';
 import { run } from './cli/program.ts';
-import { vouch } from './cli/safe-text.ts';
+import { say, vouch } from './cli/safe-text.ts';
 import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from './cli/session.ts';
 import type { EmbeddedTarget } from './cli/target.ts';
 import { createTerminal } from './cli/terminal.ts';
@@ -45,8 +45,9 @@ export async function main(): Promise<void> {
   });
   process.on('SIGINT', stopAtOnce);
   process.on('uncaughtException', (error: unknown) => {
+    const words = JSON.stringify(error instanceof Error ? error.message : String(error));
     terminal.err(
-      vouch(`tally: unexpected: ${JSON.stringify(error instanceof Error ? error.message : String(error))}\n`),
+      error instanceof BillingError ? say`tally: ${error.message}\n` : vouch(`tally: unexpected: ${words}\n`),
     );
     process.exit(1);
   });

@@ -6,6 +6,8 @@
 import { fstatSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 
+import { BillingError } from '../errors.ts';
+
 export interface OutputEnd {
   readonly isTTY: boolean;
   /** Width in columns; undefined where there is no terminal. */
@@ -22,7 +24,7 @@ export type ProcessStream = Writable & { readonly isTTY?: boolean; readonly colu
 /** The end behind a stream. A reader that went away (`| head`) is no failure: what is left is dropped. */
 export function streamEnd(stream: ProcessStream): OutputEnd {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (!isClosedPipe(error)) throw error;
+    if (!isClosedPipe(error)) throw unwritable(error);
   });
   return {
     isTTY: stream.isTTY === true,
@@ -67,9 +69,17 @@ function writeNow(descriptor: number, bytes: Buffer): Buffer {
   } catch (error) {
     if (isClosedPipe(error as NodeJS.ErrnoException)) return Buffer.alloc(0);
     // Another program made the pipe non-blocking, and it is full: a stream knows when to go on.
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw unwritable(error as NodeJS.ErrnoException);
   }
   return bytes.subarray(written);
+}
+
+function unwritable(cause: NodeJS.ErrnoException): BillingError {
+  const why = cause.code === 'ENOSPC' ? 'the disk is full' : cause.message;
+  return new BillingError('internal', `the output cannot be written: ${why}`, {
+    cause,
+    hint: 'what was to be done is done: look before the command is repeated',
+  });
 }
 
 function isClosedPipe({ code }: NodeJS.ErrnoException): boolean {

@@ -59,12 +59,20 @@ export function centsInput(least: bigint = 0n) {
   return recognizedAs(
     ['cents', String(least)],
     z
-      .custom<number>(isWhole, { error: 'must be a whole number of cents, written as digits alone' })
+      .custom<number>(isWhole, { error: ({ input }) => centsProblem(input, least) })
       .refine((value) => BigInt(value) >= least, `must be ${least} or more`)
       .refine((value) => BigInt(value) <= limits.centsMaximum, `must be at most ${limits.centsMaximum}`)
       .transform((value) => BigInt(value))
       .meta({ type: 'integer', minimum: Number(least), maximum: Number(limits.centsMaximum) }),
   );
+}
+
+/** Of what is no number that can be counted with: also of one with more digits than that. */
+function centsProblem(input: unknown, least: bigint): string {
+  const digits = isExactNumber(input) ? textOfNumber(input) : '';
+  if (/^[1-9]\d+$/.test(digits)) return `must be at most ${limits.centsMaximum}`;
+  if (/^-[1-9]\d+$/.test(digits)) return `must be ${least} or more`;
+  return 'must be a whole number of cents, written as digits alone';
 }
 
 /** A whole number between two bounds, both included. */

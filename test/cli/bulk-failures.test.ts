@@ -24,6 +24,11 @@ describe('the command line', () => {
     expect(stderr).toContain(words);
   });
 
+  test('a header with another delimiter is told from a wrong name', async () => {
+    const { stderr } = await createShell().run('credits grant --from -', { input: 'contractId;amountCents\nk;1\n' });
+    expect(stderr).toContain("if that is several columns: --delimiter ';'");
+  });
+
   test('an empty file is refused', async () => {
     expect((await createShell().run('customers create --from -')).stderr).toContain('the file is empty');
   });

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
@@ -33,6 +33,24 @@ test('a device is asked by its stream whether it is a terminal, and written to b
   end.write('text\n');
   expect(String(stream.read())).toBe('text\n');
   closeSync(descriptor);
+});
+
+test('what cannot be written is said, for what the command did is done', () => {
+  const path = join(directory, 'file');
+  const descriptor = openSync(path, 'r');
+  expect(() => descriptorEnd(descriptor, neverOpened).write('text\n')).toThrow('the output cannot be written: EBADF');
+  closeSync(descriptor);
+});
+
+test.runIf(existsSync('/dev/full'))('a full disk is called that', () => {
+  const launcher = join(import.meta.dirname, '../../bin/tally.js');
+  const full = openSync('/dev/full', 'w');
+  const { status, stderr } = spawnSync(process.execPath, [launcher, 'commands'], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  });
+  closeSync(full);
+  expect([status, stderr]).toEqual([1, 'tally: the output cannot be written: the disk is full\n']);
 });
 
 describe.runIf(process.platform !== 'win32')('a pipe', () => {

@@ -37,6 +37,15 @@ describe('cents are whole numbers written as digits alone', () => {
     expect(accepts(cents, exactNumber(literal))).toBe(isAccepted);
   });
 
+  test.each([
+    ['99999999999999999999', 'must be at most 1000000000000000'],
+    ['-99999999999999999999', 'must be 0 or more'],
+    ['-0', 'must be a whole number of cents, written as digits alone'],
+    ['1e3', 'must be a whole number of cents, written as digits alone'],
+  ])('%s is told: %s', (literal, words) => {
+    expect(cents.safeParse(exactNumber(literal)).error?.issues[0]?.message).toBe(words);
+  });
+
   test.each([['5'], [null], [true], [Number.NaN], [Number.POSITIVE_INFINITY], [5n], [[5]]])(
     '%s is refused',
     (value) => {

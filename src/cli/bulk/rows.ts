@@ -62,7 +62,7 @@ function columnsOf(header: readonly string[], command: CommandSpec, ignored: rea
     const column = columnOf(name, command);
     if (column === undefined) {
       throw new BillingError('usage', `the column "${name}" is no field of ${command.group} ${command.verb}`, {
-        hint: `there are ${knownColumns(command).join(', ')}; --ignore leaves columns out`,
+        hint: hintOn(name, header, command),
       });
     }
     const meaning = JSON.stringify(column);
@@ -70,6 +70,14 @@ function columnsOf(header: readonly string[], command: CommandSpec, ignored: rea
     taken.add(meaning);
     return column;
   });
+}
+
+/** A header of one column has another delimiter more often than one name. */
+function hintOn(name: string, header: readonly string[], command: CommandSpec): string {
+  const delimiter = header.length === 1 ? /[;\t|]/.exec(name)?.[0] : undefined;
+  if (delimiter !== undefined)
+    return `if that is several columns: --delimiter ${delimiter === '\t' ? 'tab' : `'${delimiter}'`}`;
+  return `there are ${knownColumns(command).join(', ')}; --ignore leaves columns out`;
 }
 
 function columnOf(name: string, { positionals, flags }: CommandSpec): Column | undefined {
