@@ -15,15 +15,16 @@ const postgres = await usePostgres();
 const repeats = /-properties|clock-books|bill-run-pages|usage-drop/;
 const folder = join(import.meta.dirname, 'engine');
 
-if (postgres !== undefined) {
-  const free: string[] = [];
-  moveWorlds(async () => {
-    const known = free.pop();
-    if (known !== undefined) await postgres.empty(known);
-    const database = known ?? (await postgres.create());
-    return { database, giveBack: () => void free.push(database) };
-  });
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.test.ts') && !repeats.test(name))) {
-    describe(file, async () => void (await import(join(folder, file))));
-  }
-}
+const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts') && !repeats.test(name));
+const free: string[] = [];
+
+moveWorlds(async () => {
+  const known = free.pop();
+  if (known !== undefined) await postgres?.empty(known);
+  const database = known ?? (await postgres?.create()) ?? '';
+  return { database, giveBack: () => void free.push(database) };
+});
+
+describe.runIf(postgres !== undefined).each(files)('%s', async (file) => {
+  await import(join(folder, file));
+});
