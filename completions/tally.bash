@@ -184,7 +184,7 @@ _tally_place() {
     'simulate compare') next='' flags='--catalog --start-date --grant --customer --from --to --chart --ascii' asks='' takes=0 ;;
     'simulate schema') next='' flags='' asks='' takes=0 ;;
     'demo') next='' flags='--events --seed --into' asks='' takes=0 ;;
-    'serve') next='' flags='--port --host --tls-cert --tls-key --behind-proxy --trust-proxy --rate-limit --bill-every --allow-private-webhooks --log-requests' asks='' takes=0 ;;
+    'serve') next='' flags='--port --host --tls-cert --tls-key --behind-proxy --trust-proxy --rate-limit --bill-every --drain-seconds --allow-private-webhooks --log-requests' asks='' takes=0 ;;
     'api') next='' flags='--openapi --input' asks='' takes=0 ;;
     'commands') next='' flags='' asks='' takes=0 ;;
     'completion') next='' flags='' asks='' takes=0 ;;

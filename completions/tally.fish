@@ -730,6 +730,7 @@ complete -c tally -n "__tally_at 'serve'" -l behind-proxy
 complete -c tally -n "__tally_at 'serve'" -l trust-proxy
 complete -c tally -n "__tally_at 'serve'" -l rate-limit
 complete -c tally -n "__tally_at 'serve'" -l bill-every
+complete -c tally -n "__tally_at 'serve'" -l drain-seconds
 complete -c tally -n "__tally_at 'serve'" -l allow-private-webhooks
 complete -c tally -n "__tally_at 'serve'" -l log-requests
 complete -c tally -n "__tally_at 'api'" -l openapi

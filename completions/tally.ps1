@@ -137,7 +137,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'simulate compare' = @{ takes = 0; next = @(); flags = @('--catalog','--start-date','--grant','--customer','--from','--to','--chart','--ascii'); asks = @() }
     'simulate schema' = @{ takes = 0; next = @(); flags = @(); asks = @() }
     'demo' = @{ takes = 0; next = @(); flags = @('--events','--seed','--into'); asks = @() }
-    'serve' = @{ takes = 0; next = @(); flags = @('--port','--host','--tls-cert','--tls-key','--behind-proxy','--trust-proxy','--rate-limit','--bill-every','--allow-private-webhooks','--log-requests'); asks = @() }
+    'serve' = @{ takes = 0; next = @(); flags = @('--port','--host','--tls-cert','--tls-key','--behind-proxy','--trust-proxy','--rate-limit','--bill-every','--drain-seconds','--allow-private-webhooks','--log-requests'); asks = @() }
     'api' = @{ takes = 0; next = @(); flags = @('--openapi','--input'); asks = @() }
     'commands' = @{ takes = 0; next = @(); flags = @(); asks = @() }
     'completion' = @{ takes = 0; next = @(); flags = @(); asks = @() }

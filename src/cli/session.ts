@@ -56,6 +56,8 @@ export interface ServeOptions {
   readonly rateLimitPerMinute: number | undefined;
   /** Between two bill runs; 0 for none at all. */
   readonly billEverySeconds: number;
+  /** For how long, when it is to stop, it says that it is not ready and answers all the same. */
+  readonly noticeMilliseconds: number;
   /** Whether each answered request is told on standard error; failures of the service always are. */
   readonly isVerbose: boolean;
 }

@@ -1,6 +1,7 @@
 /** The service over HTTP: Fastify in front of an engine, with the limits of security 5. Loaded by `serve` alone. */
 
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 
 import fastify from 'fastify';
@@ -54,6 +55,11 @@ export interface ServerOptions {
   readonly log?: ((entry: RequestLog) => void) | undefined;
   /** What is counted; without it there is no `/metrics`. */
   readonly metrics?: Metrics | undefined;
+  /**
+   * For how long, when it is to stop, the service says that it is not ready and answers all the same, so that a balancer has
+   * looked before connections are refused. Default: not at all.
+   */
+  readonly noticeMilliseconds?: number | undefined;
   /** How long stopping waits for requests under way. Default: `limits.drainMilliseconds`. */
   readonly drainMilliseconds?: number | undefined;
   /** How long the headers of a request may take to arrive. Default: `limits.headersTimeoutMilliseconds`. */
@@ -63,7 +69,7 @@ export interface ServerOptions {
 export interface Server {
   /** Starts; throws UnavailableError when the address cannot be had. */
   listen(): Promise<{ readonly port: number; readonly url: string }>;
-  /** Takes no more requests, finishes the ones under way, and hangs up on those that take too long. */
+  /** Gives notice, then takes no more requests, finishes the ones under way, and hangs up on those that take too long. */
   close(): Promise<void>;
 }
 
@@ -74,7 +80,7 @@ export interface Server {
 export function createServer(options: ServerOptions): Server {
   const host = options.host === undefined || options.host === 'localhost' ? '127.0.0.1' : options.host;
   checkExposure({ ...options, host });
-  const state = { isClosing: false };
+  const state = { isLeaving: false, isClosing: false };
   const app = createApp(options);
   const sockets = options.socketsPerAddress ?? (isLoopback(host) ? undefined : limits.socketsPerAddress);
   if (sockets !== undefined) limitSockets(app.server, sockets, options);
@@ -94,6 +100,8 @@ export function createServer(options: ServerOptions): Server {
       };
     },
     async close() {
+      state.isLeaving = true;
+      if ((options.noticeMilliseconds ?? 0) > 0) await sleep(options.noticeMilliseconds);
       state.isClosing = true;
       const drained = app.close();
       const timer = setTimeout(
@@ -156,7 +164,7 @@ function secured({ cert, key }: { readonly cert: string; readonly key: string })
 interface Setup {
   readonly options: ServerOptions;
   readonly host: string;
-  readonly state: { readonly isClosing: boolean };
+  readonly state: { readonly isLeaving: boolean; readonly isClosing: boolean };
 }
 
 async function addEverything(app: FastifyInstance, { options, host, state }: Setup): Promise<void> {
@@ -216,7 +224,7 @@ async function addEverything(app: FastifyInstance, { options, host, state }: Set
     metrics: options.metrics,
     host,
     isBehindProxy: options.isBehindProxy === true || options.trustProxy !== undefined,
-    isClosing: () => state.isClosing,
+    isClosing: () => state.isLeaving,
     authenticate: async (request) => await authenticate({ request, engine: options.engine, rateLimits }),
   });
 }

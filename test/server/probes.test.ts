@@ -62,6 +62,24 @@ describe('readiness', () => {
   );
 });
 
+describe('notice of leaving', () => {
+  test('is given by readiness, while requests are answered; then connections are refused', async () => {
+    const { service } = await startWatched(createSampleEngine(), { noticeMilliseconds: 400 });
+    const began = performance.now();
+    const closed = service.close();
+    const ready = await service.send('/readyz', open);
+    expect([ready.status, JSON.parse(ready.text)]).toEqual([
+      503,
+      { status: 'notReady', reason: 'the service is closing' },
+    ]);
+    expect((await service.send('/v1/customers')).status).toBe(200);
+    expect((await service.send('/healthz', open)).status).toBe(200);
+    await closed;
+    expect(performance.now() - began).toBeGreaterThan(390);
+    await expect(service.send('/v1/customers')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+});
+
 describe('counters', () => {
   test('count requests by method, route and status, and never what a caller chose', async () => {
     const { service, read } = await startWatched();

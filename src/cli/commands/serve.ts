@@ -22,6 +22,7 @@ interface ServeFlags {
   readonly trustProxy?: string;
   readonly rateLimit?: string;
   readonly billEvery?: string;
+  readonly drainSeconds?: string;
   readonly logRequests?: true;
   readonly allowPrivateWebhooks?: true;
 }
@@ -48,6 +49,10 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
     .option(
       '--bill-every <seconds>',
       `seconds between bill runs (${limits.billEverySeconds} when not given, 0 for none at all)`,
+    )
+    .option(
+      '--drain-seconds <number>',
+      'seconds, when it is to stop, in which /readyz says no and requests are answered all the same (0 when not given)',
     )
     .option(...allowPrivateFlag)
     .option('--log-requests', 'a line of JSON on standard error for each request, not for failures alone')
@@ -79,6 +84,10 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
     flags.billEvery === undefined
       ? limits.billEverySeconds
       : wholeNumber('--bill-every', flags.billEvery, longestPauseSeconds);
+  const noticeMilliseconds =
+    flags.drainSeconds === undefined
+      ? 0
+      : wholeNumber('--drain-seconds', flags.drainSeconds, longestPauseSeconds) * 1000;
   const tls = await tlsOf(flags, session);
   const target = requireEmbedded(await session.target(), 'serve');
   const opened = await dependencies.openEngine(target);
@@ -96,6 +105,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
       trustProxy: flags.trustProxy,
       rateLimitPerMinute,
       billEverySeconds,
+      noticeMilliseconds,
       isVerbose,
     });
     const sender = await opened.openWebhookSender({
