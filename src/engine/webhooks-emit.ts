@@ -48,14 +48,15 @@ export async function emitEach(
   return emitted;
 }
 
-/** Asked once for a transaction and organization, since a new contract alone can draft 120 invoices. */
-const known = new WeakMap<EmitContext['tx'], Map<string, readonly WebhookEndpoint[]>>();
+/**
+ * Asked once for a call, since a new contract alone can draft 120 invoices; not for a transaction, which may be shared with a
+ * call that changes them.
+ */
+const known = new WeakMap<EmitContext, readonly WebhookEndpoint[]>();
 
-async function enabledEndpoints({ tx, orgId }: EmitContext): Promise<readonly WebhookEndpoint[]> {
-  const ofTransaction = known.get(tx) ?? new Map<string, readonly WebhookEndpoint[]>();
-  known.set(tx, ofTransaction);
-  const found = ofTransaction.get(orgId) ?? (await listWebhookEndpoints(tx, orgId));
-  ofTransaction.set(orgId, found);
+async function enabledEndpoints(context: EmitContext): Promise<readonly WebhookEndpoint[]> {
+  const found = known.get(context) ?? (await listWebhookEndpoints(context.tx, context.orgId));
+  known.set(context, found);
   return found.filter((endpoint) => endpoint.isEnabled);
 }
 

@@ -69,6 +69,27 @@ describe('the outbox', () => {
     expect((await world.call('webhooks.deliveries')).total).toBe(1);
   });
 
+  test('forgets an endpoint with the call that removes it, though other calls share the commit', async () => {
+    const contacts = [{ name: 'Ada', email: 'ada@acme.example', roles: ['primary'] }];
+    const create = async (name: string) => await world.call('customers.create', { body: { name, contacts } });
+    const removeNewest = async () => {
+      const [newest] = (await world.call('webhooks.list')).data;
+      return async () => await world.call('webhooks.remove', { params: { endpointId: newest?.id ?? '' } });
+    };
+    await listen(['customer.created']);
+    // With both rooms loaded the calls reach the database in their order.
+    await (
+      await removeNewest()
+    )();
+    await listen(['customer.created']);
+    const remove = await removeNewest();
+    const told = await eventsOf(async () => {
+      await create('first');
+      await Promise.all([create('before'), remove(), create('after')]);
+    });
+    expect(told.map(({ data }) => data['name'])).toEqual(['first', 'before']);
+  });
+
   test('an event that would be too large carries the id alone', async () => {
     await listen(['customer.created']);
     const create = async (name: string) => {
