@@ -12,7 +12,7 @@ import { usePostgres } from './support/postgres.ts';
 import { moveWorlds } from './support/world.ts';
 
 const postgres = await usePostgres();
-const repeats = /-properties|clock-books|bill-run-pages|usage-drop/;
+const repeats = /-properties|clock-books|bill-run-pages|usage-drop|known-ledgers/;
 const folder = join(import.meta.dirname, 'engine');
 
 const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts') && !repeats.test(name));

@@ -15,10 +15,13 @@ import { inTransaction } from '../../src/engine/transaction.ts';
 import { createMeterSql } from '../../src/store/meter-sql.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { usePostgres } from '../support/postgres.ts';
 import { balance, grant, subscribe } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
+
+const postgres = await usePostgres();
 
 let directory: string;
 let store: Store;
@@ -28,9 +31,8 @@ let there: World;
 let acme: Subscription;
 let grantId: string;
 
-beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-ledgers-'));
-  const database = join(directory, 'billing.db');
+/** A book of two processes, with a customer who has 1,000 cents. */
+async function open(database: string): Promise<void> {
   here = await createWorld({ database });
   store = await openStore(database);
   const engine = createEngine({ ...dependencies(), store });
@@ -38,12 +40,12 @@ beforeEach(async () => {
   there = { ...here, store, engine, billing, call: async (name, input) => (await billing.call(name, input)).body };
   acme = await subscribe(here);
   grantId = await grant(here, acme, { amountCents: 1000 });
+}
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tallybook-ledgers-'));
 });
-afterEach(async () => {
-  await here.close();
-  await there.engine.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 function dependencies() {
   return { now: here.clock.now, newId: randomUUIDv7, randomBytes, finalizationGraceHours: 0 };
@@ -58,7 +60,18 @@ async function leftIn(world: World): Promise<string> {
   return textOfNumber((await balance(world, acme)).balance.balanceCents);
 }
 
-describe('a ledger that is known', () => {
+const places = [
+  { engine: 'SQLite', placeOf: () => Promise.resolve(join(directory, 'billing.db')) },
+  ...(postgres === undefined ? [] : [{ engine: 'PostgreSQL', placeOf: () => postgres.create() }]),
+];
+
+describe.each(places)('a ledger that is known, on $engine,', ({ placeOf }) => {
+  beforeEach(async () => await open(await placeOf()));
+  afterEach(async () => {
+    await here.close();
+    await there.engine.close();
+  });
+
   test('is read again where another process has written behind it', async () => {
     await take(here, 100);
     await take(there, 200);
@@ -111,13 +124,13 @@ describe('a ledger that is known', () => {
     });
     for (const world of [here, there, here]) await expect(take(world, 1)).rejects.toThrow('is wrong');
   });
+});
 
-  test('is forgotten when others were used since, and there is no room for all', () => {
-    const ledgers = createKnownLedgers(3);
-    const ledger = (head: string) => ({ head, fold: foldWhole([]) });
-    for (const name of ['a', 'b', 'c']) ledgers.keep(name, ledger(name));
-    expect(ledgers.find('a')).toEqual(ledger('a'));
-    ledgers.keep('d', ledger('d'));
-    expect(['a', 'b', 'c', 'd'].filter((name) => ledgers.find(name) !== undefined)).toEqual(['a', 'c', 'd']);
-  });
+test('a ledger is forgotten when others were used since, and there is no room for all', () => {
+  const ledgers = createKnownLedgers(3);
+  const ledger = (head: string) => ({ head, fold: foldWhole([]) });
+  for (const name of ['a', 'b', 'c']) ledgers.keep(name, ledger(name));
+  expect(ledgers.find('a')).toEqual(ledger('a'));
+  ledgers.keep('d', ledger('d'));
+  expect(['a', 'b', 'c', 'd'].filter((name) => ledgers.find(name) !== undefined)).toEqual(['a', 'c', 'd']);
 });
