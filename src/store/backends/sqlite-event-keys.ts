@@ -26,7 +26,8 @@ export interface SqliteEventKeys {
   readonly absorb: () => void;
 }
 
-const piece = 1024;
+/** So that a piece lies in one page. */
+const piece = 256;
 /** So many runs of one level become one of the next. */
 const mergedRuns = 8;
 /** Runs of about a million keys stay as they are: a larger merge would hold up a write for a second. */
