@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -36,6 +37,10 @@ async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe('a new database', () => {
+  test.runIf(existsSync('/proc/self'))('is refused where no directory can be made', async () => {
+    await expect(openStore('/proc/none/billing.db')).rejects.toThrow('cannot be created (ENOENT)');
+  });
+
   test('is made together with its directory, for the owner alone', async () => {
     const deep = join(directory, 'deep', 'down', 'billing.db');
     const umask = process.umask(0);

@@ -3,7 +3,7 @@
  * What SQLite means by its statements is here and in the neighbouring sqlite-* files; nowhere else.
  */
 
-import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -257,7 +257,7 @@ function refuseOldSqlite(database: DatabaseSync): void {
 
 function createFile(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(path));
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if (isFile(path)) return;
@@ -267,6 +267,18 @@ function createFile(path: string): void {
       cause: error,
       hint: 'check the path, and that its directory is writable',
     });
+  }
+}
+
+/** With those above it. Node's own `recursive` never comes back where nothing can be made, as in /proc. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process was quicker.
+    if (!existsSync(path)) throw error;
   }
 }
 
