@@ -154,6 +154,8 @@ export const limits = {
   transactionPauseCapMilliseconds: 250,
   /** our choice: so many grants and reversals of ledgers a process keeps in mind; about 1 KiB each */
   knownLedgerGrants: 50_000,
+  /** our choice: after so many answers of an operation its schema is loaded, which reads long lists twice as quickly */
+  plainAnswers: 50,
   /** our choice: so many writes share one commit at most; what reads waits for that commit */
   writesPerCommit: 64,
   /** semantics 13: seconds between the attempts of a delivery, so that there are six of them; each may be 20 % off */

@@ -1,6 +1,7 @@
 /** The path of every call: scope, parse, transaction, handler, check of the answer. */
 
 import { BillingError, ConflictError, ForbiddenError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { once } from '../once.ts';
 import { loadOperation, loadOutline, roomOf } from '../operations/index.ts';
 import type { Answer, Caller, OperationName, RoomDeclarations, RoomName } from '../operations/index.ts';
@@ -121,8 +122,7 @@ async function followUp(dependencies: EngineParts, caller: Caller, result: Resul
   }
 }
 
-/** After so many answers the schema is worth loading: compiled, it reads the long lists of a server twice as quickly. */
-const plainAnswers = 50;
+/** Of each operation in this process. */
 const answers = new Map<OperationName, number>();
 
 async function toAnswer<N extends OperationName>(
@@ -133,7 +133,7 @@ async function toAnswer<N extends OperationName>(
   const { status = outline.status, body, followUp: _followUp, ...facts } = result;
   const count = (answers.get(name) ?? 0) + 1;
   answers.set(name, count);
-  const plain = count > plainAnswers ? refused : readPlainly(outline.response, body);
+  const plain = count > limits.plainAnswers ? refused : readPlainly(outline.response, body);
   return { status, body: (plain === refused ? await judged(name, body) : plain) as Answer<N>['body'], ...facts };
 }
 
