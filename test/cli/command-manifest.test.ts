@@ -34,7 +34,8 @@ test('every operation has exactly one command', () => {
 
 test.each(examples)('$line makes the call that the example declares', async ({ line, operation, input }) => {
   const shell = createShell();
-  const outcome = await shell.run(line.replace(/^tally /, ''));
+  // Who could not take it back is asked.
+  const outcome = await shell.run(`${line.replace(/^tally /, '')}${operation.destroys === true ? ' --yes' : ''}`);
   expect(outcome.stderr.replace(/^keep it.*\n/, '')).toBe('');
   // A grant without an external id gets one.
   const made = operation.name === 'credits.grant' ? { externalId: expect.any(String) } : {};

@@ -100,7 +100,9 @@ describe('streams', () => {
 
   test('a full disk is a failure', () => {
     const { stdout } = open();
-    expect(() => stdout.emit('error', Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))).toThrow('ENOSPC');
+    expect(() => stdout.emit('error', Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))).toThrow(
+      'the disk is full',
+    );
   });
 
   test('a concealed text never reaches standard error', () => {
