@@ -4,7 +4,11 @@ export default defineConfig({
   test: {
     // One worker a core: the default leaves one core idle, and half of the time here is waiting for other processes.
     maxWorkers: '100%',
-    globalSetup: ['test/support/postgres-setup.ts', 'test/support/clickhouse-setup.ts'],
+    globalSetup: [
+      'test/support/temporary-files.ts',
+      'test/support/postgres-setup.ts',
+      'test/support/clickhouse-setup.ts',
+    ],
     include: ['test/**/*.test.ts'],
     // Real databases and child processes: a cold machine with two cores needs more than the default five seconds.
     testTimeout: 30_000,
