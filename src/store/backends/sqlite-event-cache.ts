@@ -26,6 +26,8 @@ export interface ReadingCache {
 
 /** Events in the segments that are held, some 100 bytes each once their columns are unpacked. */
 const heldEvents = 400_000;
+/** A segment without any event takes as much memory as so many events. */
+const eventsOfBareSegment = 40;
 const heldTotals = 4_096;
 
 export function createReadingCache(connection: SqliteConnection): ReadingCache {
@@ -54,13 +56,13 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
       const known = segments.get(key);
       if (known !== undefined) return known;
       const segment = loadSegment(connection, id);
-      if (!isCommitted() || segment.rowCount > heldEvents) return segment;
+      if (!isCommitted() || weightOf(segment) > heldEvents) return segment;
       segments.set(key, segment);
-      eventCount += segment.rowCount;
-      for (const [oldest, { rowCount }] of segments) {
+      eventCount += weightOf(segment);
+      for (const [oldest, held] of segments) {
         if (eventCount <= heldEvents) break;
         segments.delete(oldest);
-        eventCount -= rowCount;
+        eventCount -= weightOf(held);
       }
       return segment;
     },
@@ -92,6 +94,10 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
       latest = undefined;
     },
   };
+}
+
+function weightOf({ rowCount }: Segment): number {
+  return rowCount + eventsOfBareSegment;
 }
 
 function loadSegment(connection: SqliteConnection, id: number): Segment {
