@@ -41,6 +41,12 @@ describe('a new database', () => {
     await expect(openStore('/proc/none/billing.db')).rejects.toThrow('cannot be created (ENOENT)');
   });
 
+  test.each([{ readOnly: false }, { readOnly: true }])('is no directory, opened with %o', async (options) => {
+    const opening = openStore(directory, options);
+    await expect(opening).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(opening).rejects.toThrow(`the database ${directory} cannot be used: it is a directory`);
+  });
+
   test('is made together with its directory, for the owner alone', async () => {
     const deep = join(directory, 'deep', 'down', 'billing.db');
     const umask = process.umask(0);

@@ -69,6 +69,7 @@ const inMemory = ':memory:';
 export async function openConnection(location: string, options: StoreOptions): Promise<SqliteConnection> {
   const path = location === inMemory ? location : resolve(location);
   const busyMilliseconds = options.busyTimeoutMilliseconds ?? limits.busyTimeoutMilliseconds;
+  if (path !== inMemory) refuseWhatIsNoFile(path);
   if (!options.readOnly && path !== inMemory) createFile(path);
 
   const statements = new Map<string, StatementSync>();
@@ -255,6 +256,19 @@ function refuseOldSqlite(database: DatabaseSync): void {
   });
 }
 
+/** SQLite would call a directory a failure of the disk. */
+function refuseWhatIsNoFile(path: string): void {
+  if (!existsSync(path)) return;
+  const found = statSync(path);
+  if (found.isFile()) return;
+  throw new UnavailableError(
+    `the database ${path} cannot be used: it is ${found.isDirectory() ? 'a directory' : 'no file'}`,
+    {
+      hint: 'name a file, which is made where there is none',
+    },
+  );
+}
+
 function createFile(path: string): void {
   try {
     makeDirectory(dirname(path));
@@ -262,8 +276,7 @@ function createFile(path: string): void {
   } catch (error) {
     if (isFile(path)) return;
     const { code } = error as NodeJS.ErrnoException;
-    const reason = code === 'EEXIST' ? 'something that is no file stands there' : code;
-    throw new UnavailableError(`the database ${path} cannot be created (${reason})`, {
+    throw new UnavailableError(`the database ${path} cannot be created (${code})`, {
       cause: error,
       hint: 'check the path, and that its directory is writable',
     });
