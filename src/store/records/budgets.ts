@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { Database, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import { padded } from './padded.ts';
+import { askedInParts } from './padded.ts';
 import { instantText, oneRow } from './row-values.ts';
 
 export interface Budget {
@@ -64,17 +64,18 @@ export async function listArmedBudgets(
   orgId: string,
   contractIds: readonly string[],
 ): Promise<readonly Budget[]> {
-  if (contractIds.length === 0) return [];
-  const rows = await tx
-    .selectFrom('budgets')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('isExhausted', '=', 0n)
-    .where((row) => row.or([row('maxCredits', 'is not', null), row('maxCreditsCents', 'is not', null)]))
-    .where('contractId', 'in', padded(contractIds))
-    .orderBy('contractId')
-    .orderBy('position')
-    .execute();
+  const rows = await askedInParts(contractIds, (part) =>
+    tx
+      .selectFrom('budgets')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('isExhausted', '=', 0n)
+      .where((row) => row.or([row('maxCredits', 'is not', null), row('maxCreditsCents', 'is not', null)]))
+      .where('contractId', 'in', part)
+      .orderBy('contractId')
+      .orderBy('position')
+      .execute(),
+  );
   return rows.map(toBudget);
 }
 

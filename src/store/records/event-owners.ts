@@ -1,7 +1,7 @@
 /** What a batch of events has to know of its customers, asked once for all of them. */
 
 import type { Transaction } from '../database.ts';
-import { padded } from './padded.ts';
+import { askedInParts, padded } from './padded.ts';
 import { optionalDate } from './row-values.ts';
 
 /** A contract as far as it takes events. */
@@ -83,15 +83,16 @@ export async function listFinalizedPeriods(
   orgId: string,
   contractIds: readonly string[],
 ): Promise<readonly FinalizedPeriod[]> {
-  if (contractIds.length === 0) return [];
-  const rows = await tx
-    .selectFrom('invoices')
-    .select(['contractId', 'periodIndex'])
-    .where('orgId', '=', orgId)
-    .where('contractId', 'in', padded(contractIds))
-    .where('finalizedAt', 'is not', null)
-    .orderBy('contractId')
-    .orderBy('periodIndex')
-    .execute();
+  const rows = await askedInParts(contractIds, (part) =>
+    tx
+      .selectFrom('invoices')
+      .select(['contractId', 'periodIndex'])
+      .where('orgId', '=', orgId)
+      .where('contractId', 'in', part)
+      .where('finalizedAt', 'is not', null)
+      .orderBy('contractId')
+      .orderBy('periodIndex')
+      .execute(),
+  );
   return rows.map((row) => ({ ...row, periodIndex: Number(row.periodIndex) }));
 }

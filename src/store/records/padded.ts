@@ -5,3 +5,18 @@ export function padded(values: readonly string[]): string[] {
   const length = 2 ** Math.ceil(Math.log2(values.length));
   return Array.from({ length }, (_value, index) => values[Math.min(index, values.length - 1)] ?? '');
 }
+
+/** Every engine takes as many values in one statement, and others beside them. */
+const mostInStatement = 8_192;
+
+/** What `ask` gives for a list of any length, asked of parts of it that a statement can carry, in their order. */
+export async function askedInParts<Row>(
+  values: readonly string[],
+  ask: (part: string[]) => Promise<readonly Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let first = 0; first < values.length; first += mostInStatement) {
+    for (const row of await ask(padded(values.slice(first, first + mostInStatement)))) rows.push(row);
+  }
+  return rows;
+}
