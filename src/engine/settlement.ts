@@ -59,7 +59,7 @@ export async function settle(
     for (const draw of drawsByGrant.get(grant.grantId) ?? []) await drawDown(writer, draw, describe(draw));
     if (hasExpired(grant, context.now)) await expireRest(writer, grant.grantId);
   }
-  await lapseLeftovers(writer, contract, billing.invoices);
+  if (isBilledOut(contract, billing.invoices)) await lapseLeftovers(writer);
   await writer.finish();
   return { billing, written: writer.written };
 }
@@ -111,7 +111,7 @@ export async function closeWallet(
 ): Promise<void> {
   if (!isBilledOut(contract, invoices)) return;
   const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id));
-  await lapseLeftovers(writer, contract, invoices);
+  await lapseLeftovers(writer);
   await writer.finish();
 }
 
@@ -167,8 +167,7 @@ async function drawDown(writer: LedgerWriter, draw: Draw, description: string): 
   });
 }
 
-async function lapseLeftovers(writer: LedgerWriter, contract: Contract, invoices: readonly Invoice[]): Promise<void> {
-  if (!isBilledOut(contract, invoices)) return;
+async function lapseLeftovers(writer: LedgerWriter): Promise<void> {
   for (const { grant } of writer.fold.grants.values()) {
     if (grant.expiresAt === undefined) await expireRest(writer, grant.id);
   }
