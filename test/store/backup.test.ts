@@ -21,7 +21,7 @@ import { schemaVersion } from '../../src/store/migrations/migration.ts';
 import { noHash } from '../../src/store/records/hash-chain.ts';
 import { insertLedgerEntry } from '../../src/store/records/ledger.ts';
 import { readLedgerHead } from '../../src/store/records/seals.ts';
-import { at } from './rows.ts';
+import { at, newGrant } from './rows.ts';
 import {
   addCustomer,
   customers,
@@ -53,28 +53,7 @@ function readManifest(): BackupManifest {
 describe('a backup', () => {
   test('says what it holds, and has the seal of every ledger', async () => {
     const store = await openFilled();
-    await store.write((tx) =>
-      insertLedgerEntry(tx, 'org-a', {
-        head: noHash,
-        entry: {
-          id: 'g1',
-          contractId: 'contract',
-          type: 'grant',
-          amountCents: 100n,
-          creditMicros: 0n,
-          creditRateCents: 0n,
-          purchaseRateCents: 0n,
-          currency: 'USD',
-          description: 'Sorry',
-          sourceType: 'promotional',
-          isPromotional: true,
-          appliedCents: 0n,
-          balanceAfterCents: 100n,
-          creditBalanceAfterMicros: 0n,
-          createdAt: Temporal.Instant.from(at),
-        },
-      }),
-    );
+    await store.write((tx) => insertLedgerEntry(tx, 'org-a', { head: noHash, entry: newGrant }));
     const manifest = await back();
     expect(manifest).toMatchObject({
       manifestVersion: 1,

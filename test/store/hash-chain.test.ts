@@ -6,29 +6,15 @@ import { findLedgerHead, insertLedgerEntry } from '../../src/store/records/ledge
 import type { NewLedgerEntry } from '../../src/store/records/ledger.ts';
 import type { FrozenLine } from '../../src/store/records/invoices.ts';
 import { findInvoice, freezeInvoice, updateInvoice } from '../../src/store/records/invoices.ts';
-import { at, contractRow, entryRow, invoiceRow } from './rows.ts';
+import { at, contractRow, entryRow, invoiceRow, newGrant } from './rows.ts';
 import { open, openFilled, useTestFile, withSqlite } from './test-file.ts';
 
 useTestFile();
 
 const grant: NewLedgerEntry = {
-  id: 'g1',
-  contractId: 'contract',
-  type: 'grant',
-  amountCents: 100n,
-  creditMicros: 0n,
-  creditRateCents: 0n,
-  purchaseRateCents: 0n,
-  currency: 'USD',
-  description: 'Sorry',
-  sourceType: 'promotional',
+  ...newGrant,
   expiresAt: Temporal.Instant.from('2026-12-31T00:00:00Z'),
-  isPromotional: true,
   specifiers: { meterIds: ['m'] },
-  appliedCents: 0n,
-  balanceAfterCents: 100n,
-  creditBalanceAfterMicros: 0n,
-  createdAt: Temporal.Instant.from(at),
 };
 
 describe('the seals of a ledger', () => {

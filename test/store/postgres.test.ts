@@ -1,6 +1,7 @@
 import { openStore } from '../../src/store/open.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { describeDatabase } from './database-suite.ts';
+import { describeLongLists } from './long-lists-suite.ts';
 import { describeEventAggregation } from './event-aggregation-suite.ts';
 import { describeEventStore } from './event-store-suite.ts';
 
@@ -13,6 +14,7 @@ if (postgres !== undefined) {
     return await openStore(url);
   };
   describeDatabase('PostgreSQL', open);
+  describeLongLists('PostgreSQL', open);
   describeEventStore('PostgreSQL', open);
   describeEventAggregation('PostgreSQL', open, { runs: 20 });
 }

@@ -4,6 +4,7 @@ import type { Insertable } from 'kysely';
 
 import type { ContractsTable, InvoicesTable, LedgerEntriesTable, Transaction } from '../../src/store/database.ts';
 import type { NewEvent } from '../../src/store/event-store.ts';
+import type { NewLedgerEntry } from '../../src/store/records/ledger.ts';
 
 export const at = '2026-01-01T00:00:00.000Z';
 
@@ -98,6 +99,25 @@ export function entryRow(
     ...changes,
   };
 }
+
+/** A grant of `contract`, as it is written. */
+export const newGrant: NewLedgerEntry = {
+  id: 'g1',
+  contractId: 'contract',
+  type: 'grant',
+  amountCents: 100n,
+  creditMicros: 0n,
+  creditRateCents: 0n,
+  purchaseRateCents: 0n,
+  currency: 'USD',
+  description: 'Sorry',
+  sourceType: 'promotional',
+  isPromotional: true,
+  appliedCents: 0n,
+  balanceAfterCents: 100n,
+  creditBalanceAfterMicros: 0n,
+  createdAt: Temporal.Instant.from(at),
+};
 
 /** Organizations org-a and org-b, each with a customer, a plan and a contract of the same ids. */
 export async function insertTwoOrganizations(tx: Transaction): Promise<void> {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { describeDatabase } from './database-suite.ts';
+import { describeLongLists } from './long-lists-suite.ts';
 import { describeEventAggregation } from './event-aggregation-suite.ts';
 import { describeEventStore } from './event-store-suite.ts';
 
@@ -21,6 +22,8 @@ const openFile = () => openStore(join(directory, `${(files += 1)}.db`));
 const openMemory = () => openStore(':memory:');
 
 describeDatabase('SQLite in a file', openFile);
+
+describeLongLists('SQLite in a file', openFile);
 describeDatabase('SQLite in memory', openMemory);
 describeEventStore('SQLite in a file', openFile);
 describeEventStore('SQLite in memory', openMemory);
