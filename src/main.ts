@@ -220,7 +220,6 @@ async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId })
     import('./store/meter-sql.ts'),
     import('./limits.ts'),
   ]);
-  if (target.isDefault) makeDataDirectory(target.database);
   const store = await openStore(target.database, { events: target.events });
   const { finalizationGraceHours } = limits;
   const meterSql = createMeterSql({ ownWords: [meterSqlWord] });
@@ -249,14 +248,6 @@ async function checkWebhookUrl(url: string, { allowPrivate }: { readonly allowPr
 async function resolveHost(hostname: string) {
   const { lookup } = await import('node:dns/promises');
   return await lookup(hostname, { all: true });
-}
-
-/** Only the user may look into the directory that tally itself chose (security 5, SEC-42). */
-function makeDataDirectory(database: string): void {
-  // Waiting is cheaper here than what does not wait: its module costs more than the call.
-  const { mkdirSync } = process.getBuiltinModule('node:fs');
-  const { dirname } = process.getBuiltinModule('node:path');
-  mkdirSync(dirname(database), { recursive: true, mode: 0o700 });
 }
 
 /** Whether this is the program as one self-contained file (tools/build-binary.ts). */

@@ -26,7 +26,16 @@ const arrows: Record<string, { readonly all: readonly string[]; readonly types?:
 };
 
 /** Files that every layer may import, and that import only each other. */
-const rootFiles = new Set(['assert', 'digest', 'errors', 'limits', 'exact-json', 'database-url', 'once']);
+const rootFiles = new Set([
+  'assert',
+  'digest',
+  'errors',
+  'limits',
+  'exact-json',
+  'database-url',
+  'once',
+  'make-directory',
+]);
 
 /** Libraries, each in the layers it was chosen for. Type-only packages and Node's own modules are free but for these. */
 const libraryHomes: Record<string, readonly string[]> = {

@@ -103,6 +103,25 @@ describe('the surroundings are wrong, and nothing is lost', () => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
+  test.concurrent('a directory that cannot be made, where a file stands in its way: said in words', async () => {
+    const blocked = join(home, 'file');
+    writeFileSync(blocked, '');
+    const path = copy('restored');
+    const backup = join(home, 'restored', 'backup.db');
+    expect(await run(['backup', backup], path)).toMatchObject({ code: 0 });
+    const environment = { TALLY_DATABASE: path, NODE_DISABLE_COMPILE_CACHE: '1' };
+    const outcomes = [
+      await run(['demo', '--into', join(blocked, 'demo')], path),
+      await run(['restore', backup, '--to', join(blocked, 'new', 'billing.db')], path),
+      await run(createWords, path, { home: join(blocked, 'home'), environment }),
+    ];
+    expect(outcomes.map(({ code, stderr }) => [code, stderr.split(home)[0], /\(ENOTDIR\)/.test(stderr)])).toEqual([
+      [2, 'tally: ', true],
+      [9, 'tally: nothing can be written to ', true],
+      [2, 'tally: the directory ', true],
+    ]);
+  });
+
   test.concurrent('a directory in place of the file: exit code 9', async () => {
     const outcome = await run(createWords, home);
     expect(outcome).toMatchObject({ code: 9, stdout: '' });

@@ -10,7 +10,6 @@ import {
   constants,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   rmSync,
@@ -20,6 +19,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { BillingError } from '../errors.ts';
+import { makeDirectory } from '../make-directory.ts';
 
 /** The facts about this machine that decide what a file mode means. */
 export interface Machine {
@@ -127,8 +127,11 @@ export async function changePrivateFile(
 
 /** A directory that only its owner may enter; an existing one keeps its mode, which reading then judges. */
 export function makePrivateDirectory(path: string, machine: Machine): void {
-  const made = mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (made !== undefined && machine.platform !== 'win32') chmodSync(path, 0o700);
+  try {
+    if (makeDirectory(path) && machine.platform !== 'win32') chmodSync(path, 0o700);
+  } catch (error) {
+    throw refusal(`the directory ${path} cannot be made (${(error as NodeJS.ErrnoException).code})`);
+  }
 }
 
 const lockPauseMilliseconds = 20;

@@ -15,8 +15,6 @@ export interface EmbeddedTarget {
   readonly database: string;
   /** The database in which its usage events live, where that is another one. */
   readonly events: string | undefined;
-  /** The database in the user's data directory, which is made on first use. */
-  readonly isDefault: boolean;
   /** By name or id. */
   readonly organization: string | undefined;
   readonly sources: Sources;
@@ -124,7 +122,6 @@ function embedded(
     profile: choice.kind === 'profile' ? choice.name : undefined,
     database,
     events,
-    isDefault: database === join(options.dataDirectory, 'tallybook.db'),
     organization,
     sources: { ...sources, organization: source, ...(events === undefined ? {} : { events: eventsSource }) },
   };

@@ -10,7 +10,6 @@ import {
   copyFileSync,
   createReadStream,
   fsyncSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -22,6 +21,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 
 import { BillingError, ConflictError, NotFoundError, UnavailableError } from '../errors.ts';
+import { makeDirectory } from '../make-directory.ts';
 import type { BackupManifest } from '../operations/backup-manifest.ts';
 import { isPostgresUrl, pathOf } from './open.ts';
 
@@ -97,7 +97,11 @@ export async function restore({ from, to }: { readonly from: string; readonly to
   const target = resolve(pathOf(to));
   for (const path of [target, `${target}-wal`]) refuseExisting(path, { allowsEmpty: true });
   const { readCopy } = await import('./backends/sqlite-backup.ts');
-  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  try {
+    makeDirectory(dirname(target));
+  } catch (error) {
+    throw unwritable(dirname(target), error);
+  }
   return await inPrivateDirectory(dirname(target), async (directory) => {
     const copy = join(directory, basename(target));
     copyFileSync(source, copy);
@@ -186,17 +190,20 @@ async function inPrivateDirectory<T>(parent: string, work: (directory: string) =
   try {
     directory = mkdtempSync(join(parent, '.tally-'));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UnavailableError(`nothing can be written to ${parent} (${code})`, {
-      cause: error,
-      hint: 'check that the directory exists and is writable',
-    });
+    throw unwritable(parent, error);
   }
   try {
     return await work(directory);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+function unwritable(directory: string, cause: unknown): UnavailableError {
+  return new UnavailableError(`nothing can be written to ${directory} (${(cause as NodeJS.ErrnoException).code})`, {
+    cause,
+    hint: 'check that the directory exists and is writable',
+  });
 }
 
 /** Onto the disk, and under its own name, which is taken first so that nobody else's file is replaced. */

@@ -1,10 +1,11 @@
 /** `tally demo`: the main job on a database of its own, each command shown before its output. */
 
-import { createReadStream, existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 import { BillingError } from '../../errors.ts';
+import { makeDirectory } from '../../make-directory.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import { exampleIds } from '../../operations/example-ids.ts';
 import { shellWord } from '../example-line.ts';
@@ -87,7 +88,11 @@ async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promi
 function directoryFor(into: string | undefined): string {
   if (into === undefined) return mkdtempSync(join(tmpdir(), 'tallybook-demo-'));
   const directory = resolve(into);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  try {
+    makeDirectory(directory);
+  } catch (cause) {
+    throw new BillingError('usage', `${into} cannot be made (${(cause as NodeJS.ErrnoException).code})`, { cause });
+  }
   if (readdirSync(directory).length === 0) return directory;
   throw new BillingError('refused', `${into} is not empty: nothing was written`, { hint: 'name a new directory' });
 }

@@ -47,7 +47,7 @@ export async function readSource(target: EmbeddedTarget, wanted: Wanted, session
   try {
     const copy = join(directory, 'copy.db');
     await maintenance.backUp({ from: target.database, to: copy });
-    return await readDatabase({ ...target, database: copy, isDefault: false }, wanted, dependencies);
+    return await readDatabase({ ...target, database: copy }, wanted, dependencies);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -23,7 +23,6 @@ export async function openThrowAway(
     profile: undefined,
     database: ':memory:',
     events: undefined,
-    isDefault: false,
     organization: undefined,
     sources: {},
   } as const;

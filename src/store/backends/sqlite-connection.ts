@@ -3,7 +3,7 @@
  * What SQLite means by its statements is here and in the neighbouring sqlite-* files; nowhere else.
  */
 
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url';
 
 import { BillingError, UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import { makeDirectory } from '../../make-directory.ts';
 import type { StoreOptions } from '../store.ts';
 import { isBusy, isInputOutputFailure, isNotWritable, lockedError, readOnlyError } from './sqlite-errors.ts';
 
@@ -280,18 +281,6 @@ function createFile(path: string): void {
       cause: error,
       hint: 'check the path, and that its directory is writable',
     });
-  }
-}
-
-/** With those above it. Node's own `recursive` never comes back where nothing can be made, as in /proc. */
-function makeDirectory(path: string): void {
-  if (existsSync(path)) return;
-  if (dirname(path) !== path) makeDirectory(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another process was quicker.
-    if (!existsSync(path)) throw error;
   }
 }
 
