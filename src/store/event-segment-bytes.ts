@@ -209,9 +209,14 @@ class StoredDecimals implements DecimalColumn {
 }
 
 function unpacked(bytes: Uint8Array, { start, rowCount, layout: [lowest, width] }: Place): Float64Array {
-  if (width === 0) return new Float64Array(rowCount).fill(lowest);
-  const stored = new arrays[width as 1 | 2 | 4 | 8](bytes.slice(start, start + width * rowCount).buffer);
-  const values = new Float64Array(stored);
-  if (lowest !== 0) for (let row = 0; row < rowCount; row += 1) values[row] = (values[row] ?? 0) + lowest;
+  const values = new Float64Array(rowCount);
+  if (width === 0) return values.fill(lowest);
+  // Most columns are this narrow, and short: views of them would cost more than their values.
+  if (width === 1) {
+    for (let row = 0; row < rowCount; row += 1) values[row] = lowest + (bytes[start + row] ?? 0);
+    return values;
+  }
+  const stored = new arrays[width as 2 | 4 | 8](bytes.slice(start, start + width * rowCount).buffer);
+  for (let row = 0; row < rowCount; row += 1) values[row] = lowest + (stored[row] ?? 0);
   return values;
 }

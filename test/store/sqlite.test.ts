@@ -35,6 +35,9 @@ const eventUpkeep = { longestTail: 3, leastKept: 1 };
 const openBusy = () => openStore(':memory:', { eventUpkeep });
 describeEventStore('SQLite with tiny segments', openBusy);
 describeEventAggregation('SQLite with tiny segments', openBusy, { tidy: expectUpkeep, runs: 60 });
+// Never enough of a day for totals: segments of several days are read as one.
+const openSparse = () => openStore(':memory:', { eventUpkeep: { ...eventUpkeep, leastKept: 1_000 } });
+describeEventAggregation('SQLite with small segments', openSparse, { tidy: expectUpkeep, runs: 60 });
 describeEventAggregation('SQLite rebuilt at every step', openMemory, {
   tidy: (store) => store.write(async (tx) => await store.events.upkeep?.rebuild(tx)),
 });

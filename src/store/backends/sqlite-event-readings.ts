@@ -12,6 +12,8 @@ import {
   millisecondsPerDay,
   type SegmentQuery,
 } from '../event-segment-fold.ts';
+import { decodeSegment } from '../event-segment-bytes.ts';
+import { joinableKey, joinSegments } from '../event-segment-join.ts';
 import type { Segment } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -27,17 +29,26 @@ import {
 } from './sqlite-event-segments.ts';
 import { computeTotals, type FoundTotals, textOfRules, type Totals } from './sqlite-event-totals.ts';
 
-type HeaderRow = readonly [id: number, day: number, revision: number, rowCount: number];
+type HeaderRow = readonly [id: number, day: number, revision: number, rowCount: number, small: Uint8Array | null];
 type TailRow = readonly [timestampEpochMs: number, contractSeq: number | null, nameId: number, propertiesJson: string];
 
 /** What there is of a customer in the days that are asked for, whatever is counted. */
 interface Owned {
   readonly contractSeq: number;
   readonly nameOf: (nameId: number) => string;
-  /** Of segments, by day. */
+  /** Of segments that are read each for itself, by day. */
   readonly headers: readonly HeaderRow[];
+  /** All others, which are small and lie in one interval each. */
+  readonly joined: readonly JoinedSegment[];
   /** By time. */
   readonly tail: readonly TailRow[];
+}
+
+interface JoinedSegment {
+  readonly interval: number;
+  /** The beginning of its first day. */
+  readonly start: number;
+  readonly segment: Segment;
 }
 
 interface Reading {
@@ -63,10 +74,8 @@ export function readSegments(
 ): { readonly readings: EventReadings; readonly found: readonly FoundTotals[] } {
   const { orgId, rules, dimensions, boundsEpochMs } = request;
   const intervals = boundsEpochMs.slice(1);
-  const [from = 0] = boundsEpochMs;
-  const to = boundsEpochMs.at(-1) ?? from;
-  const subject = JSON.stringify([orgId, request.customerId, request.contract?.contractId ?? null, from, to]);
-  const owned = cache.latest(subject, () => readOwned(connection, request, { from, to }));
+  const subject = JSON.stringify([orgId, request.customerId, request.contract?.contractId ?? null, boundsEpochMs]);
+  const owned = cache.latest(subject, () => readOwned(connection, request, leastKept));
   if (owned === undefined || intervals.length === 0) return { readings: intervals.map(() => []), found: [] };
   const reading: Reading = {
     connection,
@@ -84,6 +93,9 @@ export function readSegments(
     cache,
   };
   readDays(reading, owned.headers);
+  for (const { segment, start, interval } of owned.joined) {
+    if (hasWantedName(segment, reading.query)) foldRows(reading, segment, { start, from: 0, to: Infinity, interval });
+  }
   readTail(reading, owned.tail);
   const readings = intervals.map((_, index) => {
     const columns = readingsOfCells(reading.cells[index] ?? new Map(), rules, dimensions);
@@ -95,14 +107,16 @@ export function readSegments(
 
 function readOwned(
   connection: SqliteConnection,
-  { orgId, customerId, contract }: EventAggregation,
-  { from, to }: { readonly from: number; readonly to: number },
+  { orgId, customerId, contract, boundsEpochMs }: EventAggregation,
+  leastKept: number,
 ): Owned | undefined {
   const customerSeq = findCustomerSeq(connection, orgId, customerId);
   if (customerSeq === undefined) return undefined;
-  const headers = plainRows(
+  const [from = 0] = boundsEpochMs;
+  const to = boundsEpochMs.at(-1) ?? from;
+  const segments = plainRows(
     connection,
-    `SELECT "id", "day", "revision", "rowCount" FROM "eventSegments"
+    `SELECT "id", "day", "revision", "rowCount", CASE WHEN "rowCount" < ? THEN "data" END FROM "eventSegments"
      WHERE "customerSeq" = ? AND "day" BETWEEN ? AND ? ORDER BY "day", "part"`,
   );
   const tail = plainRows(
@@ -114,12 +128,45 @@ function readOwned(
       AND "event"."isLate" = 0
     ORDER BY "tail"."timestampEpochMs"`,
   );
+  const rows = segments.all(leastKept, customerSeq, dayOf(from), dayOf(to - 1)) as unknown as readonly HeaderRow[];
   return {
     contractSeq: (contract && findContractSeq(connection, orgId, contract.contractId)) ?? -1,
     nameOf: nameReader(connection),
-    headers: headers.all(customerSeq, dayOf(from), dayOf(to - 1)) as unknown as readonly HeaderRow[],
+    ...joinedWithinIntervals(rows, boundsEpochMs),
     tail: tail.all(customerSeq, from, to) as unknown as readonly TailRow[],
   };
+}
+
+/** Joins the small segments of each interval; those that a bound cuts stay by themselves. */
+function joinedWithinIntervals(
+  rows: readonly HeaderRow[],
+  boundsEpochMs: readonly number[],
+): Pick<Owned, 'headers' | 'joined'> {
+  const headers: HeaderRow[] = [];
+  const parts: (JoinedSegment & { readonly key: string })[] = [];
+  let interval = 0;
+  for (const row of rows) {
+    const [, day, , , small] = row;
+    const start = day * millisecondsPerDay;
+    while ((boundsEpochMs[interval + 1] ?? Infinity) <= start) interval += 1;
+    const isWhole = isWithinInterval(boundsEpochMs, interval, start);
+    if (small === null || !isWhole) headers.push(row);
+    else {
+      const segment = decodeSegment(small);
+      parts.push({ interval, start, segment, key: `${interval} ${joinableKey(segment)}` });
+    }
+  }
+  const joined = [...Map.groupBy(parts, ({ key }) => key).values()].map((group): JoinedSegment => {
+    const [{ interval: own, start } = { interval: 0, start: 0 }] = group;
+    const segment = joinSegments(group.map((part) => ({ segment: part.segment, offset: part.start - start })));
+    return { interval: own, start, segment };
+  });
+  return { headers, joined };
+}
+
+function isWithinInterval(boundsEpochMs: readonly number[], interval: number, start: number): boolean {
+  const end = start + millisecondsPerDay;
+  return (boundsEpochMs[interval] ?? Infinity) <= start && end <= (boundsEpochMs[interval + 1] ?? -Infinity);
 }
 
 function readDays(reading: Reading, headers: readonly HeaderRow[]): void {
@@ -146,7 +193,7 @@ function readSegment(
   const { boundsEpochMs } = reading.request;
   const start = header[1] * millisecondsPerDay;
   const end = start + millisecondsPerDay;
-  const isWhole = (boundsEpochMs[interval] ?? Infinity) <= start && end <= (boundsEpochMs[interval + 1] ?? -Infinity);
+  const isWhole = isWithinInterval(boundsEpochMs, interval, start);
   const share = unassignedShare(reading.attribution, { fromEpochMs: start, toEpochMs: end });
   if (isWhole && reading.request.isStanding && share !== 'part') {
     const totals = totalsOf(reading, header, ruleId);
