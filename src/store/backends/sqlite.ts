@@ -25,6 +25,7 @@ import { runDirectly } from '../prepared.ts';
 import type { Store, StoreOptions, WriteOptions } from '../store.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createPending } from './pending.ts';
+import { createSharedReading } from './shared-reading.ts';
 import { type SqliteConnection, openConnection, waitForLock } from './sqlite-connection.ts';
 import { meaningOf } from './sqlite-errors.ts';
 import { createSqliteEventStore } from './sqlite-events.ts';
@@ -93,10 +94,12 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     }
   }
 
+  const isSpoilt = (): boolean => !connection.isTransaction || connection.isBroken;
+
   // One connection has one turn, whoever writes.
   const shareCommit = createGroupCommit({
     transact: async (_turn, work) => await transact('read write', work),
-    isSpoilt: () => !connection.isTransaction || connection.isBroken,
+    isSpoilt,
   });
 
   async function write<T>(change: (tx: Transaction) => Promise<T>, writeOptions?: WriteOptions): Promise<T> {
@@ -118,11 +121,13 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   const events = createSqliteEventStore(connection, options.eventUpkeep);
 
   /** What a reader found out is kept behind its back, where nobody else writes just then. */
-  async function read<T>(query: (tx: Transaction) => Promise<T>): Promise<T> {
-    const answer = await transact('read only', query);
-    if (events.hasFoundTotals()) void queued(keepTotals);
-    return answer;
-  }
+  const read = createSharedReading({
+    async transact(work) {
+      await transact('read only', work);
+      if (events.hasFoundTotals()) void queued(keepTotals);
+    },
+    isSpoilt,
+  });
 
   async function keepTotals(): Promise<void> {
     try {
