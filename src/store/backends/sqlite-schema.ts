@@ -2,7 +2,7 @@
 
 import { BillingError, UnavailableError } from '../../errors.ts';
 import { applicationIds } from '../application-id.ts';
-import { schemaVersion } from '../migrations/migration.ts';
+import { type Migration, schemaVersion } from '../migrations/migration.ts';
 import { type SqliteConnection, pragma } from './sqlite-connection.ts';
 import { foreignFileError, mirrorFileError } from './sqlite-errors.ts';
 
@@ -61,19 +61,28 @@ async function migrate(connection: SqliteConnection): Promise<void> {
     });
   }
   const { migrations } = await import('../migrations/index.ts');
-  for (const { version, statements, fill } of migrations) {
-    const found = await connection.begin('write');
+  for (const migration of migrations) {
+    if (migration.rebuildsTables) connection.execute('PRAGMA foreign_keys = OFF');
     try {
-      if (found < BigInt(version)) {
-        for (const statement of statements) connection.execute(statement);
-        fill?.(connection);
-        connection.execute(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}`);
-      }
-      connection.commit();
-    } catch (error) {
-      connection.rollback();
-      throw error;
+      await migrateBy(connection, migration);
+    } finally {
+      if (migration.rebuildsTables) connection.execute('PRAGMA foreign_keys = ON');
     }
+  }
+}
+
+async function migrateBy(connection: SqliteConnection, { version, statements, fill }: Migration): Promise<void> {
+  const found = await connection.begin('write');
+  try {
+    if (found < BigInt(version)) {
+      for (const statement of statements) connection.execute(statement);
+      fill?.(connection);
+      connection.execute(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}`);
+    }
+    connection.commit();
+  } catch (error) {
+    connection.rollback();
+    throw error;
   }
 }
 

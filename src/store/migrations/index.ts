@@ -11,6 +11,7 @@ import { dueWork } from './0005-due-work.ts';
 import { eventLayout } from './0006-event-layout.ts';
 import { eventsElsewhere } from './0007-events-elsewhere.ts';
 import { retention } from './0008-retention.ts';
+import { ledgerIndexes } from './0009-ledger-indexes.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   eventLayout,
   eventsElsewhere,
   retention,
+  ledgerIndexes,
 ];

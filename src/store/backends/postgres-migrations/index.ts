@@ -7,6 +7,7 @@
 import { billing } from './0001-billing.ts';
 import { eventsElsewhere } from './0002-events-elsewhere.ts';
 import { retention } from './0003-retention.ts';
+import { ledgerIndexes } from './0004-ledger-indexes.ts';
 import type { PostgresMigration } from './migration.ts';
 
-export const migrations: readonly PostgresMigration[] = [billing, eventsElsewhere, retention];
+export const migrations: readonly PostgresMigration[] = [billing, eventsElsewhere, retention, ledgerIndexes];

@@ -1,0 +1,79 @@
+/**
+ * The ledger with fewer indexes, and few that are in the order of contracts: a commit writes every page that its entries have
+ * touched, and those of one contract each lie on another page. Ids rise with time, so what begins with them lies together.
+ */
+
+import { appendOnly, column, optional } from './columns.ts';
+import type { Migration } from './migration.ts';
+
+const { sequence, id, text, oneOf, json, instant, flag, cents, centsFromZero, creditMicros, balance } = column;
+
+const references = (name: string, parent: string): string =>
+  `FOREIGN KEY ("orgId", "${name}") REFERENCES "${parent}" ("orgId", "id")`;
+
+const referencesInContract = (name: string): string =>
+  `FOREIGN KEY ("orgId", "contractId", "${name}") REFERENCES "ledgerEntries" ("orgId", "contractId", "id")`;
+
+/** In the order that the table had, so that rows are copied as they are. */
+const definition = [
+  sequence,
+  id('orgId'),
+  id('id'),
+  id('contractId'),
+  oneOf('type', ['grant', 'usage', 'adjustment', 'reversal', 'expiration']),
+  cents('amountCents'),
+  creditMicros('creditMicros'),
+  centsFromZero('creditRateCents'),
+  centsFromZero('purchaseRateCents'),
+  text('currency'),
+  text('description'),
+  text('sourceType'),
+  optional(id('invoiceId')),
+  optional(text('lineKey')),
+  optional(id('grantEntryId')),
+  optional(id('reversesEntryId')),
+  optional(instant('expiresAt')),
+  flag('isPromotional'),
+  optional(text('externalId')),
+  optional(text('fingerprint')),
+  optional(json('specifiers')),
+  optional(json('metadata')),
+  cents('appliedCents'),
+  balance('balanceAfterCents'),
+  balance('creditBalanceAfterMicros'),
+  instant('createdAt'),
+  `"hash" TEXT NOT NULL DEFAULT '' CHECK (length("hash") IN (0, 64))`,
+  'UNIQUE ("orgId", "id")',
+  // What references within a contract ask for, in the order of time.
+  'UNIQUE ("orgId", "id", "contractId")',
+  `CHECK ("type" <> 'grant' OR ("amountCents" >= 0 AND "creditMicros" >= 0))`,
+  `CHECK ("type" NOT IN ('usage', 'expiration') OR
+     ("amountCents" <= 0 AND "creditMicros" <= 0 AND "grantEntryId" IS NOT NULL))`,
+  `CHECK (("type" = 'reversal') = ("reversesEntryId" IS NOT NULL))`,
+  'FOREIGN KEY ("orgId") REFERENCES "organizations" ("id")',
+  references('contractId', 'contracts'),
+  references('invoiceId', 'invoices'),
+  referencesInContract('grantEntryId'),
+  referencesInContract('reversesEntryId'),
+];
+
+export const ledgerIndexes: Migration = {
+  version: 9,
+  rebuildsTables: true,
+  statements: [
+    `CREATE TABLE "newLedgerEntries" (${definition.join(', ')}) STRICT`,
+    'INSERT INTO "newLedgerEntries" SELECT * FROM "ledgerEntries" ORDER BY "seq"',
+    'DROP TABLE "ledgerEntries"',
+    'ALTER TABLE "newLedgerEntries" RENAME TO "ledgerEntries"',
+    'CREATE INDEX "ledgerEntries_contract" ON "ledgerEntries" ("orgId", "contractId")',
+    'CREATE INDEX "ledgerEntries_invoice" ON "ledgerEntries" ("orgId", "invoiceId") WHERE "invoiceId" IS NOT NULL',
+    `CREATE UNIQUE INDEX "ledgerEntries_externalId" ON "ledgerEntries" ("orgId", "contractId", "externalId")
+     WHERE "externalId" IS NOT NULL`,
+    `CREATE UNIQUE INDEX "ledgerEntries_reverses" ON "ledgerEntries" ("orgId", "reversesEntryId")
+     WHERE "reversesEntryId" IS NOT NULL`,
+    ...appendOnly('ledgerEntries', 'a ledger entry'),
+    // Many grants expire at one instant: behind it in the order of time, too.
+    'DROP INDEX "grantExpiries_due"',
+    'CREATE INDEX "grantExpiries_due" ON "grantExpiries" ("orgId", "expiresAt", "grantId")',
+  ],
+};
