@@ -15,39 +15,75 @@ export interface CsvFile {
   readonly rows: readonly CsvRow[];
 }
 
-interface ParsedRecord {
+export interface ParsedRecord {
   readonly record: string[];
+  /** What was read up to the end of the record. */
   readonly info: { readonly lines: number };
+}
+
+/** How every CSV file is read. Line ends may be mixed: a file that two programs wrote to has both. */
+export const csvForm = {
+  bom: true,
+  info: true,
+  record_delimiter: ['\r\n', '\n', '\r'],
+  relax_column_count: true,
+  skip_empty_lines: true,
+};
+
+/** Whether an error of the parser is about the file. One of its codes begins otherwise. */
+export function isAboutCsv(code: string): boolean {
+  return code.startsWith('CSV_') || code === 'INVALID_OPENING_QUOTE';
 }
 
 /** Throws a usage error for a file that cannot be read, and BadRequestError for one that is no CSV or has no header. */
 export async function readCsv(path: string, delimiter: string, terminal: Terminal): Promise<CsvFile> {
   const text = await readTextFile(path, terminal);
   const { parse } = await import('csv-parse/sync');
-  const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true, delimiter };
-  const records = parsed(() => parse(text, options) as unknown as ParsedRecord[]);
+  const records = parsed(() => parse(text, { ...csvForm, delimiter }) as unknown as ParsedRecord[]);
   const [first, ...rest] = records;
   if (first === undefined) {
     throw new BadRequestError('the file is empty: a header line with the names of the columns comes first');
   }
-  const header = first.record.map((name) => name.trim());
-  return { header, rows: rest.map(({ record, info }) => ({ line: info.lines - lineBreaks(record), cells: record })) };
+  const linesOf = createLineCount();
+  linesOf(first);
+  const rows = rest.map((parsedRow) => ({ line: linesOf(parsedRow).line, cells: parsedRow.record }));
+  return { header: first.record.map((name) => name.trim()), rows };
 }
 
 function parsed<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_')) {
+    if (error instanceof Error && 'code' in error && isAboutCsv(String(error.code))) {
       throw new BadRequestError(`the file is no CSV: ${error.message}`, { cause: error });
     }
     throw error;
   }
 }
 
-/** A quoted cell may hold line breaks; a row is reported by the line on which it begins. */
-export function lineBreaks(record: readonly string[]): number {
-  return record.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0);
+/**
+ * Gives the lines on which a row begins and ends, for one row of a file after the other, the header too: a quoted cell may
+ * hold line breaks, and of a CRLF in it the parser counts both characters.
+ */
+export function createLineCount(): (row: ParsedRecord) => { readonly line: number; readonly lastLine: number } {
+  let countedTwice = 0;
+  return ({ record, info }) => {
+    let breaks = 0;
+    for (const cell of record) {
+      if (!/[\r\n]/.test(cell)) continue;
+      breaks += cell.split(/\r\n|[\r\n]/).length - 1;
+      countedTwice += cell.split('\r\n').length - 1;
+    }
+    const lastLine = info.lines - countedTwice;
+    return { line: lastLine - breaks, lastLine };
+  };
+}
+
+/** A header of one column has another delimiter more often than one name; undefined where nothing says so. */
+export function delimiterHint(header: readonly string[]): string | undefined {
+  const delimiter = header.length === 1 ? /[;\t|,]/.exec(header[0] ?? '')?.[0] : undefined;
+  if (delimiter === undefined) return undefined;
+  return `if that is several columns: --delimiter ${delimiter === '\t' ? 'tab' : `'${delimiter}'`}`;
 }
 
 /** The character that `--delimiter` stands for. Throws a usage error for what is none. */

@@ -3,7 +3,8 @@
  * somebody else's file could lie (security 4, SEC-23). Their names never come from what a service answered.
  */
 
-import { closeSync, constants, fchmodSync, openSync, writeFileSync } from 'node:fs';
+import { accessSync, closeSync, constants, fchmodSync, lstatSync, openSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 import { BillingError } from '../errors.ts';
 
@@ -14,9 +15,11 @@ export interface OutputFileOptions {
   readonly hint?: string;
 }
 
+const newFileHint = 'name a file that does not exist yet';
+
 /** Throws a refusal where a file is in the way, and a usage error where none can be written. */
 export function writeOutputFile(path: string, content: string | Uint8Array, options: OutputFileOptions = {}): void {
-  const { isForced = false, hint = 'name a file that does not exist yet' } = options;
+  const { isForced = false, hint = newFileHint } = options;
   const file = open(path, isForced ? constants.O_TRUNC : constants.O_EXCL, hint);
   try {
     // One that was there keeps its mode otherwise, and it names customers now.
@@ -29,6 +32,23 @@ export function writeOutputFile(path: string, content: string | Uint8Array, opti
   }
 }
 
+/** What `writeOutputFile` would throw of the path, before long work whose outcome is to stand there; writes nothing. */
+export function checkOutputFile(path: string, { isForced = false }: OutputFileOptions = {}): void {
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory() === true) throw unwritable(path, { code: 'EISDIR' });
+    if (found?.isSymbolicLink() === true) throw unwritable(path, { code: 'ELOOP' });
+    if (found !== undefined && !isForced) throw inTheWay(path);
+    accessSync(found === undefined ? dirname(path) : path, constants.W_OK);
+  } catch (error) {
+    throw error instanceof BillingError ? error : unwritable(path, error);
+  }
+}
+
+function inTheWay(path: string, hint = newFileHint, cause?: unknown): BillingError {
+  return new BillingError('refused', `${path} is there already: nothing was written`, { hint, cause });
+}
+
 function open(path: string, whereThereIsOne: number, hint: string): number {
   try {
     return openSync(
@@ -38,11 +58,12 @@ function open(path: string, whereThereIsOne: number, hint: string): number {
     );
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, cause);
-    throw new BillingError('refused', `${path} is there already: nothing was written`, { hint, cause });
+    throw inTheWay(path, hint, cause);
   }
 }
 
-function unwritable(path: string, cause: unknown): BillingError {
+/** A usage error that says in words why nothing can be written there. */
+export function unwritable(path: string, cause: unknown): BillingError {
   const { code = 'failed' } = cause as NodeJS.ErrnoException;
   const reason = reasons[code] ?? code;
   return new BillingError('usage', `cannot write ${path}: ${reason}`, { cause });

@@ -8,6 +8,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { BillingError } from '../../src/errors.ts';
 import { createShell } from './shell.ts';
 
+const never = async () => await new Promise<void>(() => undefined);
+
 describe('the command line', () => {
   test.each([
     ['credits grant --from nowhere.csv', 'cannot read nowhere.csv'],
@@ -15,6 +17,11 @@ describe('the command line', () => {
     ['credits grant --from - --input x.json', '--from goes neither with'],
     ['credits grant --from - --resume', '--from goes neither with'],
     ['credits grant --from - --delimiter ab', '--delimiter takes one character'],
+    ['credits grant --from - --yes -o name', '-o name does not go with this command'],
+    ['credits grant --from - --yes --json nope', 'there is no field "nope"'],
+    ['credits grant --from - --yes --columns nope', 'there is no field "nope"'],
+    ['credits grant --from - --yes --result /nowhere/result.csv', 'cannot write /nowhere/result.csv: there is no such'],
+    ['credits grant --from - --yes --result /', 'cannot write /: it is a directory'],
     ['credits grant --from -', 'the column "nonsense" is no field of credits grant'],
     ['credits grant --from - --ignore nonsense', 'two columns mean the same: "contract-id"'],
   ])('%s is refused', async (line, words) => {
@@ -29,8 +36,29 @@ describe('the command line', () => {
     expect(stderr).toContain("if that is several columns: --delimiter ';'");
   });
 
-  test('an empty file is refused', async () => {
+  test('an id for all rows beside a column of ids is refused', async () => {
+    const shell = createShell();
+    const { code, stderr } = await shell.run('credits grant k --from -', { input: 'contractId,amountCents\nl,1\n' });
+    expect([code, shell.calls]).toEqual([2, []]);
+    expect(stderr).toContain('k and the column "contractId" both say what it is for');
+  });
+
+  test('an empty file is refused, one of a header alone is done at once', async () => {
     expect((await createShell().run('customers create --from -')).stderr).toContain('the file is empty');
+    const running = createShell({ dependencies: { untilStopped: never } });
+    const { code, stdout } = await running.run('customers create --from -', { input: 'name\n' });
+    expect([code, stdout]).toEqual([0, '0\t0\t0\t0\t0\t0\n']);
+  });
+
+  test('a quote in the middle of a cell is told as what is wrong with the file', async () => {
+    const { code, stderr } = await createShell().run('customers create --from -', { input: 'name\na"b\n' });
+    expect([code, stderr]).toEqual([8, expect.stringContaining('the file is no CSV')]);
+  });
+
+  test('rows are counted by the lines of the file, however these end', async () => {
+    const input = 'name,externalCustomerId\r\n"two\r\nlines",a\n\r\nthree,b\n';
+    const { stderr } = await createShell().run('customers create --from -', { input });
+    expect(stderr).toMatch(/^line 2: .*\nline 5: /);
   });
 
   test('a result file is never written over something else, nor through a link', async () => {
@@ -46,7 +74,6 @@ describe('the command line', () => {
 });
 
 describe('a service that fails', () => {
-  const never = async () => await new Promise<void>(() => undefined);
   const rows = [
     'name,externalCustomerId,contact',
     ...Array.from({ length: 40 }, (_, index) => `C${index},c${index},"name=A,email=a@b.example,roles=primary"`),

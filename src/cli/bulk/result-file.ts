@@ -4,7 +4,7 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
-import { writeOutputFile } from '../output-file.ts';
+import { checkOutputFile, unwritable, writeOutputFile } from '../output-file.ts';
 import { render } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 import type { RowOutcome } from './apply.ts';
@@ -22,6 +22,7 @@ const header = '"row","status","id","error"';
 
 /** Throws a usage error where the file could not be written, or is something else than the result of an earlier run. */
 export function checkResultFile(path: string): void {
+  checkOutputFile(path, { isForced: true });
   const file = openExisting(path);
   if (file === undefined) return;
   try {
@@ -52,10 +53,7 @@ function openExisting(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    throw new BillingError('usage', `cannot write ${path}: ${code === 'ELOOP' ? 'it is a link' : code}`, {
-      cause: error,
-    });
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw unwritable(path, error);
   }
 }

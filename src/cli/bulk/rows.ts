@@ -2,6 +2,7 @@
 
 import { BillingError } from '../../errors.ts';
 import type { CallInput } from '../../operations/operation.ts';
+import { delimiterHint } from '../csv-file.ts';
 import type { CsvFile, CsvRow } from '../csv-file.ts';
 import { folded, inputOf, member } from '../flags.ts';
 import type { Given } from '../flags.ts';
@@ -41,6 +42,7 @@ export async function readRows(
   { given, ignored }: { readonly given: Given; readonly ignored: readonly string[] },
 ): Promise<ReadRows> {
   const columns = columnsOf(file.header, command, ignored);
+  refuseTwoSubjects(file.header, columns, given);
   const rows: BulkRow[] = [];
   const problems: Problem[] = [];
   for (const row of file.rows) {
@@ -62,7 +64,7 @@ function columnsOf(header: readonly string[], command: CommandSpec, ignored: rea
     const column = columnOf(name, command);
     if (column === undefined) {
       throw new BillingError('usage', `the column "${name}" is no field of ${command.group} ${command.verb}`, {
-        hint: hintOn(name, header, command),
+        hint: hintOn(header, command),
       });
     }
     const meaning = JSON.stringify(column);
@@ -72,12 +74,21 @@ function columnsOf(header: readonly string[], command: CommandSpec, ignored: rea
   });
 }
 
-/** A header of one column has another delimiter more often than one name. */
-function hintOn(name: string, header: readonly string[], command: CommandSpec): string {
-  const delimiter = header.length === 1 ? /[;\t|]/.exec(name)?.[0] : undefined;
-  if (delimiter !== undefined)
-    return `if that is several columns: --delimiter ${delimiter === '\t' ? 'tab' : `'${delimiter}'`}`;
-  return `there are ${knownColumns(command).join(', ')}; --ignore leaves columns out`;
+/** One id for all rows beside a column of ids: whichever was not meant, money would go to the wrong place. */
+function refuseTwoSubjects(header: readonly string[], columns: readonly Column[], { positionals }: Given): void {
+  const index = columns.findIndex(({ kind }) => kind === 'positional');
+  if (index === -1 || positionals.length === 0) return;
+  throw new BillingError(
+    'usage',
+    `${positionals.join(' ')} and the column "${header[index]}" both say what it is for`,
+    {
+      hint: 'leave out one of them',
+    },
+  );
+}
+
+function hintOn(header: readonly string[], command: CommandSpec): string {
+  return delimiterHint(header) ?? `there are ${knownColumns(command).join(', ')}; --ignore leaves columns out`;
 }
 
 function columnOf(name: string, { positionals, flags }: CommandSpec): Column | undefined {

@@ -10,7 +10,7 @@ import { delimiterOf, readCsv } from '../csv-file.ts';
 import { createWaitingNote } from '../patiently.ts';
 import { openForWriting } from '../open-billing.ts';
 import type { OpenForWriting } from '../open-billing.ts';
-import { render } from '../output.ts';
+import { checkFields, render } from '../output.ts';
 import { createProgress } from '../progress.ts';
 import { confirmWrite, mayAsk } from '../prompts.ts';
 import { say } from '../safe-text.ts';
@@ -38,6 +38,7 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
   const concurrency = concurrencyOf(textOf(local, 'concurrency') ?? String(defaultConcurrency));
   const resultPath = textOf(local, 'result');
   if (resultPath !== undefined) checkResultFile(resultPath);
+  if (session.flags.dryRun !== true) checkFields(session.output, fields, view);
   const target = await session.target();
   const opened = await openForWriting(session, target, local);
   try {
@@ -45,7 +46,7 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
     refuse(plan, session, opened);
     if (session.flags.dryRun === true) return await printRehearsal(plan, session);
     await showTotals(plan.summary, session);
-    await confirm(session, target, plan.summary.words);
+    if (plan.rowCount > 0) await confirm(session, target, plan.summary.words);
     const applied = await apply(plan, session, { opened, concurrency });
     if (resultPath !== undefined) await writeResultFile(resultPath, applied.outcomes, session.terminal);
     await report(applied, session, resultPath);
@@ -54,7 +55,11 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
   }
 }
 
-async function planOf({ command, given, local }: Invocation, session: Session, opened: OpenForWriting): Promise<Plan> {
+async function planOf(
+  { command, given, local }: Invocation,
+  session: Session,
+  opened: OpenForWriting,
+): Promise<Plan & { readonly rowCount: number }> {
   const kind = await kindOf(command.operation);
   const delimiter = delimiterOf(textOf(local, 'delimiter') ?? ',');
   const file = await readCsv(textOf(local, 'from') ?? '', delimiter, session.terminal);
@@ -62,7 +67,8 @@ async function planOf({ command, given, local }: Invocation, session: Session, o
   const { rows, problems } = await readRows(file, kind.rowCommand(command), { given, ignored });
   const allowZero = local['allow-zero'] === true;
   const plan = await kind.plan(rows, { command, opened, source: textOf(local, 'source') ?? '', allowZero });
-  return { ...plan, problems: [...problems, ...plan.problems].toSorted((one, other) => one.line - other.line) };
+  const all = [...problems, ...plan.problems].toSorted((one, other) => one.line - other.line);
+  return { ...plan, problems: all, rowCount: rows.length };
 }
 
 /** Nothing is sent while one row cannot be: the file is mended and the command repeated. */
@@ -149,6 +155,8 @@ const view: View = {
   ],
 };
 
+const fields = [...view.columns.map(({ path }) => path), 'failures'];
+
 async function report(
   { outcomes, stoppedBy }: Applied,
   session: Session,
@@ -171,7 +179,6 @@ async function report(
     bad.map(({ line, error }) => ({ line, message: error })),
     session,
   );
-  const fields = [...Object.keys(counts), 'failures'];
   terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
   const again = 'repeat the command to go on: no row is done twice';
   if (stoppedBy !== undefined) {

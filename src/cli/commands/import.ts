@@ -11,8 +11,8 @@ import type { ImportReport } from '../import/events.ts';
 import { formatOf, importFormats } from '../import/input.ts';
 import type { Mapping, MappingOptions } from '../import/mapping.ts';
 import { openForWriting } from '../open-billing.ts';
-import { writeOutputFile } from '../output-file.ts';
-import { render } from '../output.ts';
+import { checkOutputFile, writeOutputFile } from '../output-file.ts';
+import { checkFields, render } from '../output.ts';
 import { createProgress } from '../progress.ts';
 import { confirmWrite } from '../prompts.ts';
 import { say } from '../safe-text.ts';
@@ -107,6 +107,8 @@ Examples:
 async function run(file: string, flags: ImportFlags, session: Session): Promise<void> {
   const batchSize = batchSizeOf(flags.batchSize);
   const format = formatOf(file, flags.format);
+  checkFields(session.output, fields, view);
+  if (flags.refused !== undefined) checkOutputFile(flags.refused);
   const input = inputOf(file, session);
   const target = await session.target();
   const isRehearsal = session.flags.dryRun === true;
@@ -188,6 +190,8 @@ const view: View = {
   ],
 };
 
+const fields = ['rows', 'accepted', 'refused', 'refusals'];
+
 async function tellReport(
   session: Session,
   report: ImportReport,
@@ -214,7 +218,7 @@ async function tellReport(
   terminal.out(
     await render(body, shown, {
       choice: output,
-      fields: ['rows', 'accepted', 'refused', 'refusals'],
+      fields,
       stdout: terminal.stdout,
     }),
   );
@@ -222,8 +226,11 @@ async function tellReport(
   if (!report.isComplete) {
     throw new BillingError('interrupted', `stopped after line ${report.lastLine}; repeat the import to go on`);
   }
-  if (refused.length > 0)
-    throw new BillingError('checkFailed', `${refused.length} of ${rows} rows were refused; the others are imported`);
+  if (refused.length > 0) {
+    const others = isRehearsal ? 'the others would be imported' : 'the others are imported';
+    const rest = accepted === 0 ? 'there are no others' : others;
+    throw new BillingError('checkFailed', `${refused.length} of ${rows} rows were refused; ${rest}`);
+  }
 }
 
 /** Lines and reasons, so that the rows can be mended and imported again. Never overwrites a file. */

@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 
 import { BadRequestError, BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
+import { isAboutCsv } from '../csv-file.ts';
 import { counted, sniffed, unpacked } from './input.ts';
 import type { ImportFormat } from './input.ts';
 import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
@@ -170,14 +171,14 @@ function explained(error: unknown, lastLine: number): unknown {
     });
   }
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const words = Object.entries(damages).find(([prefix]) => code.startsWith(prefix))?.[1];
+  const words = damageOf(code);
   if (!(error instanceof Error) || words === undefined) return error;
   return new BadRequestError(`${words}: ${error.message}${done}`, { cause: error });
 }
 
-/** What is wrong with a file, by the beginning of the code of the failure. */
-const damages: Readonly<Record<string, string>> = {
-  CSV_: 'the file is no CSV',
-  Z_: 'the file is damaged: it cannot be unpacked',
-  ERR_ENCODING_INVALID: 'the file is not UTF-8 text',
-};
+/** What is wrong with a file, by the code of the failure. */
+function damageOf(code: string): string | undefined {
+  if (isAboutCsv(code)) return 'the file is no CSV';
+  if (code.startsWith('Z_')) return 'the file is damaged: it cannot be unpacked';
+  return code.startsWith('ERR_ENCODING_INVALID') ? 'the file is not UTF-8 text' : undefined;
+}

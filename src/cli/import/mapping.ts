@@ -3,6 +3,7 @@
 import { BillingError } from '../../errors.ts';
 import { exactNumber, isNumberText } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
+import { delimiterHint } from '../csv-file.ts';
 import { createRowIdentity } from '../row-identity.ts';
 
 export interface MappingOptions {
@@ -69,7 +70,8 @@ export function createMapping(header: readonly string[], options: MappingOptions
     if (row.length !== header.length)
       return { reason: `has ${row.length} columns where the header has ${header.length}` };
     const at = toTimestamp(row[timestamp] ?? '');
-    if (at === undefined) return { reason: `${header[timestamp]}: "${row[timestamp]}" is no timestamp` };
+    if (at === undefined)
+      return { reason: `${header[timestamp]}: ${whyNoInstant(row[timestamp] ?? '', options.timeZone)}` };
     const name = eventName.read(row);
     if (name === '') return { reason: 'has no event name' };
     const owner = customer.read(row);
@@ -109,10 +111,11 @@ class Columns {
   }
 
   index(name: string | undefined, flag: string): number {
-    if (name === undefined)
-      throw usage(`no column says when it happened`, `name it with ${flag}; there are ${this.#header.join(', ')}`);
+    const other = delimiterHint(this.#header);
+    const known = `there are ${this.#header.join(', ')}`;
+    if (name === undefined) throw usage(`no column says when it happened`, other ?? `name it with ${flag}; ${known}`);
     const index = this.#header.indexOf(name);
-    if (index === -1) throw usage(`${flag}: there is no column "${name}"`, `there are ${this.#header.join(', ')}`);
+    if (index === -1) throw usage(`${flag}: there is no column "${name}"`, other ?? known);
     return index;
   }
 
@@ -235,6 +238,12 @@ export function createTimestampReader(timeZone: string): (cell: string) => strin
       return undefined;
     }
   };
+}
+
+/** In words: a time that clocks skip or show twice looks like any other. */
+export function whyNoInstant(cell: string, timeZone: string): string {
+  if (!timestampForm.test(cell.trim())) return `"${cell}" is no timestamp`;
+  return `"${cell}" is no instant in ${timeZone}: no such day, or clocks skip it or show it twice; give it an offset`;
 }
 
 function withColon(offset: string): string {

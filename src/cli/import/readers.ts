@@ -5,7 +5,8 @@ import { pipeline, Readable } from 'node:stream';
 import { BadRequestError, BillingError } from '../../errors.ts';
 import { parseExactJson } from '../../exact-json.ts';
 import { limits } from '../../limits.ts';
-import { lineBreaks } from '../csv-file.ts';
+import { createLineCount, csvForm } from '../csv-file.ts';
+import type { ParsedRecord } from '../csv-file.ts';
 import { sniffed } from './input.ts';
 import type { Bytes, ImportFormat } from './input.ts';
 import { createMapping } from './mapping.ts';
@@ -39,25 +40,21 @@ export async function* readEvents(format: ImportFormat, bytes: Bytes, options: R
   yield* found.format === 'json' ? readDocument(found.bytes, toEvent) : readLines(found.bytes, toEvent);
 }
 
-interface ParsedRecord {
-  readonly record: string[];
-  /** What was read up to the end of the record. */
-  readonly info: { readonly lines: number };
-}
-
 async function* readTable(bytes: Bytes, { delimiter, mapping: options, onStart }: ReaderOptions): ReadRows {
   const { parse } = await import('csv-parse');
-  const parser = parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true, delimiter });
+  const parser = parse({ ...csvForm, delimiter });
   // A failure on the way shows itself to whoever reads the records.
-  pipeline(Readable.from(bytes, { objectMode: false }), parser, () => undefined);
+  pipeline(Readable.from(checked(bytes), { objectMode: false }), parser, () => undefined);
+  const linesOf = createLineCount();
   let mapping: Mapping | undefined;
-  for await (const { record, info } of parser as AsyncIterable<ParsedRecord>) {
+  for await (const row of parser as AsyncIterable<ParsedRecord>) {
+    const lines = linesOf(row);
     if (mapping === undefined) {
-      mapping = createMapping(record, options);
+      mapping = createMapping(row.record, options);
       onStart?.(mapping);
       continue;
     }
-    yield [{ line: info.lines - lineBreaks(record), lastLine: info.lines, mapped: mapping.toEvent(record) }];
+    yield [{ ...lines, mapped: mapping.toEvent(row.record) }];
   }
   if (mapping === undefined)
     throw new BadRequestError('the file is empty: a header line with the names of the columns comes first');
@@ -128,6 +125,16 @@ async function* linesOf(bytes: Bytes): AsyncGenerator<readonly string[]> {
     yield lines;
   }
   if (rest !== '') yield [rest];
+}
+
+/** The same bytes; throws where they are no UTF-8, of which the parser would make other characters. */
+async function* checked(bytes: Bytes): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for await (const chunk of bytes) {
+    decoder.decode(chunk, { stream: true });
+    yield chunk;
+  }
+  decoder.decode();
 }
 
 async function* textOf(bytes: Bytes): AsyncGenerator<string> {

@@ -7,7 +7,7 @@ import { sha256 } from '../../digest.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { createRowIdentity } from '../row-identity.ts';
 import { valueAt } from '../rows.ts';
-import { constantsOf, createTimestampReader, splitProperty } from './mapping.ts';
+import { constantsOf, createTimestampReader, splitProperty, whyNoInstant } from './mapping.ts';
 import type { MappedRow, MappingOptions } from './mapping.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -53,6 +53,7 @@ export function createRecordMapping(
     const given = pick(options.timestampColumn, parts.timestamp);
     const timestamp = typeof given === 'string' ? toTimestamp(given) : undefined;
     if (timestamp === undefined) {
+      if (typeof given === 'string') return { reason: whyNoInstant(given, options.timeZone) };
       return { reason: given === undefined ? 'has no timestamp' : `${JSON.stringify(given)} is no timestamp` };
     }
     const customer = customerOf(parts, options, pick);

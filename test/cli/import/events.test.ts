@@ -97,6 +97,20 @@ describe('a refused row is reported with its line and its reason, and the others
   });
 });
 
+test('lines may end in both ways, also within quotes, and keep their numbers', async () => {
+  const text =
+    'timestamp,customer,note\r\n2026-02-01 00:00:00,acme,"two\r\nlines"\n2026-02-01 00:00:01,acme,x\r\nnever,acme,1\n';
+  const report = await importText(text);
+  expect(report).toMatchObject({ rows: 3, accepted: 2, lastLine: 5 });
+  expect(report.refused).toEqual([{ line: 5, reason: 'timestamp: "never" is no timestamp' }]);
+});
+
+test('a header of one column is asked whether it has another delimiter', async () => {
+  await expect(importText('timestamp;customer\n2026-02-01 00:00:00;acme\n')).rejects.toMatchObject({
+    hint: "if that is several columns: --delimiter ';'",
+  });
+});
+
 test('a rehearsal checks the mapping and sends nothing', async () => {
   expect(await importText(rows.join('\n'), { billing: undefined })).toMatchObject({ rows: 4, accepted: 4 });
   expect(await storedCount()).toBe(0);

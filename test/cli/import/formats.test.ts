@@ -212,10 +212,20 @@ describe('a damaged file is a bad request', () => {
       'it cannot be unpacked',
     ],
     ['that is not UTF-8', Buffer.from([0x7b, 0xff, 0xfe]), 'jsonl', 'not UTF-8'],
+    [
+      'of Latin letters in one byte',
+      Buffer.from('timestamp,x\n2026-02-01 00:00:00,caf\xe9\n', 'latin1'),
+      'csv',
+      'not UTF-8',
+    ],
+    ['that ends within a character', Buffer.from('timestamp,x\n\xc3', 'latin1'), 'csv', 'not UTF-8'],
+    ['with a quote in the middle of a cell', Buffer.from('timestamp,x\n1,a"b\n'), 'csv', 'the file is no CSV'],
     ['of half a document', Buffer.from('[{'), 'json', 'the JSON is malformed'],
     ['of nothing', Buffer.from(''), 'csv', 'the file is empty'],
   ])('%s', async (_name, bytes, format, words) => {
-    await expect(importText(bytes, { format })).rejects.toMatchObject({
+    await expect(
+      importText(bytes, { format, mapping: { ...mapping, eventName: 'e', customer: 'acme' } }),
+    ).rejects.toMatchObject({
       kind: 'badRequest',
       message: expect.stringContaining(words),
     });
@@ -264,6 +274,17 @@ describe('tally import events', () => {
     expect((await shell.run('import events -', { input: JSON.stringify(cloudEvents) })).stdout).toBe('4\t4\t0\n');
     const sent = shell.calls.map(({ input }) => (input.body as { events: unknown[] }).events.length);
     expect(sent).toEqual([4, 4]);
+  });
+
+  test('sends nothing where its report could not be printed, or the refused rows not be written', async () => {
+    const shell = createShell();
+    const there = join(directory(), 'there.csv');
+    writeFileSync(there, 'precious');
+    const flags = ['-o name', '--json nope', '--columns nope', '--refused /nowhere/refused.csv', `--refused ${there}`];
+    const input = JSON.stringify(cloudEvents);
+    const codes = [];
+    for (const flag of flags) codes.push((await shell.run(`import events - ${flag}`, { input })).code);
+    expect([codes, shell.calls]).toEqual([[2, 2, 2, 2, 11], []]);
   });
 
   test('takes no other format', async () => {
