@@ -35,6 +35,7 @@ const rootFiles = new Set([
   'database-url',
   'once',
   'make-directory',
+  'new-id',
 ]);
 
 /** Libraries, each in the layers it was chosen for. Type-only packages and Node's own modules are free but for these. */

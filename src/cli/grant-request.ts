@@ -1,6 +1,6 @@
 /** What a grant request asks for, in the terms in which policy, plan and journal speak. */
 
-import { sha256 } from '../digest.ts';
+import { sha256Of } from '../digest.ts';
 import type { CallInput } from '../operations/operation.ts';
 import { parseCall } from '../operations/parse.ts';
 import { canonicalJson } from './canonical-json.ts';
@@ -34,7 +34,7 @@ export async function readGrant(input: CallInput): Promise<GrantRequest> {
 export function requestHash(operation: string, { params, query, body, ifMatch }: CallInput): string {
   const { externalId: _externalId, ...rest } = (body ?? {}) as Record<string, unknown>;
   const request = { operation, params, query, ifMatch, body: body === undefined ? undefined : rest };
-  return sha256().update(canonicalJson(request)).digest('hex');
+  return sha256Of(canonicalJson(request));
 }
 
 /** Millionths of a decimal text with at most six decimals. */

@@ -3,7 +3,7 @@
  * it, so that a line that was changed or taken out is seen by those that follow.
  */
 
-import { sha256 } from '../digest.ts';
+import { sha256Of } from '../digest.ts';
 import { reviveExactJson } from '../exact-json.ts';
 
 /**
@@ -56,13 +56,13 @@ const hashed = /^(.*),"hash":"([0-9a-f]{64})"\}$/s;
 export function lineOf(facts: JournalFacts, previous: string | undefined, clean: (text: string) => string): string {
   const line = { ...facts, ...(previous === undefined ? {} : { previous }) };
   const text = JSON.stringify(line, (_key, value: unknown) => (typeof value === 'string' ? clean(value) : value));
-  return `${text.slice(0, -1)},"hash":"${hashOf(text)}"}`;
+  return `${text.slice(0, -1)},"hash":"${sha256Of(text)}"}`;
 }
 
 /** The line of a text; undefined where it is none, or not the one that was written. */
 export function readLine(text: string): JournalLine | undefined {
   const match = hashed.exec(text);
-  if (match === null || hashOf(`${match[1]}}`) !== match[2]) return undefined;
+  if (match === null || sha256Of(`${match[1]}}`) !== match[2]) return undefined;
   return reviveExactJson(text) as JournalLine;
 }
 
@@ -97,8 +97,4 @@ export function verifyLines(texts: readonly string[]): Verification {
     previous = namedHash(text) ?? previous;
   }
   return { lines: texts.length, head: previous ?? null, findings };
-}
-
-function hashOf(text: string): string {
-  return sha256().update(text).digest('hex');
 }

@@ -4,7 +4,7 @@ import { dateOf } from '../calculation/billing-period.ts';
 import type { BillingPeriod } from '../calculation/billing-period.ts';
 import { invoiceDateOf, invoicePeriodAt, invoicePeriodIndexContaining } from '../calculation/invoice-draft.ts';
 import type { BillingTerms } from '../calculation/invoice-draft.ts';
-import { sha256 } from '../digest.ts';
+import { sha256Of } from '../digest.ts';
 import { limits } from '../limits.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { scheduleDrafts } from '../store/records/due-work.ts';
@@ -115,6 +115,6 @@ async function numbered(context: CallContext, drafts: readonly Omit<Invoice, 'nu
 }
 
 function draftNumber(invoiceId: string, attempt: number): string {
-  const digits = sha256().update(`${invoiceId} ${attempt}`).digest('hex').slice(0, 8);
+  const digits = sha256Of(`${invoiceId} ${attempt}`).slice(0, 8);
   return `DRAFT-${digits}`;
 }

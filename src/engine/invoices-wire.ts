@@ -2,7 +2,7 @@
 
 import type { InvoiceDraft, InvoiceLine } from '../calculation/invoice-draft.ts';
 import { decimalText } from '../calculation/money.ts';
-import { sha256 } from '../digest.ts';
+import { sha256Of } from '../digest.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { findContract } from '../store/records/contracts.ts';
@@ -146,6 +146,6 @@ function frozenLine(invoiceId: string, line: InvoiceLine): FrozenLine {
 
 /** A UUID (version 8) from what the line is, so that it is the same on every reading of a draft and when it is frozen. */
 function lineIdOf(invoiceId: string, lineKey: string): string {
-  const digits = sha256().update(`${invoiceId} ${lineKey}`).digest('hex');
+  const digits = sha256Of(`${invoiceId} ${lineKey}`);
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
 }

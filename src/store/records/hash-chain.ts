@@ -7,7 +7,7 @@
 
 import type { Insertable } from 'kysely';
 
-import { sha256 } from '../../digest.ts';
+import { sha256, sha256Of } from '../../digest.ts';
 import type { InvoiceLinesTable, InvoicesTable, LedgerEntriesTable } from '../database.ts';
 
 type EntryColumn = Exclude<keyof LedgerEntriesTable, 'seq' | 'hash'>;
@@ -110,7 +110,7 @@ export function hashOfHeads(heads: Iterable<readonly [contractId: string, head: 
 }
 
 function digestOf(value: object): string {
-  return sha256().update(JSON.stringify(value)).digest('hex');
+  return sha256Of(JSON.stringify(value));
 }
 
 /** The same text for a value on its way into the database and back from it; every name in a fixed order. */
