@@ -178,6 +178,12 @@ export class UnavailableError extends BillingError {
   }
 }
 
+/** 503 as well, of a write whose commit the database did not answer: whether it was kept is not known. */
+export class UnknownOutcomeError extends UnavailableError {}
+
+/** What a service of ours answers then, so that its client can tell it from a 503 that changed nothing. */
+export const unknownOutcomeMessage = 'the database was lost during a commit; whether the change was kept is not known';
+
 /** What a service of ours answers where it has no route, so that its client can tell this 404 from an unknown id. */
 export const unknownPathMessage = 'this service has no such path';
 

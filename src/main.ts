@@ -120,11 +120,12 @@ function dependenciesFor(terminal: Terminal): Dependencies {
         import('./server/scheduler.ts'),
         import('./server/metrics.ts'),
       ]);
-      const tell = ({ error, ...entry }: { readonly error?: unknown; readonly billRun?: string }): void => {
+      const tell = ({ error, ...entry }: { readonly error?: unknown }): void => {
         if (!isVerbose && error === undefined) return;
         const cause = error === undefined ? {} : { error: error instanceof Error ? error.stack : error };
         terminal.err(vouch(`${JSON.stringify({ at: now().toString(), ...entry, ...cause })}\n`));
       };
+      const tellFailure = (of: string, error: unknown): void => tell({ [of]: 'failed', error });
       const { version } = packageFacts;
       const metrics = createMetrics({ engine, version, now });
       const server = createServer({
@@ -136,19 +137,20 @@ function dependenciesFor(terminal: Terminal): Dependencies {
         log: tell,
       });
       const { url } = await server.listen();
-      if (billEverySeconds === 0) return { url, close: () => server.close() };
+      if (billEverySeconds === 0) return { url, tellFailure, close: () => server.close() };
       const scheduler = createScheduler({
         engine,
         pauseMilliseconds: billEverySeconds * 1000,
         onRun: (outcome) => {
           metrics.billRunEnded(outcome);
-          if ('error' in outcome) tell({ billRun: 'failed', ...outcome });
+          if ('error' in outcome) tellFailure('billRun', outcome.error);
           else for (const { message, ...subject } of outcome.report.failures) tell({ ...subject, error: message });
         },
       });
       scheduler.start();
       return {
         url,
+        tellFailure,
         close: async () => {
           await Promise.all([server.close(), scheduler.close()]);
         },

@@ -64,6 +64,8 @@ export interface ServeOptions {
 
 export interface RunningServer {
   readonly url: string;
+  /** A line in the log of the server, which says what failed. */
+  tellFailure(of: string, error: unknown): void;
   close(): Promise<void>;
 }
 

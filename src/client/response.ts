@@ -12,6 +12,7 @@ import {
   RateLimitedError,
   UnauthorizedError,
   UnavailableError,
+  unknownOutcomeMessage,
   unknownPathMessage,
 } from '../errors.ts';
 import type { ErrorKind, ErrorOptions, InputIssue } from '../errors.ts';
@@ -79,7 +80,8 @@ function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
   const { operation, target, howToCheck } = reading;
   const message = envelopeMessage(jsonOf(answer)?.json);
   if (isUnknownRoute(operation, status, message)) return notOffered(operation, target, message ?? `answered ${status}`);
-  if (status === 502 || status === 504 || (status === 503 && message === undefined)) {
+  const saysNothing = message === undefined || message === unknownOutcomeMessage;
+  if (status === 502 || status === 504 || (status === 503 && saysNothing)) {
     if (howToCheck !== undefined) return unknownOutcome(target, `answered ${status}`, howToCheck);
   }
   const isClear = message !== undefined || status === 401 || status === 429 || status >= 500;

@@ -47,7 +47,8 @@ export function createEngine(dependencies: EngineDependencies): Engine {
     },
     checkWritable: async () => {
       const options = { busyTimeoutMilliseconds: limits.readinessMilliseconds, turn: 'readiness' };
-      await store.write(async () => await Promise.resolve(), options);
+      const { writeProbe } = await import('../store/records/book-facts.ts');
+      await store.write(writeProbe, options);
     },
     checkEvents: async () => await store.events.checkAnswers?.(),
     vitals: async () => await (await import('./vitals.ts')).readVitals(dependencies),

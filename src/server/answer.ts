@@ -4,7 +4,14 @@ import type { Socket } from 'node:net';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { BadRequestError, BillingError, errorFacts, UnavailableError } from '../errors.ts';
+import {
+  BadRequestError,
+  BillingError,
+  errorFacts,
+  UnavailableError,
+  UnknownOutcomeError,
+  unknownOutcomeMessage,
+} from '../errors.ts';
 import type { Answer } from '../operations/index.ts';
 
 const jsonType = 'application/json; charset=utf-8';
@@ -70,10 +77,15 @@ export function failureOf(error: unknown, request: FastifyRequest): BillingError
 
 /** For everyone who cannot be answered now; the reason is for the log. */
 export function unavailable(cause?: BillingError): UnavailableError {
-  return new UnavailableError('the service cannot answer now; nothing was changed', {
-    cause,
-    retryAfterSeconds: cause?.retryAfterSeconds ?? 1,
-  });
+  const isUnknown = cause instanceof UnknownOutcomeError;
+  return new UnavailableError(
+    isUnknown ? unknownOutcomeMessage : 'the service cannot answer now; nothing was changed',
+    {
+      cause,
+      retryAfterSeconds: cause?.retryAfterSeconds ?? 1,
+      ...(isUnknown ? { hint: 'read what was to be changed before you repeat the request' } : {}),
+    },
+  );
 }
 
 /** Answers bytes that never became a request, and hangs up (security 5, SEC-38). */

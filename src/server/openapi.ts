@@ -208,7 +208,7 @@ const errorDescriptions: Readonly<Partial<Record<ErrorKind, string>>> = {
   invalidInput: 'The request alone is wrong; the message lists each field by its path.',
   rateLimited: 'Too many requests from one address.',
   internal: 'A failure of the service.',
-  unavailable: 'The service cannot answer now; nothing was changed.',
+  unavailable: 'The service cannot answer now; nothing was changed, unless the message says that this is not known.',
 };
 const errorResponseNames = Object.keys(errorDescriptions) as ErrorKind[];
 

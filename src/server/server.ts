@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 
 import fastify from 'fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { BillingError, UnauthorizedError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -29,6 +29,8 @@ export interface RequestLog {
   readonly status: number;
   readonly milliseconds: number;
   readonly organizationId: string | undefined;
+  /** The caller had hung up before all of the answer was on its way; what it asked for may have been done. */
+  readonly isAborted?: true;
   /** What was thrown, where the caller was told no more than that it went wrong. */
   readonly error?: unknown;
 }
@@ -134,9 +136,12 @@ function createApp(options: ServerOptions): FastifyInstance {
     ...(options.tls === undefined ? { http: protocol } : { https: { ...protocol, ...secured(options.tls) } }),
     // An id of any length is looked up and answered like an unknown one.
     routerOptions: { maxParamLength: limits.headerBytes },
+    // A path that is none comes to no hook.
     frameworkErrors: (error, request, reply) => {
+      options.metrics?.requestBegan();
       reply.headers(commonHeaders(options.version, request.id));
       void sendFailure(reply, failureOf(error, request));
+      tellEnd(options, entryOf(request, reply));
     },
     clientErrorHandler: (error, socket) => {
       if (error.code === 'ECONNRESET') return;
@@ -187,22 +192,23 @@ async function addEverything(app: FastifyInstance, { options, host, state }: Set
     if (request.method === 'OPTIONS' && methods.length > 0) return reply.code(204).send();
     throw noRoute(methods);
   });
-  app.addHook('onSend', async (_request, reply) => {
+  const endOf = (request: FastifyRequest, reply: FastifyReply): RequestLog => ({
+    ...entryOf(request, reply),
+    ...(failures.has(request) ? { error: failures.get(request) } : {}),
+  });
+  const tellAborted = (request: FastifyRequest, reply: FastifyReply): void =>
+    tellEnd(options, { ...endOf(request, reply), isAborted: true });
+  app.addHook('onSend', async (request, reply) => {
     if (state.isClosing) reply.header('connection', 'close');
+    // Where nobody is there any more to take an answer, Fastify says nothing of its end.
+    if (reply.raw.destroyed) tellAborted(request, reply);
+    else {
+      reply.raw.once('close', () => {
+        if (!reply.raw.writableFinished) tellAborted(request, reply);
+      });
+    }
   });
-  app.addHook('onResponse', async (request, reply) => {
-    const entry: RequestLog = {
-      requestId: request.id,
-      method: request.method,
-      route: request.routeOptions.url,
-      status: reply.statusCode,
-      milliseconds: reply.elapsedTime,
-      organizationId: request.caller?.organizationId,
-      ...(failures.has(request) ? { error: failures.get(request) } : {}),
-    };
-    options.metrics?.requestEnded(entry);
-    options.log?.(entry);
-  });
+  app.addHook('onResponse', async (request, reply) => tellEnd(options, endOf(request, reply)));
   app.setErrorHandler((error, request, reply) => {
     const failure = failureOf(error, request);
     if (failure.kind === 'internal' || failure.kind === 'unavailable') failures.set(request, error);
@@ -227,6 +233,22 @@ async function addEverything(app: FastifyInstance, { options, host, state }: Set
     isClosing: () => state.isLeaving,
     authenticate: async (request) => await authenticate({ request, engine: options.engine, rateLimits }),
   });
+}
+
+function entryOf(request: FastifyRequest, reply: FastifyReply): RequestLog {
+  return {
+    requestId: request.id,
+    method: request.method,
+    route: request.routeOptions.url,
+    status: reply.statusCode,
+    milliseconds: reply.elapsedTime,
+    organizationId: request.caller?.organizationId,
+  };
+}
+
+function tellEnd({ metrics, log }: ServerOptions, entry: RequestLog): void {
+  metrics?.requestEnded(entry);
+  log?.(entry);
 }
 
 interface Admission {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 
-import { errorFacts } from '../../src/errors.ts';
+import { errorFacts, unknownOutcomeMessage } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { worldStart } from '../support/world.ts';
 import { envelope, json, okAnswer, reset, startClient, startFakeService, unusedUrl } from './harness.ts';
@@ -123,7 +123,8 @@ describe('writes', () => {
   });
 
   test('any other write is not sent again once it may have arrived', async () => {
-    for (const fault of [reset, envelope(502, 'busy'), envelope(504, 'busy'), { status: 503, body: '' }]) {
+    const unknown = envelope(503, unknownOutcomeMessage);
+    for (const fault of [reset, envelope(502, 'busy'), envelope(504, 'busy'), { status: 503, body: '' }, unknown]) {
       const service = await startFakeService(fault, okAnswer);
       await expect(startClient(service.url).call('credits.grant', grant)).rejects.toMatchObject({
         kind: 'network',

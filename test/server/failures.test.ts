@@ -7,6 +7,8 @@ import {
   InvalidInputError,
   NotFoundError,
   UnavailableError,
+  UnknownOutcomeError,
+  unknownOutcomeMessage,
 } from '../../src/errors.ts';
 import type { ErrorKind } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
@@ -76,6 +78,19 @@ describe('failures of the engine', () => {
     expect(reply.message).toBe('the service cannot answer now; nothing was changed');
     expect(reply.headers).not.toHaveProperty('tallybook-hint');
     expect(service.log).toMatchObject([{ error: locked }]);
+  });
+
+  test('a commit whose outcome is not known is not told as one that changed nothing', async () => {
+    const lost = new UnknownOutcomeError('the connection to the database postgres://ada@db/b was lost', {
+      hint: 'read',
+    });
+    const service = await failing(lost);
+    const reply = await service.send('/v1/customers');
+    expect([reply.status, reply.message]).toEqual([503, unknownOutcomeMessage]);
+    expect(decodeURIComponent(String(reply.headers['tallybook-hint']))).toBe(
+      'read what was to be changed before you repeat the request',
+    );
+    expect(service.log).toMatchObject([{ error: lost }]);
   });
 
   test('health is unavailable while the database does not answer', async () => {

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { BillingError, UnavailableError } from '../../src/errors.ts';
+import { BillingError, UnavailableError, UnknownOutcomeError } from '../../src/errors.ts';
 import type { ConstraintViolation } from '../../src/store/constraint-violation.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -281,7 +281,9 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
         await rename(tx, 'perhaps');
         await terminate();
       });
-      expect((await refusal(change)).message).toContain('is not known');
+      const error = await refusal(change);
+      expect(error).toBeInstanceOf(UnknownOutcomeError);
+      expect(error.message).toContain('is not known');
     });
 
     test('idle sessions that end are replaced', async () => {
@@ -352,6 +354,12 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       ['no server', (good: URL) => Object.assign(good, { port: '1' }).href, /cannot be reached: .*ECONNREFUSED/],
       ['no such database', (good: URL) => Object.assign(good, { pathname: '/nowhere' }).href, /does not exist/],
       ['no TLS', (good: URL) => `${good.href}?sslmode=verify-full`, /cannot be reached: .*SSL/],
+      ['no such setting', (good: URL) => `${good.href}?options=-cno_such%3D1`, /does not take a setting .*no_such/],
+      [
+        'no number',
+        (good: URL) => `${good.href}?statement_timeout=soon`,
+        /does not take a setting .*statement_timeout/,
+      ],
       ['half a mode', (good: URL) => `${good.href}?sslmode=prefer`, /does not say what is to happen/],
       ['no certificate', (good: URL) => `${good.href}?sslrootcert=/nowhere.pem`, /\/nowhere\.pem.* cannot be read/],
       ['no URL', () => 'postgres://tally:secret@[half/book', /is not the URL of a database/],

@@ -1,5 +1,11 @@
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 
+import pg from 'pg';
+import { expect, onTestFinished, test, vi } from 'vitest';
+
+import { openStore } from '../../src/store/open.ts';
 import { connectionOf } from '../../src/store/backends/postgres-url.ts';
 
 const server = 'postgres://ada:secret@db.example/book';
@@ -18,9 +24,31 @@ test.each([
   expect(connectionOf(`${server}${parameters}`).ssl).toMatchObject(ssl);
 });
 
-test.each(['', '?sslmode=disable'])('without a word about TLS, and with %o, there is none', (parameters) => {
-  expect(connectionOf(`${server}${parameters}`).ssl).toBe(false);
+test('with sslmode=disable there is no TLS, whatever PGSSLMODE says', () => {
+  vi.stubEnv('PGSSLMODE', 'verify-full');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(new pg.Client(connectionOf(`${server}?sslmode=disable`)).ssl).toBe(false);
 });
+
+test.each([
+  [undefined, false],
+  ['disable', false],
+  ['require', true],
+  ['verify-full', true],
+])('without a word about TLS, PGSSLMODE %o decides, and asks for a certificate where it asks for TLS', (mode, ssl) => {
+  vi.stubEnv('PGSSLMODE', mode);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(new pg.Client(connectionOf(server)).ssl).toBe(ssl);
+});
+
+test.each(['sslmod=verify-full', 'ssl=true', 'sslcrl=revoked.pem', 'SSLMODE=verify-full'])(
+  'what would be TLS if it were known is refused: %s',
+  (parameter) => {
+    const connect = () => connectionOf(`${server}?${parameter}`);
+    expect(connect).toThrow(`${parameter.split('=')[0]} of postgres://ada:***@db.example/book?`);
+    expect(connect).not.toThrow('secret');
+  },
+);
 
 test.each(['?sslmode=verify-full', `?sslrootcert=${authority}`, '?sslmode=verify-full&sslrootcert=system'])(
   '%s checks the name of the server as well',
@@ -33,4 +61,33 @@ test.each(['?sslmode=verify-full', `?sslrootcert=${authority}`, '?sslmode=verify
 test('other parameters reach the library, and those of TLS do not, since it reads them otherwise', () => {
   const { connectionString } = connectionOf(`${server}?sslmode=require&statement_timeout=5&options=-csearch_path%3Dx`);
   expect(connectionString).toBe('postgres://ada:secret@db.example/book?statement_timeout=5&options=-csearch_path%3Dx');
+});
+
+test('a server that asks for a password where there is none is said to', async () => {
+  vi.stubEnv('PGPASSWORD', '');
+  vi.stubEnv('PGPASSFILE', '/nowhere');
+  /** A message of the protocol about who calls: its length, what is asked for, and the rest. */
+  const ask = (kind: number, rest: string): Buffer => {
+    const message = Buffer.alloc(9 + Buffer.byteLength(rest), `R\0\0\0\0\0\0\0\0${rest}`);
+    message.writeInt32BE(message.length - 1, 1);
+    message.writeInt32BE(kind, 5);
+    return message;
+  };
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.write(ask(10, 'SCRAM-SHA-256\0\0'));
+      socket.once('data', () => socket.write(ask(11, 'r=nonce,s=c2FsdA==,i=4096')));
+    });
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    server.close();
+  });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await expect(openStore(`postgres://ada@127.0.0.1:${port}/book`)).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: expect.stringContaining('refuses this user: it asks for a password, and there is none'),
+  });
 });

@@ -85,7 +85,11 @@ export async function createPlayground(): Promise<Playground> {
           env: { TALLY_DATABASE: join(directory, 'demo.db') },
           directories: async () => await Promise.resolve({ config: join(directory, 'config'), data: directory }),
           serve: async () =>
-            await Promise.resolve({ url: 'http://127.0.0.1:0', close: async () => await Promise.resolve() }),
+            await Promise.resolve({
+              url: 'http://127.0.0.1:0',
+              tellFailure: () => undefined,
+              close: async () => await Promise.resolve(),
+            }),
           ...options.instead,
         });
         return { ...result, answers };

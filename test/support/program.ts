@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
-const launcher = fileURLToPath(new URL('../../bin/tally.js', import.meta.url));
+export const launcher = fileURLToPath(new URL('../../bin/tally.js', import.meta.url));
 
 export interface ProgramOptions {
   /** Where it finds settings and data; nothing of the person's own is read. */

@@ -110,7 +110,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
     });
     const sender = await opened.openWebhookSender({
       allowPrivate: flags.allowPrivateWebhooks === true,
-      onFailure: (error) => terminal.err(say`webhooks: ${error instanceof Error ? error.message : 'not sent'}\n`),
+      onFailure: (error) => server.tellFailure('webhooks', error),
     });
     sender.start();
     terminal.out(say`tally serve: listening on ${server.url}\n`);

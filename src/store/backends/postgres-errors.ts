@@ -1,6 +1,6 @@
 /** What PostgreSQL's error codes mean to a person: which database, what is wrong with it, what to do next. */
 
-import { BillingError, UnavailableError } from '../../errors.ts';
+import { BillingError, UnavailableError, UnknownOutcomeError } from '../../errors.ts';
 import { type ConstraintRule, ConstraintViolation } from '../constraint-violation.ts';
 import { appendOnlyState } from './postgres-migrations/columns.ts';
 
@@ -58,10 +58,17 @@ export function isSilence(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }
 
+/** The library says in words alone that the server asks for a password and there is none. */
+function isWithoutPassword(error: Error): boolean {
+  return error.message.includes('client password must be');
+}
+
 function isTlsFailure(error: Error): boolean {
-  return (
-    /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)/.test(codeOf(error)) || error.message.includes('SSL')
-  );
+  return isCertificateRefused(error) || /^ERR_(?:TLS|SSL)/.test(codeOf(error)) || error.message.includes('SSL');
+}
+
+function isCertificateRefused(error: Error): boolean {
+  return /^(?:CERT_|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT)/.test(codeOf(error));
 }
 
 export function readOnlyError(location: string, cause?: unknown): UnavailableError {
@@ -80,8 +87,8 @@ export function lockedError(location: string, cause?: unknown): UnavailableError
 }
 
 /** The server may have committed before the connection broke: only reading tells. */
-export function unknownOutcomeError(location: string, cause: unknown): UnavailableError {
-  return new UnavailableError(
+export function unknownOutcomeError(location: string, cause: unknown): UnknownOutcomeError {
+  return new UnknownOutcomeError(
     `the connection to the database ${location} was lost during a commit; whether the change was kept is not known`,
     { cause, hint: 'read what was to be changed before you repeat the command' },
   );
@@ -101,6 +108,7 @@ export function meaningOf(error: unknown, location: string): unknown {
   const code = codeOf(error);
   const rule = constraintRules[code];
   if (rule !== undefined) return new ConstraintViolation(rule, error.message, error);
+  if (isWithoutPassword(error)) return refused(location, error, 'it asks for a password, and there is none');
   if (isLost(error)) return absenceError(location, error);
   return meanings[code]?.(location, error) ?? error;
 }
@@ -110,7 +118,9 @@ function absenceError(location: string, cause: Error): UnavailableError {
   return new UnavailableError(`the database ${location} cannot be reached: ${reason}`, {
     cause,
     retryAfterSeconds: 1,
-    hint: 'check that the server runs and that its address is right, then repeat the command',
+    hint: isCertificateRefused(cause)
+      ? 'name the authority of its certificate with ?sslrootcert=FILE in the URL, and the server as the certificate does'
+      : 'check that the server runs and that its address is right, then repeat the command',
   });
 }
 
@@ -121,8 +131,8 @@ function reasonOf(cause: Error): string {
   return told.message === '' ? codeOf(cause) : told.message;
 }
 
-const refused = (location: string, cause: Error): BillingError =>
-  new BillingError('unavailable', `the database ${location} refuses this user: ${cause.message}`, {
+const refused = (location: string, cause: Error, reason = cause.message): BillingError =>
+  new BillingError('unavailable', `the database ${location} refuses this user: ${reason}`, {
     cause,
     hint: 'check user and password of the URL, or set PGUSER and PGPASSWORD',
   });
@@ -139,7 +149,14 @@ const damaged = (location: string, cause: Error): BillingError =>
     hint: 'restore it from a backup',
   });
 
+const settingRefused = (location: string, cause: Error): BillingError =>
+  new BillingError('usage', `the server does not take a setting of ${location}: ${cause.message}`, {
+    cause,
+    hint: 'look at what stands behind the ? of the URL',
+  });
+
 const meanings: Readonly<Record<string, (location: string, cause: Error) => Error>> = {
+  '22023': settingRefused,
   '25006': readOnlyError,
   '28000': refused,
   '28P01': refused,
@@ -148,6 +165,7 @@ const meanings: Readonly<Record<string, (location: string, cause: Error) => Erro
       cause,
       hint: 'make it first: createdb, or CREATE DATABASE; the tables are made for you',
     }),
+  '42704': settingRefused,
   '42501': (location, cause) =>
     new UnavailableError(`the user of ${location} may not do this: ${cause.message}`, {
       cause,

@@ -31,7 +31,7 @@ export function connectionOf(url: string): PoolConfig {
     statement_timeout: limits.statementMilliseconds,
     idle_in_transaction_session_timeout: limits.statementMilliseconds,
     lock_timeout: limits.busyTimeoutMilliseconds,
-    ssl,
+    ...(ssl === undefined ? {} : { ssl }),
     connectionString: parsed.href,
   };
 }
@@ -57,9 +57,18 @@ function parse(url: string): URL {
   }
 }
 
-function tlsOf(parameters: URLSearchParams, shown: string): boolean | ConnectionOptions {
+/** Undefined where the URL says nothing: then the library reads PGSSLMODE, and whatever stands there asks for a certificate. */
+function tlsOf(parameters: URLSearchParams, shown: string): boolean | ConnectionOptions | undefined {
+  const unknown = [...parameters.keys()].find((name) => /^ssl/i.test(name) && !tlsParameters.includes(name));
+  if (unknown !== undefined) {
+    throw usageError(
+      `${unknown} of ${shown} is not known here, so the connection would be another one than was meant`,
+      'what there is for TLS: sslmode, sslrootcert, sslcert, sslkey, sslpassword',
+    );
+  }
   const authority = parameters.get('sslrootcert');
-  const mode = parameters.get('sslmode') ?? (authority === null ? 'disable' : 'verify-full');
+  const mode = parameters.get('sslmode') ?? (authority === null ? undefined : 'verify-full');
+  if (mode === undefined) return undefined;
   if (!modes.some((each) => each === mode)) {
     throw usageError(`sslmode=${mode} of ${shown} does not say what is to happen`, `give one of ${modes.join(', ')}`);
   }

@@ -7,6 +7,8 @@ export interface BookFacts {
   readonly eventsElsewhere?: { readonly bookId: string };
   /** The book is being copied here, and is not whole yet: of what, and up to where in the events of each organization. */
   readonly unfinishedCopy?: { readonly source: string; readonly places: Readonly<Record<string, number>> };
+  /** Somebody finds out whether the book can be written: never there for anybody else. */
+  readonly probe?: true;
 }
 
 export async function readBookFacts(tx: Transaction): Promise<BookFacts> {
@@ -29,4 +31,10 @@ export async function writeBookFact<Name extends keyof BookFacts>(
 
 export async function removeBookFact(tx: Transaction, name: keyof BookFacts): Promise<void> {
   await tx.deleteFrom('bookFacts').where('name', '=', name).execute();
+}
+
+/** Changes nothing, and has to be committed all the same: where no space is left, or the disk fails, that is found out. */
+export async function writeProbe(tx: Transaction): Promise<void> {
+  await writeBookFact(tx, 'probe', true);
+  await removeBookFact(tx, 'probe');
 }
