@@ -9,16 +9,14 @@ import { decodeSegment, encodeSegment } from '../event-segment-bytes.ts';
 import { millisecondsPerDay } from '../event-segment-fold.ts';
 import { appendEvents, emptySegment, removeEvents, type Segment, type SegmentEvent } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
-import { plainRows, type SqliteConnection } from './sqlite-connection.ts';
-import {
-  clearTail,
-  countTail,
-  type EventPlace,
-  leaveTail,
-  shortenTail,
-  tailRows,
-  unpackRuns,
-} from './sqlite-event-tail.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+
+/** Where an event stands for readers: whose it is, and when. */
+export interface EventPlace {
+  readonly eventSeq: number;
+  readonly customerSeq: number;
+  readonly timestampEpochMs: number;
+}
 
 /** When derived data is made; no number of theirs changes what is read. */
 export interface UpkeepThresholds {
@@ -40,8 +38,9 @@ export const dayOf = (timestampEpochMs: number): number => Math.floor(timestampE
 
 type TailRow = readonly [number, number, number, number | null, number, number, string];
 
-const tailColumns = `"event"."customerSeq", "event"."timestampEpochMs", "event"."seq", "event"."contractSeq",
-  "event"."nameId", "event"."isLate", "event"."propertiesJson"`;
+const selectTail = `SELECT "tail"."customerSeq", "tail"."timestampEpochMs", "tail"."eventSeq", "event"."contractSeq",
+    "event"."nameId", "event"."isLate", "event"."propertiesJson"
+  FROM "eventTail" AS "tail" CROSS JOIN "events" AS "event" ON "event"."seq" = "tail"."eventSeq"`;
 
 /**
  * Moves into segments what is worth it: the events of customers that have many in the tail, or all of them where the tail
@@ -49,20 +48,26 @@ const tailColumns = `"event"."customerSeq", "event"."timestampEpochMs", "event".
  */
 export function absorbTail(connection: SqliteConnection, { longestTail }: UpkeepThresholds): void {
   const revision = nextRevision(connection);
-  const counts = countTail(connection);
+  const counts = connection
+    .prepare('SELECT "customerSeq", count(*) AS "count" FROM "eventTail" GROUP BY "customerSeq"')
+    .all()
+    .map((row) => ({ customerSeq: Number(row['customerSeq']), count: Number(row['count']) }));
   const least = Math.ceil(longestTail / 256);
   const few = counts.filter(({ count }) => count < least).reduce((sum, { count }) => sum + count, 0);
   if (few > mostWaiting * longestTail) {
     absorbAll(connection, revision);
     return;
   }
-  const moved = new Set<number>();
+  const select = plainRows(
+    connection,
+    `${selectTail} WHERE "tail"."customerSeq" = ? ORDER BY "tail"."timestampEpochMs", "tail"."eventSeq"`,
+  );
+  const leave = connection.prepare('DELETE FROM "eventTail" WHERE "customerSeq" = ?');
   for (const { customerSeq, count } of counts) {
     if (count < least) continue;
-    absorbRows(connection, tailRows(connection, { customerSeq }, tailColumns) as readonly TailRow[], revision);
-    moved.add(customerSeq);
+    absorbRows(connection, select.all(customerSeq) as unknown as readonly TailRow[], revision);
+    leave.run(customerSeq);
   }
-  shortenTail(connection, moved);
   connection.execute('UPDATE "eventUpkeep" SET "tailCount" = 0');
 }
 
@@ -72,11 +77,9 @@ export function absorbWholeTail(connection: SqliteConnection): void {
 }
 
 function absorbAll(connection: SqliteConnection, revision: bigint): void {
-  unpackRuns(connection);
   const select = plainRows(
     connection,
-    `SELECT ${tailColumns} FROM "eventTail" AS "tail" CROSS JOIN "events" AS "event" ON "event"."seq" = "tail"."eventSeq"
-     ORDER BY "tail"."customerSeq", "tail"."timestampEpochMs", "tail"."eventSeq" LIMIT ${absorbedAtOnce}`,
+    `${selectTail} ORDER BY "tail"."customerSeq", "tail"."timestampEpochMs", "tail"."eventSeq" LIMIT ${absorbedAtOnce}`,
   );
   for (;;) {
     const rows = select.all() as unknown as readonly TailRow[];
@@ -87,8 +90,7 @@ function absorbAll(connection: SqliteConnection, revision: bigint): void {
       .prepare('DELETE FROM "eventTail" WHERE ("customerSeq", "timestampEpochMs", "eventSeq") <= (?, ?, ?)')
       .run(last[0], last[1], last[2]);
   }
-  clearTail(connection);
-  connection.execute('UPDATE "eventUpkeep" SET "tailCount" = 0');
+  connection.execute('DELETE FROM "eventTail"; UPDATE "eventUpkeep" SET "tailCount" = 0');
 }
 
 function absorbRows(connection: SqliteConnection, rows: readonly TailRow[], revision: bigint): void {
@@ -152,8 +154,13 @@ function nextRevision(connection: SqliteConnection): bigint {
 
 /** Takes superseded versions out of what readers see; where they stand in segments, each segment is written once. */
 export function forget(connection: SqliteConnection, places: readonly EventPlace[]): void {
-  if (places.length === 0) return;
-  const absorbed = leaveTail(connection, places);
+  const leaveTail = connection.prepare(
+    'DELETE FROM "eventTail" WHERE "customerSeq" = ? AND "timestampEpochMs" = ? AND "eventSeq" = ?',
+  );
+  const absorbed = places.filter(({ customerSeq, timestampEpochMs, eventSeq }) => {
+    const { changes } = leaveTail.run(customerSeq, timestampEpochMs, eventSeq);
+    return Number(changes) === 0;
+  });
   if (absorbed.length === 0) return;
   const revision = nextRevision(connection);
   const days = Map.groupBy(
@@ -175,6 +182,14 @@ function forgetOfDay(connection: SqliteConnection, group: readonly EventPlace[],
     const rest = removeEvents(segment, gone);
     if (rest.rowCount < segment.rowCount) saveSegment(connection, { id: id as bigint, segment: rest, revision });
   }
+}
+
+/** Prepared anew where integers are wanted as numbers and rows as arrays: the same statement must not be shared. */
+export function plainRows(connection: SqliteConnection, sql: string) {
+  const statement = connection.prepare(sql);
+  statement.setReadBigInts(false);
+  statement.setReturnArrays(true);
+  return statement;
 }
 
 /** The names of events by their ids, read once for each id that is asked for. */

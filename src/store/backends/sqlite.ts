@@ -17,7 +17,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { SQLInputValue, StatementSync } from 'node:sqlite';
+import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 
 import type { Database, Transaction } from '../database.ts';
 import type { Inspection, InspectionOptions } from '../inspection.ts';
@@ -219,7 +219,8 @@ function execute(connection: SqliteConnection, sql: string, parameters: readonly
   const values = parameters.map(bindable);
   try {
     const statement = connection.prepare(sql);
-    if (givesRows(statement)) return { rows: statement.all(...values) };
+    const names = columnsOf(statement);
+    if (names.length > 0) return { rows: rowsOf(statement.all(...values) as unknown as SQLOutputValue[][], names) };
     const { changes, lastInsertRowid } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   } catch (error) {
@@ -227,15 +228,26 @@ function execute(connection: SqliteConnection, sql: string, parameters: readonly
   }
 }
 
-const rowGiving = new WeakMap<StatementSync, boolean>();
+const knownColumns = new WeakMap<StatementSync, readonly string[]>();
 
-/** Asked once of a statement: the description of its columns takes longer than most rows do. */
-function givesRows(statement: StatementSync): boolean {
-  const known = rowGiving.get(statement);
-  if (known !== undefined) return known;
-  const answer = statement.columns().length > 0;
-  rowGiving.set(statement, answer);
-  return answer;
+/** Asked once of a statement: the description of its columns takes longer than most rows do. None where it gives no rows. */
+function columnsOf(statement: StatementSync): readonly string[] {
+  let names = knownColumns.get(statement);
+  if (names === undefined) {
+    names = statement.columns().map(({ name }) => name);
+    statement.setReturnArrays(true);
+    knownColumns.set(statement, names);
+  }
+  return names;
+}
+
+/** The objects that Node makes of rows are dictionaries: slow to make, and slow to whoever reads or copies them. */
+function rowsOf(lists: readonly (readonly SQLOutputValue[])[], names: readonly string[]): unknown[] {
+  return lists.map((list) => {
+    const row: Record<string, SQLOutputValue> = {};
+    for (let index = 0; index < names.length; index += 1) row[names[index] as string] = list[index] as SQLOutputValue;
+    return row;
+  });
 }
 
 /** Node would bind a number as REAL and NaN as NULL: whole numbers go as integers, all others are refused. */

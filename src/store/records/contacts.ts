@@ -22,6 +22,21 @@ export interface Contact {
   readonly updatedAt: string;
 }
 
+const columns = [
+  'id',
+  'customerId',
+  'position',
+  'name',
+  'email',
+  'phone',
+  'roles',
+  'emailRecipientType',
+  'status',
+  'source',
+  'createdAt',
+  'updatedAt',
+] as const;
+
 /** Contacts of these customers, each customer's in their order. */
 export async function listContacts(
   tx: Transaction,
@@ -31,7 +46,7 @@ export async function listContacts(
   if (customerIds.length === 0) return [];
   const rows = await tx
     .selectFrom('contacts')
-    .selectAll()
+    .select(columns)
     .where('orgId', '=', orgId)
     .where('customerId', 'in', customerIds)
     .orderBy('customerId')
@@ -49,7 +64,7 @@ export async function listContactsOf(tx: Transaction, orgId: string, customerId:
 const contactsOfCustomer = prepared((tx, of: { readonly orgId: string; readonly customerId: string }) =>
   tx
     .selectFrom('contacts')
-    .selectAll()
+    .select(columns)
     .where('orgId', '=', of.orgId)
     .where('customerId', '=', of.customerId)
     .orderBy('position')
@@ -73,6 +88,6 @@ export async function updateContact(
   await tx.updateTable('contacts').set(changes).where('orgId', '=', orgId).where('id', '=', id).execute();
 }
 
-function toContact({ orgId: _orgId, seq: _seq, ...row }: Selectable<ContactsTable>): Contact {
+function toContact(row: Pick<Selectable<ContactsTable>, (typeof columns)[number]>): Contact {
   return { ...row, position: Number(row.position), roles: JSON.parse(row.roles) as ContactRole[] };
 }

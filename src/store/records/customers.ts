@@ -36,13 +36,30 @@ export interface Customer {
   readonly updatedAt: string;
 }
 
+const columns = [
+  'id',
+  'name',
+  'legalName',
+  'externalCustomerId',
+  'paymentProvider',
+  'paymentProviderId',
+  'tags',
+  'billingAddress',
+  'paymentMethodId',
+  'paymentMethodType',
+  'pausedAt',
+  'pausedUntil',
+  'createdAt',
+  'updatedAt',
+] as const;
+
 export async function findCustomer(tx: Transaction, orgId: string, id: string): Promise<Customer | undefined> {
   const [row] = await customerOfId(tx, { orgId, id });
   return row === undefined ? undefined : toCustomer(row);
 }
 
 const customerOfId = prepared((tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
-  tx.selectFrom('customers').selectAll().where('orgId', '=', orgId).where('id', '=', id),
+  tx.selectFrom('customers').select(columns).where('orgId', '=', orgId).where('id', '=', id),
 );
 
 /** The customer that carries the caller's own id. */
@@ -53,7 +70,7 @@ export async function findCustomerByExternalId(
 ): Promise<Customer | undefined> {
   const row = await tx
     .selectFrom('customers')
-    .selectAll()
+    .select(columns)
     .where('orgId', '=', orgId)
     .where('externalCustomerId', '=', externalCustomerId)
     .executeTakeFirst();
@@ -68,7 +85,7 @@ export async function findCustomerByPaymentProvider(
 ): Promise<Customer | undefined> {
   const row = await tx
     .selectFrom('customers')
-    .selectAll()
+    .select(columns)
     .where('orgId', '=', orgId)
     .where('paymentProvider', '=', link.paymentProvider)
     .where('paymentProviderId', '=', link.paymentProviderId)
@@ -85,7 +102,7 @@ export async function listCustomers(
   let query = tx.selectFrom('customers').where('orgId', '=', orgId);
   if (externalCustomerId !== undefined) query = query.where('externalCustomerId', '=', externalCustomerId);
   const rows = await query
-    .selectAll()
+    .select(columns)
     .orderBy('createdAt', 'desc')
     .orderBy('seq', 'desc')
     .limit(limit)
@@ -125,7 +142,7 @@ export async function updateCustomer(
     .execute();
 }
 
-function toCustomer({ orgId: _orgId, seq: _seq, ...row }: Selectable<CustomersTable>): Customer {
+function toCustomer(row: Pick<Selectable<CustomersTable>, (typeof columns)[number]>): Customer {
   return {
     ...row,
     tags: JSON.parse(row.tags) as string[],

@@ -48,9 +48,7 @@ export async function findOrganizationAndClock(
   id: string,
 ): Promise<{ readonly organization: Organization; readonly simulated: string | undefined } | undefined> {
   const [row] = await organizationAndClock(tx, { id });
-  if (row === undefined) return undefined;
-  const { simulated, ...organization } = row;
-  return { organization: toOrganization(organization), simulated: simulated ?? undefined };
+  return row === undefined ? undefined : { organization: toOrganization(row), simulated: row.simulated ?? undefined };
 }
 
 const organizationAndClock = prepared((tx, { id }: { readonly id: string }) =>
@@ -122,8 +120,14 @@ function toOrganization(row: {
   eventsDroppedBeforeEpochMs: bigint;
 }): Organization {
   return {
-    ...row,
+    id: row.id,
+    name: row.name,
+    keyPrefix: row.keyPrefix,
     salesTaxEnabled: row.salesTaxEnabled === 1n,
+    paymentProcessor: row.paymentProcessor,
+    environment: row.environment,
+    lastCreatedAt: row.lastCreatedAt,
+    createdAt: row.createdAt,
     eventsDroppedBeforeEpochMs: Number(row.eventsDroppedBeforeEpochMs),
   };
 }
