@@ -11,7 +11,7 @@ const bearer = /^Bearer ([ -~]{1,200})$/i;
 
 /** The key of a request: exactly one header of the form `Bearer <key>`, else UnauthorizedError (interface 5.8, SEC-32). */
 export function keyOf(message: IncomingMessage): string {
-  const values = message.headersDistinct['authorization'] ?? [];
+  const values = valuesOf(message, 'authorization');
   const key = values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
   if (key !== undefined) return key;
   throw new UnauthorizedError('Missing or invalid Authorization header. Use: Authorization: Bearer <api_key>');
@@ -36,7 +36,7 @@ export function refuseBrowsers(message: IncomingMessage, listeningHost: string):
       hint: 'call the service without an Origin header',
     });
   }
-  const hosts = message.headersDistinct['host'] ?? [];
+  const hosts = valuesOf(message, 'host');
   if (hosts.length !== 1) throw new BadRequestError('exactly one Host header is needed');
   if (!isLoopback(listeningHost)) return;
   const name = hostName(hosts[0] ?? '');
@@ -44,6 +44,11 @@ export function refuseBrowsers(message: IncomingMessage, listeningHost: string):
   throw new ForbiddenError('this service answers only to the names of this machine', {
     hint: 'use 127.0.0.1 or localhost in the URL',
   });
+}
+
+/** One for each time that the header was given; Node would put all headers of the request together for it. */
+function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
+  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
 }
 
 /** Whether a host name or address is this machine, by its letters alone: nothing is looked up. */

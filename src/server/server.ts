@@ -16,7 +16,7 @@ import { isLoopback, keyOf, refuseBrowsers, requireScope } from './authenticate.
 import { checkExposure, limitSockets } from './exposure.ts';
 import type { Metrics } from './metrics.ts';
 import { addProbes } from './probes.ts';
-import { addRateLimits } from './rate-limit.ts';
+import { createRateLimits } from './rate-limit.ts';
 import type { RateLimits } from './rate-limit.ts';
 import { addRoutes, createMethodTable, noRoute } from './routes.ts';
 
@@ -88,7 +88,7 @@ export function createServer(options: ServerOptions): Server {
   if (sockets !== undefined) limitSockets(app.server, sockets, options);
   return {
     async listen() {
-      await addEverything(app, { options, host, state });
+      addEverything(app, { options, host, state });
       try {
         await app.listen({ port: options.port, host });
       } catch (error) {
@@ -172,24 +172,25 @@ interface Setup {
   readonly state: { readonly isLeaving: boolean; readonly isClosing: boolean };
 }
 
-async function addEverything(app: FastifyInstance, { options, host, state }: Setup): Promise<void> {
-  const rateLimits = await addRateLimits(app, {
+function addEverything(app: FastifyInstance, { options, host, state }: Setup): void {
+  const rateLimits = createRateLimits({
     requestsPerMinute: options.rateLimitPerMinute ?? limits.requestsPerMinute,
     now: options.now,
   });
   const methodsOf = createMethodTable(allOperations);
   const failures = new WeakMap<FastifyRequest, unknown>();
 
-  app.addHook('onRequest', async (request, reply) => {
+  // Hooks that wait for nothing take no promise.
+  app.addHook('onRequest', (request, reply, next) => {
     options.metrics?.requestBegan();
     reply.headers(commonHeaders(options.version, request.id));
-    if (state.isClosing) return sendFailure(reply, unavailable());
+    if (state.isClosing) return void sendFailure(reply, unavailable());
     refuseBrowsers(request.raw, host);
-    if (request.routeOptions.config.isUnlimited !== true) await rateLimits.countRequest(request);
-    if (!request.is404) return undefined;
+    if (request.routeOptions.config.isUnlimited !== true) rateLimits.countRequest(request);
+    if (!request.is404) return next();
     const methods = methodsOf(request.raw.url ?? '');
     if (methods.length > 0) reply.header('allow', methods.join(', '));
-    if (request.method === 'OPTIONS' && methods.length > 0) return reply.code(204).send();
+    if (request.method === 'OPTIONS' && methods.length > 0) return void reply.code(204).send();
     throw noRoute(methods);
   });
   const endOf = (request: FastifyRequest, reply: FastifyReply): RequestLog => ({
@@ -198,7 +199,7 @@ async function addEverything(app: FastifyInstance, { options, host, state }: Set
   });
   const tellAborted = (request: FastifyRequest, reply: FastifyReply): void =>
     tellEnd(options, { ...endOf(request, reply), isAborted: true });
-  app.addHook('onSend', async (request, reply) => {
+  app.addHook('onSend', (request, reply, payload, next) => {
     if (state.isClosing) reply.header('connection', 'close');
     // Where nobody is there any more to take an answer, Fastify says nothing of its end.
     if (reply.raw.destroyed) tellAborted(request, reply);
@@ -207,8 +208,12 @@ async function addEverything(app: FastifyInstance, { options, host, state }: Set
         if (!reply.raw.writableFinished) tellAborted(request, reply);
       });
     }
+    next(null, payload);
   });
-  app.addHook('onResponse', async (request, reply) => tellEnd(options, endOf(request, reply)));
+  app.addHook('onResponse', (request, reply, next) => {
+    tellEnd(options, endOf(request, reply));
+    next();
+  });
   app.setErrorHandler((error, request, reply) => {
     const failure = failureOf(error, request);
     if (failure.kind === 'internal' || failure.kind === 'unavailable') failures.set(request, error);
@@ -259,11 +264,13 @@ interface Admission {
 
 async function authenticate({ request, engine, rateLimits }: Admission): Promise<Caller> {
   const key = keyOf(request.raw);
-  await rateLimits.checkRefusedKeys(request);
-  return await engine.authenticate(key).catch(async (error: unknown) => {
-    if (error instanceof UnauthorizedError) await rateLimits.countRefusedKey(request);
+  rateLimits.checkRefusedKeys(request);
+  try {
+    return await engine.authenticate(key);
+  } catch (error) {
+    if (error instanceof UnauthorizedError) rateLimits.countRefusedKey(request);
     throw error;
-  });
+  }
 }
 
 function listenFailure(error: unknown, address: { readonly host: string; readonly port: number }): BillingError {
