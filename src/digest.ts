@@ -20,7 +20,7 @@ export function sha256(): nodeCrypto.Hash {
 export function sha256Of(text: string): string {
   charactersHashed += text.length;
   const isShort = crypto === undefined && charactersHashed <= ownCharacters;
-  return isShort ? ownDigest(text) : sha256().update(text).digest('hex');
+  return isShort ? ownDigest(text) : loaded().hash('sha256', text);
 }
 
 /** Whether two digests in hexadecimal are the same, in a time that does not tell where they differ. */

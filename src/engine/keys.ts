@@ -1,6 +1,6 @@
 /** Who calls: API keys, organizations, and the local owner (interface 5, semantics 1, 3 and 13). */
 
-import { isSameDigest, sha256 } from '../digest.ts';
+import { isSameDigest, sha256Of } from '../digest.ts';
 import {
   BillingError,
   ConflictError,
@@ -58,13 +58,13 @@ export async function findOwner(dependencies: EngineDependencies, organization?:
 /** The caller of an API key. Throws UnauthorizedError with the words of semantics 1. */
 export async function authenticate(dependencies: EngineDependencies, key: string): Promise<Caller> {
   if (!keyForm.test(key)) throw new UnauthorizedError('Invalid API key');
-  const digest = digestOf(key);
+  const digest = sha256Of(key);
   const found = await dependencies.store.read(async (tx) => await findApiKeyAndClock(tx, digest));
   if (found === undefined || !isSameDigest(found.digest, digest)) throw new UnauthorizedError('Invalid API key');
-  const timestamp = found.simulated ?? wireTimestamp(dependencies.now());
+  const now = dependencies.now();
   if (found.revokedAt !== null) throw new UnauthorizedError('API key has been revoked');
-  if (hasExpired(found, timestamp)) throw new UnauthorizedError('API key has expired');
-  await noteUse(dependencies, found);
+  if (hasExpired(found, found.simulated ?? wireTimestamp(now))) throw new UnauthorizedError('API key has expired');
+  if (!isNoted(found, now)) await noteUse(dependencies, found, now);
   return { organizationId: found.orgId, scopes: found.scopes, keyId: found.id, isLocal: false };
 }
 
@@ -203,20 +203,19 @@ async function checkTimeIsReal(
   });
 }
 
-function digestOf(key: string): string {
-  return sha256().update(key).digest('hex');
-}
-
 function hasExpired(key: ApiKey, timestamp: string): boolean {
   return key.expiresAt !== null && key.expiresAt <= timestamp;
 }
 
+function isNoted({ lastUsedAt }: ApiKey, now: Temporal.Instant): boolean {
+  return (
+    lastUsedAt !== null && Date.parse(lastUsedAt) > now.epochMilliseconds - 1000 * limits.lastUsedResolutionSeconds
+  );
+}
+
 /** Keeps when the key was last used, to the minute: a note, so that a database that cannot take it refuses nobody. */
-async function noteUse(dependencies: EngineDependencies, key: ApiKey): Promise<void> {
-  const { store } = dependencies;
-  const now = dependencies.now();
-  const recently = now.epochMilliseconds - 1000 * limits.lastUsedResolutionSeconds;
-  if (store.isReadOnly || (key.lastUsedAt !== null && Date.parse(key.lastUsedAt) > recently)) return;
+async function noteUse({ store }: EngineDependencies, key: ApiKey, now: Temporal.Instant): Promise<void> {
+  if (store.isReadOnly) return;
   try {
     // A reading must not wait for a writer only to note that it was made.
     await store.write(async (tx) => await updateApiKey(tx, key.orgId, key.id, { lastUsedAt: wireTimestamp(now) }), {
@@ -240,7 +239,7 @@ async function issueKey(
     scopes: [...new Set(wanted.scopes)],
     orgId: context.orgId,
     id: context.newId(),
-    digest: digestOf(text),
+    digest: sha256Of(text),
     suffix: text.slice(-suffixCharacters),
     revokedAt: null,
     lastUsedAt: null,

@@ -46,8 +46,9 @@ async function createContext(
   const { organization, simulated } = found;
   const machineTime = dependencies.now();
   const clock = simulated === undefined ? machineTime : Temporal.Instant.from(simulated);
-  const last = Temporal.Instant.from(organization.lastCreatedAt);
-  const now = Temporal.Instant.compare(clock, last) < 0 ? last : clock;
+  // Both to the millisecond, as the latest was kept.
+  const isBehind = wireTimestamp(clock) < organization.lastCreatedAt;
+  const now = isBehind ? Temporal.Instant.from(organization.lastCreatedAt) : clock;
   return {
     tx,
     events: dependencies.store.events,
