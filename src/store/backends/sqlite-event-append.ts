@@ -8,12 +8,12 @@ import type { SqliteConnection } from './sqlite-connection.ts';
 import type { SqliteEventKeys } from './sqlite-event-keys.ts';
 import {
   absorbTail,
-  type EventPlace,
   findContractSeq,
   findCustomerSeqs,
   forget,
   type UpkeepThresholds,
 } from './sqlite-event-segments.ts';
+import { enterTail, type EventPlace } from './sqlite-event-tail.ts';
 
 const stored = `"event"."seq", "event"."id", "event"."idempotencyKey", "customer"."id" AS "customerId",
   "contract"."id" AS "contractId", "name"."name" AS "eventName", "event"."timestampEpochMs", "event"."propertiesJson",
@@ -33,10 +33,6 @@ const insertNew = `INSERT INTO "events" ("seq", "idempotencyKey", "id", "custome
 const updateEffective = `UPDATE "events" SET ("id", "customerSeq", "contractSeq", "nameId", "timestampEpochMs",
   "propertiesJson", "receivedAtEpochMs", "isLate", "version") = (?, ?, ?, ?, ?, ?, ?, ?, "version" + 1) WHERE "seq" = ?`;
 
-/** One statement for all that are new, as they stand after the last of a call. */
-const enterTail =
-  'INSERT INTO "eventTail" SELECT "customerSeq", "timestampEpochMs", "seq" FROM "events" WHERE "seq" >= ?';
-
 interface Appender {
   readonly connection: SqliteConnection;
   readonly keys: SqliteEventKeys;
@@ -55,6 +51,8 @@ export async function appendEvents(
   const seqs = createSeqs(connection, orgId, events);
   const insert = connection.prepare(insertNew);
   const superseded: EventPlace[] = [];
+  /** Where events of this call stand after the last of it, by their seqs. */
+  const places = new Map<number, EventPlace>();
   const first = Number(connection.prepare('SELECT max("seq") AS "last" FROM "events"').get()?.['last'] ?? 0n) + 1;
   let next = first;
 
@@ -65,6 +63,7 @@ export async function appendEvents(
     insert.run(next, event.idempotencyKey, event.id, customerSeq, contractSeq, nameId, timestampEpochMs,
       event.propertiesJson, receivedAtEpochMs, isLate); // prettier-ignore
     keys.add(hash, next);
+    places.set(next, { eventSeq: next, customerSeq, timestampEpochMs });
     next += 1;
   };
 
@@ -76,7 +75,9 @@ export async function appendEvents(
       .prepare(updateEffective)
       .run(event.id, customerSeq, contractSeq, nameId, timestampEpochMs, event.propertiesJson, receivedAtEpochMs,
         isLate, place.eventSeq); // prettier-ignore
-    if (place.eventSeq < first) superseded.push(place);
+    const { eventSeq } = place;
+    if (!places.has(eventSeq)) superseded.push(place);
+    places.set(eventSeq, { eventSeq, customerSeq, timestampEpochMs });
   };
 
   const outcomes: AppendOutcome[] = [];
@@ -93,11 +94,10 @@ export async function appendEvents(
       outcomes.push('replaced');
     } else outcomes.push('refused');
   }
-  if (next > first) {
-    connection.prepare(enterTail).run(first);
-    keys.keep(Math.ceil(thresholds.longestTail / 32));
-  }
-  returnToTail(connection, superseded);
+  const leastRun = Math.ceil(thresholds.longestTail / 32);
+  if (next > first) keys.keep(leastRun);
+  forget(connection, superseded);
+  enterTail(connection, [...places.values()], leastRun);
   keepUp({ connection, keys, thresholds }, outcomes);
   return outcomes;
 }
@@ -125,17 +125,6 @@ function findKnown(
     return { event, place };
   }
   return undefined;
-}
-
-/** The places that were left, the same event twice where it was replaced twice: readers find the last version alone. */
-function returnToTail(connection: SqliteConnection, superseded: readonly EventPlace[]): void {
-  if (superseded.length === 0) return;
-  forget(connection, superseded);
-  const enter = connection.prepare(
-    `INSERT INTO "eventTail" SELECT "customerSeq", "timestampEpochMs", "seq" FROM "events" WHERE "seq" = ?
-     ON CONFLICT DO NOTHING`,
-  );
-  for (const { eventSeq } of superseded) enter.run(eventSeq);
 }
 
 function keepUp({ connection, keys, thresholds }: Appender, outcomes: readonly AppendOutcome[]): void {

@@ -9,9 +9,10 @@ import { createSegmentQuery, millisecondsPerDay } from '../event-segment-fold.ts
 import { appendEvents, emptySegment, fixedColumns, type Segment, type SegmentEvent, textAt } from '../event-segment.ts';
 import type { EventFault, UpkeepFault } from '../event-store.ts';
 import { createKeyHashes } from '../key-hash.ts';
-import type { SqliteConnection } from './sqlite-connection.ts';
+import { plainRows, type SqliteConnection } from './sqlite-connection.ts';
 import { entriesOf, type SqliteEventKeys } from './sqlite-event-keys.ts';
-import { absorbWholeTail, dayOf, nameReader, plainRows } from './sqlite-event-segments.ts';
+import { absorbWholeTail, dayOf, nameReader } from './sqlite-event-segments.ts';
+import { placesInTail } from './sqlite-event-tail.ts';
 import { computeTotals, rulesOfText } from './sqlite-event-totals.ts';
 
 const ofOrganization = `FROM "events" AS "event" JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
@@ -43,6 +44,7 @@ export function listEventFaults(connection: SqliteConnection, orgId: string): Ev
 export function rebuildDerived(connection: SqliteConnection, keys: SqliteEventKeys): void {
   connection.execute(`DELETE FROM "eventTotals"; DELETE FROM "eventRules"; DELETE FROM "eventSegments";
     DELETE FROM "eventKeyPieces"; DELETE FROM "eventKeyRuns"; DELETE FROM "eventKeyTail"; DELETE FROM "eventTail";
+    DELETE FROM "eventTailRuns";
     INSERT INTO "eventUpkeep" VALUES (1, 0, 0) ON CONFLICT DO NOTHING;
     INSERT INTO "eventTail" SELECT "customerSeq", "timestampEpochMs", "seq" FROM "events"`);
   const keyHash = createKeyHashes();
@@ -120,11 +122,9 @@ function isSound(connection: SqliteConnection, customerSeq: number, seen: Uint8A
     if (seen[seq] !== 0) isRight = false;
     else seen[seq] = 1;
   };
-  const tail = plainRows(connection, 'SELECT "eventSeq", "timestampEpochMs" FROM "eventTail" WHERE "customerSeq" = ?');
-  for (const [seq, time] of tail.all(customerSeq) as unknown as readonly (readonly [number, number])[]) {
-    if (findEvent(connection, customerSeq, seq)?.timestampEpochMs !== time) isRight = false;
-    notice(seq);
-  }
+  const tail = soundTail(connection, customerSeq);
+  if (tail === undefined) isRight = false;
+  for (const { eventSeq } of tail ?? []) notice(eventSeq);
   const segments = connection.prepare('SELECT * FROM "eventSegments" WHERE "customerSeq" = ? ORDER BY "day", "part"');
   for (const row of segments.all(customerSeq)) {
     const segment = soundSegment(connection, customerSeq, row);
@@ -149,6 +149,19 @@ function findEvent(connection: SqliteConnection, customerSeq: number, seq: numbe
   const millisecond = timestampEpochMs % millisecondsPerDay;
   const facts = { eventSeq, timestampEpochMs, millisecond, nameId, isLate: isLate === 1, propertiesJson };
   return { ...facts, contractSeq: contractSeq ?? 0 };
+}
+
+/** The customer's events in the tail, if they are where it says. */
+function soundTail(connection: SqliteConnection, customerSeq: number): ReturnType<typeof placesInTail> | undefined {
+  try {
+    const places = placesInTail(connection, { customerSeq });
+    const isSoundPlace = ({ eventSeq, timestampEpochMs }: (typeof places)[number]) =>
+      findEvent(connection, customerSeq, eventSeq)?.timestampEpochMs === timestampEpochMs;
+    return places.every(isSoundPlace) ? places : undefined;
+  } catch {
+    // Bytes that no run has.
+    return undefined;
+  }
 }
 
 /** The segment, if it is what its events make. */

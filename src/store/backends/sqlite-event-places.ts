@@ -4,14 +4,8 @@ import { decodeSegment } from '../event-segment-bytes.ts';
 import { millisecondsPerDay } from '../event-segment-fold.ts';
 import type { EventScan } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
-import {
-  type Attribution,
-  attributionOf,
-  findCustomerSeq,
-  isAttributed,
-  nameReader,
-  plainRows,
-} from './sqlite-event-segments.ts';
+import { type Attribution, attributionOf, findCustomerSeq, isAttributed, nameReader } from './sqlite-event-segments.ts';
+import { tailRows } from './sqlite-event-tail.ts';
 
 /** An event as far as segments and the tail know it. */
 export interface FoundEvent {
@@ -90,13 +84,10 @@ function* rowsOfSegments(connection: SqliteConnection, { customerSeq, fromEpochM
 
 type TailRow = readonly [number, number, number, number | null, number];
 
-function* rowsOfTail(connection: SqliteConnection, { customerSeq, fromEpochMs, toEpochMs }: Range): Generator<Row> {
-  const rows = plainRows(
-    connection,
-    `SELECT "event"."seq", "event"."timestampEpochMs", "event"."nameId", "event"."contractSeq", "event"."isLate"
-     FROM "eventTail" AS "tail" CROSS JOIN "events" AS "event" ON "event"."seq" = "tail"."eventSeq"
-     WHERE "tail"."customerSeq" = ? AND "tail"."timestampEpochMs" >= ? AND "tail"."timestampEpochMs" < ?`,
-  ).all(customerSeq, fromEpochMs, toEpochMs) as unknown as readonly TailRow[];
+function* rowsOfTail(connection: SqliteConnection, range: Range): Generator<Row> {
+  const columns =
+    '"event"."seq", "event"."timestampEpochMs", "event"."nameId", "event"."contractSeq", "event"."isLate"';
+  const rows = tailRows(connection, range, columns) as readonly TailRow[];
   for (const [eventSeq, timestampEpochMs, nameId, contractSeq, isLate] of rows) {
     yield { eventSeq, timestampEpochMs, nameId, contractSeq: contractSeq ?? 0, isLate: isLate === 1 };
   }

@@ -16,7 +16,7 @@ import { decodeSegment } from '../event-segment-bytes.ts';
 import { joinableKey, joinSegments } from '../event-segment-join.ts';
 import type { Segment } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
-import type { SqliteConnection } from './sqlite-connection.ts';
+import { plainRows, type SqliteConnection } from './sqlite-connection.ts';
 import type { ReadingCache } from './sqlite-event-cache.ts';
 import {
   type Attribution,
@@ -25,12 +25,20 @@ import {
   findCustomerSeq,
   isAttributed,
   nameReader,
-  plainRows,
 } from './sqlite-event-segments.ts';
+import { tailRows } from './sqlite-event-tail.ts';
 import { computeTotals, type FoundTotals, textOfRules, type Totals } from './sqlite-event-totals.ts';
 
 type HeaderRow = readonly [id: number, day: number, revision: number, rowCount: number, small: Uint8Array | null];
-type TailRow = readonly [timestampEpochMs: number, contractSeq: number | null, nameId: number, propertiesJson: string];
+type TailRow = readonly [
+  timestampEpochMs: number,
+  contractSeq: number | null,
+  nameId: number,
+  propertiesJson: string,
+  isLate: number,
+];
+const tailColumns = `"event"."timestampEpochMs", "event"."contractSeq", "event"."nameId", "event"."propertiesJson",
+  "event"."isLate"`;
 
 /** What there is of a customer in the days that are asked for, whatever is counted. */
 interface Owned {
@@ -119,21 +127,12 @@ function readOwned(
     `SELECT "id", "day", "revision", "rowCount", CASE WHEN "rowCount" < ? THEN "data" END FROM "eventSegments"
      WHERE "customerSeq" = ? AND "day" BETWEEN ? AND ? ORDER BY "day", "part"`,
   );
-  const tail = plainRows(
-    connection,
-    `SELECT "tail"."timestampEpochMs", "event"."contractSeq", "event"."nameId",
-      "event"."propertiesJson"
-    FROM "eventTail" AS "tail" CROSS JOIN "events" AS "event" ON "event"."seq" = "tail"."eventSeq"
-    WHERE "tail"."customerSeq" = ? AND "tail"."timestampEpochMs" >= ? AND "tail"."timestampEpochMs" < ?
-      AND "event"."isLate" = 0
-    ORDER BY "tail"."timestampEpochMs"`,
-  );
   const rows = segments.all(leastKept, customerSeq, dayOf(from), dayOf(to - 1)) as unknown as readonly HeaderRow[];
   return {
     contractSeq: (contract && findContractSeq(connection, orgId, contract.contractId)) ?? -1,
     nameOf: nameReader(connection),
     ...joinedWithinIntervals(rows, boundsEpochMs),
-    tail: tail.all(customerSeq, from, to) as unknown as readonly TailRow[],
+    tail: tailRows(connection, { customerSeq, fromEpochMs: from, toEpochMs: to }, tailColumns) as readonly TailRow[],
   };
 }
 
@@ -304,8 +303,8 @@ function readTail(reading: Reading, rows: readonly TailRow[]): void {
   const { boundsEpochMs } = request;
   const event = new ReusedEvent();
   let interval = 0;
-  for (const [timestampEpochMs, contractSeq, nameId, propertiesJson] of rows) {
-    if (query.wantsName?.(nameId) === false) continue;
+  for (const [timestampEpochMs, contractSeq, nameId, propertiesJson, isLate] of rows) {
+    if (isLate === 1 || query.wantsName?.(nameId) === false) continue;
     while (timestampEpochMs >= (boundsEpochMs[interval + 1] ?? Infinity)) interval += 1;
     if (attribution !== undefined && !isAttributed(attribution, contractSeq ?? 0, timestampEpochMs)) continue;
     event.eventName = query.nameOf(nameId);

@@ -9,14 +9,16 @@ import { decodeSegment, encodeSegment } from '../event-segment-bytes.ts';
 import { millisecondsPerDay } from '../event-segment-fold.ts';
 import { appendEvents, emptySegment, removeEvents, type Segment, type SegmentEvent } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
-import type { SqliteConnection } from './sqlite-connection.ts';
-
-/** Where an event stands for readers: whose it is, and when. */
-export interface EventPlace {
-  readonly eventSeq: number;
-  readonly customerSeq: number;
-  readonly timestampEpochMs: number;
-}
+import { plainRows, type SqliteConnection } from './sqlite-connection.ts';
+import {
+  clearTail,
+  countTail,
+  type EventPlace,
+  leaveTail,
+  shortenTail,
+  tailRows,
+  unpackRuns,
+} from './sqlite-event-tail.ts';
 
 /** When derived data is made; no number of theirs changes what is read. */
 export interface UpkeepThresholds {
@@ -38,9 +40,8 @@ export const dayOf = (timestampEpochMs: number): number => Math.floor(timestampE
 
 type TailRow = readonly [number, number, number, number | null, number, number, string];
 
-const selectTail = `SELECT "tail"."customerSeq", "tail"."timestampEpochMs", "tail"."eventSeq", "event"."contractSeq",
-    "event"."nameId", "event"."isLate", "event"."propertiesJson"
-  FROM "eventTail" AS "tail" CROSS JOIN "events" AS "event" ON "event"."seq" = "tail"."eventSeq"`;
+const tailColumns = `"event"."customerSeq", "event"."timestampEpochMs", "event"."seq", "event"."contractSeq",
+  "event"."nameId", "event"."isLate", "event"."propertiesJson"`;
 
 /**
  * Moves into segments what is worth it: the events of customers that have many in the tail, or all of them where the tail
@@ -48,26 +49,20 @@ const selectTail = `SELECT "tail"."customerSeq", "tail"."timestampEpochMs", "tai
  */
 export function absorbTail(connection: SqliteConnection, { longestTail }: UpkeepThresholds): void {
   const revision = nextRevision(connection);
-  const counts = connection
-    .prepare('SELECT "customerSeq", count(*) AS "count" FROM "eventTail" GROUP BY "customerSeq"')
-    .all()
-    .map((row) => ({ customerSeq: Number(row['customerSeq']), count: Number(row['count']) }));
+  const counts = countTail(connection);
   const least = Math.ceil(longestTail / 256);
   const few = counts.filter(({ count }) => count < least).reduce((sum, { count }) => sum + count, 0);
   if (few > mostWaiting * longestTail) {
     absorbAll(connection, revision);
     return;
   }
-  const select = plainRows(
-    connection,
-    `${selectTail} WHERE "tail"."customerSeq" = ? ORDER BY "tail"."timestampEpochMs", "tail"."eventSeq"`,
-  );
-  const leave = connection.prepare('DELETE FROM "eventTail" WHERE "customerSeq" = ?');
+  const moved = new Set<number>();
   for (const { customerSeq, count } of counts) {
     if (count < least) continue;
-    absorbRows(connection, select.all(customerSeq) as unknown as readonly TailRow[], revision);
-    leave.run(customerSeq);
+    absorbRows(connection, tailRows(connection, { customerSeq }, tailColumns) as readonly TailRow[], revision);
+    moved.add(customerSeq);
   }
+  shortenTail(connection, moved);
   connection.execute('UPDATE "eventUpkeep" SET "tailCount" = 0');
 }
 
@@ -77,9 +72,11 @@ export function absorbWholeTail(connection: SqliteConnection): void {
 }
 
 function absorbAll(connection: SqliteConnection, revision: bigint): void {
+  unpackRuns(connection);
   const select = plainRows(
     connection,
-    `${selectTail} ORDER BY "tail"."customerSeq", "tail"."timestampEpochMs", "tail"."eventSeq" LIMIT ${absorbedAtOnce}`,
+    `SELECT ${tailColumns} FROM "eventTail" AS "tail" CROSS JOIN "events" AS "event" ON "event"."seq" = "tail"."eventSeq"
+     ORDER BY "tail"."customerSeq", "tail"."timestampEpochMs", "tail"."eventSeq" LIMIT ${absorbedAtOnce}`,
   );
   for (;;) {
     const rows = select.all() as unknown as readonly TailRow[];
@@ -90,7 +87,8 @@ function absorbAll(connection: SqliteConnection, revision: bigint): void {
       .prepare('DELETE FROM "eventTail" WHERE ("customerSeq", "timestampEpochMs", "eventSeq") <= (?, ?, ?)')
       .run(last[0], last[1], last[2]);
   }
-  connection.execute('DELETE FROM "eventTail"; UPDATE "eventUpkeep" SET "tailCount" = 0');
+  clearTail(connection);
+  connection.execute('UPDATE "eventUpkeep" SET "tailCount" = 0');
 }
 
 function absorbRows(connection: SqliteConnection, rows: readonly TailRow[], revision: bigint): void {
@@ -154,13 +152,8 @@ function nextRevision(connection: SqliteConnection): bigint {
 
 /** Takes superseded versions out of what readers see; where they stand in segments, each segment is written once. */
 export function forget(connection: SqliteConnection, places: readonly EventPlace[]): void {
-  const leaveTail = connection.prepare(
-    'DELETE FROM "eventTail" WHERE "customerSeq" = ? AND "timestampEpochMs" = ? AND "eventSeq" = ?',
-  );
-  const absorbed = places.filter(({ customerSeq, timestampEpochMs, eventSeq }) => {
-    const { changes } = leaveTail.run(customerSeq, timestampEpochMs, eventSeq);
-    return Number(changes) === 0;
-  });
+  if (places.length === 0) return;
+  const absorbed = leaveTail(connection, places);
   if (absorbed.length === 0) return;
   const revision = nextRevision(connection);
   const days = Map.groupBy(
@@ -182,14 +175,6 @@ function forgetOfDay(connection: SqliteConnection, group: readonly EventPlace[],
     const rest = removeEvents(segment, gone);
     if (rest.rowCount < segment.rowCount) saveSegment(connection, { id: id as bigint, segment: rest, revision });
   }
-}
-
-/** Prepared anew where integers are wanted as numbers and rows as arrays: the same statement must not be shared. */
-export function plainRows(connection: SqliteConnection, sql: string) {
-  const statement = connection.prepare(sql);
-  statement.setReadBigInts(false);
-  statement.setReturnArrays(true);
-  return statement;
 }
 
 /** The names of events by their ids, read once for each id that is asked for. */

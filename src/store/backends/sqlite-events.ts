@@ -164,7 +164,9 @@ function countAll(connection: SqliteConnection, orgId: string): number {
   const counts = connection
     .prepare(
       `SELECT (SELECT ifnull(sum("rowCount"), 0) FROM "customers" JOIN "eventSegments" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
-         + (SELECT count(*) FROM "customers" JOIN "eventTail" ON "customerSeq" = "seq" WHERE "orgId" = :orgId) AS "total"`,
+         + (SELECT count(*) FROM "customers" JOIN "eventTail" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
+         + (SELECT ifnull(sum("rowCount"), 0) FROM "customers" JOIN "eventTailRuns" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
+         AS "total"`,
     )
     .get({ orgId });
   return Number(counts?.['total']);

@@ -12,6 +12,7 @@ import { eventLayout } from './0006-event-layout.ts';
 import { eventsElsewhere } from './0007-events-elsewhere.ts';
 import { retention } from './0008-retention.ts';
 import { ledgerIndexes } from './0009-ledger-indexes.ts';
+import { eventTail } from './0010-event-tail-runs.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   eventsElsewhere,
   retention,
   ledgerIndexes,
+  eventTail,
 ];
