@@ -88,6 +88,8 @@ function creditsOfMicros(creditMicros: bigint): Big {
 
 /** Credits as plain text of at most six decimals. */
 export function creditsText(creditMicros: bigint): string {
+  // Most amounts are whole, or none.
+  if (creditMicros % microsPerCredit === 0n) return (creditMicros / microsPerCredit).toString();
   return decimalText(creditsOfMicros(creditMicros));
 }
 

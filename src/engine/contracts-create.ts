@@ -20,6 +20,7 @@ import type { Meter } from '../store/records/meters.ts';
 import { findPlan } from '../store/records/plans.ts';
 import type { Plan } from '../store/records/plans.ts';
 import { addFirstBudgets } from './budgets.ts';
+import { getWallet } from './contract-lookup.ts';
 import { grantCredits } from './credits-grant.ts';
 import type { GrantKind } from './credits-grant.ts';
 import { topUpDrafts } from './draft-periods.ts';
@@ -85,7 +86,7 @@ export async function createContract(context: CallContext, input: ContractInput)
   await topUpDrafts(context, contract);
   if (creditGrantCents !== undefined) {
     const request = { amountCents: creditGrantCents, expiresAt: input.creditSettings?.expiresAt };
-    await grantCredits(context, contract, { request, kind: prepaid });
+    await grantCredits(context, await getWallet(context, contract.id), { request, kind: prepaid });
   }
   return contract;
 }

@@ -5,15 +5,15 @@ import { ConflictError, InvalidInputError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { findPricings, findProduct } from '../store/records/catalog.ts';
-import type { Contract } from '../store/records/contracts.ts';
 import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import type { GrantSpecifiers, LedgerSourceType, StoredLedgerEntry } from '../store/records/ledger.ts';
 import { findGrantByExternalId } from '../store/records/ledger.ts';
 import { findMeters } from '../store/records/meters.ts';
-import { billingTermsOf } from './contract-terms.ts';
+import type { Wallet } from '../store/records/wallets.ts';
+import { getContract } from './contract-lookup.ts';
 import type { CallContext } from './handler.ts';
 import { createLedgerWriter } from './ledger-writing.ts';
-import { isBilledOut, sweepExpired } from './settlement.ts';
+import { isBilledOut, sweepWallet } from './settlement.ts';
 
 /** What is asked of a grant, whichever way it comes. */
 export interface GrantRequest {
@@ -56,12 +56,12 @@ interface GrantAmounts {
  */
 export async function grantCredits(
   context: CallContext,
-  contract: Contract,
+  wallet: Wallet,
   { request, kind }: { readonly request: GrantRequest; readonly kind: GrantKind },
 ): Promise<Granted> {
   const amounts = amountsOf(request);
   const fingerprint = fingerprintOf(request, kind, amounts);
-  const earlier = await findEarlier(context, contract, request.externalId);
+  const earlier = await findEarlier(context, wallet, request.externalId);
   if (earlier !== undefined) {
     return { entry: earlier, isReplay: true, mismatches: differences(earlier.fingerprint, fingerprint) };
   }
@@ -71,12 +71,12 @@ export async function grantCredits(
     ...(isLate ? [{ path: 'expiresAt', message: `must be after now, ${context.timestamp}` }] : []),
     ...(specifiers === undefined ? [] : await unknownSpecifiers(context, specifiers)),
   ]);
-  if (await isOver(context, contract)) {
-    throw new ConflictError(`contract ${contract.id} has ended, and its last invoice is closed`, {
+  if (await isOver(context, wallet)) {
+    throw new ConflictError(`contract ${wallet.id} has ended, and its last invoice is closed`, {
       hint: 'grant credits on another contract of the customer',
     });
   }
-  const writer = createLedgerWriter(context, contract, await sweepExpired(context, contract));
+  const writer = createLedgerWriter(context, wallet, await sweepWallet(context, wallet));
   const entry = await writer.append({
     ...amounts,
     type: 'grant',
@@ -97,9 +97,10 @@ export async function grantCredits(
 }
 
 /** What has no end is not asked for its invoices. */
-async function isOver({ tx, orgId }: CallContext, contract: Contract): Promise<boolean> {
-  if (billingTermsOf(contract).endDate === undefined) return false;
-  return isBilledOut(contract, await listInvoicesOfContract(tx, orgId, contract.id));
+async function isOver(context: CallContext, { id, hasEnd }: Wallet): Promise<boolean> {
+  if (!hasEnd) return false;
+  const contract = await getContract(context, id);
+  return isBilledOut(contract, await listInvoicesOfContract(context.tx, context.orgId, id));
 }
 
 /** Dollar-only, or rated; with both modes given the amounts have to agree (semantics 9, Grant validation). */
@@ -122,11 +123,11 @@ function amountsOf({ amountCents, creditRateCents, creditAmount }: GrantRequest)
 
 async function findEarlier(
   context: CallContext,
-  contract: Contract,
+  { id: contractId }: Wallet,
   externalId: string | undefined,
 ): Promise<StoredLedgerEntry | undefined> {
   if (externalId === undefined) return undefined;
-  return await findGrantByExternalId(context.tx, context.orgId, { contractId: contract.id, externalId });
+  return await findGrantByExternalId(context.tx, context.orgId, { contractId, externalId });
 }
 
 /** What was asked, each member as one text that is the same for the same meaning. */

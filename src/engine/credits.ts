@@ -6,21 +6,20 @@ import { grantIn, walletIn } from '../calculation/ledger-fold.ts';
 import { decimal, microsOfCredits } from '../calculation/money.ts';
 import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
 import type { creditOperations } from '../operations/credits.ts';
-import type { Contract } from '../store/records/contracts.ts';
 import { findInvoice, listInvoicesOfContract } from '../store/records/invoices.ts';
 import { listLedger, listLedgerPage } from '../store/records/ledger.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
-import { getContract } from './contract-lookup.ts';
+import { getContract, getWallet } from './contract-lookup.ts';
 import { grantCredits } from './credits-grant.ts';
 import type { Granted, GrantKind } from './credits-grant.ts';
 import { examineContract } from './doctor/examination.ts';
 import { wireBalance } from './credits-balance.ts';
 import { wireEntry, wireGrant } from './credits-wire.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
-import { readLedger } from './known-ledgers.ts';
+import { ledgerUpTo } from './known-ledgers.ts';
 import { createLedgerWriter, expireRest, ofGrant, totalsOf } from './ledger-writing.ts';
 import { readOpenBilling } from './open-billing.ts';
-import { closeWallet, hasExpired, reverseEntry, settle, sweepExpired } from './settlement.ts';
+import { closeWallet, hasExpired, reverseEntry, settle, sweepExpired, sweepWallet } from './settlement.ts';
 import { wireCents, wireCredits } from './wire.ts';
 
 const promotional: GrantKind = {
@@ -32,13 +31,13 @@ const purchase: GrantKind = { isPromotional: false, sourceType: 'contract', desc
 
 export const creditHandlers: HandlersOf<typeof creditOperations> = {
   'credits.grant': async (context, { params, body }) => {
-    const contract = await getContract(context, params.contractId);
-    return grantResult(await grantCredits(context, contract, { request: body, kind: promotional }));
+    const wallet = await getWallet(context, params.contractId);
+    return grantResult(await grantCredits(context, wallet, { request: body, kind: promotional }));
   },
 
   'credits.grantPaid': async (context, { params, body }) => {
-    const contract = await getContract(context, params.contractId);
-    return grantResult(await grantCredits(context, contract, { request: body, kind: purchase }));
+    const wallet = await getWallet(context, params.contractId);
+    return grantResult(await grantCredits(context, wallet, { request: body, kind: purchase }));
   },
 
   'credits.ledger': async (context, { params, query }) => {
@@ -48,10 +47,10 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
   },
 
   'credits.balance': async (context, { params, query }) => {
-    const contract = await getContract(context, params.contractId);
-    const { fold } = await readLedger(context, contract.id);
+    const found = await getWallet(context, params.contractId);
+    const { fold } = await ledgerUpTo(context, found);
     const wallet = walletIn(fold, context.now);
-    const projected = query.include?.includes('projected') === true ? await projection(context, contract) : undefined;
+    const projected = query.include?.includes('projected') === true ? await projection(context, found.id) : undefined;
     return {
       body: {
         data: {
@@ -63,8 +62,8 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
   },
 
   'credits.adjust': async (context, { params, body }) => {
-    const contract = await getContract(context, params.contractId);
-    const ledger = await sweepExpired(context, contract);
+    const wallet = await getWallet(context, params.contractId);
+    const ledger = await sweepWallet(context, wallet);
     const grant = grantIn(ledger.fold, body.grantEntryId, context.now);
     if (grant === undefined) {
       throw new InvalidInputError([{ path: 'grantEntryId', message: 'names no grant of this contract' }]);
@@ -77,7 +76,7 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
           : { creditMicros: microsOfCredits(decimal(body.creditAmount)) },
       ),
     );
-    const writer = createLedgerWriter(context, contract, ledger);
+    const writer = createLedgerWriter(context, wallet, ledger);
     const adjustment = await writer.append({
       ...ofGrant(totalsOf(writer, grant.grantId).grant),
       type: 'adjustment',
@@ -148,7 +147,8 @@ function grantResult({ entry, isReplay, mismatches }: Granted) {
 }
 
 /** What would be left if usage were settled now. */
-async function projection(context: CallContext, contract: Contract) {
+async function projection(context: CallContext, contractId: string) {
+  const contract = await getContract(context, contractId);
   const { wallet, burnDown } = await readOpenBilling(context, contract);
   const live = wallet.grants.filter((grant) => !hasExpired(grant, context.now));
   const ids = new Set(live.map((grant) => grant.grantId));

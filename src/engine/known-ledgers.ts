@@ -10,6 +10,7 @@ import { limits } from '../limits.ts';
 import { noHash } from '../store/records/hash-chain.ts';
 import { findLedgerHead, listLedger } from '../store/records/ledger.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
+import type { Wallet } from '../store/records/wallets.ts';
 import type { CallContext } from './handler.ts';
 
 /** A ledger up to the entry whose seal is `head`. */
@@ -60,13 +61,27 @@ function sizeOf({ fold }: KnownLedger): number {
   return 1 + fold.grants.size + fold.reversedIds.size;
 }
 
+type LedgerContext = Pick<CallContext, 'tx' | 'orgId' | 'ledgers'>;
+
 /** The ledger of a contract as this transaction sees it. Who has read all of its `entries` gives them. */
 export async function readLedger(
-  { tx, orgId, ledgers }: Pick<CallContext, 'tx' | 'orgId' | 'ledgers'>,
+  context: LedgerContext,
   contractId: string,
   entries?: readonly StoredLedgerEntry[],
 ): Promise<KnownLedger> {
-  const head = await findLedgerHead(tx, orgId, contractId);
+  return await ledgerUpTo(
+    context,
+    { id: contractId, head: await findLedgerHead(context.tx, context.orgId, contractId) },
+    entries,
+  );
+}
+
+/** The same of a wallet that was found in this transaction, and not written since. */
+export async function ledgerUpTo(
+  { tx, orgId, ledgers }: LedgerContext,
+  { id: contractId, head }: Pick<Wallet, 'id' | 'head'>,
+  entries?: readonly StoredLedgerEntry[],
+): Promise<KnownLedger> {
   if (head === undefined) return { head: noHash, fold: emptyLedger };
   const known = ledgers.find(contractId);
   if (known?.head === head && head !== noHash) return known;

@@ -1,7 +1,7 @@
 /** Events of a balance that has fallen: below a threshold that the contract names, or to nothing (semantics 1). */
 
-import type { Contract } from '../store/records/contracts.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
+import type { WalletHolder } from '../store/records/wallets.ts';
 import type { CallContext } from './handler.ts';
 import { emit } from './webhooks-emit.ts';
 import { wireCents, wireCredits } from './wire.ts';
@@ -14,25 +14,25 @@ type Balance = Pick<StoredLedgerEntry, 'balanceAfterCents' | 'creditBalanceAfter
  */
 export async function tellOfFall(
   context: CallContext,
-  contract: Contract,
+  contract: WalletHolder,
   { before, after }: { readonly before: Balance | undefined; readonly after: Balance },
 ): Promise<void> {
-  const data = {
+  const dataOf = () => ({
     contractId: contract.id,
     customerId: contract.customerId,
     currency: after.currency,
     balanceCents: wireCents(after.balanceAfterCents),
     creditBalance: wireCredits(after.creditBalanceAfterMicros),
-  };
+  });
   for (const threshold of thresholdsOf(contract)) {
     if ((before?.balanceAfterCents ?? 0n) <= threshold || after.balanceAfterCents > threshold) continue;
-    await emit(context, 'credit.threshold_crossed', () => ({ ...data, thresholdCents: wireCents(threshold) }));
+    await emit(context, 'credit.threshold_crossed', () => ({ ...dataOf(), thresholdCents: wireCents(threshold) }));
   }
   if (before === undefined || isNothing(before) || !isNothing(after)) return;
-  await emit(context, 'credit.balance_depleted', () => data);
+  await emit(context, 'credit.balance_depleted', dataOf);
 }
 
-function thresholdsOf({ creditSettings }: Contract): bigint[] {
+function thresholdsOf({ creditSettings }: WalletHolder): bigint[] {
   const thresholds = [...new Set(creditSettings.alertThresholdsCents)];
   return thresholds.sort((one, other) => Number(other - one));
 }

@@ -6,10 +6,10 @@ import { balancesAfter } from '../calculation/ledger.ts';
 import type { GrantTotals, LedgerEntry } from '../calculation/ledger.ts';
 import { foldBehind, problemsIn } from '../calculation/ledger-fold.ts';
 import type { LedgerFold } from '../calculation/ledger-fold.ts';
-import type { Contract } from '../store/records/contracts.ts';
 import { scheduleExpiry } from '../store/records/due-work.ts';
 import { insertLedgerEntry } from '../store/records/ledger.ts';
 import type { NewLedgerEntry, StoredLedgerEntry } from '../store/records/ledger.ts';
+import type { WalletHolder } from '../store/records/wallets.ts';
 import type { CallContext } from './handler.ts';
 import type { KnownLedger } from './known-ledgers.ts';
 import { tellOfFall } from './ledger-alerts.ts';
@@ -38,7 +38,7 @@ export interface LedgerWriter {
 export const currency = 'USD';
 
 /** A writer that goes on behind `before`, the ledger of the contract so far. */
-export function createLedgerWriter(context: CallContext, contract: Contract, before: KnownLedger): LedgerWriter {
+export function createLedgerWriter(context: CallContext, contract: WalletHolder, before: KnownLedger): LedgerWriter {
   const written: StoredLedgerEntry[] = [];
   let { head, fold } = before;
   return {

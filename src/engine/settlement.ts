@@ -12,11 +12,13 @@ import type { Contract } from '../store/records/contracts.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import { listLedger } from '../store/records/ledger.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
+import type { Wallet } from '../store/records/wallets.ts';
+import { getContract } from './contract-lookup.ts';
 import { billingTermsOf, itemsOf } from './contract-terms.ts';
 import { topUpDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
 import { knownMeters } from './known-catalog.ts';
-import { readLedger } from './known-ledgers.ts';
+import { ledgerUpTo, readLedger } from './known-ledgers.ts';
 import type { KnownLedger } from './known-ledgers.ts';
 import { createLedgerWriter, expireRest, ofGrant, totalsOf } from './ledger-writing.ts';
 import type { EntryFacts, LedgerWriter } from './ledger-writing.ts';
@@ -70,7 +72,17 @@ export async function settle(
  */
 export async function sweepExpired(context: CallContext, contract: Contract): Promise<KnownLedger> {
   const ledger = await readLedger(context, contract.id);
+  return hasExpirationsDue(ledger.fold, context.now) ? await settled(context, contract) : ledger;
+}
+
+/** The same of a wallet, whose contract is read only where something is settled. */
+export async function sweepWallet(context: CallContext, wallet: Wallet): Promise<KnownLedger> {
+  const ledger = await ledgerUpTo(context, wallet);
   if (!hasExpirationsDue(ledger.fold, context.now)) return ledger;
+  return await settled(context, await getContract(context, wallet.id));
+}
+
+async function settled(context: CallContext, contract: Contract): Promise<KnownLedger> {
   await settle(context, contract);
   return await readLedger(context, contract.id);
 }

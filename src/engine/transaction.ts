@@ -46,9 +46,9 @@ async function createContext(
   const { organization, simulated } = found;
   const machineTime = dependencies.now();
   const clock = simulated === undefined ? machineTime : Temporal.Instant.from(simulated);
-  // Both to the millisecond, as the latest was kept.
-  const isBehind = wireTimestamp(clock) < organization.lastCreatedAt;
-  const now = isBehind ? Temporal.Instant.from(organization.lastCreatedAt) : clock;
+  // Instants of this form are in the order of their texts.
+  const text = wireTimestamp(clock);
+  const isBehind = text < organization.lastCreatedAt;
   return {
     tx,
     events: dependencies.store.events,
@@ -57,8 +57,8 @@ async function createContext(
     caller,
     organization,
     orgId: organization.id,
-    now,
-    timestamp: wireTimestamp(now),
+    now: isBehind ? Temporal.Instant.from(organization.lastCreatedAt) : clock,
+    timestamp: isBehind ? organization.lastCreatedAt : text,
     machineTime,
     newId: dependencies.newId,
     randomBytes: dependencies.randomBytes,

@@ -28,7 +28,6 @@ import { ledgerEntry, ledgerEntryColumns, ledgerEntryTypes } from './ledger-entr
 import { verification } from './findings.ts';
 import { findingColumns } from './maintenance.ts';
 import { defineOperation } from './operation.ts';
-import { ruleIssue } from './cross-rules.ts';
 import { underRule } from './plain.ts';
 
 const grantEntry = z.strictObject({
@@ -256,8 +255,9 @@ export const creditOperations = [
     status: 201,
     params: contractParams,
     query: noQuery,
-    body: z
-      .strictObject({
+    body: underRule(
+      'adjustment',
+      z.strictObject({
         grantEntryId: referenceTo('entries').describe('Grant that is corrected.'),
         amountCents: centsInput(-limits.centsMaximum)
           .optional()
@@ -266,13 +266,8 @@ export const creditOperations = [
           .optional()
           .describe('Credits to add or take, of a grant of free credits.'),
         description: text(limits.grantDescriptionCharacters).describe('Why; stands in the ledger.'),
-      })
-      .superRefine((input, context) => {
-        if ((input.amountCents === undefined) === (input.creditAmount === undefined)) {
-          context.addIssue(ruleIssue(['amountCents'], 'exactly one of amountCents and creditAmount is required'));
-        }
-        if (input.amountCents === 0n) context.addIssue(ruleIssue(['amountCents'], 'must not be 0'));
       }),
+    ),
     response: one(ledgerEntry),
     errors: ['notFound', 'conflict', 'invalidInput'],
     command: { group: 'credits', verb: 'adjust', positional: ['contractId'] },

@@ -44,6 +44,14 @@ export const crossRules = {
     }
   },
 
+  /** A correction is of dollars or of credits, and changes something. */
+  adjustment(input: Given<'amountCents', bigint> & Given<'creditAmount', string>, report: Report): void {
+    if ((input.amountCents === undefined) === (input.creditAmount === undefined)) {
+      report.addIssue(ruleIssue(['amountCents'], 'exactly one of amountCents and creditAmount is required'));
+    }
+    if (input.amountCents === 0n) report.addIssue(ruleIssue(['amountCents'], 'must not be 0'));
+  },
+
   /** Someone is named, and a time unless a contract has one. */
   costQuestion(input: CostQuestion, report: Report): void {
     if (input.customerId === undefined && input.externalCustomerId === undefined && input.contractId === undefined) {

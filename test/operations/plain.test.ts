@@ -164,7 +164,6 @@ describe('what is read plainly', () => {
     expect([...forSchemas]).toEqual([
       'customers.update',
       'contracts.update',
-      'credits.adjust',
       'budgets.update',
       'meters.create',
       'meters.setRateCard',

@@ -10,6 +10,7 @@ import { CompiledQuery } from 'kysely';
 
 import { limits } from '../../limits.ts';
 import type { Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 
 interface Member {
   /** Rejects only where the whole transaction has to end. */
@@ -62,16 +63,16 @@ export function createGroupCommit({ transact, isSpoilt }: GroupCommitOptions) {
       let answer = (): void => {};
       const member: Member = {
         run: async (tx, isAlone) => {
-          if (!isAlone) await tx.executeQuery(savepoint.set);
+          if (!isAlone) await savepoint.set(tx);
           try {
             const value = await change(tx);
             answer = () => resolve(value);
           } catch (error) {
             if (isAlone || isSpoilt()) throw error;
-            await tx.executeQuery(savepoint.takeBack);
+            await savepoint.takeBack(tx);
             answer = () => reject(error);
           }
-          if (!isAlone) await tx.executeQuery(savepoint.release);
+          if (!isAlone) await savepoint.release(tx);
         },
         answer: () => answer(),
         fail: reject,
@@ -88,7 +89,12 @@ export function createGroupCommit({ transact, isSpoilt }: GroupCommitOptions) {
 }
 
 const savepoint = {
-  set: CompiledQuery.raw('SAVEPOINT "member"'),
-  takeBack: CompiledQuery.raw('ROLLBACK TO "member"'),
-  release: CompiledQuery.raw('RELEASE "member"'),
+  set: statement('SAVEPOINT "member"'),
+  takeBack: statement('ROLLBACK TO "member"'),
+  release: statement('RELEASE "member"'),
 };
+
+function statement(text: string): (tx: Transaction) => Promise<unknown> {
+  const run = prepared(() => ({ compile: () => CompiledQuery.raw(text) }));
+  return async (tx) => await run(tx, {});
+}

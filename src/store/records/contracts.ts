@@ -231,7 +231,7 @@ function creditSettingsJson(settings: CreditSettings): string {
   return JSON.stringify(stored);
 }
 
-function toCreditSettings(text: string): CreditSettings {
+export function toCreditSettings(text: string): CreditSettings {
   const stored = JSON.parse(text) as StoredCreditSettings;
   return {
     onDepletion: stored.onDepletion,

@@ -1,0 +1,53 @@
+/** What of a contract its ledger is written by, in one reading: calls for credits are many, and most need no more. */
+
+import type { Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
+import { toCreditSettings } from './contracts.ts';
+import type { Contract } from './contracts.ts';
+import { oneRow } from './row-values.ts';
+
+/** Of whom a ledger tells. */
+export type WalletHolder = Pick<Contract, 'id' | 'customerId' | 'creditSettings'>;
+
+export interface Wallet extends WalletHolder {
+  /** Whether the contract has an end, its own or that of a cancellation. */
+  readonly hasEnd: boolean;
+  /** The seal of the newest entry; undefined where there is none. */
+  readonly head: string | undefined;
+}
+
+/** The wallet of a contract; undefined for an id that the organization does not have. */
+export async function findWallet(tx: Transaction, orgId: string, contractId: string): Promise<Wallet | undefined> {
+  const [row] = await walletOfContract(tx, { orgId, contractId });
+  if (row === undefined) return undefined;
+  return {
+    id: row.id,
+    customerId: row.customerId,
+    creditSettings: toCreditSettings(row.creditSettings),
+    hasEnd: row.endDate !== null || row.effectiveEndDate !== null,
+    head: row.head ?? undefined,
+  };
+}
+
+const walletOfContract = prepared(
+  (tx, { orgId, contractId }: { readonly orgId: string; readonly contractId: string }) =>
+    tx
+      .selectFrom('contracts')
+      .select((row) => [
+        'id',
+        'customerId',
+        'creditSettings',
+        'endDate',
+        'effectiveEndDate',
+        row
+          .selectFrom('ledgerEntries')
+          .select('hash')
+          .where('ledgerEntries.orgId', '=', orgId)
+          .where('ledgerEntries.contractId', '=', contractId)
+          .orderBy('seq', 'desc')
+          .limit(oneRow)
+          .as('head'),
+      ])
+      .where('orgId', '=', orgId)
+      .where('id', '=', contractId),
+);
