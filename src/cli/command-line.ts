@@ -10,17 +10,24 @@ export function commandWords(argv: readonly string[]): string[] {
 }
 
 /**
- * The command line in the form that the parser takes: `help customers list` becomes `customers list --help`, and
- * `--json customers list` becomes `--json= customers list`, since a command is no field.
+ * The command line in the form that the parser takes: `help customers list` and `customers help list` become
+ * `customers list --help`; `--json customers list` becomes `--json= customers list`, and `customers --json list` likewise,
+ * since neither a command nor its verb is a field.
  */
-export function normalized(argv: readonly string[], isCommand: (word: string | undefined) => boolean): string[] {
-  const indexes = wordIndexes(argv);
-  const [first, second] = indexes;
+export function normalized(
+  argv: readonly string[],
+  { isCommand, isGroup }: Readonly<Record<'isCommand' | 'isGroup', (word: string | undefined) => boolean>>,
+): string[] {
+  const [first, second, third] = wordIndexes(argv);
   if (first === undefined) return [...argv];
-  if (argv[first] === 'help' && second !== undefined && isCommand(argv[second])) {
-    return [...argv.filter((_, index) => index !== first), '--help'];
+  const isHelp = argv[first] === 'help' && second !== undefined && isCommand(argv[second]);
+  const isHelpOfGroup = isGroup(argv[first]) && second !== undefined && argv[second] === 'help';
+  if (isHelp || isHelpOfGroup) {
+    return [...argv.filter((_, index) => index !== (isHelp ? first : second)), '--help'];
   }
-  return argv.map((word, index) => (word === '--json' && index === first - 1 ? '--json=' : word));
+  const verb = isGroup(argv[first]) && third === undefined ? second : undefined;
+  const isNoField = (index: number) => index === first || index === verb;
+  return argv.map((word, index) => (word === '--json' && isNoField(index + 1) ? '--json=' : word));
 }
 
 /** Throws a usage error for a key on the command line, which every user of the machine could read (security 2, SEC-2). */

@@ -67,6 +67,10 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
         } finally {
           closeSync(file);
         }
+      } catch (error) {
+        if (!(error instanceof Error && 'syscall' in error)) throw error;
+        const { unwritable } = await import('./output-file.ts');
+        throw unwritable(path, error);
       } finally {
         unlock();
       }

@@ -26,7 +26,7 @@ interface Progress {
 export async function run(argv: readonly string[], dependencies: Dependencies, load: LoadManifest): Promise<number> {
   const { terminal } = dependencies;
   const progress: Progress = {};
-  const argvToParse = normalized(argv, isCommand);
+  const argvToParse = normalized(argv, { isCommand, isGroup });
   const words = commandWords(argvToParse);
   let helpText = '';
   try {
@@ -57,7 +57,12 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
 }
 
 function isCommand(word: string | undefined): boolean {
-  return word !== undefined && (Object.hasOwn(commandGroups, word) || Object.hasOwn(localCommands, word));
+  return isGroup(word) || (word !== undefined && Object.hasOwn(localCommands, word));
+}
+
+/** Whether a verb of an operation comes next. */
+function isGroup(word: string | undefined): boolean {
+  return word !== undefined && Object.hasOwn(commandGroups, word);
 }
 
 async function startSession(dependencies: Dependencies, flags: GlobalFlags, progress: Progress): Promise<Session> {
@@ -258,8 +263,9 @@ function collected(spec: FlagSpec, text: string, before: readonly string[] | und
   return [...(before ?? []), text];
 }
 
-function givenTwice({ flag }: FlagSpec): BillingError {
-  return new BillingError('usage', `--${flag} was given twice`);
+function givenTwice({ flag, alias }: FlagSpec): BillingError {
+  const also = alias === undefined ? '' : `, which --${alias} says too,`;
+  return new BillingError('usage', `--${flag}${also} was given twice`);
 }
 
 function invocationOf(command: CommandSpec, args: readonly unknown[]) {
@@ -313,7 +319,7 @@ function examplesText({ examples, localExamples = [] }: Pick<CommandSpec, 'examp
 function usageError(error: CommanderError, words: readonly string[]): BillingError {
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const meant = /^\(Did you mean (.+)\?\)$/.exec(suggestion ?? '')?.[1];
-  const isKnown = error.code !== 'commander.unknownCommand';
-  const place = ['tally', ...(isKnown ? words.slice(0, 2) : []), '--help'].join(' ');
+  const known = error.code === 'commander.unknownCommand' ? words.slice(0, 2).filter((word) => isCommand(word)) : words;
+  const place = ['tally', ...known.slice(0, 2), '--help'].join(' ');
   return new BillingError('usage', message, { hint: meant === undefined ? `see: ${place}` : `did you mean ${meant}?` });
 }

@@ -31,12 +31,14 @@ export async function completed(
   missing: readonly FlagSpec[],
   session: Session,
 ): Promise<Given> {
-  const ids = command.positionals.slice(given.positionals.length);
+  // An empty one is a variable that a script forgot to set.
+  const known = given.positionals.slice(0, [...given.positionals, ''].indexOf(''));
+  const ids = command.positionals.slice(known.length);
   if (missing.length === 0 && ids.length === 0) return given;
   if (!mayAsk(session)) throw missingError(command, missing, ids);
   const service = lateService(session);
   try {
-    const positionals = [...given.positionals];
+    const positionals = [...known];
     for (const { placeholder, description, reference, choices } of ids) {
       const fetched = reference === undefined ? undefined : await service.choices(reference, positionals[0]);
       const message = say`${placeholder}${description === '' ? '' : ` (${description.replace(/\.$/, '')})`}`;

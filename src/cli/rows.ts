@@ -42,7 +42,8 @@ const formats: Readonly<Record<ColumnFormat, (value: unknown, row: Row) => SafeT
   text: (value) => safe(wireText(value)),
   money: (value, row) =>
     say`${amountText(wireText(value))} ${typeof row['currency'] === 'string' ? row['currency'] : 'USD'}`,
-  usd: (value) => say`${dollarsText(wireText(value))} USD`,
+  usd: (value, row) =>
+    row['unit'] === 'credits' ? say`${wireText(value)} credits` : say`${dollarsText(wireText(value))} USD`,
   number: (value) => safe(wireText(value)),
   percent: (value) => say`${wireText(value)} %`,
   timestamp: (value) => safe(wireText(value).replace(/\.000Z$/, 'Z')),
@@ -72,7 +73,7 @@ export function columnOf(path: string, view: View): Column {
 
 function formatOf(path: string): ColumnFormat {
   if (path.endsWith('Cents') && !path.endsWith('RateCents')) return 'money';
-  if (path.endsWith('At')) return 'timestamp';
+  if (/(?:At|Until|asOf|until)$/.test(path)) return 'timestamp';
   return /(?:^|\.)(?:is|has)[A-Z]/.test(path) ? 'boolean' : 'text';
 }
 

@@ -65,18 +65,20 @@ interface Style {
 /** `label  value` for each field, then the lists of records below under theirs. */
 function fieldLines(row: Row, { view, bold, draw }: Style): SafeText {
   const fields = flattened(row, '');
+  const labels = labelsOf(
+    fields.map(([path]) => path),
+    view,
+  );
+  const labelAt = (path: string) => safe(labels.get(path) ?? path);
   const plain = fields.filter(([, value]) => !isRecords(value));
-  const labels = plain.map(([path]) => safe(labelOf(path, view)));
-  const pad = Math.max(0, ...labels.map((label) => label.length));
-  const above = plain.map(([path], index) => {
-    const label = vouch((labels[index] ?? '').padEnd(pad));
+  const pad = Math.max(0, ...plain.map(([path]) => labelAt(path).length));
+  const above = plain.map(([path]) => {
+    const label = vouch(labelAt(path).padEnd(pad));
     return `${bold(label)}  ${cellText(row, valueColumn(path, row, view))}`.trimEnd();
   });
   const below = fields
     .filter((field): field is [string, readonly Row[]] => isRecords(field[1]))
-    .map(([path, rows]) =>
-      `\n${bold(safe(labelOf(path, view)))}\n${draw(rows, view.parts?.[path] ?? columnsOf(rows))}`.trimEnd(),
-    );
+    .map(([path, rows]) => `\n${bold(labelAt(path))}\n${draw(rows, view.parts?.[path] ?? columnsOf(rows))}`.trimEnd());
   return vouch(`${[...above, ...below].join('\n')}\n`);
 }
 
@@ -92,22 +94,51 @@ function valueColumn(path: string, row: Row, view: View): Column {
 function columnsOf(rows: readonly Row[]): Column[] {
   const paths = new Set(rows.flatMap((row) => flattened(row, '').map(([path]) => path)));
   const unknown = { rows: '', columns: [] };
-  return [...paths].map((path) => ({ ...columnOf(path, unknown), header: labelOf(path, unknown).toUpperCase() }));
+  const labels = labelsOf([...paths], unknown);
+  return [...paths].map((path) => ({
+    ...columnOf(path, unknown),
+    header: (labels.get(path) ?? path).toUpperCase(),
+  }));
 }
 
 /** Members whose own members somebody else has named. */
 const namedElsewhere: ReadonlySet<string> = new Set(['metadata', 'properties', 'groupValues']);
 
-/** A field in words: what its column is called, or its path without units (`projected.balanceCents`: projected balance). */
+/**
+ * The fields of a record in words, by path: what its column is called, or its path without units. An outer word that one of
+ * its own members repeats (`balance.creditBalance`) says nothing, and is left out where no other field has the words that
+ * are left; others are whose it is (`organization.name`, `projected.creditBalance`).
+ */
+function labelsOf(paths: readonly string[], view: View): ReadonlyMap<string, string> {
+  const labels = new Map(paths.map((path) => [path, labelOf(path, view)]));
+  const said = new Set(labels.values());
+  for (const path of paths) {
+    const [outer = '', ...inner] = path.split('.');
+    const label = labels.get(path) ?? '';
+    const rest = label.slice(wordsOf(outer).length + 1);
+    const isRepeated = paths.some(
+      (each) => each.startsWith(`${outer}.`) && each.toLowerCase().endsWith(outer.toLowerCase()),
+    );
+    if (inner.length === 0 || !isRepeated || label !== `${wordsOf(outer)} ${rest}` || said.has(rest)) continue;
+    said.add(rest);
+    labels.set(path, rest);
+  }
+  return labels;
+}
+
 function labelOf(path: string, view: View): string {
   const known = view.columns.find((column) => column.path === path);
   if (known !== undefined) return known.header.toLowerCase();
   const segments = path.split('.');
   if (segments.length > 1 && segments.some((segment) => namedElsewhere.has(segment))) return path;
   const { format } = columnOf(path, view);
-  const words = segments.map((segment) => segment.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ').toLowerCase());
+  const words = segments.map(wordsOf);
   const last = (words.pop() ?? '').replace(format === 'money' ? / cents$/ : /^(?:is|has) /, '');
   return [...words.filter((outer) => last !== outer), last].join(' ');
+}
+
+function wordsOf(name: string): string {
+  return name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ').toLowerCase();
 }
 
 function flattened(row: Row, prefix: string): [string, unknown][] {

@@ -134,7 +134,7 @@ const planView: View = {
     { header: 'ID', path: 'id' },
     { header: 'NAME', path: 'name' },
     { header: 'CURRENCY', path: 'currency' },
-    { header: 'NET TERMS', path: 'netTerms', format: 'number' },
+    { header: 'NET TERMS (DAYS)', path: 'netTerms', format: 'number' },
     { header: 'PRICES', path: 'items.*.pricingName', format: 'list' },
     { header: 'CREATED', path: 'createdAt', format: 'timestamp' },
   ],

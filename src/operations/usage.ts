@@ -161,7 +161,7 @@ export const usageOperations = [
     view: {
       rows: '',
       columns: [
-        { header: 'TOTAL', path: 'totalAmount', format: 'number' },
+        { header: 'TOTAL', path: 'totalAmount', format: 'usd' },
         { header: 'UNIT', path: 'unit' },
         { header: 'START', path: 'startDate', format: 'timestamp' },
         { header: 'END', path: 'endDate', format: 'timestamp' },

@@ -1,6 +1,7 @@
 /** Work from a file that goes wrong: the command line, the result file, a service that fails. */
 
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -71,6 +72,20 @@ describe('the command line', () => {
     }
     expect(readFileSync(other, 'utf8')).toBe('precious');
   });
+});
+
+test('a result file that cannot be written any more is told beside what was done', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tally-result-'));
+  const reply = () => {
+    rmSync(directory, { recursive: true, force: true });
+    return { body: { data: { id: 'c1' } } as never };
+  };
+  const shell = createShell({ reply, dependencies: { untilStopped: never } });
+  const input = 'name,externalCustomerId,contact\nC,c,"name=A,email=a@b.example,roles=primary"\n';
+  const words = ['customers', 'create', '--from', '-', '--yes', '--result', join(directory, 'result.csv')];
+  const { code, stdout, stderr } = await shell.run(words, { input });
+  expect([code, stdout]).toEqual([10, '1\t1\t0\t0\t0\t0\n']);
+  expect(stderr).toContain('there is no such directory; the rows are done');
 });
 
 describe('a service that fails', () => {

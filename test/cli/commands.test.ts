@@ -27,6 +27,10 @@ describe('tally api', () => {
     ['GET /v1/nothing', 'there is no GET /v1/nothing'],
     ['DELETE /v1/customers', 'there is no DELETE /v1/customers'],
     ['GET', 'missing <method> or <path>'],
+    ['GET https://billing.example.com/v1/customers', 'is no path'],
+    ['GET //billing.example.com/v1/customers', 'is no path'],
+    ['GET http://[', 'is no path'],
+    ['GET /v1/customers/%zz', 'is no path'],
   ])('%s is refused', async (line, words) => {
     const { code, stderr } = await createShell().run(`api ${line}`);
     expect(code).toBe(2);

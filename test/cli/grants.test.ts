@@ -153,7 +153,9 @@ describe('a slip', () => {
   });
 
   test('of a reason given twice is refused', async () => {
-    expect((await createShell().run(`${line} --reason a --description b`)).stderr).toContain('was given twice');
+    expect((await createShell().run(`${line} --reason a --description b`)).stderr).toContain(
+      '--description, which --reason says too, was given twice',
+    );
   });
 });
 

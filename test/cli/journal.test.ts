@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
+import { createJournalFile } from '../../src/cli/journal-file.ts';
 import { createJournal } from '../../src/cli/journal.ts';
 import { lineOf, readLine, verifyLines } from '../../src/cli/journal-line.ts';
 import type { JournalFacts } from '../../src/cli/journal-line.ts';
@@ -162,6 +163,20 @@ describe('the file', () => {
     expect((await shell.run('journal verify --json lines')).stdout).toBe('{\n  "lines": 120\n}\n');
   });
 
+  test('that cannot be written is named, with the reason in words', async () => {
+    const shell = createShell();
+    const machine = { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() };
+    const file = createJournalFile(pathOf(shell), machine);
+    const isFull = () => {
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
+    };
+    await expect(file.hold(isFull)).rejects.toMatchObject({
+      kind: 'usage',
+      message: `cannot write ${pathOf(shell)}: the disk is full`,
+    });
+    await file.hold(() => undefined);
+  });
+
   test('goes on behind a line that a crash cut off', async () => {
     const shell = createShell();
     await shell.run(create);
@@ -258,6 +273,7 @@ describe('tally journal', () => {
     expect((await shell.run('journal export')).stdout).toBe(readFileSync(pathOf(shell), 'utf8'));
     expect((await shell.run('journal export --operator eve')).stdout).toBe('');
     expect((await shell.run('journal export -o csv')).stdout.split('\n')).toHaveLength(4);
+    expect((await shell.run('journal export --columns state')).stdout).toBe('done\ndone\n');
   });
 
   test('verify ends with 10 once a line was changed, and with a hash that is gone', async () => {

@@ -138,6 +138,40 @@ describe('on a terminal', () => {
     );
   });
 
+  test('an outer word that its own members repeat is left out, where no other field has the words that are left', async () => {
+    const data = {
+      currency: 'USD',
+      balance: { balanceCents: 100, creditBalance: 5, currency: 'USD', asOf: '2026-03-01T00:00:00.000Z' },
+      projected: { balanceCents: 50, creditBalance: 4 },
+      period: { start: 'a', end: 'b' },
+      terms: { netTerms: 30, creditSettings: { expiresAt: '2026-03-01T00:00:00.000Z' } },
+    };
+    const text = await printed({ data }, {}, terminal);
+    expect(text.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['currency', 'USD'],
+      ['balance', '1.00 USD'],
+      ['credit balance', '5'],
+      ['balance currency', 'USD'],
+      ['as of', '2026-03-01T00:00:00Z'],
+      ['projected balance', '0.50 USD'],
+      ['projected credit balance', '4'],
+      ['period start', 'a'],
+      ['period end', 'b'],
+      ['net terms', '30'],
+      ['credit settings expires at', '2026-03-01T00:00:00Z'],
+      [''],
+    ]);
+  });
+
+  test('a cost has its unit: dollars, or credits where those were asked for', async () => {
+    const cost: View = { rows: '', columns: [{ header: 'TOTAL', path: 'totalAmount', format: 'usd' }] };
+    const choice = chooseOutput({}, terminal);
+    const shown = async (unit: string) =>
+      await render({ totalAmount: 12.5, unit }, cost, { choice, fields: [], stdout: terminal });
+    expect(await shown('currency')).toMatch(/^total {2}12\.50 USD\n/);
+    expect(await shown('credits')).toMatch(/^total {2}12\.5 credits\n/);
+  });
+
   test('what stands beside the rows is shown above them', async () => {
     const body = { data: { walletMode: 'credits', budgets: [{ id: 'b' }] } };
     const choice = chooseOutput({}, terminal);

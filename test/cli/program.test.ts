@@ -13,6 +13,7 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['customers list --outptu json', "unknown option '--outptu'", 'did you mean --output?'],
     ['customers create', 'missing --name, --contact', 'see: tally customers create --help'],
     ['customers get', 'missing <customer-id>', 'see: tally customers get --help'],
+    ['customers frobnicate', "unknown command 'frobnicate'", 'see: tally customers --help'],
     ['customers get a b', 'too many arguments', 'see: tally customers get --help'],
     ['customers list --limit', "option '--limit <number>' argument missing", 'see: tally customers list --help'],
     ['customers list --limit 1 --limit 2', '--limit was given twice', undefined],
@@ -140,15 +141,18 @@ describe('help', () => {
     expect(stdout.indexOf('Billing:')).toBeLessThan(stdout.indexOf('Options:'));
   });
 
-  test.each(['customers', 'customers --help', 'help customers'])('"tally %s" lists the verbs', async (line) => {
-    const { code, stdout } = await createShell().run(line);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^ {2}get <customer-id> +Show one customer$/m);
-  });
+  test.each(['customers', 'customers --help', 'help customers', 'customers help'])(
+    '"tally %s" lists the verbs',
+    async (line) => {
+      const { code, stdout } = await createShell().run(line);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^ {2}get <customer-id> +Show one customer$/m);
+    },
+  );
 
-  test('"tally help credits grant" is the help of the command', async () => {
+  test.each(['help credits grant', 'credits help grant'])('"tally %s" is the help of the command', async (line) => {
     const shell = createShell();
-    expect((await shell.run('help credits grant')).stdout).toBe((await shell.run('credits grant --help')).stdout);
+    expect((await shell.run(line)).stdout).toBe((await shell.run('credits grant --help')).stdout);
   });
 
   test('exit codes are listed, every one that an error can have', async () => {
@@ -177,9 +181,16 @@ describe('where flags may stand', () => {
     expect(shell.calls).toEqual([{ name: 'customers.list', input: { query: { limit: '5' } } }]);
   });
 
-  test('--json before the command does not take the command for a field', async () => {
-    const { stdout, code } = await createShell().run('--json customers list');
-    expect([code, JSON.parse(stdout)]).toEqual([0, { data: [], hasMore: false, total: 0 }]);
+  test.each(['--json customers list', 'customers --json list'])(
+    '%s does not take a command for a field',
+    async (line) => {
+      const { stdout, code } = await createShell().run(line);
+      expect([code, JSON.parse(stdout)]).toEqual([0, { data: [], hasMore: false, total: 0 }]);
+    },
+  );
+
+  test('--json before the verb takes its fields all the same', async () => {
+    expect((await createShell().run('customers --json id,name list')).stdout).toBe('[]\n');
   });
 
   test('a switch is true, and may be told false', async () => {
@@ -187,6 +198,17 @@ describe('where flags may stand', () => {
     await shell.run('contracts list --is-active');
     await shell.run('contracts list --is-active=false');
     expect(shell.calls.map(({ input }) => input.query)).toEqual([{ isActive: 'true' }, { isActive: 'false' }]);
+  });
+
+  test.each([
+    [['customers', 'get', ''], 'missing <customer-id>'],
+    [['budgets', 'remove', '', '1'], 'missing <contract-id>, <index>'],
+    [['budgets', 'remove', 'k1', ''], 'missing <index>'],
+  ])('an empty shell variable is no id: %j', async (words, message) => {
+    const shell = createShell();
+    const { code, stderr } = await shell.run(words);
+    expect([code, shell.calls]).toEqual([2, []]);
+    expect(stderr).toContain(message);
   });
 
   test('an empty shell variable does not swallow --dry-run', async () => {

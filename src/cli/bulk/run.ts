@@ -48,8 +48,11 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
     await showTotals(plan.summary, session);
     if (plan.rowCount > 0) await confirm(session, target, plan.summary.words);
     const applied = await apply(plan, session, { opened, concurrency });
-    if (resultPath !== undefined) await writeResultFile(resultPath, applied.outcomes, session.terminal);
-    await report(applied, session, resultPath);
+    try {
+      if (resultPath !== undefined) await writeResult(resultPath, applied, session);
+    } finally {
+      await report(applied, session, resultPath);
+    }
   } finally {
     await opened.close();
   }
@@ -140,6 +143,19 @@ async function apply(
     return await applyUnits(units, { concurrency, signal: stop.signal, onDone, onWait });
   } finally {
     progress.stop();
+  }
+}
+
+/** Whatever keeps the file from being written now, the rows are done: that is no wrong command line any more. */
+async function writeResult(path: string, { outcomes }: Applied, { terminal }: Session): Promise<void> {
+  try {
+    await writeResultFile(path, outcomes, terminal);
+  } catch (cause) {
+    if (!(cause instanceof BillingError)) throw cause;
+    throw new BillingError('checkFailed', `${cause.message}; the rows are done`, {
+      cause,
+      hint: 'repeat the command to write it: no row is done twice',
+    });
   }
 }
 

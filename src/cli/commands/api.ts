@@ -55,7 +55,7 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
   if (method === undefined || path === undefined) {
     throw new BillingError('usage', 'missing <method> or <path>', { hint: 'see: tally api --help' });
   }
-  const url = new URL(path, 'http://interface.invalid');
+  const url = urlOf(path);
   const { command, params } = findRoute(method.toUpperCase(), url.pathname, manifest);
   const query = Object.fromEntries(url.searchParams);
   const body =
@@ -76,6 +76,22 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
     session.terminal.out(await jsonAnswer(answer.body, session.output));
   } finally {
     await opened.close();
+  }
+}
+
+/** Throws a usage error for an address: the request would go to the service in use, whatever it says. */
+function urlOf(path: string): URL {
+  const origin = 'http://interface.invalid';
+  const url = URL.parse(path, origin);
+  if (url?.origin === origin && isEncoded(url.pathname)) return url;
+  throw new BillingError('usage', `"${path}" is no path`, { hint: 'give it alone, such as /v1/customers?limit=5' });
+}
+
+function isEncoded(path: string): boolean {
+  try {
+    return decodeURIComponent(path) !== '';
+  } catch {
+    return false;
   }
 }
 

@@ -205,7 +205,8 @@ async function print(flags: ListFlags, session: Session): Promise<void> {
   const { terminal, output } = session;
   const filter = filterOf(flags);
   const texts = await readJournal(session);
-  if ((session.flags.output ?? session.flags.json ?? session.flags.jq) === undefined) {
+  const { output: format, json, jq, columns } = session.flags;
+  if ((format ?? json ?? jq ?? columns) === undefined) {
     const isWhole = Object.values(flags).every((value) => value === undefined);
     const chosen = isWhole ? texts : texts.filter((text) => isWanted(readLine(text), filter));
     terminal.out(safeJson(chosen.map((text) => `${text}\n`).join('')));
