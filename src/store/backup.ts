@@ -15,6 +15,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  lstatSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -166,8 +167,9 @@ function existingFile(path: string): string {
 }
 
 function refuseExisting(path: string, { allowsEmpty = false } = {}): void {
-  const size = sizeOf(path);
-  if (size === undefined || (allowsEmpty && size === 0)) return;
+  // Not what a link leads to: the link itself is there.
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || (allowsEmpty && sizeOf(path) === 0)) return;
   throw new ConflictError(`${path} is there already, and is never overwritten`, {
     hint: 'give another path, or move the file away',
   });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import { createMaintenance } from '../../src/engine/maintenance.ts';
 import { backUp, restore } from '../../src/store/backup.ts';
 import { migrations } from '../../src/store/backends/postgres-migrations/index.ts';
 import { postgresSchemaVersion } from '../../src/store/backends/postgres-migrations/migration.ts';
@@ -38,6 +39,11 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   const empty = async () => (await postgres?.create({ isEmpty: true })) ?? '';
+  const backedUp = async () => {
+    const copy = newCopy();
+    await backUp({ from: book, to: copy, createdAt: at });
+    return copy;
+  };
   const newCopy = () => join(directory, `copy-${(copies += 1)}`);
 
   async function read(url: string): Promise<string> {
@@ -193,6 +199,23 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       ],
     ])('finds that the %s is %s', async (name, difference, statement) => {
       expect((await found(statement)).schemaDifferences).toEqual([{ name, difference }]);
+    });
+
+    test('an event that cannot be read spoils the look at its contract alone', async () => {
+      const copy = (await postgres?.create({ isEmpty: true })) ?? '';
+      await restore({ from: await backedUp(), to: copy });
+      const client = new pg.Client({ connectionString: copy });
+      await client.connect();
+      await client.query(`SET session_replication_role = replica`);
+      await client.query(`UPDATE "events" SET "propertiesJson" = '{bad'`);
+      await client.end();
+      const { findings, organizations } = await createMaintenance({ now: () => Temporal.Instant.from(at) }).examine(
+        copy,
+        { isFull: false },
+      );
+      const unreadable = findings.filter(({ check }) => check === 'readable');
+      expect(unreadable.map(({ problem }) => problem).join()).toContain('invalid input syntax for type json');
+      expect(organizations).toMatchObject([{ name: 'default' }]);
     });
 
     test('finds rows that name rows that are not there', async () => {

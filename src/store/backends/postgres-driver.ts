@@ -173,8 +173,10 @@ function createDriver({ pool, location, answerMilliseconds, onError, checkVersio
           throw session.isBroken && session.isWriting ? unknownOutcomeError(location, error) : error;
         },
       );
-      // The server ends a transaction in which a statement failed by taking it back, whatever was asked.
-      if (ended?.command === 'ROLLBACK') throw new Error('a transaction went on after a statement of it had failed');
+      // The server ends a transaction in which a statement failed by taking it back, whatever was asked. A reading loses
+      // nothing by that: doctor notes what could not be read, and ends well.
+      if (ended?.command === 'ROLLBACK' && session.isWriting)
+        throw new Error('a transaction went on after a statement of it had failed');
     },
     async rollbackTransaction(connection) {
       const session = connection as Session;
