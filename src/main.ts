@@ -6,7 +6,7 @@
 import packageFacts from '../package.json' with { type: 'json' };
 import type { Keyring } from './cli/keyring.ts';
 import { loadManifest } from './cli/manifest.ts';
-import { descriptorEnd } from './cli/output-end.ts';
+import { descriptorEnd, dropUnwritten } from './cli/output-end.ts';
 import { run } from './cli/program.ts';
 import { say, vouch } from './cli/safe-text.ts';
 import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from './cli/session.ts';
@@ -33,7 +33,8 @@ export async function main(): Promise<void> {
   // Lists of processes show the words of every command: a password in them would stand there as long as this one runs.
   if (process.argv.some((word) => withoutPassword(word) !== word)) process.title = 'tally';
   let opened: typeof process.stdin | undefined;
-  const [stdout, stderr] = [descriptorEnd(1, () => process.stdout), descriptorEnd(2, () => process.stderr)];
+  const stdout = descriptorEnd(1, () => process.stdout);
+  const stderr = descriptorEnd(2, () => process.stderr, dropUnwritten);
   const terminal = createTerminal({
     get stdin() {
       opened = process.stdin;

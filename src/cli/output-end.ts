@@ -21,11 +21,19 @@ export interface OutputEnd {
 
 export type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** The end behind a stream. A reader that went away (`| head`) is no failure: what is left is dropped. */
-export function streamEnd(stream: ProcessStream): OutputEnd {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (!isClosedPipe(error)) throw unwritable(error);
-  });
+/** What to do where something cannot be written. A reader that went away (`| head`) is no failure: what is left is dropped. */
+type OnFailure = (error: NodeJS.ErrnoException) => void;
+
+const refuseUnwritten: OnFailure = (error) => {
+  if (error.code !== 'EPIPE') throw unwritable(error);
+};
+
+/** For standard error: there is nowhere to say so, and a service whose log is full has to go on. */
+export const dropUnwritten: OnFailure = () => undefined;
+
+/** The end behind a stream. */
+export function streamEnd(stream: ProcessStream, onFailure: OnFailure = refuseUnwritten): OutputEnd {
+  stream.on('error', onFailure);
   return {
     isTTY: stream.isTTY === true,
     get columns() {
@@ -38,9 +46,13 @@ export function streamEnd(stream: ProcessStream): OutputEnd {
 }
 
 /** The end at an open file descriptor, whose stream `open` gives; it is opened where it has to be. */
-export function descriptorEnd(descriptor: number, open: () => ProcessStream): OutputEnd {
+export function descriptorEnd(
+  descriptor: number,
+  open: () => ProcessStream,
+  onFailure: OnFailure = refuseUnwritten,
+): OutputEnd {
   let opened: OutputEnd | undefined;
-  const end = (): OutputEnd => (opened ??= streamEnd(open()));
+  const end = (): OutputEnd => (opened ??= streamEnd(open(), onFailure));
   const mayBeTerminal = isDevice(descriptor);
   return {
     get isTTY() {
@@ -51,7 +63,7 @@ export function descriptorEnd(descriptor: number, open: () => ProcessStream): Ou
     },
     write(text) {
       if (mayBeTerminal || opened !== undefined) return end().write(text);
-      const rest = writeNow(descriptor, Buffer.from(text));
+      const rest = writeNow(descriptor, Buffer.from(text), onFailure);
       if (rest.length > 0) end().stream().write(rest);
     },
     stream: () => end().stream(),
@@ -62,14 +74,16 @@ export function descriptorEnd(descriptor: number, open: () => ProcessStream): Ou
 }
 
 /** Writes what can be written without waiting for a stream; gives what is left. */
-function writeNow(descriptor: number, bytes: Buffer): Buffer {
+function writeNow(descriptor: number, bytes: Buffer, onFailure: OnFailure): Buffer {
   let written = 0;
   try {
     while (written < bytes.length) written += writeSync(descriptor, bytes, written);
   } catch (error) {
-    if (isClosedPipe(error as NodeJS.ErrnoException)) return Buffer.alloc(0);
     // Another program made the pipe non-blocking, and it is full: a stream knows when to go on.
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw unwritable(error as NodeJS.ErrnoException);
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') {
+      onFailure(error as NodeJS.ErrnoException);
+      return Buffer.alloc(0);
+    }
   }
   return bytes.subarray(written);
 }
@@ -80,10 +94,6 @@ function unwritable(cause: NodeJS.ErrnoException): BillingError {
     cause,
     hint: 'what was to be done is done: look before the command is repeated',
   });
-}
-
-function isClosedPipe({ code }: NodeJS.ErrnoException): boolean {
-  return code === 'EPIPE';
 }
 
 /** Terminals are devices; so is /dev/null. */
