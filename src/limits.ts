@@ -81,6 +81,8 @@ export const limits = {
   billRunPage: 500,
   /** our choice: contracts of one transaction, which hold up other writers for a tenth of a second */
   billRunBatch: 50,
+  /** our choice: ledger entries that are held at once for the contracts of such a transaction, some 20 MB */
+  entriesReadAhead: 10_000,
   /** our choice: seconds between the bill runs of a server */
   billEverySeconds: 60,
   /** semantics 7: hours between an invoice's date and its finalization */

@@ -12,6 +12,7 @@ import { findClock } from '../store/records/clock.ts';
 import { listDueContracts, listEndedPauses } from '../store/records/due-work.ts';
 import type { DueSubject, SeqPage } from '../store/records/due-work.ts';
 import { endPause } from './customers.ts';
+import { readDueContracts } from './due-contracts.ts';
 import { dueBy, nothingDone, workOff, workOffEarliest } from './due-work.ts';
 import type { WorkDone } from './due-work.ts';
 import type { EngineParts } from './engine.ts';
@@ -152,12 +153,12 @@ class BatchFailed extends Error {}
 
 async function workOffAll(context: CallContext, { until }: Run, contractIds: readonly string[]): Promise<WorkDone> {
   let sum = nothingDone;
-  for (const contractId of contractIds) {
-    try {
-      sum = added(sum, (await workOff(context, { contractId, until })) ?? nothingDone);
-    } catch (cause) {
-      throw new BatchFailed('a contract of a batch could not be done', { cause });
+  try {
+    for (const subject of await readDueContracts(context, contractIds)) {
+      sum = added(sum, (await workOff(context, subject, until)) ?? nothingDone);
     }
+  } catch (cause) {
+    throw new BatchFailed('a contract of a batch could not be done', { cause });
   }
   return sum;
 }
@@ -174,15 +175,23 @@ function added(one: WorkDone, other: WorkDone): WorkDone {
 
 /** Everything of a contract in one transaction; where that fails, as many instants of it as can be done. */
 async function workOffContract(run: Run, contractId: string): Promise<void> {
-  const due = { contractId, until: run.until };
   await reported(run, { contractId }, async () => {
     try {
-      await step(run, async (context) => await workOff(context, due));
+      await step(run, async (context) => await alone(context, run, { contractId, work: workOff }));
     } catch (error) {
       if (run.isRehearsal === true || isOfDatabase(error)) throw error;
-      while (await step(run, async (context) => await workOffEarliest(context, due)));
+      while (await step(run, async (context) => await alone(context, run, { contractId, work: workOffEarliest })));
     }
   });
+}
+
+async function alone(
+  context: CallContext,
+  { until }: Run,
+  { contractId, work }: { readonly contractId: string; readonly work: typeof workOff },
+): Promise<WorkDone | undefined> {
+  const [subject] = await readDueContracts(context, [contractId]);
+  return subject && (await work(context, subject, until));
 }
 
 /** Thrown where everything went well and nothing is to be kept. */

@@ -19,7 +19,7 @@ import { wireBudget, wireConsumption } from './budgets-wire.ts';
 import { billingTermsOf, itemsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { droppedBefore, isDropped } from './usage-frozen.ts';
-import { meterContract, type MeteringContext, type MeteringOptions } from './usage-metering.ts';
+import { meterContract, type MeteredContract, type MeteringContext, type MeteringOptions } from './usage-metering.ts';
 import { emit } from './webhooks-emit.ts';
 
 export interface BudgetReading {
@@ -55,7 +55,7 @@ export interface ConsumptionQuery {
 /** Rated usage of each budget's dimension in these windows, in cents by budget id. */
 export async function consumedCents(
   context: MeteringContext,
-  contract: Contract,
+  contract: MeteredContract,
   { budgets, windows, metering }: ConsumptionQuery,
 ): Promise<ReadonlyMap<string, bigint>> {
   const asked = budgets.some((budget) => budget.meterId === null) ? undefined : budgets.map((budget) => budget.meterId);

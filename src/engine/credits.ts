@@ -108,7 +108,7 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     if (grant !== undefined && hasExpired(grant, context.now)) await expireRest(writer, grantId);
     await writer.finish();
     const invoices = await listInvoicesOfContract(context.tx, context.orgId, contract.id);
-    await closeWallet(context, contract, invoices);
+    await closeWallet(context, contract, { invoices });
     return { body: { data: wireEntry(reversal) } };
   },
 

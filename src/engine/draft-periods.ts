@@ -20,11 +20,17 @@ const rollingPeriods = 2;
 /**
  * Drafts the periods that a contract lacks by now, and gives them: all of a fixed term, up to `limits.draftPeriods` from the
  * current one on; of a rolling contract those that have begun, and the next. Notes when there will be more to draft.
+ * Takes the invoices of the contract in the order of their periods, where they have been read.
  */
-export async function topUpDrafts(context: CallContext, contract: Contract): Promise<readonly Invoice[]> {
+export async function topUpDrafts(
+  context: CallContext,
+  contract: Contract,
+  invoices?: readonly Invoice[],
+): Promise<readonly Invoice[]> {
   const { tx, orgId } = context;
   const terms = billingTermsOf(contract);
-  const from = (await lastPeriodIndexOf(tx, orgId, contract.id)) + 1;
+  const last = invoices === undefined ? await lastPeriodIndexOf(tx, orgId, contract.id) : lastIndexIn(invoices);
+  const from = last + 1;
   const current = Math.max(0, invoicePeriodIndexContaining(terms, dateOf(context.now)));
   const until = current + periodsAhead(terms);
   const periods = missingPeriods(terms, from, until);
@@ -43,6 +49,10 @@ export async function topUpDrafts(context: CallContext, contract: Contract): Pro
     drafts.map((draft) => draft.id),
   );
   return drafts;
+}
+
+function lastIndexIn(invoices: readonly Invoice[]): number {
+  return invoices.at(-1)?.periodIndex ?? -1;
 }
 
 /** When the invoice of a period is dated, and when it is due. */

@@ -2,12 +2,11 @@
 
 import { dateOf, startOfDay } from '../calculation/billing-period.ts';
 import type { Contract } from '../store/records/contracts.ts';
-import { closeExpiries, findContractDue, scheduleDrafts } from '../store/records/due-work.ts';
+import { closeExpiries, scheduleDrafts } from '../store/records/due-work.ts';
 import type { ContractDue, DueBy } from '../store/records/due-work.ts';
-import { listDrafts } from '../store/records/invoices.ts';
-import { getContract } from './contract-lookup.ts';
 import { endContract } from './contracts.ts';
 import { topUpDrafts } from './draft-periods.ts';
+import type { DueContract } from './due-contracts.ts';
 import type { CallContext } from './handler.ts';
 import { finalizeEarliest } from './invoices-finalize.ts';
 import type { FinalizedInvoice } from './invoices-finalize.ts';
@@ -48,46 +47,38 @@ export function earliestDue(
     .at(0);
 }
 
-export interface DueOfContract {
-  readonly contractId: string;
-  readonly until: Temporal.Instant;
-}
-
 /**
  * Does everything of a contract that is due: missing drafts are made, due drafts finalized in the order of their periods,
  * grants that have expired swept, and the end is told. Undefined when nothing is due, as after another process has done it.
  */
 export async function workOff(
   context: CallContext,
-  { contractId, until }: DueOfContract,
+  subject: DueContract,
+  until: Temporal.Instant,
 ): Promise<WorkDone | undefined> {
-  const due = await findContractDue(context.tx, context.orgId, contractId);
-  if (!isBy(earliestDue(due, context.finalizationGraceHours), until)) return undefined;
-  return await doWork(context, { contractId, due, until });
+  if (!isBy(earliestDue(subject.due, context.finalizationGraceHours), until)) return undefined;
+  return await doWork(context, subject, until);
 }
 
 /** The same of what falls due at the earliest instant alone, so that what fails later stands in the way of nothing else. */
 export async function workOffEarliest(
   context: CallContext,
-  { contractId, until }: DueOfContract,
+  subject: DueContract,
+  until: Temporal.Instant,
 ): Promise<WorkDone | undefined> {
-  const due = await findContractDue(context.tx, context.orgId, contractId);
-  const instant = earliestDue(due, context.finalizationGraceHours);
-  return isBy(instant, until) ? await doWork(context, { contractId, due, until: instant }) : undefined;
+  const instant = earliestDue(subject.due, context.finalizationGraceHours);
+  return isBy(instant, until) ? await doWork(context, subject, instant) : undefined;
 }
 
-async function doWork(
-  context: CallContext,
-  { contractId, due, until }: DueOfContract & { readonly due: ContractDue },
-): Promise<WorkDone> {
-  const contract = await getContract(context, contractId);
+async function doWork(context: CallContext, subject: DueContract, until: Temporal.Instant): Promise<WorkDone> {
+  const { contract, due } = subject;
   const by = dueBy(until, context.finalizationGraceHours);
-  const drafts = await topUpDrafts(context, contract);
+  const drafts = await topUpDrafts(context, contract, subject.invoices);
   // Where an end has come nearer, the date that was noted before brings no draft.
   if (isOnDay(due.draftsDueOn, by) && drafts.length === 0) {
-    await scheduleDrafts(context.tx, context.orgId, { contractId, dueOn: undefined });
+    await scheduleDrafts(context.tx, context.orgId, { contractId: contract.id, dueOn: undefined });
   }
-  const invoices = await finalizeDue(context, contract, by);
+  const invoices = await finalizeDue(context, { ...subject, invoices: [...subject.invoices, ...drafts] }, by);
   const expiredGrantCount = isBy(due.expiresAt, until) ? await expireDue(context, contract, until) : 0;
   const isEnding = isOnDay(due.endsOn, by);
   if (isEnding) await endContract(context, contract);
@@ -113,11 +104,17 @@ function isBy(instant: Temporal.Instant | undefined, until: Temporal.Instant): i
   return instant !== undefined && Temporal.Instant.compare(instant, until) <= 0;
 }
 
-async function finalizeDue(context: CallContext, contract: Contract, by: DueBy): Promise<FinalizedInvoice[]> {
+async function finalizeDue(
+  context: CallContext,
+  { contract, customer, invoices, facts }: DueContract,
+  by: DueBy,
+): Promise<FinalizedInvoice[]> {
   const finalized: FinalizedInvoice[] = [];
-  for (const draft of await listDrafts(context.tx, context.orgId, contract.id)) {
+  for (const draft of invoices.filter(({ status }) => status === 'Drafted')) {
     if (Temporal.PlainDate.compare(draft.invoiceDate, by.invoiceDate) > 0) break;
-    finalized.push(await finalizeEarliest(context, contract, draft));
+    // What was read does not hold any more once an invoice is finalized.
+    const read = finalized.length === 0 && facts !== undefined ? { ...facts, invoices } : undefined;
+    finalized.push(await finalizeEarliest(context, contract, draft, { facts: read, customer }));
   }
   return finalized;
 }

@@ -5,7 +5,7 @@ import type { InvoiceDraft } from '../calculation/invoice-draft.ts';
 import { ConflictError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Contract } from '../store/records/contracts.ts';
-import { findCustomer } from '../store/records/customers.ts';
+import { type Customer, findCustomer } from '../store/records/customers.ts';
 import { findEarliestDraft, freezeInvoice } from '../store/records/invoices.ts';
 import type { FrozenInvoice, Invoice } from '../store/records/invoices.ts';
 import { takeInvoiceNumber } from '../store/records/organizations.ts';
@@ -14,7 +14,7 @@ import { topUpDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
 import { frozenLines, tellOfInvoices } from './invoices-wire.ts';
 import { knownSendMethod } from './known-catalog.ts';
-import type { OpenBilling } from './open-billing.ts';
+import type { BillingFacts, OpenBilling } from './open-billing.ts';
 import { closeWallet, settle } from './settlement.ts';
 import { wireTimestamp } from './wire.ts';
 
@@ -42,22 +42,26 @@ export async function finalizeInvoice(
   return await finalizeEarliest(context, contract, invoice);
 }
 
-/** The same of the earliest draft of a contract that lacks none; throws ConflictError before its day. */
+/**
+ * The same of the earliest draft of a contract that lacks none; throws ConflictError before its day. Takes what has been
+ * read of the contract, as it stands.
+ */
 export async function finalizeEarliest(
   context: CallContext,
   contract: Contract,
   invoice: Invoice,
+  { facts, customer }: { readonly facts?: BillingFacts | undefined; readonly customer?: Customer | undefined } = {},
 ): Promise<FinalizedInvoice> {
   refuseEarly(context, invoice);
   const { tx, orgId } = context;
   const number = legalNumber(await takeInvoiceNumber(tx, orgId));
   const numbers = new Map([[invoice.id, number]]);
-  const { billing } = await settle(context, contract, { numbers, hasDrafts: true });
+  const { billing, ledger } = await settle(context, contract, { numbers, hasDrafts: true, facts });
   const draft = billing.drafts.get(invoice.id);
   if (draft === undefined) throw new TypeError(`invoice ${invoice.id} is open`);
   refuseTooLarge(invoice, draft);
   const isHeld = isUncovered(contract, invoice, billing) || !(await isSentAutomatically(context, contract));
-  const isSent = !isHeld && !(await isCustomerPaused(context, invoice.customerId));
+  const isSent = !isHeld && !(await isCustomerPaused(context, invoice.customerId, customer));
   const finalized: FrozenInvoice = {
     ...invoice,
     number,
@@ -71,14 +75,18 @@ export async function finalizeEarliest(
   await freezeInvoice(tx, orgId, finalized, frozenLines(invoice.id, draft));
   await tellOfInvoices(context, 'invoice.updated', [invoice.id]);
   const invoices = billing.invoices.map((each) => (each.id === invoice.id ? finalized : each));
-  await closeWallet(context, contract, invoices);
+  await closeWallet(context, contract, { invoices, ledger });
   const { id, contractId, customerId, invoiceDate } = invoice;
   return { id, contractId, customerId, invoiceDate, number, draftNumber: invoice.number, totalCents: draft.totalCents };
 }
 
 /** Whether sending waits for the customer's resumption. */
-export async function isCustomerPaused({ tx, orgId, now }: CallContext, customerId: string): Promise<boolean> {
-  const customer = await findCustomer(tx, orgId, customerId);
+export async function isCustomerPaused(
+  { tx, orgId, now }: CallContext,
+  customerId: string,
+  known?: Customer,
+): Promise<boolean> {
+  const customer = known ?? (await findCustomer(tx, orgId, customerId));
   return customer !== undefined && isPaused(customer, now);
 }
 

@@ -23,6 +23,7 @@ export type EntryFacts = Omit<
 export interface LedgerWriter {
   /** The ledger of the contract, with what was written. */
   readonly fold: LedgerFold;
+  readonly ledger: KnownLedger;
   /** What this writer wrote, oldest first. */
   readonly written: readonly StoredLedgerEntry[];
   /** Writes an entry; `target` is the one that it reverses. */
@@ -44,6 +45,9 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
   return {
     get fold() {
       return fold;
+    },
+    get ledger() {
+      return { head, fold };
     },
     written,
     append: async (facts, target) => {

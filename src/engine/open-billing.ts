@@ -15,24 +15,25 @@ import type { OpenDraw, WalletState } from '../calculation/ledger.ts';
 import { usageDimensionsOf } from '../calculation/specifiers.ts';
 import { meteredQuantitiesOf, rateMeteredUsage } from '../calculation/usage-atoms.ts';
 import type { MeteredUsage } from '../calculation/usage-atoms.ts';
-import { listBudgets } from '../store/records/budgets.ts';
+import { type Budget, listBudgets } from '../store/records/budgets.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import type { Invoice } from '../store/records/invoices.ts';
-import { listLedger } from '../store/records/ledger.ts';
-import type { StoredLedgerEntry } from '../store/records/ledger.ts';
+import { readStoredLedger } from '../store/records/ledger.ts';
+import type { StoredLedger, StoredLedgerEntry } from '../store/records/ledger.ts';
 import { consumedCents } from './budget-consumption.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { meterContract } from './usage-metering.ts';
-import type { MeteringOptions } from './usage-metering.ts';
+import type { MeteredContract, MeteringOptions } from './usage-metering.ts';
 
 export type BillingContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'organization' | 'now' | 'sqlReadings'>;
 
 export interface OpenBilling {
   /** Every invoice of the contract, in the order of periods. */
   readonly invoices: readonly Invoice[];
-  /** The whole ledger, oldest entry first. */
+  readonly ledger: StoredLedger;
+  /** All of the ledger, oldest first. */
   readonly entries: readonly StoredLedgerEntry[];
   readonly wallet: WalletState;
   /** What is written on open invoices so far. */
@@ -43,28 +44,42 @@ export interface OpenBilling {
   readonly drafts: ReadonlyMap<string, InvoiceDraft>;
 }
 
+/** What the books say of a contract that is billed. */
+export interface BillingFacts {
+  /** Every invoice, in the order of periods. */
+  readonly invoices: readonly Invoice[];
+  readonly ledger: StoredLedger;
+  readonly budgets: readonly Budget[];
+  /** Contracts of the customer that were made before it, oldest first; looked up by who meters where it is left out. */
+  readonly earlier?: readonly Contract[];
+}
+
 /** An open invoice with what its meters read. */
 interface OpenInvoice {
   readonly invoice: Invoice;
   readonly usage: readonly MeteredUsage[];
 }
 
-export async function readOpenBilling(context: BillingContext, contract: Contract): Promise<OpenBilling> {
-  const { tx, orgId } = context;
+/** `facts` as they stand, where they have been read. */
+export async function readOpenBilling(
+  context: BillingContext,
+  contract: Contract,
+  facts?: BillingFacts,
+): Promise<OpenBilling> {
   const terms = billingTermsOf(contract);
-  const invoices = await listInvoicesOfContract(tx, orgId, contract.id);
-  const entries = await listLedger(tx, orgId, contract.id);
+  const { invoices, ledger, budgets: stored, earlier } = facts ?? (await readFacts(context, contract));
+  const { entries } = ledger;
+  const subject = { id: contract.id, customerId: contract.customerId, earlier };
   const open = invoices.filter((invoice) => invoice.status === 'Drafted');
   const openInvoiceIds = new Set(open.map((invoice) => invoice.id));
   const wallet = foldLedger(entries, { at: context.now, openInvoiceIds });
   const openDraws = drawsOn(entries, openInvoiceIds);
-  const stored = await listBudgets(tx, orgId, contract.id);
   const metering: MeteringOptions = {
     dimensions: usageDimensionsOf(wallet.grants, stored),
     grants: wallet.grants,
   };
-  const metered = await meterOpen(context, contract, { terms, open, metering });
-  const before = await consumedCents(context, contract, {
+  const metered = await meterOpen(context, subject, { terms, open, metering });
+  const before = await consumedCents(context, subject, {
     budgets: stored,
     windows: stored.length === 0 ? [] : invoices.filter(isBilled).flatMap((invoice) => windowsOf(terms, invoice)),
     metering,
@@ -87,7 +102,15 @@ export async function readOpenBilling(context: BillingContext, contract: Contrac
     valuationRateCents: valuationRateOf(entries, contract.creditSettings.creditRateCents),
   });
   const drafts = new Map(metered.map((each) => [each.invoice.id, draftOf(each, { terms, burned, wallet })]));
-  return { invoices, entries, wallet, openDraws, burnDown: burned, drafts };
+  return { invoices, ledger, entries, wallet, openDraws, burnDown: burned, drafts };
+}
+
+async function readFacts({ tx, orgId }: BillingContext, { id }: Contract): Promise<BillingFacts> {
+  return {
+    invoices: await listInvoicesOfContract(tx, orgId, id),
+    ledger: await readStoredLedger(tx, orgId, id),
+    budgets: await listBudgets(tx, orgId, id),
+  };
 }
 
 /** Finalized, and not voided: its usage stays rated. */
@@ -97,7 +120,7 @@ function isBilled(invoice: Invoice): boolean {
 
 async function meterOpen(
   context: BillingContext,
-  contract: Contract,
+  subject: MeteredContract,
   {
     terms,
     open,
@@ -110,7 +133,7 @@ async function meterOpen(
   }));
   const usage = await meterContract(
     context,
-    contract,
+    subject,
     asked.flatMap(({ windows }) => windows),
     metering,
   );

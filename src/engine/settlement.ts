@@ -23,13 +23,15 @@ import type { KnownLedger } from './known-ledgers.ts';
 import { createLedgerWriter, expireRest, ofGrant, totalsOf } from './ledger-writing.ts';
 import type { EntryFacts, LedgerWriter } from './ledger-writing.ts';
 import { readOpenBilling } from './open-billing.ts';
-import type { OpenBilling } from './open-billing.ts';
+import type { BillingFacts, OpenBilling } from './open-billing.ts';
 
 export interface SettlementOptions {
   /** Numbers to name in descriptions, where an invoice is about to get another one. */
   readonly numbers?: ReadonlyMap<string, string>;
   /** Whether drafts that are missing have been made at this instant. */
   readonly hasDrafts?: boolean;
+  /** What the books say of the contract now, where it has been read. */
+  readonly facts?: BillingFacts | undefined;
 }
 
 export interface Settlement {
@@ -37,6 +39,8 @@ export interface Settlement {
   readonly billing: OpenBilling;
   /** Entries that were written, oldest first. */
   readonly written: readonly StoredLedgerEntry[];
+  /** With what was written. */
+  readonly ledger: KnownLedger;
 }
 
 /**
@@ -50,9 +54,10 @@ export async function settle(
   options: SettlementOptions = {},
 ): Promise<Settlement> {
   if (options.hasDrafts !== true) await topUpDrafts(context, contract);
-  const billing = await readOpenBilling(context, contract);
+  const billing = await readOpenBilling(context, contract, options.facts);
   const plan = planSettlement(billing.burnDown.draws, billing.openDraws);
-  const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id, billing.entries));
+  const { entries, head } = billing.ledger;
+  const writer = createLedgerWriter(context, contract, await ledgerUpTo(context, { id: contract.id, head }, entries));
   for (const entry of plan.reversals) await reverseEntry(writer, entry);
   const describe = await descriptions(context, contract, { billing, numbers: options.numbers });
   const drawsByGrant = Map.groupBy(plan.usage, (draw) => draw.grantId);
@@ -63,7 +68,7 @@ export async function settle(
   }
   if (isBilledOut(contract, billing.invoices)) await lapseLeftovers(writer);
   await writer.finish();
-  return { billing, written: writer.written };
+  return { billing, written: writer.written, ledger: writer.ledger };
 }
 
 /**
@@ -119,10 +124,10 @@ export async function returnCredits(
 export async function closeWallet(
   context: CallContext,
   contract: Contract,
-  invoices: readonly Invoice[],
+  { invoices, ledger }: { readonly invoices: readonly Invoice[]; readonly ledger?: KnownLedger | undefined },
 ): Promise<void> {
   if (!isBilledOut(contract, invoices)) return;
-  const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id));
+  const writer = createLedgerWriter(context, contract, ledger ?? (await readLedger(context, contract.id)));
   await lapseLeftovers(writer);
   await writer.finish();
 }

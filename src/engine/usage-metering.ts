@@ -11,7 +11,7 @@ import { type MeteredUsage, phaseEndsOf, type UsagePhase } from '../calculation/
 import { type MeterRules, mergeReadings, noDimensions } from '../calculation/usage-fold.ts';
 import type { EventScan, ScannedEvent } from '../store/event-store.ts';
 import type { MeterSqlEvent, MeterSqlReading } from '../store/meter-sql.ts';
-import { listContractsBefore } from '../store/records/contracts.ts';
+import { type Contract, listContractsBefore } from '../store/records/contracts.ts';
 import type { Meter } from '../store/records/meters.ts';
 import type { CallContext } from './handler.ts';
 import { knownMeters } from './known-catalog.ts';
@@ -44,6 +44,8 @@ export const plainMetering: MeteringOptions = { dimensions: noDimensions, grants
 export interface MeteredContract {
   readonly id: string;
   readonly customerId: string;
+  /** The customer's contracts of before it, where they have been read. */
+  readonly earlier?: readonly Contract[] | undefined;
 }
 
 /** What to meter for an item; a usage window of calculation is one. */
@@ -79,7 +81,7 @@ async function meterKept(
 ): Promise<ReadonlyMap<MeteringWindow, MeteredUsage>> {
   const { tx, orgId } = context;
   const { id: contractId, customerId } = contract;
-  const earlier = coveragesOf(await listContractsBefore(tx, orgId, { customerId, contractId }));
+  const earlier = coveragesOf(contract.earlier ?? (await listContractsBefore(tx, orgId, { customerId, contractId })));
   return await meterWindows(context, windows, options, (meterId) => ({
     customerId,
     contract: { contractId, unassignedOutside: takenBy(earlier, meterId) },

@@ -42,6 +42,25 @@ const budgetsOfContract = prepared((tx, { orgId, contractId }: OfContract) =>
     .orderBy('position'),
 );
 
+/** As `listBudgets`, of many contracts, by their ids. */
+export async function listBudgetsOf(
+  tx: Transaction,
+  orgId: string,
+  contractIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly Budget[]>> {
+  const rows = await askedInParts(contractIds, (part) =>
+    tx
+      .selectFrom('budgets')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('contractId', 'in', part)
+      .orderBy('contractId')
+      .orderBy('position')
+      .execute(),
+  );
+  return Map.groupBy(rows.map(toBudget), ({ contractId }) => contractId);
+}
+
 /** The positions of a contract's budgets, ascending: 0, 1, 2 unless something is wrong. */
 export async function listBudgetPositions(
   tx: Transaction,

@@ -241,7 +241,7 @@ export function toCreditSettings(text: string): CreditSettings {
   };
 }
 
-function toContract(row: ContractRow): Contract {
+export function toContract(row: ContractRow): Contract {
   const { id, customerId, planId, name } = row;
   return {
     id,

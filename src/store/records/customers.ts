@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { CustomersTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
+import { askedInParts } from './padded.ts';
 import type { Page, Rows } from './page.ts';
 
 export interface BillingAddress {
@@ -61,6 +62,18 @@ export async function findCustomer(tx: Transaction, orgId: string, id: string): 
 const customerOfId = prepared((tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
   tx.selectFrom('customers').select(columns).where('orgId', '=', orgId).where('id', '=', id),
 );
+
+/** The customers among these ids, by them. */
+export async function listCustomersOf(
+  tx: Transaction,
+  orgId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Customer>> {
+  const rows = await askedInParts(ids, (part) =>
+    tx.selectFrom('customers').selectAll().where('orgId', '=', orgId).where('id', 'in', part).execute(),
+  );
+  return new Map(rows.map((row) => [row.id, toCustomer(row)]));
+}
 
 /** The customer that carries the caller's own id. */
 export async function findCustomerByExternalId(

@@ -7,7 +7,9 @@ import { sql } from 'kysely';
 
 import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import { drafted, instantText, oneRow, optionalDate, optionalInstant } from './row-values.ts';
+import { type Contract, toContract } from './contracts.ts';
+import { askedInParts } from './padded.ts';
+import { drafted, instantText, optionalDate, optionalInstant } from './row-values.ts';
 
 /** As the index has it. */
 const endsOn = sql<string | null>`coalesce("effectiveEndDate", "endDate")`;
@@ -107,49 +109,57 @@ export interface ContractDue {
   readonly endsOn: Temporal.PlainDate | undefined;
 }
 
-export async function findContractDue(tx: Transaction, orgId: string, contractId: string): Promise<ContractDue> {
-  const [contract] = await duenessOf(tx, { orgId, contractId });
-  const [draft] = await earliestInvoiceDate(tx, { orgId, contractId });
-  const [expiry] = await earliestExpiry(tx, { orgId, contractId });
-  return {
-    draftsDueOn: optionalDate(contract?.draftsDueOn ?? null),
-    invoiceDate: optionalDate(draft?.invoiceDate ?? null),
-    expiresAt: optionalInstant(expiry?.expiresAt ?? null),
-    endsOn: contract?.terminatedAt === null ? optionalDate(contract.endsOn) : undefined,
-  };
+/** A contract with the dates that its row says something falls due on. */
+export interface DatedContract extends Pick<ContractDue, 'draftsDueOn' | 'endsOn'> {
+  readonly contract: Contract;
 }
 
-interface OfContract {
-  readonly orgId: string;
-  readonly contractId: string;
+/** These contracts and all others of their customers, oldest first: the order in which they take events (semantics 8). */
+export async function listContractsOfSameCustomers(
+  tx: Transaction,
+  orgId: string,
+  contractIds: readonly string[],
+): Promise<readonly DatedContract[]> {
+  const rows = await askedInParts(contractIds, (part) =>
+    tx
+      .selectFrom('contracts')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('customerId', 'in', (row) =>
+        row
+          .selectFrom('contracts as asked')
+          .select('asked.customerId')
+          .where('asked.orgId', '=', orgId)
+          .where('asked.id', 'in', part),
+      )
+      .orderBy('createdAt')
+      .orderBy('seq')
+      .execute(),
+  );
+  return rows.map((row) => ({
+    contract: toContract(row),
+    draftsDueOn: optionalDate(row.draftsDueOn),
+    endsOn: row.terminatedAt === null ? optionalDate(row.effectiveEndDate ?? row.endDate) : undefined,
+  }));
 }
 
-const duenessOf = prepared((tx, { orgId, contractId }: OfContract) =>
-  tx
-    .selectFrom('contracts')
-    .select(['draftsDueOn', 'terminatedAt', endsOn.as('endsOn')])
-    .where('orgId', '=', orgId)
-    .where('id', '=', contractId),
-);
-
-const earliestInvoiceDate = prepared((tx, { orgId, contractId }: OfContract) =>
-  tx
-    .selectFrom('invoices')
-    .select('invoiceDate')
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .where('status', '=', drafted)
-    .orderBy('periodIndex')
-    .limit(oneRow),
-);
-
-const earliestExpiry = prepared((tx, { orgId, contractId }: OfContract) =>
-  tx
-    .selectFrom('grantExpiries')
-    .select((row) => row.fn.min('expiresAt').as('expiresAt'))
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId),
-);
+/** When the first of the grants of each of these contracts expires whose expiry is not settled; of those that have one. */
+export async function listEarliestExpiries(
+  tx: Transaction,
+  orgId: string,
+  contractIds: readonly string[],
+): Promise<ReadonlyMap<string, Temporal.Instant>> {
+  const rows = await askedInParts(contractIds, (part) =>
+    tx
+      .selectFrom('grantExpiries')
+      .select((row) => ['contractId', row.fn.min('expiresAt').as('expiresAt')])
+      .where('orgId', '=', orgId)
+      .where('contractId', 'in', part)
+      .groupBy('contractId')
+      .execute(),
+  );
+  return new Map(rows.map(({ contractId, expiresAt }) => [contractId, Temporal.Instant.from(expiresAt)]));
+}
 
 /** The earliest of each kind in an organization, after an instant; dates as in `DueBy`. */
 export async function findNextDue(

@@ -5,6 +5,7 @@ import type { Selectable } from 'kysely';
 import type { Database, InvoiceStatus, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { invoiceHash } from './hash-chain.ts';
+import { askedInParts } from './padded.ts';
 import type { Page, Rows } from './page.ts';
 import { drafted, instantText, oneRow, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
 
@@ -107,6 +108,25 @@ export async function listInvoicesOfContract(
   return (await invoicesOfContract(tx, { orgId, contractId })).map(toInvoice);
 }
 
+/** As `listInvoicesOfContract`, of many contracts, by their ids. */
+export async function listInvoicesOf(
+  tx: Transaction,
+  orgId: string,
+  contractIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly Invoice[]>> {
+  const rows = await askedInParts(contractIds, (part) =>
+    tx
+      .selectFrom('invoices')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('contractId', 'in', part)
+      .orderBy('contractId')
+      .orderBy('periodIndex')
+      .execute(),
+  );
+  return Map.groupBy(rows.map(toInvoice), ({ contractId }) => contractId);
+}
+
 interface OfContract {
   readonly orgId: string;
   readonly contractId: string;
@@ -118,21 +138,6 @@ const invoicesOfContract = prepared((tx, { orgId, contractId }: OfContract) =>
     .selectAll()
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
-    .orderBy('periodIndex'),
-);
-
-/** The drafts of a contract in the order of their periods. */
-export async function listDrafts(tx: Transaction, orgId: string, contractId: string): Promise<readonly Invoice[]> {
-  return (await draftsOfContract(tx, { orgId, contractId })).map(toInvoice);
-}
-
-const draftsOfContract = prepared((tx, { orgId, contractId }: OfContract) =>
-  tx
-    .selectFrom('invoices')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .where('status', '=', drafted)
     .orderBy('periodIndex'),
 );
 

@@ -1,12 +1,13 @@
 /** Ledger entries: written once, read in their order. */
 
-import type { Insertable, Selectable } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 
 import { assert } from '../../assert.ts';
 import { reviveExactJson } from '../../exact-json.ts';
 import type { Database, LedgerEntryType, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { entryHash } from './hash-chain.ts';
+import { askedInParts } from './padded.ts';
 import type { Rows } from './page.ts';
 import { instantText, oneRow, optionalInstant, optionalInstantText } from './row-values.ts';
 
@@ -76,6 +77,47 @@ export async function listLedger(
   contractId: string,
 ): Promise<readonly StoredLedgerEntry[]> {
   return (await entriesOfContract(tx, { orgId, contractId })).map(toLedgerEntry);
+}
+
+/** The whole ledger of a contract, and the seal of its newest entry. */
+export interface StoredLedger {
+  /** Oldest first. */
+  readonly entries: readonly StoredLedgerEntry[];
+  /** Undefined without entries. */
+  readonly head: string | undefined;
+}
+
+export const emptyStoredLedger: StoredLedger = { entries: [], head: undefined };
+
+export async function readStoredLedger(tx: Transaction, orgId: string, contractId: string): Promise<StoredLedger> {
+  return toStoredLedger(await entriesOfContract(tx, { orgId, contractId }));
+}
+
+/** The ledgers of contracts that have one, by contract; undefined where they have more than `most` entries together. */
+export async function listLedgersOf(
+  tx: Transaction,
+  orgId: string,
+  contractIds: readonly string[],
+  most: number,
+): Promise<ReadonlyMap<string, StoredLedger> | undefined> {
+  const rows = await askedInParts(contractIds, (part) =>
+    tx
+      .selectFrom('ledgerEntries')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('contractId', 'in', part)
+      .orderBy('contractId')
+      .orderBy('seq')
+      .limit(sql.lit(most + 1))
+      .execute(),
+  );
+  if (rows.length > most) return undefined;
+  const byContract = Map.groupBy(rows, ({ contractId }) => contractId);
+  return new Map([...byContract].map(([contractId, own]) => [contractId, toStoredLedger(own)]));
+}
+
+function toStoredLedger(rows: readonly Selectable<Database['ledgerEntries']>[]): StoredLedger {
+  return { entries: rows.map(toLedgerEntry), head: rows.at(-1)?.hash };
 }
 
 interface OfContract {

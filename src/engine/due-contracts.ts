@@ -1,0 +1,57 @@
+/**
+ * Contracts that are due, with all that billing reads of them. It is found for many at once: asking for each contract by
+ * itself takes as long as what is then done with the answers.
+ */
+
+import { limits } from '../limits.ts';
+import { listBudgetsOf } from '../store/records/budgets.ts';
+import type { Contract } from '../store/records/contracts.ts';
+import { type Customer, listCustomersOf } from '../store/records/customers.ts';
+import { type ContractDue, listContractsOfSameCustomers, listEarliestExpiries } from '../store/records/due-work.ts';
+import { type Invoice, listInvoicesOf } from '../store/records/invoices.ts';
+import { emptyStoredLedger, listLedgersOf } from '../store/records/ledger.ts';
+import type { CallContext } from './handler.ts';
+import type { BillingFacts } from './open-billing.ts';
+
+export interface DueContract {
+  readonly contract: Contract;
+  readonly due: ContractDue;
+  readonly customer: Customer | undefined;
+  /** Every one, in the order of periods. */
+  readonly invoices: readonly Invoice[];
+  /** The rest of what billing reads; undefined where the ledgers are too long to be held together. */
+  readonly facts: Omit<BillingFacts, 'invoices'> | undefined;
+}
+
+/** These contracts as they stand, in their order; ids that the organization does not have are left out. */
+export async function readDueContracts(
+  { tx, orgId }: Pick<CallContext, 'tx' | 'orgId'>,
+  contractIds: readonly string[],
+): Promise<DueContract[]> {
+  const found = await listContractsOfSameCustomers(tx, orgId, contractIds);
+  const byId = new Map(found.map((each) => [each.contract.id, each]));
+  const ofCustomer = Map.groupBy(
+    found.map(({ contract }) => contract),
+    ({ customerId }) => customerId,
+  );
+  const customers = await listCustomersOf(tx, orgId, [...ofCustomer.keys()]);
+  const expiries = await listEarliestExpiries(tx, orgId, contractIds);
+  const invoices = await listInvoicesOf(tx, orgId, contractIds);
+  const budgets = await listBudgetsOf(tx, orgId, contractIds);
+  const ledgers = await listLedgersOf(tx, orgId, contractIds, limits.entriesReadAhead);
+  return contractIds.flatMap((id) => {
+    const each = byId.get(id);
+    if (each === undefined) return [];
+    const { contract, draftsDueOn, endsOn } = each;
+    const own = invoices.get(id) ?? [];
+    const siblings = ofCustomer.get(contract.customerId) ?? [];
+    const facts = ledgers && {
+      ledger: ledgers.get(id) ?? emptyStoredLedger,
+      budgets: budgets.get(id) ?? [],
+      earlier: siblings.slice(0, siblings.indexOf(contract)),
+    };
+    const invoiceDate = own.find(({ status }) => status === 'Drafted')?.invoiceDate;
+    const due = { draftsDueOn, endsOn, invoiceDate, expiresAt: expiries.get(id) };
+    return [{ contract, due, customer: customers.get(contract.customerId), invoices: own, facts }];
+  });
+}

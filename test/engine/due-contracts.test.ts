@@ -1,0 +1,78 @@
+/** Contracts that are billed together come to what each comes to by itself. */
+
+import { expect, test } from 'vitest';
+
+import { textOfNumber } from '../../src/exact-json.ts';
+import { listLedgersOf } from '../../src/store/records/ledger.ts';
+import { grant, invoices, subscribe, use } from '../support/billing-scenario.ts';
+import type { Subscription } from '../support/billing-scenario.ts';
+import { createContract, send } from '../support/usage-scenario.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+/** Two contracts of one customer on one meter, one that rolls, one with a budget and a limited grant, one paused. */
+async function subscribeFour(world: World): Promise<Subscription[]> {
+  const first = await subscribe(world, { contract: { endDate: '2026-06-01' } });
+  const contractId = await createContract(world, {
+    customerId: first.customerId,
+    pricingIds: [first.pricingId],
+    startDate: '2026-02-01',
+    endDate: '2026-05-01',
+  });
+  const second = { ...first, contractId };
+  const rolling = await subscribe(world, { name: 'rolling', meter: { groupKeys: ['model'] } });
+  const limited = await subscribe(world, { name: 'limited', contract: { endDate: '2026-05-01' } });
+  await grant(world, first, { amountCents: 30 });
+  await grant(world, rolling, { amountCents: 20, expiresAt: '2026-03-20T00:00:00Z' });
+  await grant(world, limited, { amountCents: 100, specifiers: { properties: { model: 'small' } } });
+  await world.call('budgets.add', {
+    params: { contractId: limited.contractId },
+    body: { label: 'ada', eventPropertyKey: 'user', eventPropertyValue: 'ada', maxCreditsCents: 15 },
+  });
+  await world.call('customers.pause', { params: { customerId: limited.customerId }, body: {} });
+  world.clock.set('2026-06-15T00:00:00Z');
+  for (const at of ['2026-02-10T00:00:00Z', '2026-03-15T00:00:00Z', '2026-04-20T00:00:00Z']) {
+    // Without a contract: the customer's earliest one takes it, from the day on which it begins.
+    await send(world, { customerId: first.customerId, timestamp: at, properties: { tokens: 40 } });
+    await use(world, rolling, { tokens: 25, at, model: 'small' });
+    await use(world, limited, { tokens: 50, at, model: 'small', user: 'ada' });
+    await use(world, limited, { tokens: 5, at, model: 'large', user: 'ada' });
+  }
+  return [first, second, rolling, limited];
+}
+
+const shown = async (world: World, subscription: Subscription) =>
+  (await invoices(world, subscription)).map(
+    ({ invoiceDate, totalCents, lineItems = [] }) =>
+      `${invoiceDate} ${textOfNumber(totalCents)}: ${lineItems.map((line) => textOfNumber(line.totalAmountCents)).join(' ')}`,
+  );
+
+test('contracts that are billed in one transaction come to what their drafts showed', async () => {
+  const world = await createWorld({ start: '2026-03-01T00:00:00.000Z', graceHours: 12 });
+  const subscriptions = await subscribeFour(world);
+  const before = await Promise.all(subscriptions.map(async (each) => await shown(world, each)));
+  const { data } = await world.call('bill.run', { body: {} });
+  expect(data).toMatchObject({ finalizedCount: 11, draftedCount: 3, failures: [] });
+  const after = await Promise.all(subscriptions.map(async (each) => await shown(world, each)));
+  expect(after.map((own, index) => own.slice(0, before[index]?.length))).toEqual(before);
+  expect(before[1]).toEqual(['2026-03-01 40: 40', '2026-04-01 0: 0', '2026-05-01 0: 0']);
+  await world.close();
+});
+
+test('ledgers are held together as long as they are short together', async () => {
+  const world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
+  const acme = await subscribe(world);
+  const other = await subscribe(world, { name: 'other' });
+  const none = await subscribe(world, { name: 'none' });
+  for (const amountCents of [1, 2]) await grant(world, acme, { amountCents });
+  await grant(world, other, { amountCents: 3 });
+  const { organizationId: orgId } = await world.engine.owner();
+  const ids = [acme, other, none].map(({ contractId }) => contractId);
+  const read = async (most: number) => await world.store.read(async (tx) => await listLedgersOf(tx, orgId, ids, most));
+  const found = (await read(3)) ?? new Map();
+  expect(
+    ids.map((id) => found.get(id)?.entries.map(({ amountCents }: { amountCents: bigint }) => amountCents)),
+  ).toEqual([[1n, 2n], [3n], undefined]);
+  expect(await read(2)).toBeUndefined();
+  await world.close();
+});
