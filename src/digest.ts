@@ -34,15 +34,14 @@ function loaded(): typeof nodeCrypto {
 }
 
 /** Of the square roots of the first eight primes, and of the cube roots of the first 64 (5.3.3, 4.2.2). */
-const initialHash = wordsOf('6a09e667 bb67ae85 3c6ef372 a54ff53a 510e527f 9b05688c 1f83d9ab 5be0cd19');
-const constants = wordsOf(
-  `428a2f98 71374491 b5c0fbcf e9b5dba5 3956c25b 59f111f1 923f82a4 ab1c5ed5 d807aa98 12835b01 243185be 550c7dc3
+const initialHash = '6a09e667 bb67ae85 3c6ef372 a54ff53a 510e527f 9b05688c 1f83d9ab 5be0cd19';
+const roundConstants = `428a2f98 71374491 b5c0fbcf e9b5dba5 3956c25b 59f111f1 923f82a4 ab1c5ed5 d807aa98 12835b01 243185be 550c7dc3
    72be5d74 80deb1fe 9bdc06a7 c19bf174 e49b69c1 efbe4786 0fc19dc6 240ca1cc 2de92c6f 4a7484aa 5cb0a9dc 76f988da
    983e5152 a831c66d b00327c8 bf597fc7 c6e00bf3 d5a79147 06ca6351 14292967 27b70a85 2e1b2138 4d2c6dfc 53380d13
    650a7354 766a0abb 81c2c92e 92722c85 a2bfe8a1 a81a664b c24b8b70 c76c51a3 d192e819 d6990624 f40e3585 106aa070
    19a4c116 1e376c08 2748774c 34b0bcb5 391c0cb3 4ed8aa4a 5b9cca4f 682e6ff3 748f82ee 78a5636f 84c87814 8cc70208
-   90befffa a4506ceb bef9a3f7 c67178f2`,
-);
+   90befffa a4506ceb bef9a3f7 c67178f2`;
+let constants: Int32Array | undefined;
 
 function wordsOf(hexadecimal: string): Int32Array {
   return Int32Array.from(hexadecimal.split(/\s+/), (word) => Number.parseInt(word, 16));
@@ -59,7 +58,7 @@ export function ownDigest(text: string): string {
   padded.set(message);
   padded.writeUInt8(0x80, message.length);
   padded.writeUIntBE(message.length * 8, padded.length - lengthBytes, lengthBytes);
-  const hash = Int32Array.from(initialHash);
+  const hash = wordsOf(initialHash);
   const words = new Int32Array(64);
   for (let start = 0; start < padded.length; start += blockBytes) {
     for (let t = 0; t < 16; t += 1) words[t] = padded.readInt32BE(start + 4 * t);
@@ -79,6 +78,7 @@ function addBlock(hash: Int32Array, words: Int32Array): void {
     const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
     words[t] = (words[t - 16] ?? 0) + s0 + (words[t - 7] ?? 0) + s1;
   }
+  constants ??= wordsOf(roundConstants);
   let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = hash;
   for (let t = 0; t < 64; t += 1) {
     const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));

@@ -1,5 +1,5 @@
 /**
- * Bundles src/ and every library it uses into dist/: one file for start-up, one for what every command runs, one for what
+ * Bundles src/ and every library it uses into dist/: one file for what every command runs, one for what
  * every call of an embedded service runs, one for what most rooms share, and one for each part that is loaded later. Each
  * file costs a command 0.2 ms, and so do 30 KB that it has no use for. The libraries are development dependencies for that
  * reason: installing the package fetches nothing else. Their licences are collected into dist/licenses.txt, since their
@@ -21,27 +21,39 @@ const outputFolder = process.argv[2] ?? join(root, 'dist');
 
 /**
  * Loads Node's modules where they are first used. Bundled together, each file would load all that any of its parts needs:
- * the command parser alone brings what starts programs, 2 ms of every command.
+ * the command parser alone brings what starts programs, 2 ms of every command. They are used as they are: a module for ECMAScript
+ * that a bundler makes of one is a copy, member by member.
  */
 const lateModules: Plugin = {
   name: 'late-modules',
   renderChunk(code) {
     let late = code.replaceAll(/\bimport\(("node:[\w/]+")\)/g, 'Promise.resolve(require($1))');
-    for (const [declaration, name, id, asModule = ''] of code.matchAll(requireOfNode)) {
-      const uses = new RegExp(String.raw`(?<![\w$.])${RegExp.escape(name ?? '')}(?![\w$])`, 'g');
-      const loaded = asModule === '' ? `require("${id}")` : `${asModule}(require("${id}"), 1)`;
+    for (const [declaration, name = '', id] of code.matchAll(requireOfNode)) {
+      const uses = new RegExp(String.raw`(?<![\w$.])${RegExp.escape(name)}(?![\w$])(?:\.default(?![\w$]))?`, 'g');
       late = late
         .replace(declaration, '')
         .replaceAll(uses, () => `(${name}())`)
         .replace(
           '"use strict";\n',
-          (start) => `${start}let ${name}$;\nconst ${name} = () => ${name}$ ??= ${loaded};\n`,
+          (start) => `${start}let ${name}$;\nconst ${name} = () => ${name}$ ??= require("${id}");\n`,
         );
     }
     return late;
   },
 };
-const requireOfNode = /^let ([\w$]+) = require\("(node:[\w/]+)"\);\n(?:\1 = ([\w.$]+\.__toESM)\(\1, 1\);\n)?/gm;
+const requireOfNode = /^let ([\w$]+) = require\("(node:[\w/]+)"\);\n(?:\1 = [\w.$]+\.__toESM\(\1, 1\);\n)?/gm;
+
+/** Exports as it is what never changes: the function that a bundler reads each through takes longer to make than most are used. */
+const plainExports: Plugin = {
+  name: 'plain-exports',
+  renderChunk: (code) =>
+    code.replaceAll(exportOfBundler, (text, name: string, own: string) => {
+      const constant = String.raw`^(?:(?:const|var) ${RegExp.escape(own)} =|(?:class|(?:async )?function\*?) ${RegExp.escape(own)}(?![\w$]))`;
+      return new RegExp(constant, 'm').test(code) ? `exports.${name} = ${own};` : text;
+    }),
+};
+const exportOfBundler =
+  /^Object\.defineProperty\(exports, "([\w$]+)", \{\s+enumerable: true,\s+get: function \(\) \{\s+return ([\w$]+);\s+\}\s+\}\);/gm;
 
 /**
  * Writes what is not ASCII as escapes, where that means the same. V8 keeps a text with one such character in twice the memory,
@@ -106,7 +118,7 @@ const bundle = await rolldown({
   cwd: root,
   platform: 'node',
   external: (id) => isBuiltin(id),
-  plugins: [lateModules, asciiAlone, plainFlags, jsonAsText, wholeJq],
+  plugins: [lateModules, plainExports, asciiAlone, plainFlags, jsonAsText, wholeJq],
   // A library that looks for its folder finds none: what it needs of it must be inside its code.
   transform: { define: { __dirname: '""', __filename: '""' } },
   tsconfig: false,
@@ -133,8 +145,11 @@ const { output } = await bundle.write({
         test: /src[\\/](errors|limits|exact-json|operations[\\/](index|operation))\.ts$|rolldown[\\/]runtime/,
         priority: 5,
       },
-      { name: 'start', tags: ['$initial'], test: /^(?!.*src[\\/](client|library)[\\/])/, priority: 4 },
-      { name: 'command', test: /src[\\/]cli[\\/](open-session|call)\.ts$|[\\/]env-paths[\\/]/, priority: 3 },
+      {
+        name: 'start',
+        test: /src[\\/](main|cli[\\/](call|open-session|program))\.ts$|[\\/]env-paths[\\/]/,
+        priority: 4,
+      },
       {
         name: 'service',
         test: /src[\\/](engine[\\/](engine|call|keys)|store[\\/](open|mirror-file|backends[\\/]sqlite)|operations[\\/](parse|plain|cross-rules|field-rules|quick-events|providers))\.ts$/,
