@@ -133,8 +133,9 @@ function keepUp({ connection, keys, thresholds }: Appender, outcomes: readonly A
   const row = connection
     .prepare('UPDATE "eventUpkeep" SET "tailCount" = "tailCount" + ? RETURNING "tailCount"')
     .get(added);
-  if (Number(row?.['tailCount']) < thresholds.longestTail) return;
-  absorbTail(connection, thresholds);
+  const tailCount = Number(row?.['tailCount']);
+  if (tailCount < thresholds.longestTail) return;
+  absorbTail(connection, thresholds, tailCount);
   keys.absorb();
 }
 

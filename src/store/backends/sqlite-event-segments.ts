@@ -10,15 +10,7 @@ import { millisecondsPerDay } from '../event-segment-fold.ts';
 import { appendEvents, emptySegment, removeEvents, type Segment, type SegmentEvent } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
 import { plainRows, type SqliteConnection } from './sqlite-connection.ts';
-import {
-  clearTail,
-  countTail,
-  type EventPlace,
-  leaveTail,
-  shortenTail,
-  tailRows,
-  unpackRuns,
-} from './sqlite-event-tail.ts';
+import { type EventPlace, eventRows, leaveTail, readTail, replaceTail, unpackRuns } from './sqlite-event-tail.ts';
 
 /** When derived data is made; no number of theirs changes what is read. */
 export interface UpkeepThresholds {
@@ -45,33 +37,33 @@ const tailColumns = `"event"."customerSeq", "event"."timestampEpochMs", "event".
 
 /**
  * Moves into segments what is worth it: the events of customers that have many in the tail, or all of them where the tail
- * has grown far beyond. Who has few waits, since a segment is written as a whole. Belongs into a transaction for writing.
+ * has grown far beyond: by `tailCount` since this was done before. Who has few waits, since a segment is written as a whole.
+ * Belongs into a transaction for writing.
  */
-export function absorbTail(connection: SqliteConnection, { longestTail }: UpkeepThresholds): void {
-  const revision = nextRevision(connection);
-  const counts = countTail(connection);
-  const least = Math.ceil(longestTail / 256);
-  const few = counts.filter(({ count }) => count < least).reduce((sum, { count }) => sum + count, 0);
-  if (few > mostWaiting * longestTail) {
-    absorbAll(connection, revision);
+export function absorbTail(connection: SqliteConnection, { longestTail }: UpkeepThresholds, tailCount: number): void {
+  const most = mostWaiting * longestTail;
+  const least = 2 * Math.ceil(longestTail / 256);
+  // After an upgrade all events may stand in it, which are too many to hold.
+  const tail = tailCount > most ? undefined : readTail(connection);
+  const few = tail?.values().reduce((sum, { length }) => (length < least ? sum + length / 2 : sum), 0) ?? Infinity;
+  if (tail === undefined || few > most) {
+    absorbWholeTail(connection);
     return;
   }
-  const moved = new Set<number>();
-  for (const { customerSeq, count } of counts) {
-    if (count < least) continue;
-    absorbRows(connection, tailRows(connection, { customerSeq }, tailColumns) as readonly TailRow[], revision);
-    moved.add(customerSeq);
+  const revision = nextRevision(connection);
+  for (const [customerSeq, pairs] of tail) {
+    if (pairs.length < least) continue;
+    const seqs = pairs.filter((_, place) => place % 2 === 1);
+    absorbRows(connection, eventRows(connection, seqs, tailColumns) as readonly TailRow[], revision);
+    tail.delete(customerSeq);
   }
-  shortenTail(connection, moved);
+  replaceTail(connection, tail);
   connection.execute('UPDATE "eventUpkeep" SET "tailCount" = 0');
 }
 
 /** Moves the whole tail into segments. */
 export function absorbWholeTail(connection: SqliteConnection): void {
-  absorbAll(connection, nextRevision(connection));
-}
-
-function absorbAll(connection: SqliteConnection, revision: bigint): void {
+  const revision = nextRevision(connection);
   unpackRuns(connection);
   const select = plainRows(
     connection,
@@ -87,7 +79,7 @@ function absorbAll(connection: SqliteConnection, revision: bigint): void {
       .prepare('DELETE FROM "eventTail" WHERE ("customerSeq", "timestampEpochMs", "eventSeq") <= (?, ?, ?)')
       .run(last[0], last[1], last[2]);
   }
-  clearTail(connection);
+  replaceTail(connection, new Map());
   connection.execute('UPDATE "eventUpkeep" SET "tailCount" = 0');
 }
 

@@ -13,30 +13,41 @@ export interface EventPlace {
   readonly timestampEpochMs: number;
 }
 
+/** Of each customer the times and seqs of its events, in pairs. */
+export type Tail = Map<number, number[]>;
+
 /** `leastRun` places and more are a run. Belongs into a transaction for writing, like all that changes the tail. */
 export function enterTail(connection: SqliteConnection, places: readonly EventPlace[], leastRun: number): void {
   if (places.length >= leastRun) {
-    addRun(connection, places);
+    const tail: Tail = new Map();
+    for (const { customerSeq, timestampEpochMs, eventSeq } of places) {
+      pairsIn(tail, customerSeq).push(timestampEpochMs, eventSeq);
+    }
+    addRun(connection, tail);
     return;
   }
-  const enter = connection.prepare('INSERT INTO "eventTail" VALUES (?, ?, ?)');
+  const enter = connection.prepare(insertRow);
   for (const { customerSeq, timestampEpochMs, eventSeq } of places) enter.run(customerSeq, timestampEpochMs, eventSeq);
 }
 
-function addRun(connection: SqliteConnection, places: readonly EventPlace[]): void {
-  const ordered = places.toSorted((a, b) => a.customerSeq - b.customerSeq);
-  const pairs = new Float64Array(2 * ordered.length);
+const insertRow = 'INSERT INTO "eventTail" VALUES (?, ?, ?)';
+
+function pairsIn(tail: Tail, customerSeq: number): number[] {
+  let pairs = tail.get(customerSeq);
+  if (pairs === undefined) {
+    pairs = [];
+    tail.set(customerSeq, pairs);
+  }
+  return pairs;
+}
+
+function addRun(connection: SqliteConnection, tail: Tail): void {
   const last = connection.prepare('SELECT max("run") AS "run" FROM "eventTailRuns"').get()?.['run'] as bigint | null;
   const run = (last ?? -1n) + 1n;
   const insert = connection.prepare('INSERT INTO "eventTailRuns" VALUES (?, ?, ?, ?)');
-  let start = 0;
-  for (const [index, { customerSeq, timestampEpochMs, eventSeq }] of ordered.entries()) {
-    pairs[2 * index] = timestampEpochMs;
-    pairs[2 * index + 1] = eventSeq;
-    const end = index + 1;
-    if (ordered[end]?.customerSeq === customerSeq) continue;
-    insert.run(run, customerSeq, end - start, pairs.subarray(2 * start, 2 * end));
-    start = end;
+  for (const customerSeq of [...tail.keys()].sort((a, b) => a - b)) {
+    const pairs = new Float64Array(tail.get(customerSeq) ?? []);
+    insert.run(run, customerSeq, pairs.length / 2, pairs);
   }
 }
 
@@ -59,19 +70,21 @@ export function leaveTail(connection: SqliteConnection, places: readonly EventPl
 
 /** Which of these events of a customer stood there. */
 function leaveRuns(connection: SqliteConnection, customerSeq: number, gone: ReadonlySet<number>): number[] {
-  return connection
-    .prepare(selectRuns)
-    .all(customerSeq)
-    .flatMap((row) => {
-      const places = placesOf(row);
-      const rest = places.filter(({ eventSeq }) => !gone.has(eventSeq));
-      if (rest.length === places.length) return [];
-      const pairs = Float64Array.from(rest.flatMap(({ timestampEpochMs, eventSeq }) => [timestampEpochMs, eventSeq]));
-      connection
-        .prepare('UPDATE "eventTailRuns" SET "rowCount" = ?, "data" = ? WHERE "run" = ? AND "customerSeq" = ?')
-        .run(rest.length, pairs, row['run'] as bigint, customerSeq);
-      return places.map(({ eventSeq }) => eventSeq).filter((eventSeq) => gone.has(eventSeq));
-    });
+  const left: number[] = [];
+  for (const row of connection.prepare(selectRuns).all(customerSeq)) {
+    const pairs = pairsOf(row);
+    const rest: number[] = [];
+    for (let place = 0; place < pairs.length; place += 2) {
+      const [timestampEpochMs = 0, eventSeq = 0] = pairs.subarray(place, place + 2);
+      if (gone.has(eventSeq)) left.push(eventSeq);
+      else rest.push(timestampEpochMs, eventSeq);
+    }
+    if (rest.length === pairs.length) continue;
+    connection
+      .prepare('UPDATE "eventTailRuns" SET "rowCount" = ?, "data" = ? WHERE "run" = ? AND "customerSeq" = ?')
+      .run(rest.length / 2, new Float64Array(rest), row['run'] as bigint, customerSeq);
+  }
+  return left;
 }
 
 /** What the runs hold of a customer: there are few, and they are numbered from 0. */
@@ -79,16 +92,11 @@ const selectRuns = `WITH RECURSIVE "numbers"("run") AS (SELECT max("run") FROM "
     UNION ALL SELECT "run" - 1 FROM "numbers" WHERE "run" > 0)
   SELECT "run", "rowCount", "data" FROM "numbers" CROSS JOIN "eventTailRuns" USING ("run") WHERE "customerSeq" = ?`;
 
-type RunPlace = Omit<EventPlace, 'customerSeq'>;
-
 /** Throws where a row is not what was written. */
-function placesOf({ rowCount, data }: Record<string, unknown>): RunPlace[] {
+function pairsOf({ rowCount, data }: Record<string, unknown>): Float64Array {
   const pairs = new Float64Array((data as Uint8Array).slice().buffer);
   if (pairs.length !== 2 * Number(rowCount)) throw new Error('a run of new events is damaged');
-  return Array.from({ length: pairs.length / 2 }, (_, index) => ({
-    timestampEpochMs: pairs[2 * index] ?? 0,
-    eventSeq: pairs[2 * index + 1] ?? 0,
-  }));
+  return pairs;
 }
 
 interface TailRange {
@@ -99,7 +107,7 @@ interface TailRange {
 }
 
 /** Events of a customer in the tail, in no order. */
-export function placesInTail(connection: SqliteConnection, range: TailRange): RunPlace[] {
+export function placesInTail(connection: SqliteConnection, range: TailRange): Omit<EventPlace, 'customerSeq'>[] {
   const { customerSeq, fromEpochMs = -Infinity, toEpochMs = Infinity } = range;
   const rows = plainRows(
     connection,
@@ -108,8 +116,11 @@ export function placesInTail(connection: SqliteConnection, range: TailRange): Ru
   ).all(customerSeq, fromEpochMs, toEpochMs) as unknown as readonly (readonly [number, number])[];
   const places = rows.map(([timestampEpochMs, eventSeq]) => ({ timestampEpochMs, eventSeq }));
   for (const row of connection.prepare(selectRuns).all(customerSeq)) {
-    for (const place of placesOf(row)) {
-      if (place.timestampEpochMs >= fromEpochMs && place.timestampEpochMs < toEpochMs) places.push(place);
+    const pairs = pairsOf(row);
+    for (let place = 0; place < pairs.length; place += 2) {
+      const timestampEpochMs = pairs[place] ?? 0;
+      if (timestampEpochMs < fromEpochMs || timestampEpochMs >= toEpochMs) continue;
+      places.push({ timestampEpochMs, eventSeq: pairs[place + 1] ?? 0 });
     }
   }
   return places;
@@ -118,7 +129,11 @@ export function placesInTail(connection: SqliteConnection, range: TailRange): Ru
 /** Columns of these events as plain rows, `"event"` the table, by time. */
 export function tailRows(connection: SqliteConnection, range: TailRange, columns: string): readonly unknown[] {
   const seqs = placesInTail(connection, range).map(({ eventSeq }) => eventSeq);
-  if (seqs.length === 0) return [];
+  return seqs.length === 0 ? [] : eventRows(connection, seqs, columns);
+}
+
+/** The same of events by their seqs. */
+export function eventRows(connection: SqliteConnection, seqs: readonly number[], columns: string): readonly unknown[] {
   return plainRows(
     connection,
     `SELECT ${columns} FROM json_each(?) AS "place" CROSS JOIN "events" AS "event" ON "event"."seq" = "place"."value"
@@ -126,45 +141,39 @@ export function tailRows(connection: SqliteConnection, range: TailRange, columns
   ).all(JSON.stringify(seqs));
 }
 
-/** How many events of each customer stand in the tail. */
-export function countTail(connection: SqliteConnection): { readonly customerSeq: number; readonly count: number }[] {
-  return connection
-    .prepare(
-      `SELECT "customerSeq", sum("rowCount") AS "count"
-       FROM (SELECT "customerSeq", "rowCount" FROM "eventTailRuns" UNION ALL SELECT "customerSeq", 1 FROM "eventTail")
-       GROUP BY "customerSeq"`,
-    )
-    .all()
-    .map((row) => ({ customerSeq: Number(row['customerSeq']), count: Number(row['count']) }));
+/** The tail of all customers, which has to have a length that is worth holding. */
+export function readTail(connection: SqliteConnection): Tail {
+  const tail = readRuns(connection);
+  const rows = plainRows(connection, 'SELECT "customerSeq", "timestampEpochMs", "eventSeq" FROM "eventTail"').iterate();
+  for (const row of rows as Iterable<unknown>) {
+    const [customerSeq, timestampEpochMs, eventSeq] = row as readonly [number, number, number];
+    pairsIn(tail, customerSeq).push(timestampEpochMs, eventSeq);
+  }
+  return tail;
 }
 
-/** Leaves one run, of the events of customers that are not among these. */
-export function shortenTail(connection: SqliteConnection, gone: ReadonlySet<number>): void {
-  const rows = plainRows(connection, 'SELECT "customerSeq", "timestampEpochMs", "eventSeq" FROM "eventTail"').all();
-  const places = (rows as unknown as readonly (readonly [number, number, number])[])
-    .map(([customerSeq, timestampEpochMs, eventSeq]) => ({ customerSeq, timestampEpochMs, eventSeq }))
-    .concat(placesInRuns(connection))
-    .filter(({ customerSeq }) => !gone.has(customerSeq));
-  clearTail(connection);
-  addRun(connection, places);
+function readRuns(connection: SqliteConnection): Tail {
+  const tail: Tail = new Map();
+  for (const row of connection.prepare('SELECT "customerSeq", "rowCount", "data" FROM "eventTailRuns"').all()) {
+    const into = pairsIn(tail, Number(row['customerSeq']));
+    for (const number of pairsOf(row)) into.push(number);
+  }
+  return tail;
+}
+
+/** Makes it the whole tail, in one run. */
+export function replaceTail(connection: SqliteConnection, tail: Tail): void {
+  connection.execute('DELETE FROM "eventTail"; DELETE FROM "eventTailRuns"');
+  addRun(connection, tail);
 }
 
 /** Makes rows of the runs. */
 export function unpackRuns(connection: SqliteConnection): void {
-  enterTail(connection, placesInRuns(connection), Infinity);
+  const insert = connection.prepare(insertRow);
+  for (const [customerSeq, pairs] of readRuns(connection)) {
+    for (let place = 0; place < pairs.length; place += 2) {
+      insert.run(customerSeq, pairs[place] ?? 0, pairs[place + 1] ?? 0);
+    }
+  }
   connection.execute('DELETE FROM "eventTailRuns"');
-}
-
-function placesInRuns(connection: SqliteConnection): EventPlace[] {
-  return connection
-    .prepare('SELECT "customerSeq", "rowCount", "data" FROM "eventTailRuns"')
-    .all()
-    .flatMap((row) => {
-      const customerSeq = Number(row['customerSeq']);
-      return placesOf(row).map((place) => ({ customerSeq, ...place }));
-    });
-}
-
-export function clearTail(connection: SqliteConnection): void {
-  connection.execute('DELETE FROM "eventTail"; DELETE FROM "eventTailRuns"');
 }
