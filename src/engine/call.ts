@@ -11,7 +11,7 @@ import { type ParsedInput, check, parseCall } from '../operations/parse.ts';
 import { readPlainly, refused } from '../operations/plain.ts';
 import { ConstraintViolation } from '../store/constraint-violation.ts';
 import type { EngineParts } from './engine.ts';
-import type { Handler, HandlersOf, Result, Undertaking, UndertakingsOf } from './handler.ts';
+import type { CallContext, Handler, HandlersOf, Result, Undertaking, UndertakingsOf } from './handler.ts';
 import { inTransaction, keepTime } from './transaction.ts';
 
 /** Loaded when first called, so that a command pays for the rooms that it enters. */
@@ -55,7 +55,7 @@ export async function callOperation<N extends OperationName>(
   checkScope(caller, outline);
   const parsed: ParsedInput<Operation> = await parseCall(name, input);
   const result = await perform(dependencies, caller, { name, outline, parsed });
-  await followUp(dependencies, caller, result);
+  if (result.followUp !== undefined) await record(dependencies, caller, result.followUp);
   return await toAnswer(name, outline, result);
 }
 
@@ -79,16 +79,17 @@ async function perform(
   }
   const room = (await handlers[roomName]()) as unknown as Record<OperationName, Handler<Operation>>;
   const prepare = await preparations[name]?.();
-  await prepare?.(dependencies, parsed);
+  if (prepare !== undefined) await prepare(dependencies, parsed);
   const access = changesState(outline) ? 'write' : 'read';
-  return await translated(
-    async () =>
-      await inTransaction(dependencies, { caller, access }, async (context) => {
-        const found = await room[name](context, parsed);
-        if (access === 'write') await keepTime(context);
-        return found;
-      }),
-  );
+  try {
+    return await inTransaction(dependencies, { caller, access }, async (context) => {
+      const found = await room[name](context, parsed);
+      if (access === 'write') await keepTime(context);
+      return found;
+    });
+  } catch (error) {
+    throw translated(error);
+  }
 }
 
 function checkScope(caller: Caller, { name, route, scope }: Outline): void {
@@ -100,22 +101,20 @@ function checkScope(caller: Caller, { name, route, scope }: Outline): void {
 }
 
 /** Rooms check first and answer in their own words; what the schema alone refuses is a race that another call won. */
-async function translated<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ConstraintViolation && error.rule === 'unique') {
-      throw new ConflictError('something with this identity exists already; read it and repeat', { cause: error });
-    }
-    throw error;
-  }
+function translated(error: unknown): unknown {
+  const isRace = error instanceof ConstraintViolation && error.rule === 'unique';
+  if (!isRace) return error;
+  return new ConflictError('something with this identity exists already; read it and repeat', { cause: error });
 }
 
-async function followUp(dependencies: EngineParts, caller: Caller, result: Result<Operation>): Promise<void> {
-  const { followUp: record } = result;
-  if (record === undefined || dependencies.store.isReadOnly) return;
+async function record(
+  dependencies: EngineParts,
+  caller: Caller,
+  followUp: (context: CallContext) => Promise<void>,
+): Promise<void> {
+  if (dependencies.store.isReadOnly) return;
   try {
-    await inTransaction(dependencies, { caller, access: 'write' }, record);
+    await inTransaction(dependencies, { caller, access: 'write' }, followUp);
   } catch (error) {
     if (error instanceof BillingError && error.kind === 'unavailable') return;
     throw error;

@@ -6,7 +6,7 @@
 
 import type * as z from 'zod';
 
-import { once } from '../once.ts';
+import { once, onceEach } from '../once.ts';
 import type { CallInput, Operation, Outline, Scope } from './operation.ts';
 
 /** A room has the same name in every layer. */
@@ -88,18 +88,18 @@ export async function loadOutlines(room: RoomName): Promise<readonly Outline[]> 
 }
 
 /** The outline of an operation; throws TypeError for what is none. */
-export async function loadOutline(name: OperationName): Promise<Outline> {
+export const loadOutline = onceEach(async (name: OperationName): Promise<Outline> => {
   const found = (await loadOutlines(roomOf(name))).find((outline) => outline.name === name);
   if (found === undefined) throw unknownOperation(name);
   return found;
-}
+});
 
 /** The declaration of an operation; throws TypeError for what is none. */
-export async function loadOperation<N extends OperationName>(name: N): Promise<OperationTable[N]> {
+export const loadOperation = onceEach(async (name: OperationName): Promise<Operation> => {
   const found = (await loadRoom(roomOf(name))).find((operation) => operation.name === name);
   if (found === undefined) throw unknownOperation(name);
-  return found as OperationTable[N];
-}
+  return found;
+}) as <N extends OperationName>(name: N) => Promise<OperationTable[N]>;
 
 function unknownOperation(name: string): TypeError {
   return new TypeError(`no operation is called ${name}`);

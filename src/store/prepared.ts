@@ -12,12 +12,32 @@ type Values<V> = { readonly [Name in keyof V]: string | number | bigint | boolea
 /** Runs a statement on the transaction that it was given for, past the layers that Kysely has for the general case. */
 export type RunDirectly = (sql: string, parameters: readonly unknown[]) => unknown[];
 
-const direct = new WeakMap<Transaction, RunDirectly>();
+interface Direct {
+  readonly run: RunDirectly;
+  /** Nothing is written in the transaction, and it sees nothing of what others write. */
+  readonly isSnapshot: boolean;
+}
+
+const direct = new WeakMap<Transaction, Direct>();
 
 /** Has a backend run prepared queries of a transaction itself, until what it gives back is called at its end. */
-export function runDirectly(tx: Transaction, run: RunDirectly): () => void {
-  direct.set(tx, run);
+export function runDirectly(tx: Transaction, way: Direct): () => void {
+  direct.set(tx, way);
   return () => direct.delete(tx);
+}
+
+/** A reading that readers who share a snapshot make once for each value, such as that of their organization. */
+export function onceASnapshot<T>(
+  read: (tx: Transaction, value: string) => Promise<T>,
+): (tx: Transaction, value: string) => Promise<T> {
+  const readings = new WeakMap<Transaction, Map<string, Promise<T>>>();
+  return (tx, value) => {
+    if (direct.get(tx)?.isSnapshot !== true) return read(tx, value);
+    const known = readings.get(tx) ?? new Map<string, Promise<T>>();
+    const reading = known.get(value) ?? read(tx, value);
+    readings.set(tx, known.set(value, reading));
+    return reading;
+  };
 }
 
 /** Stands in a query where a value will. */
@@ -43,8 +63,8 @@ export function prepared<V extends Values<V>, Row>(
     compiled.set(kind, query);
     const given = values as Readonly<Record<string, unknown>>;
     const parameters = query.parameters.map((each) => (each instanceof Place ? given[each.name] : each));
-    const run = direct.get(tx);
-    return (run?.(query.sql, parameters) ?? (await tx.executeQuery({ ...query, parameters })).rows) as Row[];
+    return (direct.get(tx)?.run(query.sql, parameters) ??
+      (await tx.executeQuery({ ...query, parameters })).rows) as Row[];
   };
 }
 

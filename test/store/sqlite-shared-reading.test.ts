@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 
 import type { Transaction } from '../../src/store/database.ts';
+import { onceASnapshot } from '../../src/store/prepared.ts';
 import { addCustomer, customers, file, open, openFilled, refusal, useTestFile, withSqlite } from './test-file.ts';
 
 useTestFile();
@@ -119,5 +120,47 @@ describe('reads that wait together', () => {
     await store.close();
     expect(await Promise.all(reads)).toEqual([3, 3]);
     expect(await customers(await open())).toBe(3);
+  });
+});
+
+describe('what is read once a snapshot', () => {
+  const reading = () => {
+    let times = 0;
+    const read = onceASnapshot(async (tx, id) => {
+      times += 1;
+      return (await tx.selectFrom('customers').select('name').where('id', '=', id).execute())[0]?.name;
+    });
+    return { read, times: () => times };
+  };
+
+  test('is read once for all that share one, for each value', async () => {
+    const store = await openFilled();
+    await addCustomer(store, 'c');
+    const { read, times } = reading();
+    const names = await Promise.all(['c', 'c', 'a', 'c'].map(async (id) => await store.read((tx) => read(tx, id))));
+    expect(names[1]).toBe(names[0]);
+    expect(times()).toBe(2);
+  });
+
+  test('is read again for the next one, and sees what was written since', async () => {
+    const store = await openFilled();
+    await addCustomer(store, 'c');
+    const { read } = reading();
+    await store.read((tx) => read(tx, 'c'));
+    withSqlite((other) => other.exec(`UPDATE "customers" SET "name" = 'changed' WHERE "id" = 'c'`));
+    expect(await store.read((tx) => read(tx, 'c'))).toBe('changed');
+  });
+
+  test('is read each time where something may have been written in between', async () => {
+    const store = await openFilled();
+    await addCustomer(store, 'c');
+    const { read } = reading();
+    const names = await store.write(async (tx) => {
+      const before = await read(tx, 'c');
+      await tx.updateTable('customers').set({ name: 'changed' }).where('id', '=', 'c').execute();
+      return [before, await read(tx, 'c')];
+    });
+    expect(names[0]).not.toBe('changed');
+    expect(names[1]).toBe('changed');
   });
 });

@@ -14,14 +14,12 @@ export function createPending(): Pending {
     get count() {
       return pending.size;
     },
-    async run(work) {
+    run(work) {
       const result = work();
       pending.add(result);
-      try {
-        return await result;
-      } finally {
-        pending.delete(result);
-      }
+      const forget = () => void pending.delete(result);
+      result.then(forget, forget);
+      return result;
     },
     async settled() {
       await Promise.allSettled(pending);

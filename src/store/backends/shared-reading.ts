@@ -51,8 +51,8 @@ export function createSharedReading({ transact, isSpoilt }: SharedReadingOptions
     if (members !== undefined && members.length > 0) join(...members);
   }
 
-  return async <T>(query: (tx: Transaction) => Promise<T>): Promise<T> =>
-    await new Promise<T>((resolve, reject) => {
+  return <T>(query: (tx: Transaction) => Promise<T>): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
       join({
         run: async (tx) => {
           try {

@@ -21,7 +21,7 @@ import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 
 import type { Database, Transaction } from '../database.ts';
 import type { Inspection, InspectionOptions } from '../inspection.ts';
-import { runDirectly } from '../prepared.ts';
+import { type RunDirectly, runDirectly } from '../prepared.ts';
 import type { Store, StoreOptions, WriteOptions } from '../store.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createPending } from './pending.ts';
@@ -70,7 +70,8 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     try {
       return await transaction.execute(async (tx) => {
         hasBegun = true;
-        const end = runDirectly(tx, (sql, parameters) => execute(connection, sql, parameters).rows);
+        const run: RunDirectly = (sql, parameters) => execute(connection, sql, parameters).rows;
+        const end = runDirectly(tx, { run, isSnapshot: accessMode === 'read only' });
         try {
           return await insideTransaction.run(true, async () => await work(tx));
         } finally {
@@ -219,8 +220,8 @@ function execute(connection: SqliteConnection, sql: string, parameters: readonly
   const values = parameters.map(bindable);
   try {
     const statement = connection.prepare(sql);
-    const names = columnsOf(statement);
-    if (names.length > 0) return { rows: rowsOf(statement.all(...values) as unknown as SQLOutputValue[][], names) };
+    const columns = columnsOf(statement);
+    if (columns.names.length > 0) return { rows: rowsOf(statement.all(...values) as unknown as List[], columns) };
     const { changes, lastInsertRowid } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   } catch (error) {
@@ -228,23 +229,33 @@ function execute(connection: SqliteConnection, sql: string, parameters: readonly
   }
 }
 
-const knownColumns = new WeakMap<StatementSync, readonly string[]>();
+type List = readonly SQLOutputValue[];
+type Row = Record<string, SQLOutputValue>;
+
+interface Columns {
+  readonly names: readonly string[];
+  /** A row of nothing. What is copied from it has its place for each column, and none has to be made as it is filled. */
+  readonly blank: Row;
+}
+
+const knownColumns = new WeakMap<StatementSync, Columns>();
 
 /** Asked once of a statement: the description of its columns takes longer than most rows do. None where it gives no rows. */
-function columnsOf(statement: StatementSync): readonly string[] {
-  let names = knownColumns.get(statement);
-  if (names === undefined) {
-    names = statement.columns().map(({ name }) => name);
+function columnsOf(statement: StatementSync): Columns {
+  let columns = knownColumns.get(statement);
+  if (columns === undefined) {
+    const names = statement.columns().map(({ name }) => name);
+    columns = { names, blank: Object.fromEntries(names.map((name) => [name, null])) };
     statement.setReturnArrays(true);
-    knownColumns.set(statement, names);
+    knownColumns.set(statement, columns);
   }
-  return names;
+  return columns;
 }
 
 /** The objects that Node makes of rows are dictionaries: slow to make, and slow to whoever reads or copies them. */
-function rowsOf(lists: readonly (readonly SQLOutputValue[])[], names: readonly string[]): unknown[] {
+function rowsOf(lists: readonly List[], { names, blank }: Columns): Row[] {
   return lists.map((list) => {
-    const row: Record<string, SQLOutputValue> = {};
+    const row = { ...blank };
     for (let index = 0; index < names.length; index += 1) row[names[index] as string] = list[index] as SQLOutputValue;
     return row;
   });

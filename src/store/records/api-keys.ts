@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { Scope } from '../../operations/operation.ts';
 import type { ApiKeysTable, Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { onceASnapshot, prepared } from '../prepared.ts';
 
 export interface ApiKey {
   readonly orgId: string;
@@ -39,13 +39,12 @@ const columns = [
  * The key of a digest, in whichever organization: the key is what names it. With it, where a simulated clock stands;
  * undefined where time is real.
  */
-export async function findApiKeyAndClock(
-  tx: Transaction,
-  digest: string,
-): Promise<(ApiKey & { readonly simulated: string | undefined }) | undefined> {
-  const [row] = await keyAndClock(tx, { digest });
-  return row === undefined ? undefined : { ...toApiKey(row), simulated: row.simulated ?? undefined };
-}
+export const findApiKeyAndClock = onceASnapshot(
+  async (tx, digest): Promise<(ApiKey & { readonly simulated: string | undefined }) | undefined> => {
+    const [row] = await keyAndClock(tx, { digest });
+    return row === undefined ? undefined : { ...toApiKey(row), simulated: row.simulated ?? undefined };
+  },
+);
 
 const keyAndClock = prepared((tx, { digest }: { readonly digest: string }) =>
   tx

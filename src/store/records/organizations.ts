@@ -2,7 +2,7 @@
 
 import { assert } from '../../assert.ts';
 import type { Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { onceASnapshot, prepared } from '../prepared.ts';
 
 export interface Organization {
   readonly id: string;
@@ -43,13 +43,15 @@ export async function findOrganization(tx: Transaction, idOrName: string): Promi
 }
 
 /** The organization of an id, and where a simulated clock stands; undefined where time is real. */
-export async function findOrganizationAndClock(
-  tx: Transaction,
-  id: string,
-): Promise<{ readonly organization: Organization; readonly simulated: string | undefined } | undefined> {
-  const [row] = await organizationAndClock(tx, { id });
-  return row === undefined ? undefined : { organization: toOrganization(row), simulated: row.simulated ?? undefined };
-}
+export const findOrganizationAndClock = onceASnapshot(
+  async (
+    tx,
+    id,
+  ): Promise<{ readonly organization: Organization; readonly simulated: string | undefined } | undefined> => {
+    const [row] = await organizationAndClock(tx, { id });
+    return row === undefined ? undefined : { organization: toOrganization(row), simulated: row.simulated ?? undefined };
+  },
+);
 
 const organizationAndClock = prepared((tx, { id }: { readonly id: string }) =>
   tx
