@@ -20,7 +20,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const outputFolder = process.argv[2] ?? join(root, 'dist');
 
 /**
- * Loads Node's modules where they are first used. Bundled together, each file would load all that any of its parts needs:
+ * Loads Node's modules where they are first used, and so the files that are called `late-…`. Bundled together, each file would load all that any of its parts needs:
  * the command parser alone brings what starts programs, 2 ms of every command. They are used as they are: a module for ECMAScript
  * that a bundler makes of one is a copy, member by member.
  */
@@ -28,7 +28,7 @@ const lateModules: Plugin = {
   name: 'late-modules',
   renderChunk(code) {
     let late = code.replaceAll(/\bimport\(("node:[\w/]+")\)/g, 'Promise.resolve(require($1))');
-    for (const [declaration, name = '', id] of code.matchAll(requireOfNode)) {
+    for (const [declaration, name = '', id] of code.matchAll(lateRequire)) {
       const uses = new RegExp(String.raw`(?<![\w$.])${RegExp.escape(name)}(?![\w$])(?:\.default(?![\w$]))?`, 'g');
       late = late
         .replace(declaration, '')
@@ -41,7 +41,8 @@ const lateModules: Plugin = {
     return late;
   },
 };
-const requireOfNode = /^let ([\w$]+) = require\("(node:[\w/]+)"\);\n(?:\1 = [\w.$]+\.__toESM\(\1, 1\);\n)?/gm;
+const lateRequire =
+  /^(?:let|const) ([\w$]+) = require\("(node:[\w/]+|\.\/late-[^"]+)"\);\n(?:\1 = [\w.$]+\.__toESM\(\1, 1\);\n)?/gm;
 
 /** Exports as it is what never changes: the function that a bundler reads each through takes longer to make than most are used. */
 const plainExports: Plugin = {
@@ -142,17 +143,20 @@ const { output } = await bundle.write({
     groups: [
       {
         name: 'base',
-        test: /src[\\/](errors|limits|exact-json|operations[\\/](index|operation))\.ts$|rolldown[\\/]runtime/,
-        priority: 5,
+        test: /src[\\/](assert|digest|errors|limits|exact-json|store[\\/]constraint-violation|operations[\\/](index|operation))\.ts$|rolldown[\\/]runtime/,
+        priority: 6,
       },
       {
         name: 'start',
         test: /src[\\/](main|cli[\\/](call|open-session|program))\.ts$|[\\/]env-paths[\\/]/,
-        priority: 4,
+        priority: 5,
       },
+      // Without the connection of SQLite and what else every call needs, which would be loaded late with them.
+      { name: 'late-calculation', test: /src[\\/]calculation[\\/]|[\\/]big\.js[\\/]/, priority: 4 },
+      { name: 'late-events', test: /src[\\/]store[\\/](event-|key-|backends[\\/]sqlite-event)/, priority: 3 },
       {
         name: 'service',
-        test: /src[\\/](engine[\\/](engine|call|keys)|store[\\/](open|mirror-file|backends[\\/]sqlite)|operations[\\/](parse|plain|cross-rules|field-rules|quick-events|providers))\.ts$/,
+        test: /src[\\/](engine[\\/](engine|call|keys|usage-sql)|store[\\/](open|meter-sql|mirror-file|records[\\/][\w-]+|backends[\\/]sqlite)|operations[\\/](parse|plain|cross-rules|field-rules|quick-events|providers))\.ts$/,
         priority: 2,
       },
       { name: 'schemas', test: /[\\/]zod[\\/]|src[\\/]operations[\\/]fields\.ts$/, priority: 2 },

@@ -51,7 +51,9 @@ async function createContext(
   const isBehind = text < organization.lastCreatedAt;
   return {
     tx,
-    events: dependencies.store.events,
+    get events() {
+      return dependencies.store.events;
+    },
     ledgers: dependencies.ledgers,
     sqlReadings,
     caller,

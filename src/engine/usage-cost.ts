@@ -137,7 +137,7 @@ async function contractLines(context: CallContext, { contract, range, input }: C
   const meters = await findMeters(tx, orgId, [...new Set(whole.map((window) => window.meterId))]);
   const asked = new Set(meters.filter((meter) => isMeterOf(meter, input.eventNames)).map((meter) => meter.id));
   const windows = whole.filter((window) => asked.has(window.meterId)).map((window) => cutWindow(window, range));
-  const usages = await meterContract(context, contract, windows, { ...plainMetering, filter: filterOf(input) });
+  const usages = await meterContract(context, contract, windows, { ...plainMetering(), filter: filterOf(input) });
   // Part of the usage, picked by names or properties, owes no flat amount of a first tier when there is none of it.
   const isPart = input.eventNames !== undefined || (input.propertyFilters ?? []).length > 0;
   const lines = isPart ? usages.flatMap(linesOfUsage) : usages.flatMap(linesOfInvoice);
@@ -157,7 +157,7 @@ interface CustomerQuery {
 async function customerLines(context: CallContext, { customerId, range, input }: CustomerQuery) {
   const prices = (await currentPrices(context)).filter(({ meter }) => isMeterOf(meter, input.eventNames));
   const windows = prices.map(({ meter, item }) => ({ item, meterId: meter.id, ...range }));
-  const usages = await meterCustomer(context, customerId, windows, { ...plainMetering, filter: filterOf(input) });
+  const usages = await meterCustomer(context, customerId, windows, { ...plainMetering(), filter: filterOf(input) });
   const lines = usages.flatMap(linesOfUsage);
   return {
     meters: prices.map(({ meter }) => meter),

@@ -38,7 +38,9 @@ export interface MeteringOptions {
 }
 
 /** One phase a window, told apart by group values alone. */
-export const plainMetering: MeteringOptions = { dimensions: noDimensions, grants: [] };
+export function plainMetering(): MeteringOptions {
+  return { dimensions: noDimensions, grants: [] };
+}
 
 /** The contract whose usage is metered. */
 export interface MeteredContract {

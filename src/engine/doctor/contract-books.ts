@@ -101,7 +101,7 @@ async function computeLines(
     context,
     contract,
     asked.flatMap(({ windows }) => windows),
-    plainMetering,
+    plainMetering(),
   );
   let taken = 0;
   return new Map(

@@ -161,14 +161,6 @@ export async function openConnection(location: string, options: StoreOptions): P
   return connection;
 }
 
-/** For where integers are wanted as numbers and rows as arrays: no other reading may have the same text. */
-export function plainRows(connection: Pick<SqliteConnection, 'prepare'>, sql: string): StatementSync {
-  const statement = connection.prepare(sql);
-  statement.setReadBigInts(false);
-  statement.setReturnArrays(true);
-  return statement;
-}
-
 /** Reading the version takes the snapshot at once, so that a lock is met here and not in the middle of the work. */
 function beginNow(connection: SqliteConnection, access: 'read' | 'write'): bigint {
   connection.prepare(access === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN').run();

@@ -9,7 +9,8 @@ import { createSegmentQuery, millisecondsPerDay } from '../event-segment-fold.ts
 import { appendEvents, emptySegment, fixedColumns, type Segment, type SegmentEvent, textAt } from '../event-segment.ts';
 import type { EventFault, UpkeepFault } from '../event-store.ts';
 import { createKeyHashes } from '../key-hash.ts';
-import { plainRows, type SqliteConnection } from './sqlite-connection.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import { plainRows } from './sqlite-event-rows.ts';
 import { entriesOf, type SqliteEventKeys } from './sqlite-event-keys.ts';
 import { absorbWholeTail, dayOf, nameReader } from './sqlite-event-segments.ts';
 import { placesInTail } from './sqlite-event-tail.ts';

@@ -7,7 +7,8 @@
 
 import { createKeyHashes } from '../key-hash.ts';
 import { createKeyFilter } from '../key-filter.ts';
-import { plainRows, type SqliteConnection } from './sqlite-connection.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import { plainRows } from './sqlite-event-rows.ts';
 
 export interface SqliteEventKeys {
   /** Before the keys of a call are asked for: `count` of them. Belongs into a transaction for writing. */

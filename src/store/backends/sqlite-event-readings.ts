@@ -16,7 +16,8 @@ import { decodeSegment } from '../event-segment-bytes.ts';
 import { joinableKey, joinSegments } from '../event-segment-join.ts';
 import type { Segment } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
-import { plainRows, type SqliteConnection } from './sqlite-connection.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import { plainRows } from './sqlite-event-rows.ts';
 import type { ReadingCache } from './sqlite-event-cache.ts';
 import {
   type Attribution,

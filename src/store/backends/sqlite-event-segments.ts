@@ -9,7 +9,8 @@ import { decodeSegment, encodeSegment } from '../event-segment-bytes.ts';
 import { millisecondsPerDay } from '../event-segment-fold.ts';
 import { appendEvents, emptySegment, removeEvents, type Segment, type SegmentEvent } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
-import { plainRows, type SqliteConnection } from './sqlite-connection.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import { plainRows } from './sqlite-event-rows.ts';
 import { type EventPlace, eventRows, leaveTail, readTail, replaceTail, unpackRuns } from './sqlite-event-tail.ts';
 
 /** When derived data is made; no number of theirs changes what is read. */

@@ -4,7 +4,8 @@
  * change a page for nearly each event.
  */
 
-import { plainRows, type SqliteConnection } from './sqlite-connection.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import { plainRows } from './sqlite-event-rows.ts';
 
 /** Where an event stands for readers: whose it is, and when. */
 export interface EventPlace {

@@ -28,7 +28,7 @@ import { createPending } from './pending.ts';
 import { createSharedReading } from './shared-reading.ts';
 import { type SqliteConnection, openConnection, waitForLock } from './sqlite-connection.ts';
 import { meaningOf } from './sqlite-errors.ts';
-import { createSqliteEventStore } from './sqlite-events.ts';
+import { type SqliteEventStore, createSqliteEventStore } from './sqlite-events.ts';
 import { inspectDatabase } from './sqlite-inspection.ts';
 import { prepareSchema, refuseOtherSchema } from './sqlite-schema.ts';
 
@@ -119,20 +119,22 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     return await pending.run(work);
   }
 
-  const events = createSqliteEventStore(connection, options.eventUpkeep);
+  let eventStore: SqliteEventStore | undefined;
+  /** Made when it is asked for: short commands want nothing of events, and their code takes as long to load as theirs. */
+  const events = (): SqliteEventStore => (eventStore ??= createSqliteEventStore(connection, options.eventUpkeep));
 
   /** What a reader found out is kept behind its back, where nobody else writes just then. */
   const read = createSharedReading({
     async transact(work) {
       await transact('read only', work);
-      if (events.hasFoundTotals()) void queued(keepTotals);
+      if (eventStore?.hasFoundTotals() === true) void queued(keepTotals);
     },
     isSpoilt,
   });
 
   async function keepTotals(): Promise<void> {
     try {
-      await attempt('read write', async () => events.keepFoundTotals());
+      await attempt('read write', async () => events().keepFoundTotals());
     } catch (error) {
       // They can be found out again, and whoever uses the database next meets the same failure.
       connection.noteFailure(error);
@@ -154,7 +156,9 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     get isReadOnly() {
       return connection.isReadOnly;
     },
-    events,
+    get events() {
+      return events();
+    },
     get pendingTransactions() {
       return pending.count;
     },
