@@ -36,7 +36,12 @@ export async function inputOf(
     if (spec.in === 'query') query[spec.name] = queryText(spec, texts);
     else body[spec.name] = await flagValue(spec, texts, options.readText);
   }
-  for (const name of given.cleared) body[clearedMember(command, name)] = null;
+  for (const name of given.cleared) {
+    const member = clearedMember(command, name);
+    const spec = command.flags.find((each) => each.name === member && given.flags[each.flag] !== undefined);
+    if (spec !== undefined) throw new BillingError('usage', `--${spec.flag} and --clear ${name} say two things`);
+    body[member] = null;
+  }
   return {
     ...(command.positionals.length > 0 ? { params } : {}),
     ...(Object.keys(query).length > 0 ? { query } : {}),

@@ -38,7 +38,7 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
     };
     await addCommands(program, { named: words[0], load, runAction });
     if (words.length === 0 && !argv.some((word) => word.startsWith('-'))) program.help();
-    await program.parseAsync(argvToParse, { from: 'user' });
+    await program.parseAsync(namesUnknown(program, words) ? withoutHelp(argvToParse) : argvToParse, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help')) {
@@ -54,6 +54,21 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
       environment: progress.target?.environment,
     });
   }
+}
+
+/** Whether a word stands where a command or a verb does, and is none. */
+function namesUnknown(program: Command, [name, verb]: readonly string[]): boolean {
+  if (name === undefined) return false;
+  const command = program.commands.find((each) => each.name() === name);
+  const verbs = command?.commands ?? [];
+  return (
+    command === undefined || (verb !== undefined && verbs.length > 0 && !verbs.some((each) => each.name() === verb))
+  );
+}
+
+/** The parser would print the help of another command than was meant. */
+function withoutHelp(argv: readonly string[]): string[] {
+  return argv.filter((word) => word !== '--help' && word !== '-h');
 }
 
 function isCommand(word: string | undefined): boolean {

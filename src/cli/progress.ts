@@ -19,11 +19,13 @@ export async function createProgress(session: Session, total: number | undefined
     Presets.shades_classic,
   );
   const started = performance.now();
-  bar.start(total, 0, { rows: 0, rate: 0 });
   return {
+    // Drawn from here on alone: what is told before would be written behind it.
     update: ({ done, rows }) => {
       const seconds = (performance.now() - started) / 1000;
-      bar.update(Math.min(done, total), { rows, rate: Math.round(rows / Math.max(seconds, 0.001)) });
+      const shown = { rows, rate: Math.round(rows / Math.max(seconds, 0.001)) };
+      if (bar.isActive) bar.update(Math.min(done, total), shown);
+      else bar.start(total, Math.min(done, total), shown);
     },
     stop: () => bar.stop(),
   };
