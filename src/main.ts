@@ -95,7 +95,8 @@ function dependenciesFor(terminal: Terminal): Dependencies {
         }
         const { engine, close } = await openEngine(target);
         try {
-          return { billing: engine.as(await engine.owner(target.organization)), close };
+          const owner = await engine.owner(target.organization);
+          return { billing: engine.as(owner), rehearsal: engine.rehearsal(owner), close };
         } catch (error) {
           await close();
           throw error;

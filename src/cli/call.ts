@@ -61,7 +61,7 @@ export async function callOperation(invocation: Invocation, session: Session): P
   const target = await session.target();
   if (flags.dryRun === true && !isRehearsal) {
     const { printDryRun } = await import('./dry-run.ts');
-    await printDryRun(command, unversioned, { session, target });
+    await printDryRun(command, unversioned, { session, target, local });
     return;
   }
   const input =

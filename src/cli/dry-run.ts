@@ -1,10 +1,16 @@
-/** What a write would send, after the same checks that the service makes of the request itself. */
+/** What a write would send, and where the service is in this process what it would answer, with nothing kept of it. */
 
-import type { OperationName } from '../operations/index.ts';
+import { BillingError } from '../errors.ts';
+import type { Billing, OperationName } from '../operations/index.ts';
 import type { CallInput } from '../operations/operation.ts';
 import { parseCall } from '../operations/parse.ts';
+import { namingWhatIsMissing } from './call.ts';
+import type { LocalValues } from './call.ts';
+import { grantOperation } from './grant-history.ts';
+import { judgeGrant } from './journaled-billing.ts';
 import type { CommandSpec } from './manifest.ts';
-import { jsonAnswer } from './output.ts';
+import { openForWriting } from './open-billing.ts';
+import { jsonAnswer, render } from './output.ts';
 import { mask } from './redact.ts';
 import { safe, safeJson, say, vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
@@ -12,12 +18,19 @@ import type { Session } from './session.ts';
 import type { Target } from './target.ts';
 import { tell } from './tell.ts';
 
-/** Prints method, path and body, as JSON where JSON was asked for. Throws what the service would say of the request. */
-export async function printDryRun(
-  command: CommandSpec,
-  input: CallInput,
-  { session, target }: { readonly session: Session; readonly target: Target },
-): Promise<void> {
+export interface DryRun {
+  readonly session: Session;
+  readonly target: Target;
+  /** Flags that are no field, which may override the policy. */
+  readonly local?: LocalValues;
+}
+
+/**
+ * Prints method, path and body, and what would be answered, as JSON where JSON was asked for. Throws what the service would
+ * say of the request, in this process also of what it names and of the present state.
+ */
+export async function printDryRun(command: CommandSpec, input: CallInput, context: DryRun): Promise<void> {
+  const { session, target } = context;
   await parseCall(command.operation as OperationName, input);
   const request = {
     method: command.method ?? 'CALL',
@@ -26,9 +39,47 @@ export async function printDryRun(
     ...(input.ifMatch === undefined ? {} : { ifMatch: input.ifMatch }),
     ...(input.body === undefined ? {} : { body: input.body }),
   };
-  const isJson = session.output.format === 'json' || session.output.format === 'jsonl';
-  session.terminal.out(isJson ? await jsonAnswer({ dryRun: request }, session.output) : requestText(request));
+  const { terminal, output } = session;
+  const answer = await rehearsed(command, input, context);
+  if (output.format === 'json' || output.format === 'jsonl') {
+    const would = answer === undefined ? {} : { wouldAnswer: answer };
+    terminal.out(await jsonAnswer({ dryRun: { ...request, ...would } }, output));
+  } else {
+    const options = { choice: output, fields: command.fields, stdout: terminal.stdout };
+    const shown = answer === undefined ? '' : `\n${await render(answer, command.view, options)}`;
+    terminal.out(vouch(`${requestText(request)}${shown}`));
+  }
   tell(session, say`dry run on ${target.environment}: nothing was changed`);
+}
+
+/**
+ * What the policy and the service in this process have to say; undefined where the service is elsewhere, and where a secret
+ * would be made, since that of a rehearsal opens nothing.
+ */
+async function rehearsed(command: CommandSpec, input: CallInput, { session, target, local }: DryRun): Promise<unknown> {
+  const isGrant = command.operation === grantOperation;
+  const isHere = target.kind === 'embedded' && !command.isSecret;
+  if (!isGrant && !isHere) return undefined;
+  const opened = await openForWriting(session, target, local);
+  try {
+    return await namingWhatIsMissing(Object.values(input.params ?? {}), async () => {
+      if (isGrant) await judgeGrant(input, opened.plain, opened.context);
+      const asked = command.isVersioned ? { ...input, ifMatch: input.ifMatch ?? '*' } : input;
+      return opened.rehearsal === undefined ? undefined : await answerOf(opened.rehearsal, command, asked);
+    });
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Undefined for what takes more than one transaction. */
+async function answerOf(rehearsal: Billing, command: CommandSpec, input: CallInput): Promise<unknown> {
+  try {
+    return (await rehearsal.call(command.operation as OperationName, input)).body;
+  } catch (error) {
+    if (error instanceof BillingError && error.kind === 'notOffered') return undefined;
+    throw error;
+  }
 }
 
 interface Request {

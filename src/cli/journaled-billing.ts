@@ -150,6 +150,18 @@ function factsOf(operation: string, input: CallInput, { place, operator, now, ne
   };
 }
 
+/** Throws what the policy has against a grant, as sending it would; journals nothing. */
+export async function judgeGrant(input: CallInput, billing: Billing, context: JournalContext): Promise<void> {
+  const { policy, overrideReason, journal, place, operator } = context;
+  if (policy === undefined || overrideReason !== undefined) return;
+  const request = await readGrant(input);
+  const isCapped = policy.perCustomerAndMonthCents !== undefined;
+  const contractIds = isCapped ? await createContractLookup(billing)(request.contractId) : [];
+  const history = await journal.history();
+  const broken = violations(policy, request, { history, contractIds, place, operator, now: context.now() });
+  if (broken.length > 0) throw refusedByPolicy(policy, broken);
+}
+
 interface Beginning {
   readonly request: GrantRequest;
   readonly facts: JournalFacts;

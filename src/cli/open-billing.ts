@@ -45,6 +45,7 @@ export async function openForWriting(
   };
   const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags) });
   return {
+    ...opened,
     billing: journaledBilling(opened.billing, context),
     plain: opened.billing,
     close: async () => await opened.close(),

@@ -11,6 +11,8 @@ import type { Terminal } from './terminal.ts';
 
 export interface OpenBilling {
   readonly billing: Billing;
+  /** What a write would answer, with nothing kept of it; only where the service is in this process. */
+  readonly rehearsal?: Billing;
   /** Facts of the last answer of a service behind a network. */
   connection?(): ConnectionFacts | undefined;
   close(): Promise<void>;

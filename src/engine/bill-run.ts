@@ -17,7 +17,7 @@ import { dueBy, nothingDone, workOff, workOffEarliest } from './due-work.ts';
 import type { WorkDone } from './due-work.ts';
 import type { EngineParts } from './engine.ts';
 import type { CallContext } from './handler.ts';
-import { inTransaction, keepTime } from './transaction.ts';
+import { inRehearsal, inTransaction, keepTime } from './transaction.ts';
 import { wireCents } from './wire.ts';
 
 type RunBody = ResponseBody<'bill.run'>['data'];
@@ -194,34 +194,17 @@ async function alone(
   return subject && (await work(context, subject, until));
 }
 
-/** Thrown where everything went well and nothing is to be kept. */
-class Rehearsed extends Error {
-  readonly done: WorkDone;
-
-  constructor(done: WorkDone) {
-    super('a rehearsal is not kept');
-    this.done = done;
-  }
-}
-
 /** One transaction; whether there was anything to do. */
 async function step(run: Run, work: (context: CallContext) => Promise<WorkDone | undefined>): Promise<boolean> {
   const { parts, caller, orgId, report, isRehearsal = false } = run;
-  try {
-    const done = await inTransaction(parts, { caller, access: 'write' }, async (context) => {
-      const found = await work(context);
-      if (found === undefined) return undefined;
-      await keepTime(context);
-      if (isRehearsal) throw new Rehearsed(found);
-      return found;
-    });
-    if (done !== undefined) report.add(orgId, done, false);
-    return done !== undefined;
-  } catch (error) {
-    if (!(error instanceof Rehearsed)) throw error;
-    report.add(orgId, error.done, true);
-    return true;
-  }
+  const perform = isRehearsal ? inRehearsal : inTransaction;
+  const done = await perform(parts, { caller, access: 'write' }, async (context) => {
+    const found = await work(context);
+    if (found !== undefined) await keepTime(context);
+    return found;
+  });
+  if (done !== undefined) report.add(orgId, done, isRehearsal);
+  return done !== undefined;
 }
 
 /** What fails with one customer or contract is told, and the others go on; what fails with the database ends the run. */

@@ -12,7 +12,7 @@ import { readPlainly, refused } from '../operations/plain.ts';
 import { ConstraintViolation } from '../store/constraint-violation.ts';
 import type { EngineParts } from './engine.ts';
 import type { CallContext, Handler, HandlersOf, Result, Undertaking, UndertakingsOf } from './handler.ts';
-import { inTransaction, keepTime } from './transaction.ts';
+import { inRehearsal, inTransaction, keepTime } from './transaction.ts';
 
 /** Loaded when first called, so that a command pays for the rooms that it enters. */
 const handlers: { readonly [R in Exclude<RoomName, 'clock'>]: () => Promise<HandlersOf<RoomDeclarations[R]>> } = {
@@ -59,6 +59,23 @@ export async function callOperation<N extends OperationName>(
   return await toAnswer(name, outline, result);
 }
 
+/**
+ * What `callOperation` would answer now, of which nothing is kept: the same refusals, and ids that nothing has. Rejects with
+ * `notOffered` where an operation takes more transactions than one.
+ */
+export async function rehearseOperation<N extends OperationName>(
+  dependencies: EngineParts,
+  caller: Caller,
+  name: N,
+  input: CallInput,
+): Promise<Answer<N>> {
+  const outline = await loadOutline(name);
+  checkScope(caller, outline);
+  const parsed: ParsedInput<Operation> = await parseCall(name, input);
+  const result = await perform(dependencies, caller, { name, outline, parsed, isRehearsal: true });
+  return await toAnswer(name, outline, result);
+}
+
 async function perform(
   dependencies: EngineParts,
   caller: Caller,
@@ -66,14 +83,17 @@ async function perform(
     name,
     outline,
     parsed,
+    isRehearsal = false,
   }: {
     readonly name: OperationName;
     readonly outline: Outline;
     readonly parsed: ParsedInput<Operation>;
+    readonly isRehearsal?: boolean;
   },
 ): Promise<Result<Operation>> {
   const roomName = roomOf(name);
   if (roomName === 'clock') {
+    if (isRehearsal) throw new BillingError('notOffered', `${name} cannot be rehearsed`);
     const undertakings = (await loadUndertakings()) as unknown as Record<OperationName, Undertaking<Operation>>;
     return await undertakings[name](dependencies, caller, parsed);
   }
@@ -81,8 +101,9 @@ async function perform(
   const prepare = await preparations[name]?.();
   if (prepare !== undefined) await prepare(dependencies, parsed);
   const access = changesState(outline) ? 'write' : 'read';
+  const carryOut = isRehearsal ? inRehearsal : inTransaction;
   try {
-    return await inTransaction(dependencies, { caller, access }, async (context) => {
+    return await carryOut(dependencies, { caller, access }, async (context) => {
       const found = await room[name](context, parsed);
       if (access === 'write') await keepTime(context);
       return found;

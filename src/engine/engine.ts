@@ -6,7 +6,7 @@ import type { Caller, Engine } from '../operations/index.ts';
 import type { CheckWebhookUrl } from '../operations/webhook-outbox.ts';
 import { createMeterSql, type MeterSql } from '../store/meter-sql.ts';
 import type { Store } from '../store/store.ts';
-import { callOperation } from './call.ts';
+import { callOperation, rehearseOperation } from './call.ts';
 import { createKnownLedgers } from './known-ledgers.ts';
 import type { KnownLedgers } from './known-ledgers.ts';
 
@@ -38,6 +38,9 @@ export function createEngine(dependencies: EngineDependencies): Engine {
   return {
     as: (caller: Caller) => ({
       call: async (name, input = {}) => await callOperation(parts, caller, name, input),
+    }),
+    rehearsal: (caller: Caller) => ({
+      call: async (name, input = {}) => await rehearseOperation(parts, caller, name, input),
     }),
     authenticate: async (key) => await (await loadKeys()).authenticate(dependencies, key),
     owner: async (organization) => await (await loadKeys()).findOwner(dependencies, organization),

@@ -30,6 +30,32 @@ export async function inTransaction<T>(
   );
 }
 
+/** Thrown where everything went well and nothing is to be kept. */
+class Rehearsed extends Error {
+  readonly outcome: unknown;
+
+  constructor(outcome: unknown) {
+    super('a rehearsal is not kept');
+    this.outcome = outcome;
+  }
+}
+
+/** Does `work` as a write does, gives what it returned, and keeps nothing of it. */
+export async function inRehearsal<T>(
+  dependencies: EngineParts,
+  { caller }: { readonly caller: Caller },
+  work: (context: CallContext) => Promise<T>,
+): Promise<T> {
+  try {
+    return await inTransaction(dependencies, { caller, access: 'write' }, async (context) => {
+      throw new Rehearsed(await work(context));
+    });
+  } catch (error) {
+    if (!(error instanceof Rehearsed)) throw error;
+    return error.outcome as T;
+  }
+}
+
 /** Keeps the instant of a write, behind which the organization's time never goes back (reliability 4.4). */
 export async function keepTime(context: CallContext): Promise<void> {
   if (context.timestamp <= context.organization.lastCreatedAt) return;

@@ -58,7 +58,7 @@ describe('--dry-run', () => {
         'POST /v1/contracts/k1%2F../credits/promotional/grant\n\n{\n  "expiresAt": "2099-01-01T00:00:00Z",\n  "amountCents": 500\n}\n',
       stderr: 'dry run on embedded: nothing was changed\n',
     });
-    expect([shell.calls, shell.targets]).toEqual([[], []]);
+    expect(shell.calls).toEqual([]);
   });
 
   test('refuses what the service would refuse of the request', async () => {

@@ -56,6 +56,7 @@ export function createSampleEngine(
         return (answer ?? { status: operation.status, body: {} }) as Answer<typeof name>;
       },
     }),
+    rehearsal: () => ({ call: async () => await Promise.reject(new TypeError('nobody rehearses through a server')) }),
     authenticate: async (key) => {
       authentications.push(key);
       const scope = /^tally_live_([0-9a-f]{48})$/.exec(key)?.[1];

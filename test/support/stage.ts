@@ -130,7 +130,8 @@ export async function createStage(
       if (target.kind === 'embedded') {
         if (isMirrorFile(target.database)) return await openMirrorBilling(target.database);
         const { engine, close } = await openEngine(target);
-        return { billing: engine.as(await engine.owner(target.organization)), close };
+        const owner = await engine.owner(target.organization);
+        return { billing: engine.as(owner), rehearsal: engine.rehearsal(owner), close };
       }
       const client = createClient({
         baseUrl: target.baseUrl,

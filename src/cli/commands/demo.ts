@@ -196,7 +196,12 @@ function onStage(
       if (target.kind !== 'embedded') throw new TypeError('the demo works on its own database');
       const opened = await dependencies.openEngine(target, { now: () => now, newId });
       const owner = await opened.engine.owner(target.organization);
-      return { billing: opened.engine.as(owner), close: async () => await opened.close() };
+      const { engine } = opened;
+      return {
+        billing: engine.as(owner),
+        rehearsal: engine.rehearsal(owner),
+        close: async () => await opened.close(),
+      };
     },
   };
 }

@@ -66,8 +66,8 @@ if (existsSync(realFile)) {
   test('on 19,366 real requests: quantities, exact cost, invoice, budget and ledger agree to the cent', async () => {
     const { text, exitCode } = await demo('--events', realFile);
     expect(exitCode).toBe(0);
-    expect(outputOf(text, 'usage cost --external-customer-id')).toMatch(/^total +128\.415585$/m);
-    expect(outputOf(text, 'usage cost --contract-id')).toMatch(/^total +128\.42$/m);
+    expect(outputOf(text, 'usage cost --external-customer-id')).toMatch(/^total +128\.415585 USD$/m);
+    expect(outputOf(text, 'usage cost --contract-id')).toMatch(/^total +128\.42 USD$/m);
     const invoice = outputOf(text, 'invoices get');
     expect(invoice).toMatch(/Context tokens .* 22361870 +0\.000003 +67\.09 USD/);
     expect(invoice).toMatch(/Generated tokens .* 4088665 +0\.000015 +61\.33 USD/);
