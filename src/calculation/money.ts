@@ -63,7 +63,7 @@ export function scaledDecimal(coefficient: bigint, scale: number): Big {
 
 /** Cents of an amount in dollars, half-up. */
 export function centsOfDollars(amount: Big): bigint {
-  return BigInt(roundHalfUp(amount.times(centsPerDollar)).toFixed(0));
+  return unscaled(roundHalfUp(amount, 2), 2);
 }
 
 /** Dollars of an amount in cents, exact. */

@@ -1,4 +1,8 @@
-/** A segment as bytes and back: a header in JSON, then each column in as few bytes a row as its values need. */
+/**
+ * A segment as bytes and back: a header in JSON, then each column in as few bytes a row as its values need. Several are read
+ * as one where they are alike: a customer with a few events a day has a segment for each day, and folding thirty of them
+ * would cost thirty times what folding all of their rows does.
+ */
 
 import {
   type CodeColumn,
@@ -78,68 +82,89 @@ function widthOf(range: number): 0 | 1 | 2 | 4 | 8 {
   return range < 2 ** 32 ? 4 : 8;
 }
 
-/** Columns are unpacked when they are first looked at. Throws for bytes that no segment has. */
-export function decodeSegment(bytes: Uint8Array): Segment {
-  const textLength = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
-  const text = decoder.decode(bytes.subarray(lengthBytes, lengthBytes + textLength));
-  const [rowCount, fixedLayouts, propertyHeaders] = JSON.parse(text) as Header;
-  let offset = lengthBytes + textLength;
-  const next = (layout: Layout): Column => {
-    const start = offset;
-    offset += layout[1] * rowCount;
-    return new Column(bytes, { start, rowCount, layout });
-  };
-  const fixed = new FixedColumns(fixedColumns.map((_, index) => next(fixedLayouts[index] ?? [0, 0])));
-  const properties = new Map(propertyHeaders.map((header) => [header[0], decodeProperty(header, next)]));
-  if (offset !== bytes.length) throw new Error(`a segment of ${rowCount} events has ${bytes.length} bytes`);
-  return { rowCount, fixed, properties };
-}
-
-function decodeProperty(header: PropertyHeader, next: (layout: Layout) => Column): PropertyColumn {
-  if (header[1] === 'x') return { kind: 'leftOut' };
-  if (header[1] === 'c') {
-    const [, , texts, layout] = header;
-    return new StoredCodes(texts, next(layout));
-  }
-  const [, , scale, layout, presence] = header;
-  return new StoredDecimals(scale, next(layout), next(presence));
-}
-
-interface Place {
-  readonly start: number;
+/** A segment as it is kept, its header read. */
+export interface PackedSegment {
+  readonly bytes: Uint8Array;
   readonly rowCount: number;
-  readonly layout: Layout;
+  readonly properties: readonly PropertyHeader[];
+  /** Of all columns in their order: the fixed ones, then one or two for each property. */
+  readonly layouts: readonly Layout[];
+  /** Where the first column begins. */
+  readonly start: number;
+}
+
+/** Reads the header. Throws for bytes that no segment has. */
+export function readHeader(bytes: Uint8Array): PackedSegment {
+  const textLength = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
+  const start = lengthBytes + textLength;
+  const [rowCount, fixed, properties] = JSON.parse(decoder.decode(bytes.subarray(lengthBytes, start))) as Header;
+  const layouts = [...fixed];
+  for (const header of properties) {
+    if (header[1] === 'c') layouts.push(header[3]);
+    else if (header[1] === 'd') layouts.push(header[3], header[4]);
+  }
+  const packed = { bytes, rowCount, properties, layouts, start };
+  if (startOf(packed, layouts.length) !== bytes.length) {
+    throw new Error(`a segment of ${rowCount} events has ${bytes.length} bytes`);
+  }
+  return packed;
+}
+
+function startOf({ layouts, rowCount, start }: PackedSegment, column: number): number {
+  let offset = start;
+  for (let index = 0; index < column; index += 1) offset += (layouts[index]?.[1] ?? 0) * rowCount;
+  return offset;
+}
+
+/** Whether two segments can be read as one: they have the same columns of the same kinds. */
+export function isAlike({ properties }: PackedSegment, other: PackedSegment): boolean {
+  if (properties.length !== other.properties.length) return false;
+  for (let index = 0; index < properties.length; index += 1) {
+    const [one, another] = [properties[index], other.properties[index]];
+    if (one?.[0] !== another?.[0] || one?.[1] !== another?.[1]) return false;
+    if (one?.[1] === 'd' && one[2] !== another?.[2]) return false;
+  }
+  return true;
+}
+
+/** A segment among others, and how many milliseconds its day begins behind theirs. */
+export interface SegmentPart {
+  readonly packed: PackedSegment;
+  readonly offset: number;
+}
+
+/** The rows of segments that are alike, one behind the other. Columns are unpacked when they are first looked at. */
+export function segmentOf(parts: readonly SegmentPart[]): Segment {
+  const rowCount = parts.reduce((sum, { packed }) => sum + packed.rowCount, 0);
+  const rows: Rows = { parts, rowCount };
+  const properties = new Map<string, PropertyColumn>();
+  let column: number = fixedColumns.length;
+  for (const [place, header] of (parts[0]?.packed.properties ?? []).entries()) {
+    const [name, kind] = header;
+    if (kind === 'x') properties.set(name, { kind: 'leftOut' });
+    else if (kind === 'c') properties.set(name, new StoredCodes(rows, { place, column }));
+    else properties.set(name, new StoredDecimals(rows, { scale: header[2], column }));
+    column += kind === 'x' ? 0 : kind === 'c' ? 1 : 2;
+  }
+  return { rowCount, fixed: new FixedColumns(rows), properties };
+}
+
+export function decodeSegment(bytes: Uint8Array): Segment {
+  return segmentOf([{ packed: readHeader(bytes), offset: 0 }]);
+}
+
+interface Rows {
+  readonly parts: readonly SegmentPart[];
+  readonly rowCount: number;
 }
 
 /** Many segments have few rows: classes, whose getters cost nothing until a column is looked at. */
-class Column {
-  readonly #bytes: Uint8Array;
-  readonly #place: Place;
-  #values: Float64Array | undefined;
-
-  constructor(bytes: Uint8Array, place: Place) {
-    this.#bytes = bytes;
-    this.#place = place;
-  }
-
-  /** Whether every row has this value. */
-  isAll(value: number): boolean {
-    const [lowest, width] = this.#place.layout;
-    return width === 0 && lowest === value;
-  }
-
-  get values(): Float64Array {
-    this.#values ??= unpacked(this.#bytes, this.#place);
-    return this.#values;
-  }
-}
-
 class FixedColumns {
-  readonly #columns: readonly Column[];
+  readonly #rows: Rows;
+  readonly #known: (Float64Array | undefined)[] = [];
 
-  /** In the order of `fixedColumns`. */
-  constructor(columns: readonly Column[]) {
-    this.#columns = columns;
+  constructor(rows: Rows) {
+    this.#rows = rows;
   }
 
   get eventSeq(): Float64Array {
@@ -162,61 +187,114 @@ class FixedColumns {
     return this.#valuesAt(4);
   }
 
-  #valuesAt(index: number): Float64Array {
-    return this.#columns[index]?.values ?? noValues;
+  #valuesAt(column: number): Float64Array {
+    return (this.#known[column] ??= unpacked(this.#rows, column, fixedColumns[column] === 'millisecond'));
   }
 }
 
-const noValues = new Float64Array(0);
-
 class StoredCodes implements CodeColumn {
   readonly kind = 'codes';
-  readonly texts: readonly string[];
-  readonly #column: Column;
+  readonly #rows: Rows;
+  readonly #place: number;
+  readonly #column: number;
+  #known: Pick<CodeColumn, 'texts' | 'values'> | undefined;
 
-  constructor(texts: readonly string[], column: Column) {
-    this.texts = texts;
+  constructor(rows: Rows, { place, column }: { readonly place: number; readonly column: number }) {
+    this.#rows = rows;
+    this.#place = place;
     this.#column = column;
   }
 
+  get texts(): readonly string[] {
+    return this.#both.texts;
+  }
+
   get values(): Float64Array {
-    return this.#column.values;
+    return this.#both.values;
+  }
+
+  get #both(): Pick<CodeColumn, 'texts' | 'values'> {
+    return (this.#known ??= unpackedCodes(this.#rows, this.#place, this.#column));
   }
 }
 
 class StoredDecimals implements DecimalColumn {
   readonly kind = 'decimal';
   readonly scale: number;
-  readonly #column: Column;
-  readonly #presence: Column;
+  readonly #rows: Rows;
+  readonly #column: number;
   #values: Float64Array | undefined;
 
-  constructor(scale: number, column: Column, presence: Column) {
+  constructor(rows: Rows, { scale, column }: { readonly scale: number; readonly column: number }) {
+    this.#rows = rows;
     this.scale = scale;
     this.#column = column;
-    this.#presence = presence;
   }
 
   get values(): Float64Array {
-    this.#values ??= this.#presence.isAll(1) ? this.#column.values : this.#onlyPresent();
-    return this.#values;
-  }
-
-  #onlyPresent(): Float64Array {
-    const isPresent = this.#presence.values;
-    return this.#column.values.map((value, row) => (isPresent[row] === 1 ? value : Number.NaN));
+    return (this.#values ??= unpackedDecimals(this.#rows, this.#column));
   }
 }
 
-function unpacked(bytes: Uint8Array, { start, rowCount, layout: [lowest, width] }: Place): Float64Array {
+/** Texts have the same place in all parts; place 0 stands for a property that is not there. */
+function unpackedCodes(rows: Rows, place: number, column: number): Pick<CodeColumn, 'texts' | 'values'> {
+  const values = unpacked(rows, column);
+  const textsOf = ({ packed }: SegmentPart): readonly string[] => packed.properties[place]?.[2] as readonly string[];
+  const [first] = rows.parts;
+  if (first === undefined || rows.parts.length === 1)
+    return { texts: first === undefined ? [] : textsOf(first), values };
+  const places = new Map([['', 0]]);
+  let row = 0;
+  for (const part of rows.parts) {
+    const own = textsOf(part).map((text) => {
+      const known = places.get(text) ?? places.size;
+      places.set(text, known);
+      return known;
+    });
+    for (const end = row + part.packed.rowCount; row < end; row += 1) values[row] = own[values[row] ?? 0] ?? 0;
+  }
+  return { texts: [...places.keys()], values };
+}
+
+function unpackedDecimals(rows: Rows, column: number): Float64Array {
+  const values = unpacked(rows, column);
+  const isEverywhere = rows.parts.every(({ packed: { layouts } }) => {
+    const [lowest, width] = layouts[column + 1] ?? [];
+    return lowest === 1 && width === 0;
+  });
+  if (isEverywhere) return values;
+  const isPresent = unpacked(rows, column + 1);
+  return values.map((value, row) => (isPresent[row] === 1 ? value : Number.NaN));
+}
+
+function unpacked({ parts, rowCount }: Rows, column: number, isBehindOffset = false): Float64Array {
   const values = new Float64Array(rowCount);
-  if (width === 0) return values.fill(lowest);
-  // Most columns are this narrow, and short: views of them would cost more than their values.
+  let row = 0;
+  for (const { packed, offset } of parts) {
+    unpackInto(values, row, { packed, column, added: isBehindOffset ? offset : 0 });
+    row += packed.rowCount;
+  }
+  return values;
+}
+
+function unpackInto(
+  values: Float64Array,
+  row: number,
+  { packed, column, added }: { readonly packed: PackedSegment; readonly column: number; readonly added: number },
+): void {
+  const { bytes, rowCount } = packed;
+  const [lowest, width] = packed.layouts[column] ?? [0, 0];
+  const base = lowest + added;
+  if (width === 0) {
+    values.fill(base, row, row + rowCount);
+    return;
+  }
+  const start = startOf(packed, column);
+  // Most columns are this narrow, and short: a view of them would cost more than their values.
   if (width === 1) {
-    for (let row = 0; row < rowCount; row += 1) values[row] = lowest + (bytes[start + row] ?? 0);
-    return values;
+    for (let index = 0; index < rowCount; index += 1) values[row + index] = base + (bytes[start + index] ?? 0);
+    return;
   }
   const stored = new arrays[width as 2 | 4 | 8](bytes.slice(start, start + width * rowCount).buffer);
-  for (let row = 0; row < rowCount; row += 1) values[row] = lowest + (stored[row] ?? 0);
-  return values;
+  for (let index = 0; index < rowCount; index += 1) values[row + index] = base + (stored[index] ?? 0);
 }

@@ -94,12 +94,18 @@ export function removeEvents(segment: Segment, eventSeqs: ReadonlySet<number>): 
     Float64Array
   >;
   const properties = new Map(
-    [...segment.properties].map(([name, column]): [string, PropertyColumn] => [
-      name,
-      column.kind === 'leftOut' ? column : { ...column, values: pick(column.values) },
-    ]),
+    [...segment.properties].map(([name, column]): [string, PropertyColumn] => [name, withValues(column, pick)]),
   );
   return { rowCount: kept.length, fixed, properties };
+}
+
+function withValues(column: PropertyColumn, pick: (values: Float64Array) => Float64Array): PropertyColumn {
+  if (column.kind === 'leftOut') return column;
+  const values = pick(column.values);
+  // Not spread: columns that come from bytes have getters.
+  return column.kind === 'decimal'
+    ? { kind: 'decimal', scale: column.scale, values }
+    : { kind: 'codes', texts: column.texts, values };
 }
 
 /** The JSON text of a property in one row: undefined where it is not there. Not for columns that are left out. */

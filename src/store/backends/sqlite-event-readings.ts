@@ -12,8 +12,7 @@ import {
   millisecondsPerDay,
   type SegmentQuery,
 } from '../event-segment-fold.ts';
-import { decodeSegment } from '../event-segment-bytes.ts';
-import { joinableKey, joinSegments } from '../event-segment-join.ts';
+import { isAlike, readHeader, segmentOf, type SegmentPart } from '../event-segment-bytes.ts';
 import type { Segment } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -137,30 +136,30 @@ function readOwned(
   };
 }
 
-/** Joins the small segments of each interval; those that a bound cuts stay by themselves. */
+/** Reads small segments of one interval as one as long as they are alike; those that a bound cuts stay by themselves. */
 function joinedWithinIntervals(
   rows: readonly HeaderRow[],
   boundsEpochMs: readonly number[],
 ): Pick<Owned, 'headers' | 'joined'> {
   const headers: HeaderRow[] = [];
-  const parts: (JoinedSegment & { readonly key: string })[] = [];
+  const groups: (Omit<JoinedSegment, 'segment'> & { readonly parts: SegmentPart[] })[] = [];
   let interval = 0;
   for (const row of rows) {
     const [, day, , , small] = row;
     const start = day * millisecondsPerDay;
     while ((boundsEpochMs[interval + 1] ?? Infinity) <= start) interval += 1;
-    const isWhole = isWithinInterval(boundsEpochMs, interval, start);
-    if (small === null || !isWhole) headers.push(row);
-    else {
-      const segment = decodeSegment(small);
-      parts.push({ interval, start, segment, key: `${interval} ${joinableKey(segment)}` });
+    if (small === null || !isWithinInterval(boundsEpochMs, interval, start)) {
+      headers.push(row);
+      continue;
     }
+    const packed = readHeader(small);
+    const group = groups.at(-1);
+    const last = group?.parts.at(-1);
+    if (group === undefined || last === undefined || group.interval !== interval || !isAlike(last.packed, packed)) {
+      groups.push({ interval, start, parts: [{ packed, offset: 0 }] });
+    } else group.parts.push({ packed, offset: start - group.start });
   }
-  const joined = [...Map.groupBy(parts, ({ key }) => key).values()].map((group): JoinedSegment => {
-    const [{ interval: own, start } = { interval: 0, start: 0 }] = group;
-    const segment = joinSegments(group.map((part) => ({ segment: part.segment, offset: part.start - start })));
-    return { interval: own, start, segment };
-  });
+  const joined = groups.map(({ parts, ...group }) => ({ ...group, segment: segmentOf(parts) }));
   return { headers, joined };
 }
 
