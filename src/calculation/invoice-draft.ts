@@ -86,9 +86,28 @@ export type MeteredQuantities = ReadonlyMap<string, readonly MeteredQuantity[]>;
 const one = new Big(1);
 const monthly: Interval = { unit: 'MONTH', count: 1 };
 
+/** What follows from terms alone: found once, since billing asks for the same periods again and again. */
+interface TermsPeriods {
+  readonly grid: Interval | undefined;
+  readonly periods: Map<number, BillingPeriod | undefined>;
+  readonly billed: WeakMap<BillingPeriod, ReadonlyMap<ContractItem, BilledPeriod>>;
+  readonly windows: WeakMap<BillingPeriod, readonly UsageWindow[]>;
+}
+
+const knownPeriods = new WeakMap<BillingTerms, TermsPeriods>();
+
+function periodsOfTerms(terms: BillingTerms): TermsPeriods {
+  let found = knownPeriods.get(terms);
+  if (found === undefined) {
+    found = { grid: gridOf(terms.items), periods: new Map(), billed: new WeakMap(), windows: new WeakMap() };
+    knownPeriods.set(terms, found);
+  }
+  return found;
+}
+
 /** Which period of the contract's invoice grid holds `date`. */
 export function invoicePeriodIndexContaining(terms: BillingTerms, date: Temporal.PlainDate): number {
-  const grid = gridOf(terms.items);
+  const { grid } = periodsOfTerms(terms);
   return grid === undefined ? 0 : periodIndexContaining(terms.startDate, grid, date);
 }
 
@@ -98,8 +117,13 @@ export function invoicePeriodIndexContaining(terms: BillingTerms, date: Temporal
  * month when it rolls (our choice).
  */
 export function invoicePeriodAt(terms: BillingTerms, index: number): BillingPeriod | undefined {
-  const grid = gridOf(terms.items);
-  if (grid !== undefined) return periodAt(terms, grid, index);
+  const { grid, periods } = periodsOfTerms(terms);
+  if (!periods.has(index))
+    periods.set(index, grid === undefined ? onlyPeriod(terms, index) : periodAt(terms, grid, index));
+  return periods.get(index);
+}
+
+function onlyPeriod(terms: BillingTerms, index: number): BillingPeriod | undefined {
   if (index !== 0) return undefined;
   const first = periodAt({ startDate: terms.startDate }, monthly, 0);
   assert(first !== undefined, 'a rolling period has no end to be cut at');
@@ -111,13 +135,17 @@ export function invoicePeriodAt(terms: BillingTerms, index: number): BillingPeri
  * What to meter for an invoice: of every USAGE item, its own period that ends with the invoice's. An item that is billed
  * once is metered over the first invoice's period (our choice).
  */
-export function usageWindowsOf(terms: BillingTerms, period: BillingPeriod): UsageWindow[] {
-  const billedOf = billedPeriods(terms, period);
-  return terms.items.flatMap((item) => {
-    const billed = item.model === 'USAGE' ? billedOf(item) : undefined;
-    if (billed === undefined || item.meterId === undefined) return [];
-    return [{ item, meterId: item.meterId, period: billed.own, ...billed.service }];
-  });
+export function usageWindowsOf(terms: BillingTerms, period: BillingPeriod): readonly UsageWindow[] {
+  const { windows } = periodsOfTerms(terms);
+  let found = windows.get(period);
+  if (found === undefined) {
+    found = [...billedPeriods(terms, period)].flatMap(([item, { own, service }]) => {
+      const { model, meterId } = item;
+      return model === 'USAGE' && meterId !== undefined ? [{ item, meterId, period: own, ...service }] : [];
+    });
+    windows.set(period, found);
+  }
+  return found;
 }
 
 /** The period's end where usage is billed, its start where fixed prices alone are (semantics 7). */
@@ -136,10 +164,7 @@ export function draftInvoice(
   period: BillingPeriod,
   quantities: MeteredQuantities = new Map(),
 ): InvoiceDraft {
-  const billedOf = billedPeriods(terms, period);
-  const lines = terms.items.flatMap((item) => {
-    const billed = billedOf(item);
-    if (billed === undefined) return [];
+  const lines = [...billedPeriods(terms, period)].flatMap(([item, billed]) => {
     if (item.model !== 'USAGE') return [fixedLine(item, billed)];
     return [...meteredLines(item, billed, quantities.get(item.id) ?? []), ...flatAmountLine(item, billed)];
   });
@@ -192,10 +217,35 @@ interface BilledPeriod {
 }
 
 /**
- * The item's own period that this invoice bills: it starts with the invoice's period when fixed, ends with it when metered.
- * Found once for all items of an interval.
+ * Of each item that this invoice bills its own period: it starts with the invoice's period when fixed, ends with it when
+ * metered.
  */
-function billedPeriods(terms: BillingTerms, period: BillingPeriod): (item: ContractItem) => BilledPeriod | undefined {
+function billedPeriods(terms: BillingTerms, period: BillingPeriod): ReadonlyMap<ContractItem, BilledPeriod> {
+  const { billed } = periodsOfTerms(terms);
+  let found = billed.get(period);
+  if (found === undefined) {
+    const ofInterval = ownPeriods(terms, period);
+    found = new Map(
+      terms.items.flatMap((item): [ContractItem, BilledPeriod][] => {
+        const own = ofInterval(item.billingMode === 'ONE_TIME' ? undefined : intervalOf(item));
+        return own !== undefined && isBilledWith(period, item, own) ? [[item, own]] : [];
+      }),
+    );
+    billed.set(period, found);
+  }
+  return found;
+}
+
+function isBilledWith(period: BillingPeriod, item: ContractItem, { own }: BilledPeriod): boolean {
+  if (item.billingMode === 'ONE_TIME') return period.index === 0;
+  return item.model === 'USAGE' ? own.end.equals(period.end) : own.start.equals(period.start);
+}
+
+/** An interval's period at the start of the invoice's, found once for all items of an interval. */
+function ownPeriods(
+  terms: BillingTerms,
+  period: BillingPeriod,
+): (interval: Interval | undefined) => BilledPeriod | undefined {
   const known = new Map<string, BilledPeriod | undefined>();
   const find = (interval: Interval | undefined): BilledPeriod | undefined => {
     const own =
@@ -204,16 +254,10 @@ function billedPeriods(terms: BillingTerms, period: BillingPeriod): (item: Contr
         : periodAt(terms, interval, periodIndexContaining(terms.startDate, interval, period.start));
     return own && { own, service: servicePeriodOf(own) };
   };
-  return (item) => {
-    const interval = item.billingMode === 'ONE_TIME' ? undefined : intervalOf(item);
+  return (interval) => {
     const key = interval === undefined ? '' : `${interval.count} ${interval.unit}`;
     if (!known.has(key)) known.set(key, find(interval));
-    const billed = known.get(key);
-    if (interval === undefined) return period.index === 0 ? billed : undefined;
-    if (billed === undefined) return undefined;
-    const { own } = billed;
-    const isDue = item.model === 'USAGE' ? own.end.equals(period.end) : own.start.equals(period.start);
-    return isDue ? billed : undefined;
+    return known.get(key);
   };
 }
 

@@ -16,13 +16,21 @@ export function itemsOf(contract: Pick<Contract, 'items'>): readonly ContractIte
 
 /** What a contract is billed by, to its end or to the earlier end that a cancellation gave it. */
 export function billingTermsOf(contract: ContractTerms): BillingTerms {
-  return {
-    startDate: contract.startDate,
-    endDate: contract.effectiveEndDate ?? contract.endDate,
-    items: itemsOf(contract),
-    creditGrantCents: contract.creditGrantCents,
-  };
+  const { startDate, creditGrantCents } = contract;
+  const items = itemsOf(contract);
+  const endDate = contract.effectiveEndDate ?? contract.endDate;
+  const key = `${startDate} ${endDate ?? ''} ${creditGrantCents ?? ''}`;
+  const alike = latestTerms.get(items) ?? new Map<string, BillingTerms>();
+  latestTerms.set(items, alike);
+  const terms = alike.get(key) ?? { startDate, endDate, items, creditGrantCents };
+  if (alike.size === mostTerms) alike.clear();
+  alike.set(key, terms);
+  return terms;
 }
+
+/** The same terms for contracts that are alike, as far as they share their items: their periods are found once. */
+const latestTerms = new WeakMap<readonly ContractItem[], Map<string, BillingTerms>>();
+const mostTerms = 64;
 
 /** What a contract was billed by at an instant: an invoice of before a cancellation was made by the terms of before it. */
 export function billingTermsAt(

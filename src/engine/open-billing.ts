@@ -150,7 +150,7 @@ function hasBegun(window: UsageWindow, now: Temporal.Instant): boolean {
   return Temporal.Instant.compare(window.start, now) <= 0;
 }
 
-function windowsOf(terms: BillingTerms, invoice: Invoice): UsageWindow[] {
+function windowsOf(terms: BillingTerms, invoice: Invoice): readonly UsageWindow[] {
   return usageWindowsOf(terms, periodOf(terms, invoice));
 }
 

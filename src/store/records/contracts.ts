@@ -241,6 +241,20 @@ export function toCreditSettings(text: string): CreditSettings {
   };
 }
 
+/** The same snapshot for the same text, since the contracts of a plan mostly have one: what follows from it is found once. */
+const latestItems = new Map<string, unknown>();
+const mostItems = 64;
+
+function itemsOf(text: string): unknown {
+  let items = latestItems.get(text);
+  if (items === undefined) {
+    items = JSON.parse(text) as unknown;
+    if (latestItems.size === mostItems) latestItems.clear();
+    latestItems.set(text, items);
+  }
+  return items;
+}
+
 export function toContract(row: ContractRow): Contract {
   const { id, customerId, planId, name } = row;
   return {
@@ -253,7 +267,7 @@ export function toContract(row: ContractRow): Contract {
     netTermsDays: Number(row.netTermsDays),
     metadata: reviveExactJson(row.metadata) as ContractMetadata,
     creditSettings: toCreditSettings(row.creditSettings),
-    items: JSON.parse(row.items) as unknown,
+    items: itemsOf(row.items),
     creditGrantCents: row.creditGrantCents ?? undefined,
     cancelledAt: optionalInstant(row.cancelledAt),
     effectiveEndDate: optionalDate(row.effectiveEndDate),
