@@ -22,7 +22,7 @@ import { priceQuantity } from './pricing/index.ts';
 import type { TierShare } from './pricing/pricing-model.ts';
 import { prorate, type Proration, prorationOf } from './proration.ts';
 import type { ContractItem } from './rate-card.ts';
-import { type GroupValues, type MeteredQuantity, rateUsage } from './rating.ts';
+import { type GroupValues, type RatedLine, rateUsage } from './rating.ts';
 
 /** What a contract is billed by. `endDate` is exclusive: the end date, or the earlier date of a cancellation. */
 export interface BillingTerms extends DateRange {
@@ -80,8 +80,8 @@ export interface InvoiceDraft {
   readonly meteredCents: bigint;
 }
 
-/** Metered quantities by item id; an item without an entry has metered nothing. */
-export type MeteredQuantities = ReadonlyMap<string, readonly MeteredQuantity[]>;
+/** Rated lines by item id; an item without an entry has metered nothing. */
+export type RatedUsage = ReadonlyMap<string, readonly RatedLine[]>;
 
 const one = new Big(1);
 const monthly: Interval = { unit: 'MONTH', count: 1 };
@@ -159,14 +159,10 @@ export function invoiceDateOf(terms: BillingTerms, period: BillingPeriod): Tempo
  * contract's end cuts that period; usage is billed in arrears. The flat amount of a USAGE price is a fixed line beside its
  * usage, which credits cannot pay (semantics 5).
  */
-export function draftInvoice(
-  terms: BillingTerms,
-  period: BillingPeriod,
-  quantities: MeteredQuantities = new Map(),
-): InvoiceDraft {
+export function draftInvoice(terms: BillingTerms, period: BillingPeriod, rated: RatedUsage = new Map()): InvoiceDraft {
   const lines = [...billedPeriods(terms, period)].flatMap(([item, billed]) => {
     if (item.model !== 'USAGE') return [fixedLine(item, billed)];
-    return [...meteredLines(item, billed, quantities.get(item.id) ?? []), ...flatAmountLine(item, billed)];
+    return [...meteredLines(item, billed, rated.get(item.id) ?? rateUsage(item, [])), ...flatAmountLine(item, billed)];
   });
   return summed({
     period,
@@ -279,18 +275,17 @@ function fixedLine(item: ContractItem, { own, service }: BilledPeriod): InvoiceL
   };
 }
 
-function meteredLines(
-  item: ContractItem,
-  { service }: BilledPeriod,
-  quantities: readonly MeteredQuantity[],
-): InvoiceLine[] {
-  return rateUsage(item, quantities).map((line) => ({
+function meteredLines(item: ContractItem, { service }: BilledPeriod, rated: readonly RatedLine[]): InvoiceLine[] {
+  return rated.map((line) => ({
     ...itemLine(item, service),
     lineKey: line.lineKey,
     kind: 'metered',
     description: line.description,
     quantity: line.quantity,
-    ...amounts(line.exactAmount, line.unitPrice),
+    exactAmount: line.exactAmount,
+    totalCents: line.totalCents,
+    unitPrice: line.unitPrice,
+    unitPriceCents: centsOfDollars(line.unitPrice),
     meterId: item.meterId,
     groupValues: line.groupValues,
     breakdown: line.breakdown,

@@ -67,6 +67,7 @@ export function phaseEndsOf(
     .map((grant) => grant.expiresAt?.epochMilliseconds)
     .filter((expiry) => expiry !== undefined)
     .filter((expiry) => expiry > window.start.epochMilliseconds && expiry < window.end.epochMilliseconds);
+  if (inside.length === 0) return [window.end];
   const ends = [...new Set([...inside, window.end.epochMilliseconds])].toSorted((a, b) => a - b);
   return ends.map((end) => Temporal.Instant.fromEpochMilliseconds(end));
 }

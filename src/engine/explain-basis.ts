@@ -17,7 +17,7 @@ import {
 } from '../calculation/ledger.ts';
 import type { RatedLine } from '../calculation/rating.ts';
 import { usageDimensionsOf } from '../calculation/specifiers.ts';
-import { meteredQuantitiesOf, rateMeteredUsage, type UsageAtom } from '../calculation/usage-atoms.ts';
+import { rateMeteredUsage, type UsageAtom } from '../calculation/usage-atoms.ts';
 import { type Budget, listBudgets } from '../store/records/budgets.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { type FrozenLine, type Invoice, listInvoiceLines, listInvoicesOfContract } from '../store/records/invoices.ts';
@@ -161,13 +161,12 @@ async function rateUsageOf(
     grants,
   });
   const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
-  const rated = usages.map((usage) => rateMeteredUsage(usage, reference));
-  const quantities = new Map(usages.map((usage) => [usage.item.id, meteredQuantitiesOf(usage)]));
+  const rated = usages.map((usage) => ({ itemId: usage.item.id, ...rateMeteredUsage(usage, reference) }));
   return {
     windows,
     rated: new Map(rated.flatMap(({ lines }) => lines).map((line) => [line.lineKey, line])),
     atoms: rated.flatMap(({ atoms }) => atoms),
-    lines: draftInvoice(terms, period, quantities).lines,
+    lines: draftInvoice(terms, period, new Map(rated.map(({ itemId, lines }) => [itemId, lines]))).lines,
   };
 }
 

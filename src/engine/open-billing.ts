@@ -12,9 +12,10 @@ import { draftInvoice, invoicePeriodAt, usageWindowsOf, withCredits } from '../c
 import type { BillingTerms, InvoiceDraft, UsageWindow } from '../calculation/invoice-draft.ts';
 import { drawsOn, foldLedger, valuationRateOf } from '../calculation/ledger.ts';
 import type { OpenDraw, WalletState } from '../calculation/ledger.ts';
+import type { RatedLine } from '../calculation/rating.ts';
 import { usageDimensionsOf } from '../calculation/specifiers.ts';
-import { meteredQuantitiesOf, rateMeteredUsage } from '../calculation/usage-atoms.ts';
-import type { MeteredUsage } from '../calculation/usage-atoms.ts';
+import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
+import type { UsageAtom } from '../calculation/usage-atoms.ts';
 import { type Budget, listBudgets } from '../store/records/budgets.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { listInvoicesOfContract } from '../store/records/invoices.ts';
@@ -54,10 +55,16 @@ export interface BillingFacts {
   readonly earlier?: readonly Contract[];
 }
 
-/** An open invoice with what its meters read. */
+/** An open invoice with the usage on it. */
 interface OpenInvoice {
   readonly invoice: Invoice;
-  readonly usage: readonly MeteredUsage[];
+  readonly usage: readonly RatedItem[];
+}
+
+interface RatedItem {
+  readonly itemId: string;
+  readonly lines: readonly RatedLine[];
+  readonly atoms: readonly UsageAtom[];
 }
 
 /** `facts` as they stand, where they have been read. */
@@ -90,12 +97,7 @@ export async function readOpenBilling(
     consumedBeforeCents: before.get(budget.id) ?? 0n,
   }));
   const burned = burnDown({
-    usage: metered.flatMap(({ invoice, usage }) =>
-      usage.flatMap((each) => {
-        const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
-        return rateMeteredUsage(each, reference).atoms;
-      }),
-    ),
+    usage: metered.flatMap(({ usage }) => usage.flatMap(({ atoms }) => atoms)),
     grants: wallet.grants,
     openDraws,
     budgets,
@@ -141,7 +143,8 @@ async function meterOpen(
   return asked.map(({ invoice, windows }) => {
     const own = usage.slice(taken, taken + windows.length);
     taken += windows.length;
-    return { invoice, usage: own };
+    const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
+    return { invoice, usage: own.map((each) => ({ itemId: each.item.id, ...rateMeteredUsage(each, reference) })) };
   });
 }
 
@@ -164,7 +167,7 @@ function draftOf(
   { invoice, usage }: OpenInvoice,
   { terms, burned, wallet }: { readonly terms: BillingTerms; readonly burned: BurnDown; readonly wallet: WalletState },
 ): InvoiceDraft {
-  const quantities = new Map(usage.map((each) => [each.item.id, meteredQuantitiesOf(each)]));
-  const draft = draftInvoice(terms, periodOf(terms, invoice), quantities);
+  const rated = new Map(usage.map(({ itemId, lines }) => [itemId, lines]));
+  const draft = draftInvoice(terms, periodOf(terms, invoice), rated);
   return withCredits(draft, invoice.id, burned.draws, wallet.grants);
 }

@@ -6,11 +6,12 @@ import {
   draftInvoice,
   invoicePeriodAt,
   invoicePeriodIndexContaining,
-  type MeteredQuantities,
+  type RatedUsage,
   usageWindowsOf,
   withCredits,
 } from '../../src/calculation/invoice-draft.ts';
 import { decimal, decimalText, dollarsText } from '../../src/calculation/money.ts';
+import { rateUsage } from '../../src/calculation/rating.ts';
 import { date, flatItem, grant, usageItem } from './fixtures.ts';
 
 const month = { unit: 'MONTH', count: 1 } as const;
@@ -26,12 +27,12 @@ function periodOf(terms: BillingTerms, index: number): BillingPeriod {
   return period;
 }
 
-const metered = (itemId: string, quantity: string): MeteredQuantities =>
-  new Map([[itemId, [{ groupValues: {}, quantity: decimal(quantity) }]]]);
+const metered = (id: string, quantity: string): RatedUsage =>
+  new Map([[id, rateUsage(usageItem({ id }), [{ groupValues: {}, quantity: decimal(quantity) }])]]);
 
 /** Every line of an invoice as `name: total, service period`. */
-function linesOf(terms: BillingTerms, index: number, quantities?: MeteredQuantities): string[] {
-  return draftInvoice(terms, periodOf(terms, index), quantities).lines.map((line) => {
+function linesOf(terms: BillingTerms, index: number, rated?: RatedUsage): string[] {
+  return draftInvoice(terms, periodOf(terms, index), rated).lines.map((line) => {
     const { start, end } = line.servicePeriod;
     return `${line.name}: ${dollarsText(line.totalCents)}, ${start.toString().slice(0, 10)} ${end.toString().slice(0, 10)}`;
   });
@@ -186,11 +187,11 @@ describe('lines', () => {
   });
 
   test('have keys that are unique, and the same on every reading', () => {
-    const quantities: MeteredQuantities = new Map([
-      ['item', ['a', 'b'].map((model) => ({ groupValues: { model }, quantity: decimal('1') }))],
-    ]);
-    const terms = termsOf({ items: [flatItem(), usageItem({ flatAmount: '1' })], creditGrantCents: 1n });
-    const keys = () => draftInvoice(terms, periodOf(terms, 0), quantities).lines.map((line) => line.lineKey);
+    const quantities = ['a', 'b'].map((model) => ({ groupValues: { model }, quantity: decimal('1') }));
+    const item = usageItem({ flatAmount: '1' });
+    const terms = termsOf({ items: [flatItem(), item], creditGrantCents: 1n });
+    const rated = () => new Map([['item', rateUsage(item, quantities)]]);
+    const keys = () => draftInvoice(terms, periodOf(terms, 0), rated()).lines.map((line) => line.lineKey);
     expect(new Set(keys()).size).toBe(5);
     expect(keys()).toEqual(keys());
   });

@@ -3,6 +3,7 @@
 import { draftInvoice, invoicePeriodAt, usageWindowsOf } from '../../calculation/invoice-draft.ts';
 import type { BillingTerms } from '../../calculation/invoice-draft.ts';
 import { createEventMatcher } from '../../calculation/metering.ts';
+import { rateUsage } from '../../calculation/rating.ts';
 import { meteredQuantitiesOf } from '../../calculation/usage-atoms.ts';
 import type { EpochInterval } from '../../store/event-store.ts';
 import { listBudgetPositions, listBudgets } from '../../store/records/budgets.ts';
@@ -108,8 +109,8 @@ async function computeLines(
     asked.map(({ invoice, period, windows }) => {
       const own = usage.slice(taken, taken + windows.length);
       taken += windows.length;
-      const quantities = new Map(own.map((each) => [each.item.id, meteredQuantitiesOf(each)]));
-      return [invoice.id, frozenLines(invoice.id, draftInvoice(terms, period, quantities))];
+      const rated = new Map(own.map((each) => [each.item.id, rateUsage(each.item, meteredQuantitiesOf(each))]));
+      return [invoice.id, frozenLines(invoice.id, draftInvoice(terms, period, rated))];
     }),
   );
 }
