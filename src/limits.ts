@@ -80,7 +80,7 @@ export const limits = {
   billRunListed: 1_000,
   billRunPage: 500,
   /** our choice: contracts of one transaction, which hold up other writers for a tenth of a second */
-  billRunBatch: 50,
+  billRunBatch: 100,
   /** our choice: ledger entries that are held at once for the contracts of such a transaction, some 20 MB */
   entriesReadAhead: 10_000,
   /** our choice: seconds between the bill runs of a server */

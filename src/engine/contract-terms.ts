@@ -16,6 +16,14 @@ export function itemsOf(contract: Pick<Contract, 'items'>): readonly ContractIte
 
 /** What a contract is billed by, to its end or to the earlier end that a cancellation gave it. */
 export function billingTermsOf(contract: ContractTerms): BillingTerms {
+  const known = termsOfContracts.get(contract) ?? findTerms(contract);
+  termsOfContracts.set(contract, known);
+  return known;
+}
+
+const termsOfContracts = new WeakMap<ContractTerms, BillingTerms>();
+
+function findTerms(contract: ContractTerms): BillingTerms {
   const { startDate, creditGrantCents } = contract;
   const items = itemsOf(contract);
   const endDate = contract.effectiveEndDate ?? contract.endDate;

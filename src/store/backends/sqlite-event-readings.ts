@@ -50,6 +50,8 @@ interface Owned {
   readonly joined: readonly JoinedSegment[];
   /** By time. */
   readonly tail: readonly TailRow[];
+  /** Of events in `joined` and `tail`. */
+  readonly nameIds: readonly number[];
 }
 
 interface JoinedSegment {
@@ -84,25 +86,28 @@ export function readSegments(
   const intervals = boundsEpochMs.slice(1);
   const subject = JSON.stringify([orgId, request.customerId, request.contract?.contractId ?? null, boundsEpochMs]);
   const owned = cache.latest(subject, () => readOwned(connection, request, leastKept));
-  if (owned === undefined || intervals.length === 0) return { readings: intervals.map(() => []), found: [] };
+  const nothing = { readings: intervals.map(() => []), found: [] };
+  if (owned === undefined || intervals.length === 0) return nothing;
+  const query = createSegmentQuery(request, owned.nameOf);
+  if (isWithoutWanted(owned, query)) return nothing;
   const reading: Reading = {
     connection,
     request,
-    query: createSegmentQuery(request, owned.nameOf),
+    query,
     attribution: request.contract && {
       contractSeq: owned.contractSeq,
       elsewhere: request.contract.unassignedOutside,
     },
     cells: intervals.map(() => new Map()),
     fold: createUsageFold(rules, dimensions),
-    rulesText: request.isStanding ? textOfRules(request) : '',
+    rulesText: request.isStanding && owned.headers.length > 0 ? textOfRules(request) : '',
     found: [],
     leastKept,
     cache,
   };
   readDays(reading, owned.headers);
   for (const { segment, start, interval } of owned.joined) {
-    if (hasWantedName(segment, reading.query)) foldRows(reading, segment, { start, from: 0, to: Infinity, interval });
+    if (hasWantedName(segment, query)) foldRows(reading, segment, { start, from: 0, to: Infinity, interval });
   }
   readTail(reading, owned.tail);
   const readings = intervals.map((_, index) => {
@@ -111,6 +116,11 @@ export function readSegments(
     return inOrder(rows.length === 0 ? columns : mergeReadings(rules.aggregationType, [...columns, ...rows]));
   });
   return { readings, found: reading.found };
+}
+
+/** Most meters count one name of event, and most customers send few. */
+function isWithoutWanted({ headers, nameIds }: Owned, { wantsName }: SegmentQuery): boolean {
+  return headers.length === 0 && !nameIds.some((nameId) => wantsName?.(nameId) ?? true);
 }
 
 function readOwned(
@@ -128,11 +138,18 @@ function readOwned(
      WHERE "customerSeq" = ? AND "day" BETWEEN ? AND ? ORDER BY "day", "part"`,
   );
   const rows = segments.all(leastKept, customerSeq, dayOf(from), dayOf(to - 1)) as unknown as readonly HeaderRow[];
+  const range = { customerSeq, fromEpochMs: from, toEpochMs: to };
+  const tail = tailRows(connection, range, tailColumns) as readonly TailRow[];
+  const { headers, joined } = joinedWithinIntervals(rows, boundsEpochMs);
+  const nameIds = new Set(tail.map(([, , nameId]) => nameId));
+  for (const { segment } of joined) for (const nameId of segment.fixed.nameId) nameIds.add(nameId);
   return {
     contractSeq: (contract && findContractSeq(connection, orgId, contract.contractId)) ?? -1,
     nameOf: nameReader(connection),
-    ...joinedWithinIntervals(rows, boundsEpochMs),
-    tail: tailRows(connection, { customerSeq, fromEpochMs: from, toEpochMs: to }, tailColumns) as readonly TailRow[],
+    headers,
+    joined,
+    tail,
+    nameIds: [...nameIds],
   };
 }
 

@@ -9,9 +9,20 @@ import { sql } from 'kysely';
 export const oneRow = sql.lit(1);
 export const drafted = sql.lit('Drafted' as const);
 
-export function instantText(instant: Temporal.Instant): string {
-  return instant.toString({ fractionalSecondDigits: 3 });
+export function instantText({ epochMilliseconds }: Temporal.Instant): string {
+  let text = latestTexts.get(epochMilliseconds);
+  if (text === undefined) {
+    // The text that Temporal gives, in less time.
+    text = new Date(epochMilliseconds).toISOString();
+    if (latestTexts.size === mostTexts) latestTexts.clear();
+    latestTexts.set(epochMilliseconds, text);
+  }
+  return text;
 }
+
+/** Rows of a call repeat few instants: when it is made, and where a billing period begins and ends. */
+const latestTexts = new Map<number, string>();
+const mostTexts = 256;
 
 export function optionalInstantText(instant: Temporal.Instant | undefined): string | null {
   return instant === undefined ? null : instantText(instant);
