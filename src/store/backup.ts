@@ -167,12 +167,20 @@ function existingFile(path: string): string {
 }
 
 function refuseExisting(path: string, { allowsEmpty = false } = {}): void {
-  // Not what a link leads to: the link itself is there.
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined || (allowsEmpty && sizeOf(path) === 0)) return;
+  if (!isThere(path) || (allowsEmpty && sizeOf(path) === 0)) return;
   throw new ConflictError(`${path} is there already, and is never overwritten`, {
     hint: 'give another path, or move the file away',
   });
+}
+
+/** A link is there itself, wherever it leads. */
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Undefined where there is no file. */
