@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -9,6 +10,7 @@ import type { CheckName } from '../../src/engine/doctor/checks.ts';
 import { examine } from '../../src/engine/doctor/examination.ts';
 import type { Examination } from '../../src/operations/findings.ts';
 import { createKeyHash } from '../../src/store/key-hash.ts';
+import { schemaVersion } from '../../src/store/migrations/migration.ts';
 import { openStore } from '../../src/store/open.ts';
 import { finalize, invoiceAt, subscribe, use } from '../support/billing-scenario.ts';
 import { createContract, createCustomer } from '../support/usage-scenario.ts';
@@ -257,6 +259,18 @@ describe('the file', () => {
     expect(readFileSync(file)).toEqual(before);
   });
 });
+
+// The database of schema 1 has invoices without the events that they bill.
+test.each(Array.from({ length: schemaVersion - 2 }, (_value, index) => index + 2))(
+  'a book of schema %i, with its finalized invoices, is right once it is upgraded',
+  async (version) => {
+    const file = join(directory, `v${version}.db`);
+    const fixture = join(import.meta.dirname, `../fixtures/db/v${version}.sqlite.gz`);
+    writeFileSync(file, gunzipSync(readFileSync(fixture)), { mode: 0o600 });
+    await (await openStore(file)).close();
+    expect((await examined(file)).findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+  },
+);
 
 test('of many findings of one check a hundred are listed, and all are counted', async () => {
   const file = copyOfBook();
