@@ -44,14 +44,15 @@ export function foldBehind(
 ): LedgerFold {
   let { cents, micros } = before;
   const grants = new Map(before.grants);
-  const reversedIds = new Set(before.reversedIds);
+  // There may be thousands, and most entries reverse nothing.
+  const reversedIds = entries.some(isReversal) ? new Set(before.reversedIds) : undefined;
   const broken = [...before.broken];
   const unsound = new Map(before.unsound);
   for (const entry of entries) {
     const { reversesEntryId } = entry;
     const target = reversesEntryId === undefined ? undefined : targetOf(reversesEntryId);
     const grant = grants.get(grantIdOf(entry));
-    const isAgain = reversesEntryId !== undefined && reversedIds.has(reversesEntryId);
+    const isAgain = reversesEntryId !== undefined && reversedIds?.has(reversesEntryId) === true;
     const moved =
       entry.type === 'grant' ? newTotals(entry) : grant && movedTotals(grant, entry, isAgain ? undefined : target);
     cents += entry.amountCents;
@@ -64,9 +65,14 @@ export function foldBehind(
       if (problem === undefined) unsound.delete(id);
       else unsound.set(id, problem);
     }
-    if (reversesEntryId !== undefined) reversedIds.add(reversesEntryId);
+    if (reversesEntryId !== undefined) reversedIds?.add(reversesEntryId);
   }
-  return { last: entries.at(-1) ?? before.last, cents, micros, grants, reversedIds, broken, unsound };
+  const last = entries.at(-1) ?? before.last;
+  return { last, cents, micros, grants, reversedIds: reversedIds ?? before.reversedIds, broken, unsound };
+}
+
+function isReversal({ reversesEntryId }: LedgerEntry): boolean {
+  return reversesEntryId !== undefined;
 }
 
 /** The fold of a whole ledger, oldest entry first. */

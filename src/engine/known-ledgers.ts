@@ -49,10 +49,7 @@ export function createKnownLedgers(most: number = limits.knownLedgerGrants): Kno
       forget(contractId);
       kept.set(contractId, ledger);
       size += sizeOf(ledger);
-      for (const [oldest] of kept) {
-        if (size <= most) return;
-        forget(oldest);
-      }
+      while (size > most) forget(kept.keys().next().value ?? contractId);
     },
   };
 }
