@@ -3,22 +3,16 @@
  * time, so that neither the load generator nor the rest of the machine is measured; durable rates are of the clock.
  */
 
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 
-import { operations } from '../src/operations/all.ts';
-import type { OperationName } from '../src/operations/index.ts';
-import type { Operation } from '../src/operations/operation.ts';
 import { bareIngestRate, openBare } from './event-limits.ts';
+import { measureCostOverHttp } from './http-cost.ts';
+import { connections, perSecond, processorMicroseconds, routeOf, start } from './http-load.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { writeLedgerBook } from './ledger-book.ts';
 import { median } from './measure.ts';
 import type { Result } from './report.ts';
 
-const connections = 32;
 const requestsPerRound = 4_000;
 const grantsPerRound = 2_000;
 const batchesPerRound = 20;
@@ -32,9 +26,10 @@ export async function measureHttp({ folder }: InstalledPackage, rounds: number):
   const service = await start(file);
   const headers = { authorization: `Bearer ${book.key}`, 'content-type': 'application/json' };
   const seen = { hello: [], get: [], commits: [], grants: [], bareEvents: [], events: [] } as Record<Figure, number[]>;
+  const counted = Math.min(rounds, mostRounds);
   let sent = 0;
   try {
-    for (let round = 0; round <= Math.min(rounds, mostRounds); round += 1) {
+    for (let round = 0; round <= counted; round += 1) {
       const figures: Record<Figure, number> = {
         hello: await processorMicroseconds(hello, requestsPerRound, () => ({ path: '/' })),
         get: await processorMicroseconds(service, requestsPerRound, (i) => ({
@@ -95,6 +90,7 @@ export async function measureHttp({ folder }: InstalledPackage, rounds: number):
       ratioTo: 'bare inserts',
       lowestRatio: 0.5,
     },
+    ...(await measureCostOverHttp(folder, counted)),
   ];
 }
 
@@ -109,67 +105,6 @@ function bareEventsPerSecond(
 }
 
 type Figure = 'hello' | 'get' | 'commits' | 'grants' | 'bareEvents' | 'events';
-
-interface Served {
-  readonly child: ChildProcess;
-  readonly url: string;
-  readonly agent: Agent;
-}
-
-async function start(...words: string[]): Promise<Served> {
-  const child = fork(join(import.meta.dirname, 'served-process.ts'), words);
-  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
-  return { child, url, agent: new Agent({ keepAlive: true, maxSockets: connections }) };
-}
-
-async function processorTime({ child }: Served): Promise<number> {
-  const answer = once(child, 'message') as Promise<[{ processorMicroseconds: number }]>;
-  child.send('processor time');
-  return (await answer)[0].processorMicroseconds;
-}
-
-async function processorMicroseconds(served: Served, count: number, outgoing: RequestOf): Promise<number> {
-  const before = await processorTime(served);
-  await sendAll(served, count, outgoing);
-  return ((await processorTime(served)) - before) / count;
-}
-
-async function perSecond(served: Served, count: number, outgoing: RequestOf): Promise<number> {
-  const began = performance.now();
-  await sendAll(served, count, outgoing);
-  return (count / (performance.now() - began)) * 1000;
-}
-
-type RequestOf = (index: number) => {
-  readonly method?: string;
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-};
-
-function routeOf(name: OperationName, params: Readonly<Record<string, string>>) {
-  const { route } = operations[name] as Operation;
-  if (route === undefined) throw new Error(`${name} has no route`);
-  return { method: route.method, path: route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => params[field] ?? '') };
-}
-
-/** Each connection sends its next request when the one before was answered; anything but success is an error. */
-async function sendAll(served: Served, count: number, outgoing: RequestOf): Promise<void> {
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: connections }, async () => {
-      while (next < count) await sendOne(served, outgoing(next++));
-    }),
-  );
-}
-
-async function sendOne({ url, agent }: Served, { body, path, ...options }: ReturnType<RequestOf>): Promise<void> {
-  const sent = request(`${url}${path}`, { agent, ...options });
-  sent.end(body);
-  const [answer] = await once(sent, 'response');
-  const text = Buffer.concat(await answer.toArray()).toString();
-  if (answer.statusCode >= 300) throw new Error(`${path} was answered ${answer.statusCode}: ${text.slice(0, 200)}`);
-}
 
 function batchOf(customerIds: readonly string[], from: number): unknown[] {
   return Array.from({ length: eventsPerBatch }, (_, place) => ({

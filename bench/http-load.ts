@@ -1,0 +1,76 @@
+/** Servers in processes of their own, and requests to them over connections that are kept. */
+
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+
+import { operations } from '../src/operations/all.ts';
+import type { OperationName } from '../src/operations/index.ts';
+import type { Operation } from '../src/operations/operation.ts';
+
+export const connections = 32;
+
+export interface Served {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly agent: Agent;
+}
+
+/** The service on a database, or a bare server where none is named. */
+export async function start(...words: string[]): Promise<Served> {
+  const child = fork(join(import.meta.dirname, 'served-process.ts'), words);
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  return { child, url, agent: new Agent({ keepAlive: true, maxSockets: connections }) };
+}
+
+export type RequestOf = (index: number) => {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+/** Of the server, for one request of so many. */
+export async function processorMicroseconds(served: Served, count: number, outgoing: RequestOf): Promise<number> {
+  const before = await processorTime(served);
+  await sendAll(served, count, outgoing);
+  return ((await processorTime(served)) - before) / count;
+}
+
+export async function perSecond(served: Served, count: number, outgoing: RequestOf): Promise<number> {
+  const began = performance.now();
+  await sendAll(served, count, outgoing);
+  return (count / (performance.now() - began)) * 1000;
+}
+
+export function routeOf(name: OperationName, params: Readonly<Record<string, string>>) {
+  const { route } = operations[name] as Operation;
+  if (route === undefined) throw new Error(`${name} has no route`);
+  return { method: route.method, path: route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => params[field] ?? '') };
+}
+
+async function processorTime({ child }: Served): Promise<number> {
+  const answer = once(child, 'message') as Promise<[{ processorMicroseconds: number }]>;
+  child.send('processor time');
+  return (await answer)[0].processorMicroseconds;
+}
+
+/** Each connection sends its next request when the one before was answered; anything but success is an error. */
+async function sendAll(served: Served, count: number, outgoing: RequestOf): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (next < count) await sendOne(served, outgoing(next++));
+    }),
+  );
+}
+
+async function sendOne({ url, agent }: Served, { body, path, ...options }: ReturnType<RequestOf>): Promise<void> {
+  const sent = request(`${url}${path}`, { agent, ...options });
+  sent.end(body);
+  const [answer] = await once(sent, 'response');
+  const text = Buffer.concat(await answer.toArray()).toString();
+  if (answer.statusCode >= 300) throw new Error(`${path} was answered ${answer.statusCode}: ${text.slice(0, 200)}`);
+}
