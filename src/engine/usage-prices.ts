@@ -1,6 +1,7 @@
 /** The prices that usage has without a contract: the newest unarchived one of each active meter (semantics 11). */
 
 import { buildContractItems, type ContractItem } from '../calculation/rate-card.ts';
+import { onceASnapshot } from '../store/prepared.ts';
 import { type Pricing, listPricingsOfMeters } from '../store/records/catalog.ts';
 import { findRateCard, listActiveMeters, type Meter, type StoredRateCard } from '../store/records/meters.ts';
 import type { CallContext } from './handler.ts';
@@ -11,7 +12,11 @@ export interface MeterPrice {
 }
 
 /** Active meters with their prices, oldest meter first; a meter without a price is left out. */
-export async function currentPrices({ tx, orgId }: Pick<CallContext, 'tx' | 'orgId'>): Promise<MeterPrice[]> {
+export async function currentPrices({ tx, orgId }: Pick<CallContext, 'tx' | 'orgId'>): Promise<readonly MeterPrice[]> {
+  return await pricesOf(tx, orgId);
+}
+
+const pricesOf = onceASnapshot(async (tx, orgId): Promise<readonly MeterPrice[]> => {
   const meters = await listActiveMeters(tx, orgId);
   const meterIds = meters.map((meter) => meter.id);
   const newestFirst = await listPricingsOfMeters(tx, orgId, meterIds);
@@ -23,7 +28,7 @@ export async function currentPrices({ tx, orgId }: Pick<CallContext, 'tx' | 'org
     prices.push({ meter, item: itemOf(pricing, rateCard) });
   }
   return prices;
-}
+});
 
 /** Whether a meter is one of these event names; a meter that counts every name is one of any (interface 4.18). */
 export function isMeterOf(meter: Meter, eventNames: readonly string[] | undefined): boolean {

@@ -81,14 +81,17 @@ export async function findCustomerByExternalId(
   orgId: string,
   externalCustomerId: string,
 ): Promise<Customer | undefined> {
-  const row = await tx
-    .selectFrom('customers')
-    .select(columns)
-    .where('orgId', '=', orgId)
-    .where('externalCustomerId', '=', externalCustomerId)
-    .executeTakeFirst();
+  const [row] = await customerOfExternalId(tx, { orgId, externalCustomerId });
   return row === undefined ? undefined : toCustomer(row);
 }
+
+const customerOfExternalId = prepared((tx, of: { readonly orgId: string; readonly externalCustomerId: string }) =>
+  tx
+    .selectFrom('customers')
+    .select(columns)
+    .where('orgId', '=', of.orgId)
+    .where('externalCustomerId', '=', of.externalCustomerId),
+);
 
 /** The customer that a payment processor knows by this id. */
 export async function findCustomerByPaymentProvider(
