@@ -78,12 +78,13 @@ _tally_place() {
     'credits explain') next='' flags='--help' asks='' takes=1 ;;
     'credits verify') next='' flags='--help' asks='' takes=1 ;;
     'credits statement') next='' flags='--format --file --force --sender --from --to' asks='' takes=0 ;;
-    'budgets') next='list usage add update remove' flags='' asks='' takes=0 ;;
+    'budgets') next='list usage add update remove check' flags='' asks='' takes=0 ;;
     'budgets list') next='' flags='--help' asks='' takes=1 ;;
     'budgets usage') next='' flags='--chart --ascii --help' asks='' takes=1 ;;
     'budgets add') next='' flags='--event-property-key --event-property-value --label --meter-id --max-credits --max-credits-cents --input --clear --if-match --help' asks='--meter-id --clear' takes=1 ;;
     'budgets update') next='' flags='--label --meter-id --max-credits --max-credits-cents --input --clear --if-match --help' asks='--meter-id --clear' takes=2 ;;
     'budgets remove') next='' flags='--if-match --help' asks='' takes=2 ;;
+    'budgets check') next='' flags='--at' asks='' takes=0 ;;
     'meters') next='create get list archive rate-card set-rate-card test' flags='' asks='' takes=0 ;;
     'meters create') next='' flags='--code --display-name --description --aggregation-type --event-type-filter --property-filter --aggregation-key --group-key --sql --input --help' asks='--aggregation-type' takes=0 ;;
     'meters get') next='' flags='--help' asks='' takes=1 ;;

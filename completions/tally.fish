@@ -274,6 +274,7 @@ complete -c tally -f -n "__tally_at 'budgets'" -a usage -d 'Show what each budge
 complete -c tally -f -n "__tally_at 'budgets'" -a add -d 'Add a budget to a contract'
 complete -c tally -f -n "__tally_at 'budgets'" -a update -d 'Change a budget; another cap arms its alert again'
 complete -c tally -f -n "__tally_at 'budgets'" -a remove -d 'Remove a budget; the ones after it move up'
+complete -c tally -f -n "__tally_at 'budgets'" -a check -d 'Whether a budget of a contract is exhausted, by the exit code'
 complete -c tally -n "__tally_at 'budgets list'" -l help
 complete -c tally -f -n "__tally_at 'budgets list' 0" -a "(tally __complete 1 budgets list (__tally_ids) (__tally_context))"
 complete -c tally -n "__tally_at 'budgets usage'" -l chart
@@ -305,6 +306,7 @@ complete -c tally -n "__tally_at 'budgets remove'" -l if-match
 complete -c tally -n "__tally_at 'budgets remove'" -l help
 complete -c tally -f -n "__tally_at 'budgets remove' 0" -a "(tally __complete 1 budgets remove (__tally_ids) (__tally_context))"
 complete -c tally -f -n "__tally_at 'budgets remove' 1" -a "(tally __complete 2 budgets remove (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'budgets check'" -l at
 complete -c tally -f -n "__tally_at 'meters'" -a create -d 'Create a meter'
 complete -c tally -f -n "__tally_at 'meters'" -a get -d 'Show one meter'
 complete -c tally -f -n "__tally_at 'meters'" -a list -d 'List meters, newest first'

@@ -31,12 +31,13 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'credits explain' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'credits verify' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'credits statement' = @{ takes = 0; next = @(); flags = @('--format','--file','--force','--sender','--from','--to'); asks = @() }
-    'budgets' = @{ takes = 0; next = @('list','usage','add','update','remove'); flags = @(); asks = @() }
+    'budgets' = @{ takes = 0; next = @('list','usage','add','update','remove','check'); flags = @(); asks = @() }
     'budgets list' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'budgets usage' = @{ takes = 1; next = @(); flags = @('--chart','--ascii','--help'); asks = @() }
     'budgets add' = @{ takes = 1; next = @(); flags = @('--event-property-key','--event-property-value','--label','--meter-id','--max-credits','--max-credits-cents','--input','--clear','--if-match','--help'); asks = @('--meter-id','--clear') }
     'budgets update' = @{ takes = 2; next = @(); flags = @('--label','--meter-id','--max-credits','--max-credits-cents','--input','--clear','--if-match','--help'); asks = @('--meter-id','--clear') }
     'budgets remove' = @{ takes = 2; next = @(); flags = @('--if-match','--help'); asks = @() }
+    'budgets check' = @{ takes = 0; next = @(); flags = @('--at'); asks = @() }
     'meters' = @{ takes = 0; next = @('create','get','list','archive','rate-card','set-rate-card','test'); flags = @(); asks = @() }
     'meters create' = @{ takes = 0; next = @(); flags = @('--code','--display-name','--description','--aggregation-type','--event-type-filter','--property-filter','--aggregation-key','--group-key','--sql','--input','--help'); asks = @('--aggregation-type') }
     'meters get' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }

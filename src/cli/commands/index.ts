@@ -106,6 +106,12 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
 
 /** Verbs that are no operation, in the group of the operations that they belong to. */
 export const localVerbs: Partial<Record<string, Readonly<Record<string, Pick<LocalCommand, 'summary' | 'load'>>>>> = {
+  budgets: {
+    check: {
+      summary: 'Whether a budget of a contract is exhausted, by the exit code',
+      load: () => import('./budgets-check.ts'),
+    },
+  },
   credits: {
     statement: {
       summary: 'Opening balance, movements and closing balance of a period, to print or to send',

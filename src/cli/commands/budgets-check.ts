@@ -1,0 +1,92 @@
+/** `tally budgets check`: what each budget of a contract has consumed, and exit code 10 where one is used up, for cron and CI. */
+
+import { Big } from 'big.js';
+
+import { BillingError } from '../../errors.ts';
+import type { ResponseBody } from '../../operations/index.ts';
+import { namingWhatIsMissing } from '../call.ts';
+import { timeoutOf } from '../open-session.ts';
+import { checkFields, render } from '../output.ts';
+import { wireText } from '../rows.ts';
+import { say } from '../safe-text.ts';
+import type { Session } from '../session.ts';
+import { tell } from '../tell.ts';
+import type { CommandSpec } from '../manifest.ts';
+import type { CommandModule } from './index.ts';
+
+type Budget = ResponseBody<'budgets.usage'>['data']['budgets'][number];
+
+interface CheckFlags {
+  readonly at?: string;
+}
+
+export const declare: CommandModule['declare'] = (command, { runAction, loadManifest }) => {
+  command
+    .description('Shows what each budget of a contract has consumed, metered now. Ends with 10 when one is exhausted.')
+    .usage('<contract-id> [flags]')
+    .argument('<contract-id>', 'contract id')
+    .option('--at <percent>', 'end with 10 from this percentage of a cap on (when it is exhausted when not given)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  # Is one used up?
+  tally budgets check 01900000-0000-7000-8000-00000000000f
+  # Is one three times over?
+  tally budgets check 01900000-0000-7000-8000-000000000006 --at 300
+`,
+    )
+    .action(
+      async (contractId: string, flags: CheckFlags) =>
+        await runAction(async (session) => {
+          const usage = (await loadManifest('budgets')).commands.find(({ verb }) => verb === 'usage');
+          if (usage !== undefined) await check(contractId, { flags, usage, session });
+        }),
+    );
+};
+
+interface Check {
+  readonly flags: CheckFlags;
+  /** The command whose answer is judged. */
+  readonly usage: CommandSpec;
+  readonly session: Session;
+}
+
+async function check(contractId: string, { flags, usage, session }: Check): Promise<void> {
+  const { dependencies, terminal, output } = session;
+  const percent = percentOf(flags.at);
+  checkFields(output, usage.fields, usage.view);
+  const opened = await dependencies.openBilling(await session.target(), {
+    timeoutMilliseconds: timeoutOf(session.flags),
+  });
+  try {
+    const { body } = await namingWhatIsMissing(
+      [contractId],
+      async () => await opened.billing.call('budgets.usage', { params: { contractId } }),
+    );
+    terminal.out(await render(body, usage.view, { choice: output, fields: usage.fields, stdout: terminal.stdout }));
+    const { budgets } = body.data;
+    if (budgets.length === 0) tell(session, say`there are none`);
+    refuse(budgets, percent);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Throws BillingError `checkFailed` where a budget is exhausted, or has come to the percentage. */
+function refuse(budgets: readonly Budget[], percent: Big | undefined): void {
+  const found = budgets.filter(({ isExhausted, percentConsumed }) =>
+    percent === undefined ? isExhausted : new Big(wireText(percentConsumed)).gte(percent),
+  );
+  const [first] = found;
+  if (first === undefined) return;
+  const what = percent === undefined ? 'exhausted' : `at ${percent.toFixed()} % or more`;
+  const words = `${found.length} of ${budgets.length} budgets ${found.length === 1 ? 'is' : 'are'} ${what}`;
+  throw new BillingError('checkFailed', `${words}; the first: ${first.label}, ${wireText(first.percentConsumed)} %`);
+}
+
+function percentOf(text: string | undefined): Big | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,6}(?:\.\d{1,6})?$/.test(text) && /[1-9]/.test(text)) return new Big(text);
+  throw new BillingError('usage', `--at takes a percentage such as 80, not ${text}`);
+}
