@@ -29,7 +29,11 @@ const lateModules: Plugin = {
   renderChunk(code) {
     let late = code.replaceAll(/\bimport\(("node:[\w/]+")\)/g, 'Promise.resolve(require($1))');
     for (const [declaration, name = '', id] of code.matchAll(lateRequire)) {
-      const uses = new RegExp(String.raw`(?<![\w$.])${RegExp.escape(name)}(?![\w$])(?:\.default(?![\w$]))?`, 'g');
+      // Not a member of something of this name; three points are no access to a member.
+      const uses = new RegExp(
+        String.raw`(?<![\w$]|(?<!\.\.)\.)${RegExp.escape(name)}(?![\w$])(?:\.default(?![\w$]))?`,
+        'g',
+      );
       late = late
         .replace(declaration, '')
         .replaceAll(uses, () => `(${name}())`)
@@ -37,6 +41,7 @@ const lateModules: Plugin = {
           '"use strict";\n',
           (start) => `${start}let ${name}$;\nconst ${name} = () => ${name}$ ??= require("${id}");\n`,
         );
+      if (late.includes(`${name}.`)) throw new Error(`bundling: ${name} is used without being loaded`);
     }
     return late;
   },
