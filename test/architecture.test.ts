@@ -36,6 +36,7 @@ const rootFiles = new Set([
   'once',
   'make-directory',
   'new-id',
+  'turns',
 ]);
 
 /** Libraries, each in the layers it was chosen for. Type-only packages and Node's own modules are free but for these. */

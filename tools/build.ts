@@ -16,6 +16,8 @@ import { rolldown } from 'rolldown';
 import type { Plugin } from 'rolldown';
 import { isolatedDeclarationSync } from 'rolldown/experimental';
 
+import { knownStatementsModule } from './known-statements.ts';
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const outputFolder = process.argv[2] ?? join(root, 'dist');
 
@@ -86,6 +88,15 @@ const plainFlags: Plugin = {
   },
 };
 
+/** Queries are declared where they are run; what they come to for SQLite is known when the bundle is made. */
+const knownQueries: Plugin = {
+  name: 'known-queries',
+  transform: {
+    filter: { id: /[\\/]src[\\/]store[\\/]known-statements\.ts$/ },
+    handler: async () => ({ code: await knownStatementsModule(root), moduleType: 'js' }),
+  },
+};
+
 /** A large object is read faster as JSON than as the JavaScript that a bundler makes of it. */
 const jsonAsText: Plugin = {
   name: 'json-as-text',
@@ -124,7 +135,7 @@ const bundle = await rolldown({
   cwd: root,
   platform: 'node',
   external: (id) => isBuiltin(id),
-  plugins: [lateModules, plainExports, asciiAlone, plainFlags, jsonAsText, wholeJq],
+  plugins: [lateModules, plainExports, asciiAlone, plainFlags, jsonAsText, knownQueries, wholeJq],
   // A library that looks for its folder finds none: what it needs of it must be inside its code.
   transform: { define: { __dirname: '""', __filename: '""' } },
   tsconfig: false,
@@ -158,6 +169,7 @@ const { output } = await bundle.write({
       },
       // Without the connection of SQLite and what else every call needs, which would be loaded late with them.
       { name: 'late-calculation', test: /src[\\/]calculation[\\/]|[\\/]big\.js[\\/]/, priority: 4 },
+      { name: 'late-queries', test: /[\\/]kysely[\\/]/, priority: 4 },
       { name: 'late-events', test: /src[\\/]store[\\/](event-|key-|backends[\\/]sqlite-event)/, priority: 3 },
       {
         name: 'service',

@@ -6,13 +6,17 @@
 import type { Compilable, CompiledQuery } from 'kysely';
 
 import type { Transaction } from './database.ts';
+import { knownStatements } from './known-statements.ts';
 
-type Values<V> = { readonly [Name in keyof V]: string | number | bigint | boolean | null };
+type Value = string | number | bigint | boolean | null | undefined;
+type Values<V> = { readonly [Name in keyof V]: Value | readonly string[] };
 
 /** Runs a statement on the transaction that it was given for, past the layers that Kysely has for the general case. */
 export type RunDirectly = (sql: string, parameters: readonly unknown[]) => unknown[];
 
 interface Direct {
+  /** Whose statements it runs. */
+  readonly engine: 'sqlite';
   readonly run: RunDirectly;
   /** Nothing is written in the transaction, and it sees nothing of what others write. */
   readonly isSnapshot: boolean;
@@ -40,34 +44,109 @@ export function onceASnapshot<T>(
   };
 }
 
-/** Stands in a query where a value will. */
-class Place {
+/** Stands in a query where a value will: the one of that name, or in a list of that name the one at a place. */
+export interface Place {
   readonly name: string;
+  readonly index?: number;
+}
 
-  constructor(name: string) {
-    this.name = name;
-  }
+/** A query as text, with what is bound to it: constants, and places. */
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly (Value | Place)[];
+}
+
+/** Says that the bundle has the text of a query, so that a short command need not build it (tools/build.ts). */
+export interface Known<V> {
+  /** Its own. */
+  readonly name: string;
+  /** Any values, one for each form of the query that is worth it. */
+  readonly of: readonly V[];
+}
+
+type Build = (tx: Transaction, values: object) => Compilable;
+
+const declared = new Map<string, { readonly build: Build; readonly of: readonly object[] }>();
+
+/** The texts of all queries that the bundle has, as they are in the database of `tx`: by name and shape of the values. */
+export function knownTexts(tx: Transaction): Record<string, Record<string, Statement>> {
+  const texts = [...declared].map(([name, { build, of }]) => {
+    const forms = of.map((values) => {
+      const { sql, parameters } = compile(build, tx, values);
+      return [shapeOf(values), { sql, parameters }];
+    });
+    return [name, Object.fromEntries(forms)];
+  });
+  return Object.fromEntries(texts);
 }
 
 /**
- * A query whose text never changes: `build` is called once for each kind of database, with a place for every value of the
- * first run, and may only put them where values go. Every run has to give the same names. Gives the rows.
+ * A query whose text hangs on nothing but which values are undefined and how long lists are: `build` is called once for each such
+ * form and each kind of database, with a place for every value, and may only put them where values go. Every run has to give the
+ * same names. Gives the rows.
  */
 export function prepared<V extends Values<V>, Row>(
   build: (tx: Transaction, values: V) => Compilable<Row>,
+  known?: Known<V>,
 ): (tx: Transaction, values: V) => Promise<Row[]> {
-  const compiled = new Map<unknown, CompiledQuery>();
+  if (known !== undefined) declared.set(known.name, { build: build as Build, of: known.of });
+  const compiled = new Map<unknown, Map<string, CompiledQuery | Statement>>();
+
+  function statementOf(tx: Transaction, engine: string | undefined, values: V): CompiledQuery | Statement {
+    const kind = engine ?? tx.getExecutor().adapter.constructor;
+    const form = formOf(values);
+    const forms = compiled.get(kind) ?? new Map<string, CompiledQuery | Statement>();
+    compiled.set(kind, forms);
+    const text =
+      engine === undefined || known === undefined ? undefined : knownStatements[known.name]?.[shapeOf(values)];
+    const statement = forms.get(form) ?? text ?? compile(build as Build, tx, values);
+    forms.set(form, statement);
+    return statement;
+  }
+
   return async (tx, values) => {
-    const kind = tx.getExecutor().adapter.constructor;
-    const query = compiled.get(kind) ?? build(tx, placesFor(values)).compile();
-    compiled.set(kind, query);
-    const given = values as Readonly<Record<string, unknown>>;
-    const parameters = query.parameters.map((each) => (each instanceof Place ? given[each.name] : each));
-    return (direct.get(tx)?.run(query.sql, parameters) ??
-      (await tx.executeQuery({ ...query, parameters })).rows) as Row[];
+    const way = direct.get(tx);
+    const statement = statementOf(tx, way?.engine, values);
+    const parameters = statement.parameters.map((each) => (isPlace(each) ? valueAt(values, each) : each));
+    const rows =
+      way === undefined
+        ? (await tx.executeQuery({ ...(statement as CompiledQuery), parameters })).rows
+        : way.run(statement.sql, parameters);
+    return rows as Row[];
   };
 }
 
-function placesFor<V extends object>(values: V): V {
-  return Object.fromEntries(Object.keys(values).map((name) => [name, new Place(name)])) as V;
+function compile(build: Build, tx: Transaction, values: object): CompiledQuery {
+  const places = Object.entries(values).map(([name, value]: [string, unknown]) => [name, placeFor(name, value)]);
+  return build(tx, Object.fromEntries(places) as object).compile();
+}
+
+function placeFor(name: string, value: unknown): Place | Place[] | undefined {
+  if (value === undefined) return undefined;
+  return Array.isArray(value) ? value.map((_element, index): Place => ({ name, index })) : { name };
+}
+
+/** Empty where all values are there and none is a list. */
+function formOf(values: object): string {
+  let form = '';
+  for (const name in values) {
+    const value = (values as Readonly<Record<string, unknown>>)[name];
+    if (value === undefined) form += ` -${name}`;
+    else if (typeof value === 'object' && value !== null) form += ` ${(value as readonly unknown[]).length} ${name}`;
+  }
+  return form;
+}
+
+/** The names of all values, and the form: a text that was made ahead is right for no others. */
+function shapeOf(values: object): string {
+  return `${Object.keys(values).sort().join(' ')}${formOf(values)}`;
+}
+
+function isPlace(parameter: unknown): parameter is Place {
+  return typeof parameter === 'object' && parameter !== null;
+}
+
+function valueAt(values: object, { name, index }: Place): unknown {
+  const value = (values as Readonly<Record<string, unknown>>)[name];
+  return index === undefined ? value : (value as readonly unknown[])[index];
 }

@@ -3,7 +3,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -108,6 +108,23 @@ test('the first command works on a new database, offline', () => {
   expect(JSON.parse(stdout).data).toEqual([]);
 });
 
+test('what most calls run needs no query builder, no events and no calculation', () => {
+  const contact = 'name=Ada,email=ada@example.com,roles=primary';
+  const cache = join(folder, 'cache-of-short-commands');
+  const XDG_DATA_HOME = join(folder, 'data-of-short-commands');
+  // Making a database takes more.
+  expect(tallyWith({ XDG_DATA_HOME }, 'customers', 'list')).toMatchObject({ status: 0 });
+  for (const words of [
+    ['customers', 'create', '--name', 'Acme', '--contact', contact],
+    ['customers', 'list'],
+  ]) {
+    expect(tallyWith({ XDG_DATA_HOME, XDG_CACHE_HOME: cache }, ...words, '-o', 'json')).toMatchObject({ status: 0 });
+  }
+  const loaded = globSync('**/*.cjs', { cwd: cache }).map((path) => basename(path).replace(/-.{8}\.cjs$/, ''));
+  expect(loaded).toContain('service');
+  expect(loaded.filter((name) => name.startsWith('late-'))).toEqual([]);
+});
+
 test.each([
   [['completion', 'fish'], 'complete -c tally'],
   [['catalog', 'schema'], '"$schema"'],
@@ -147,6 +164,10 @@ function npm(...words: readonly string[]): string {
 }
 
 function tally(...words: readonly string[]) {
+  return tallyWith({}, ...words);
+}
+
+function tallyWith(environment: Readonly<Record<string, string>>, ...words: readonly string[]) {
   const command = join(folder, 'installed', onWindows ? 'tally.cmd' : 'bin/tally');
   const { stdout, stderr, status } = spawnSync(command, words, {
     encoding: 'utf8',
@@ -161,6 +182,7 @@ function tally(...words: readonly string[]) {
       XDG_CONFIG_HOME: join(folder, 'config'),
       XDG_DATA_HOME: join(folder, 'data'),
       ...(onWindows ? { SystemRoot: process.env['SystemRoot'] ?? '' } : {}),
+      ...environment,
     },
   });
   return { stdout, stderr, status };

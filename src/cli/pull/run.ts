@@ -6,6 +6,7 @@
 import { sha256 } from '../../digest.ts';
 import { BillingError, NotFoundError } from '../../errors.ts';
 import type { Mirror, Mirrored, MirrorSource } from '../../operations/mirror.ts';
+import { createTurns } from '../../turns.ts';
 import { applyUnits } from '../bulk/apply.ts';
 import type { RowOutcome } from '../bulk/apply.ts';
 import { timeoutOf } from '../open-session.ts';
@@ -137,6 +138,7 @@ async function work(job: Work): Promise<void> {
     wanted.filter((each) => !left.includes(each)).map(({ contractId }) => [contractId, earlier(contractId)]),
   );
   const failures = new Map<string, BillingError>();
+  // Two contracts of a customer must not both find that the customer is new.
   const inTurn = createTurns();
   const units = left.map((each, index) => ({
     lines: [index],
@@ -230,16 +232,6 @@ async function applied(units: Parameters<typeof applyUnits>[0], { session, onWai
   } finally {
     progress.stop();
   }
-}
-
-/** One after another: two contracts of a customer must not both find that the customer is new. */
-function createTurns() {
-  let last: Promise<unknown> = Promise.resolve();
-  return async <T>(step: () => Promise<T>): Promise<T> => {
-    const result = last.then(step);
-    last = result.catch(() => undefined);
-    return await result;
-  };
 }
 
 function earlier(contractId: string): ContractOutcome {

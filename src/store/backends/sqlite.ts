@@ -1,5 +1,5 @@
 /**
- * The SQLite backend: a Kysely dialect over node:sqlite, and the store on top.
+ * The SQLite backend: the store on top of one connection.
  * One connection, so one transaction at a time in a process: others queue in the order in which they came, and what waits
  * for another process comes back to the end of the queue. Every write
  * begins IMMEDIATE, because a transaction that reads first and writes later fails at once when another has committed
@@ -7,21 +7,9 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Driver,
-  Kysely,
-  type QueryResult,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from 'kysely';
-import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
-
-import type { Database, Transaction } from '../database.ts';
+import { createTurns } from '../../turns.ts';
+import type { Transaction } from '../database.ts';
 import type { Inspection, InspectionOptions } from '../inspection.ts';
-import { type RunDirectly, runDirectly } from '../prepared.ts';
 import type { Store, StoreOptions, WriteOptions } from '../store.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createPending } from './pending.ts';
@@ -30,23 +18,18 @@ import { type SqliteConnection, openConnection, waitForLock } from './sqlite-con
 import { meaningOf } from './sqlite-errors.ts';
 import { type SqliteEventStore, createSqliteEventStore } from './sqlite-events.ts';
 import { inspectDatabase } from './sqlite-inspection.ts';
+import { createTransactions, failure } from './sqlite-queries.ts';
 import { prepareSchema, refuseOtherSchema } from './sqlite-schema.ts';
 
 /** Opens the file at `location` (a path or `:memory:`), made and upgraded as needed. */
 export async function openSqliteStore(location: string, options: StoreOptions): Promise<Store> {
   const connection = await open(location, options);
-  const database = new Kysely<Database>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => createDriver(connection),
-      createIntrospector: (db) => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-  });
+  const beginQueries = createTransactions(connection);
   const insideTransaction = new AsyncLocalStorage<true>();
 
   /** What waits for another process, and what runs. */
   const pending = createPending();
+  const inTurn = createTurns();
 
   /**
    * The wait for another process's lock is outside of the queue for the connection: readers and others go on meanwhile.
@@ -65,22 +48,31 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   }
 
   async function attempt<T>(accessMode: 'read only' | 'read write', work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const transaction = database.transaction().setAccessMode(accessMode);
-    let hasBegun = false;
+    return await inTurn(async () => {
+      if (isClosed) throw new Error('the connection of this store is destroyed');
+      await begin(accessMode);
+      const { tx, end } = beginQueries({ isSnapshot: accessMode === 'read only' });
+      try {
+        const answer = await insideTransaction.run(true, async () => await work(tx));
+        connection.commit();
+        return answer;
+      } catch (error) {
+        connection.rollback();
+        // Once translated a lock is final: only what has not begun may be tried again without doing its work twice.
+        throw failure(connection, error);
+      } finally {
+        end();
+      }
+    });
+  }
+
+  async function begin(accessMode: 'read only' | 'read write'): Promise<void> {
+    const version = await connection.tryBegin(accessMode === 'read only' ? 'read' : 'write');
     try {
-      return await transaction.execute(async (tx) => {
-        hasBegun = true;
-        const run: RunDirectly = (sql, parameters) => execute(connection, sql, parameters).rows;
-        const end = runDirectly(tx, { run, isSnapshot: accessMode === 'read only' });
-        try {
-          return await insideTransaction.run(true, async () => await work(tx));
-        } finally {
-          end();
-        }
-      });
+      refuseOtherSchema(connection.path, version);
     } catch (error) {
-      // Once translated a lock is final: only what has not begun may be tried again without doing its work twice.
-      throw hasBegun ? failure(connection, error) : error;
+      connection.rollback();
+      throw error;
     }
   }
 
@@ -142,13 +134,16 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   }
 
   let closing: Promise<void> | undefined;
+  let isClosed = false;
 
-  /** Queues behind what is running; what is asked for later finds the driver destroyed. */
+  /** Queues behind what is running. */
   async function close(): Promise<void> {
     if (insideTransaction.getStore()) throw new Error('a store cannot be closed inside a transaction');
     await pending.settled();
-    await database.connection().execute(() => database.destroy());
-    connection.close();
+    await inTurn(async () => {
+      isClosed = true;
+      connection.close();
+    });
   }
 
   return {
@@ -181,97 +176,4 @@ async function open(location: string, options: StoreOptions): Promise<SqliteConn
     connection?.close();
     throw meaningOf(error, connection?.path ?? location);
   }
-}
-
-function failure(connection: SqliteConnection, error: unknown): unknown {
-  connection.noteFailure(error);
-  return meaningOf(error, connection.path);
-}
-
-function createDriver(connection: SqliteConnection): Driver {
-  const databaseConnection = createDatabaseConnection(connection);
-  return {
-    init: async () => {},
-    acquireConnection: async () => databaseConnection,
-    async beginTransaction(_, { accessMode }) {
-      const version = await connection.tryBegin(accessMode === 'read only' ? 'read' : 'write');
-      try {
-        refuseOtherSchema(connection.path, version);
-      } catch (error) {
-        connection.rollback();
-        throw error;
-      }
-    },
-    commitTransaction: async () => connection.commit(),
-    rollbackTransaction: async () => connection.rollback(),
-    releaseConnection: async () => {},
-    destroy: async () => {},
-  };
-}
-
-function createDatabaseConnection(connection: SqliteConnection): DatabaseConnection {
-  return {
-    async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      return execute(connection, sql, parameters) as QueryResult<R>;
-    },
-    streamQuery() {
-      throw new Error('streaming is the business of the event store');
-    },
-  };
-}
-
-function execute(connection: SqliteConnection, sql: string, parameters: readonly unknown[]): QueryResult<unknown> {
-  const values = parameters.map(bindable);
-  try {
-    const statement = connection.prepare(sql);
-    const columns = columnsOf(statement);
-    if (columns.names.length > 0) return { rows: rowsOf(statement.all(...values) as unknown as List[], columns) };
-    const { changes, lastInsertRowid } = statement.run(...values);
-    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
-  } catch (error) {
-    throw failure(connection, error);
-  }
-}
-
-type List = readonly SQLOutputValue[];
-type Row = Record<string, SQLOutputValue>;
-
-interface Columns {
-  readonly names: readonly string[];
-  /** A row of nothing. What is copied from it has its place for each column, and none has to be made as it is filled. */
-  readonly blank: Row;
-}
-
-const knownColumns = new WeakMap<StatementSync, Columns>();
-
-/** Asked once of a statement: the description of its columns takes longer than most rows do. None where it gives no rows. */
-function columnsOf(statement: StatementSync): Columns {
-  let columns = knownColumns.get(statement);
-  if (columns === undefined) {
-    const names = statement.columns().map(({ name }) => name);
-    columns = { names, blank: Object.fromEntries(names.map((name) => [name, null])) };
-    statement.setReturnArrays(true);
-    knownColumns.set(statement, columns);
-  }
-  return columns;
-}
-
-/** The objects that Node makes of rows are dictionaries: slow to make, and slow to whoever reads or copies them. */
-function rowsOf(lists: readonly List[], { names, blank }: Columns): Row[] {
-  return lists.map((list) => {
-    const row = { ...blank };
-    for (let index = 0; index < names.length; index += 1) row[names[index] as string] = list[index] as SQLOutputValue;
-    return row;
-  });
-}
-
-/** Node would bind a number as REAL and NaN as NULL: whole numbers go as integers, all others are refused. */
-function bindable(value: unknown): SQLInputValue {
-  if (typeof value === 'number') {
-    if (!Number.isSafeInteger(value)) throw new TypeError(`${value} is not a safe integer; use a decimal text`);
-    return BigInt(value);
-  }
-  if (typeof value === 'boolean') return value ? 1n : 0n;
-  if (value === null || typeof value === 'bigint' || typeof value === 'string') return value;
-  throw new TypeError(`a value of type ${typeof value} cannot be stored`);
 }

@@ -1,6 +1,7 @@
 /** What holds for a book as a whole, and must be known before anything in it is used. */
 
 import type { Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 
 export interface BookFacts {
   /** Events of this book live in another database, which knows it by this id. */
@@ -12,9 +13,11 @@ export interface BookFacts {
 }
 
 export async function readBookFacts(tx: Transaction): Promise<BookFacts> {
-  const rows = await tx.selectFrom('bookFacts').selectAll().execute();
+  const rows = await bookFacts(tx, {});
   return Object.fromEntries(rows.map(({ name, content }) => [name, JSON.parse(content) as unknown]));
 }
+
+const bookFacts = prepared((tx) => tx.selectFrom('bookFacts').selectAll(), { name: 'facts of the book', of: [{}] });
 
 export async function writeBookFact<Name extends keyof BookFacts>(
   tx: Transaction,

@@ -108,7 +108,7 @@ export async function hasCreditGrant(tx: Transaction, orgId: string, contractId:
     .where('type', '=', 'grant')
     .where('creditMicros', '>', 0n)
     .orderBy('seq')
-    .limit(oneRow)
+    .limit(oneRow())
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -5,6 +5,7 @@ import type { Selectable } from 'kysely';
 import type { ContactRole } from '../../operations/customers.ts';
 import type { ContactsTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
+import { padded } from './padded.ts';
 
 export interface Contact {
   readonly id: string;
@@ -44,17 +45,24 @@ export async function listContacts(
   customerIds: readonly string[],
 ): Promise<readonly Contact[]> {
   if (customerIds.length === 0) return [];
-  const rows = await tx
-    .selectFrom('contacts')
-    .select(columns)
-    .where('orgId', '=', orgId)
-    .where('customerId', 'in', customerIds)
-    .orderBy('customerId')
-    .orderBy('position')
-    .orderBy('seq')
-    .execute();
-  return rows.map(toContact);
+  return (await contactsOf(tx, { orgId, customerIds: padded(customerIds) })).map(toContact);
 }
+
+const contactsOf = prepared(
+  (tx, of: { readonly orgId: string; readonly customerIds: readonly string[] }) =>
+    tx
+      .selectFrom('contacts')
+      .select(columns)
+      .where('orgId', '=', of.orgId)
+      .where('customerId', 'in', of.customerIds)
+      .orderBy('customerId')
+      .orderBy('position')
+      .orderBy('seq'),
+  {
+    name: 'contacts of customers',
+    of: [1, 2, 4, 8, 16].map((count) => ({ orgId: '', customerIds: Array(count).fill('') })),
+  },
+);
 
 /** The same of one customer. */
 export async function listContactsOf(tx: Transaction, orgId: string, customerId: string): Promise<readonly Contact[]> {
@@ -73,12 +81,16 @@ const contactsOfCustomer = prepared((tx, of: { readonly orgId: string; readonly 
 
 export async function insertContacts(tx: Transaction, orgId: string, contacts: readonly Contact[]): Promise<void> {
   for (const contact of contacts) {
-    await tx
-      .insertInto('contacts')
-      .values({ ...contact, orgId, roles: JSON.stringify(contact.roles) })
-      .execute();
+    await contactInsertion(tx, { ...contact, orgId, roles: JSON.stringify(contact.roles) });
   }
 }
+
+type ContactRow = Omit<Contact, 'roles'> & { readonly orgId: string; readonly roles: string };
+
+const contactInsertion = prepared((tx, row: ContactRow) => tx.insertInto('contacts').values(row), {
+  name: 'new contact',
+  of: [Object.fromEntries(['orgId', ...columns].map((column) => [column, ''])) as unknown as ContactRow],
+});
 
 export async function updateContact(
   tx: Transaction,

@@ -59,8 +59,10 @@ export async function findCustomer(tx: Transaction, orgId: string, id: string): 
   return row === undefined ? undefined : toCustomer(row);
 }
 
-const customerOfId = prepared((tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
-  tx.selectFrom('customers').select(columns).where('orgId', '=', orgId).where('id', '=', id),
+const customerOfId = prepared(
+  (tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
+    tx.selectFrom('customers').select(columns).where('orgId', '=', orgId).where('id', '=', id),
+  { name: 'customer', of: [{ orgId: '', id: '' }] },
 );
 
 /** The customers among these ids, by them. */
@@ -115,31 +117,55 @@ export async function listCustomers(
   orgId: string,
   { externalCustomerId, limit, offset }: { readonly externalCustomerId?: string | undefined } & Page,
 ): Promise<Rows<Customer>> {
-  let query = tx.selectFrom('customers').where('orgId', '=', orgId);
-  if (externalCustomerId !== undefined) query = query.where('externalCustomerId', '=', externalCustomerId);
-  const rows = await query
-    .select(columns)
-    .orderBy('createdAt', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
-  return { rows: rows.map(toCustomer), total: Number(total) };
+  const rows = await pageOfCustomers(tx, { orgId, externalCustomerId, limit, offset });
+  const [counted] = await customerCount(tx, { orgId, externalCustomerId });
+  return { rows: rows.map(toCustomer), total: Number(counted?.total) };
+}
+
+interface Chosen {
+  readonly orgId: string;
+  readonly externalCustomerId: string | undefined;
+}
+
+const unfiltered = { orgId: '', externalCustomerId: undefined };
+
+const pageOfCustomers = prepared(
+  (tx, { limit, offset, ...chosen }: Chosen & Page) =>
+    customersAmong(tx, chosen)
+      .select(columns)
+      .orderBy('createdAt', 'desc')
+      .orderBy('seq', 'desc')
+      .limit(limit)
+      .offset(offset),
+  { name: 'page of customers', of: [{ ...unfiltered, limit: 1, offset: 0 }] },
+);
+
+const customerCount = prepared(
+  (tx, chosen: Chosen) => customersAmong(tx, chosen).select((row) => row.fn.countAll<bigint>().as('total')),
+  { name: 'number of customers', of: [unfiltered] },
+);
+
+function customersAmong(tx: Transaction, { orgId, externalCustomerId }: Chosen) {
+  const query = tx.selectFrom('customers').where('orgId', '=', orgId);
+  return externalCustomerId === undefined ? query : query.where('externalCustomerId', '=', externalCustomerId);
 }
 
 export async function insertCustomer(tx: Transaction, orgId: string, customer: Customer): Promise<void> {
   const { tags, billingAddress, ...plain } = customer;
-  await tx
-    .insertInto('customers')
-    .values({
-      ...plain,
-      orgId,
-      tags: JSON.stringify(tags),
-      billingAddress: billingAddress === null ? null : JSON.stringify(billingAddress),
-    })
-    .execute();
+  await customerInsertion(tx, {
+    ...plain,
+    orgId,
+    tags: JSON.stringify(tags),
+    billingAddress: billingAddress === null ? null : JSON.stringify(billingAddress),
+  });
 }
+
+type CustomerRow = Omit<Selectable<CustomersTable>, 'seq'>;
+
+const customerInsertion = prepared((tx, row: CustomerRow) => tx.insertInto('customers').values(row), {
+  name: 'new customer',
+  of: [Object.fromEntries(['orgId', ...columns].map((column) => [column, ''])) as unknown as CustomerRow],
+});
 
 export async function updateCustomer(
   tx: Transaction,

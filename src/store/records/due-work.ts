@@ -12,7 +12,7 @@ import { askedInParts } from './padded.ts';
 import { drafted, instantText, optionalDate, optionalInstant } from './row-values.ts';
 
 /** As the index has it. */
-const endsOn = sql<string | null>`coalesce("effectiveEndDate", "endDate")`;
+const endsOn = () => sql<string | null>`coalesce("effectiveEndDate", "endDate")`;
 
 export interface DueBy {
   /** Inclusive, as all of these. */
@@ -63,14 +63,14 @@ function dueContractIds(tx: Transaction, orgId: string, { instant, date, invoice
         .select('id')
         .where('orgId', '=', orgId)
         .where('terminatedAt', 'is', null)
-        .where(endsOn, '<=', date.toString()),
+        .where(endsOn(), '<=', date.toString()),
     )
     .union(
       tx
         .selectFrom('invoices')
         .select('contractId as id')
         .where('orgId', '=', orgId)
-        .where('status', '=', drafted)
+        .where('status', '=', drafted())
         .where('invoiceDate', '<=', invoiceDate.toString()),
     )
     .union(
@@ -174,15 +174,15 @@ export async function findNextDue(
     .where('draftsDueOn', '>', date)
     .executeTakeFirst();
   const ending = await contracts
-    .select(sql<string | null>`min(${endsOn})`.as('least'))
+    .select(sql<string | null>`min(${endsOn()})`.as('least'))
     .where('terminatedAt', 'is', null)
-    .where(endsOn, '>', date)
+    .where(endsOn(), '>', date)
     .executeTakeFirst();
   const draft = await tx
     .selectFrom('invoices')
     .select((row) => row.fn.min('invoiceDate').as('least'))
     .where('orgId', '=', orgId)
-    .where('status', '=', drafted)
+    .where('status', '=', drafted())
     .where('invoiceDate', '>', after.invoiceDate.toString())
     .executeTakeFirst();
   const expiry = await tx

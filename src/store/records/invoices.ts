@@ -157,9 +157,9 @@ const earliestDraft = prepared((tx, { orgId, contractId }: OfContract) =>
     .selectAll()
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
-    .where('status', '=', drafted)
+    .where('status', '=', drafted())
     .orderBy('periodIndex')
-    .limit(oneRow),
+    .limit(oneRow()),
 );
 
 /** The index of the last period that a contract has an invoice for; -1 for none. */

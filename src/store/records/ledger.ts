@@ -293,7 +293,7 @@ const newestHash = prepared((tx, { orgId, contractId }: OfContract) =>
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
     .orderBy('seq', 'desc')
-    .limit(oneRow),
+    .limit(oneRow()),
 );
 
 export function toLedgerEntry(row: Selectable<Database['ledgerEntries']>): StoredLedgerEntry {

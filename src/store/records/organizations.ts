@@ -32,15 +32,20 @@ const columns = [
 
 /** The organization of an id or of a name, ids first. */
 export async function findOrganization(tx: Transaction, idOrName: string): Promise<Organization | undefined> {
-  const rows = await tx
-    .selectFrom('organizations')
-    .select(columns)
-    .where((row) => row.or([row('id', '=', idOrName), row('name', '=', idOrName)]))
-    .orderBy('seq')
-    .execute();
+  const rows = await organizationsNamed(tx, { idOrName });
   const row = rows.find((each) => each.id === idOrName) ?? rows[0];
   return row === undefined ? undefined : toOrganization(row);
 }
+
+const organizationsNamed = prepared(
+  (tx, { idOrName }: { readonly idOrName: string }) =>
+    tx
+      .selectFrom('organizations')
+      .select(columns)
+      .where((row) => row.or([row('id', '=', idOrName), row('name', '=', idOrName)]))
+      .orderBy('seq'),
+  { name: 'organizations named', of: [{ idOrName: '' }] },
+);
 
 /** The organization of an id, and where a simulated clock stands; undefined where time is real. */
 export const findOrganizationAndClock = onceASnapshot(
@@ -53,18 +58,24 @@ export const findOrganizationAndClock = onceASnapshot(
   },
 );
 
-const organizationAndClock = prepared((tx, { id }: { readonly id: string }) =>
-  tx
-    .selectFrom('organizations')
-    .select((row) => [...columns, row.selectFrom('clock').select('now').as('simulated')])
-    .where('id', '=', id),
+const organizationAndClock = prepared(
+  (tx, { id }: { readonly id: string }) =>
+    tx
+      .selectFrom('organizations')
+      .select((row) => [...columns, row.selectFrom('clock').select('now').as('simulated')])
+      .where('id', '=', id),
+  { name: 'organization and clock', of: [{ id: '' }] },
 );
 
 /** Every organization of the database, oldest first. */
 export async function listOrganizations(tx: Transaction): Promise<Organization[]> {
-  const rows = await tx.selectFrom('organizations').select(columns).orderBy('seq').execute();
-  return rows.map(toOrganization);
+  return (await allOrganizations(tx, {})).map(toOrganization);
 }
+
+const allOrganizations = prepared((tx) => tx.selectFrom('organizations').select(columns).orderBy('seq'), {
+  name: 'organizations',
+  of: [{}],
+});
 
 export async function insertOrganization(tx: Transaction, organization: Organization): Promise<void> {
   await tx
@@ -91,8 +102,10 @@ export async function keepLastCreatedAt(tx: Transaction, id: string, lastCreated
   await lastCreated(tx, { id, lastCreatedAt });
 }
 
-const lastCreated = prepared((tx, { id, lastCreatedAt }: { readonly id: string; readonly lastCreatedAt: string }) =>
-  tx.updateTable('organizations').set({ lastCreatedAt }).where('id', '=', id),
+const lastCreated = prepared(
+  (tx, { id, lastCreatedAt }: { readonly id: string; readonly lastCreatedAt: string }) =>
+    tx.updateTable('organizations').set({ lastCreatedAt }).where('id', '=', id),
+  { name: 'last created', of: [{ id: '', lastCreatedAt: '' }] },
 );
 
 /** The next legal invoice number, which is thereby given out (semantics 7: gapless, inside the transaction). */

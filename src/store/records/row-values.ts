@@ -6,8 +6,8 @@ import { sql } from 'kysely';
  * Written out, since SQLite prepares a statement anew each time that a value is bound on which its plan may hang: a limit,
  * and what a partial index asks for.
  */
-export const oneRow = sql.lit(1);
-export const drafted = sql.lit('Drafted' as const);
+export const oneRow = () => sql.lit(1);
+export const drafted = () => sql.lit('Drafted' as const);
 
 export function instantText({ epochMilliseconds }: Temporal.Instant): string {
   let text = latestTexts.get(epochMilliseconds);

@@ -45,7 +45,7 @@ const walletOfContract = prepared(
           .where('ledgerEntries.orgId', '=', orgId)
           .where('ledgerEntries.contractId', '=', contractId)
           .orderBy('seq', 'desc')
-          .limit(oneRow)
+          .limit(oneRow())
           .as('head'),
       ])
       .where('orgId', '=', orgId)

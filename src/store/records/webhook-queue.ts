@@ -21,7 +21,7 @@ export interface HeldDelivery {
 
 /** Whether a delivery of any organization is due and held by nobody. */
 export async function hasDueDelivery(tx: Transaction, now: string): Promise<boolean> {
-  return (await dueDeliveries(tx, now).limit(oneRow).executeTakeFirst()) !== undefined;
+  return (await dueDeliveries(tx, now).limit(oneRow()).executeTakeFirst()) !== undefined;
 }
 
 /** How many deliveries are due and held by nobody, and since when the one that waits longest has been. */

@@ -56,14 +56,16 @@ export async function listWebhookEndpoints(tx: Transaction, orgId: string): Prom
   return (await endpointsOfOrganization(tx, { orgId })).map(toEndpoint);
 }
 
-const endpointsOfOrganization = prepared((tx, { orgId }: { readonly orgId: string }) =>
-  tx
-    .selectFrom('webhookEndpoints')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('removedAt', 'is', null)
-    .orderBy('createdAt', 'desc')
-    .orderBy('seq', 'desc'),
+const endpointsOfOrganization = prepared(
+  (tx, { orgId }: { readonly orgId: string }) =>
+    tx
+      .selectFrom('webhookEndpoints')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('removedAt', 'is', null)
+      .orderBy('createdAt', 'desc')
+      .orderBy('seq', 'desc'),
+  { name: 'webhook endpoints', of: [{ orgId: '' }] },
 );
 
 export async function insertWebhookEndpoint(tx: Transaction, orgId: string, endpoint: WebhookEndpoint): Promise<void> {

@@ -1,0 +1,5 @@
+/** Texts of queries for SQLite, by name and shape of the values: written by the build (tools/build.ts); a checkout has none, and builds its own. */
+
+import type { Statement } from './prepared.ts';
+
+export const knownStatements: Readonly<Record<string, Readonly<Record<string, Statement>>>> = {};
