@@ -28,9 +28,12 @@ export interface SqliteConnection {
   readonly transactionCount: number;
   /** How long a transaction waits for another writer. */
   readonly busyMilliseconds: number;
-  /** A prepared statement, the same one for the same text while the connection lives. Integers are read as bigint. */
+  /**
+   * A prepared statement, the same one for the same text while the connection lives. Integers are read as bigint. A
+   * transaction for reading is refused what could write.
+   */
   prepare(sql: string): StatementSync;
-  /** Runs statements that give nothing back. */
+  /** Runs statements that give nothing back; not in a transaction for reading. */
   execute(sql: string): void;
   /** Begins a transaction, waiting for the lock at most the busy timeout; gives the schema version that it sees. */
   begin(access: 'read' | 'write'): Promise<bigint>;
@@ -64,6 +67,13 @@ const settings = `PRAGMA trusted_schema = OFF;
   PRAGMA cache_size = -65536;
   PRAGMA application_id`;
 
+/**
+ * What cannot write, whatever it says further on. SQLite's own `query_only` would know, but has every statement prepared anew
+ * each time that it is said: a server that reads a key and then writes said it twice a request.
+ */
+const reading =
+  /^\s*(?:SELECT\b|WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|REPLACE)\b)|PRAGMA (?:user_version|application_id|data_version|\w+_check(?:\(\d+\))?)$|BEGIN$|COMMIT$|ROLLBACK$)/is;
+
 const inMemory = ':memory:';
 
 /** Opens `path`; makes the file where there is none, unless only reading is asked for. */
@@ -73,12 +83,12 @@ export async function openConnection(location: string, options: StoreOptions): P
   if (path !== inMemory) refuseWhatIsNoFile(path);
   if (!options.readOnly && path !== inMemory) createFile(path);
 
-  const statements = new Map<string, StatementSync>();
+  const statements = new Map<string, { readonly statement: StatementSync; readonly isReading: boolean }>();
   const waiting = { path, busyMilliseconds };
   let handle = await waitForLock(waiting, () => openHandle(path, options));
   let isBroken = false;
-  let isWriting = false;
-  let isQueryOnly = false;
+  /** What the transaction that runs is for. */
+  let access: 'read' | 'write' | undefined;
   let handleCount = 1;
   let transactionCount = 0;
 
@@ -89,15 +99,7 @@ export async function openConnection(location: string, options: StoreOptions): P
     if (handle.database.isOpen) handle.database.close();
     handle = await waitForLock(waiting, () => openHandle(path, options));
     isBroken = false;
-    isQueryOnly = false;
     handleCount += 1;
-  }
-
-  /** Only where it is otherwise: the word makes SQLite prepare every statement anew. */
-  function allowOnly(access: 'read' | 'write'): void {
-    if (isQueryOnly === (access === 'read')) return;
-    isQueryOnly = access === 'read';
-    connection.prepare(`PRAGMA query_only = ${isQueryOnly ? 1 : 0}`).run();
   }
 
   const connection: SqliteConnection = {
@@ -112,7 +114,7 @@ export async function openConnection(location: string, options: StoreOptions): P
       return isBroken;
     },
     get isWriting() {
-      return isWriting && handle.database.isTransaction;
+      return access === 'write' && handle.database.isTransaction;
     },
     get handleCount() {
       return handleCount;
@@ -121,33 +123,37 @@ export async function openConnection(location: string, options: StoreOptions): P
       return transactionCount;
     },
     prepare(sql) {
-      const known = statements.get(sql);
-      if (known !== undefined) return known;
-      const statement = handle.database.prepare(sql);
-      statements.set(sql, statement);
-      if (statements.size > cachedStatements) statements.delete(statements.keys().next().value ?? sql);
-      return statement;
+      let known = statements.get(sql);
+      if (known === undefined) {
+        known = { statement: handle.database.prepare(sql), isReading: reading.test(sql) };
+        statements.set(sql, known);
+        if (statements.size > cachedStatements) statements.delete(statements.keys().next().value ?? sql);
+      }
+      if (access === 'read' && !known.isReading) throw readOnlyError(path);
+      return known.statement;
     },
     execute(sql) {
+      if (access === 'read') throw readOnlyError(path);
       handle.database.exec(sql);
     },
     busyMilliseconds,
     begin: async (access) => await waitForLock(waiting, async () => await connection.tryBegin(access)),
-    async tryBegin(access) {
+    async tryBegin(asked) {
       await replaceIfNeeded();
-      if (access === 'write' && handle.isReadOnly) throw readOnlyError(path);
-      allowOnly(access);
-      const version = beginNow(connection, access);
-      isWriting = access === 'write';
+      if (asked === 'write' && handle.isReadOnly) throw readOnlyError(path);
+      const version = beginNow(connection, asked);
+      access = asked;
       transactionCount += 1;
       return version;
     },
     commit() {
       connection.prepare('COMMIT').run();
+      access = undefined;
     },
     rollback() {
       // A full disk or a failed write makes SQLite roll back by itself.
       if (handle.database.isTransaction) connection.prepare('ROLLBACK').run();
+      access = undefined;
     },
     noteFailure(error) {
       // A sync that failed once may report success the next time, with the data gone: only a new handle is safe.

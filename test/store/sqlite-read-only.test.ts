@@ -1,0 +1,64 @@
+/** What a transaction for reading is refused, by the connection's own look at a statement. */
+
+import { CompiledQuery } from 'kysely';
+import { describe, expect, test } from 'vitest';
+
+import { watchStatements } from '../reliability/statements.ts';
+import { addCustomer, customers, openFilled, refusal, useTestFile } from './test-file.ts';
+
+useTestFile();
+
+describe('a transaction for reading', () => {
+  test.each([
+    `INSERT INTO "customers" SELECT * FROM "customers"`,
+    `  update "customers" set "name" = 'x'`,
+    `DELETE FROM "customers"`,
+    `REPLACE INTO "clock" VALUES (1, '2026-01-01T00:00:00.000Z')`,
+    `WITH "one" AS (SELECT 1) INSERT INTO "clock" SELECT 1, '2026-01-01T00:00:00.000Z'`,
+    `with recursive "n"("i") as (select 1)\ndelete from "customers"`,
+    `-- SELECT\nDELETE FROM "customers"`,
+    `/* SELECT */ DELETE FROM "customers"`,
+    `DROP TABLE "clock"`,
+    `CREATE TEMP TABLE "mine" ("a")`,
+    'PRAGMA user_version = 1',
+    'PRAGMA user_version(1)',
+    'PRAGMA wal_checkpoint',
+    'SAVEPOINT "mine"',
+    'VACUUM',
+  ])('is refused %s', async (sql) => {
+    const store = await openFilled();
+    const query = async () => await store.read(async (tx) => await tx.executeQuery(CompiledQuery.raw(sql)));
+    expect((await refusal(query())).message).toContain('is read-only');
+    expect(await customers(store)).toBe(3);
+  });
+
+  test.each([
+    'SELECT count(*) FROM "customers"',
+    '\n select 1',
+    `WITH "one" AS (SELECT 1 AS "n") SELECT "n" FROM "one"`,
+    'PRAGMA user_version',
+    'PRAGMA integrity_check(10)',
+  ])('is not refused %s', async (sql) => {
+    const store = await openFilled();
+    const { rows } = await store.read(async (tx) => await tx.executeQuery(CompiledQuery.raw(sql)));
+    expect(rows).toHaveLength(1);
+  });
+
+  test('leaves the next one free to write, also where it has failed', async () => {
+    const store = await openFilled();
+    const write = CompiledQuery.raw('DELETE FROM "clock"');
+    await refusal(store.read(async (tx) => await tx.executeQuery(write)));
+    await addCustomer(store, 'c');
+    expect(await customers(store)).toBe(4);
+  });
+
+  test('has no statement prepared anew, as the words of SQLite for it would', async () => {
+    const store = await openFilled();
+    const statements: string[] = [];
+    const stop = watchStatements((sql) => statements.push(sql));
+    await customers(store);
+    await addCustomer(store, 'c');
+    stop();
+    expect(statements.filter((sql) => sql.includes('query_only'))).toEqual([]);
+  });
+});
