@@ -83,7 +83,7 @@ describe('a new database', () => {
     ['wal_autocheckpoint', 10_000n],
   ])('is used with %s = %s, so that what was acknowledged is kept and nothing dangles', async (name, value) => {
     const store = await open();
-    const { rows } = await store.read((tx) => sql`PRAGMA ${sql.raw(name)}`.execute(tx));
+    const { rows } = await store.write((tx) => sql`PRAGMA ${sql.raw(name)}`.execute(tx));
     expect(rows.map((found) => Object.values(found as object))).toEqual([[value]]);
   });
 
