@@ -48,10 +48,10 @@ async function start() {
     const folder = cacheFolder('compiled');
     if (folder !== undefined) process.getBuiltinModule('node:module').enableCompileCache(folder);
     const { main } = await import(process.getBuiltinModule('node:url').pathToFileURL(source).href);
-    await main();
+    await main(`${__dirname}/../src/cli/import/reading-thread.ts`);
   } else if (existsSync(`${dist}main.cjs`)) {
     const load = createLoader(dist, cacheFolder('bytecode'));
-    await load('./main.cjs').main();
+    await load('./main.cjs').main(`${dist}reading-thread.cjs`);
   } else {
     process.stderr.write('tally is incomplete: dist/main.cjs is missing. Install the package again.\n');
     process.exitCode = 1;

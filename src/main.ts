@@ -23,8 +23,11 @@ const interruptedExitCode = 130;
 /** Has the self-contained executable become the process that reads SQL meters, instead of a command. */
 const meterSqlWord = 'meter-sql-process';
 
-/** Runs the command line of this process and sets its exit code. */
-export async function main(): Promise<void> {
+/**
+ * Runs the command line of this process and sets its exit code. `readingThread` is the path of the module that reads large
+ * files in a thread, where it is a file.
+ */
+export async function main(readingThread?: string): Promise<void> {
   if (process.argv[2] === meterSqlWord && isExecutable()) {
     const { serveMeterSql } = await import('./store/meter-sql.ts');
     await serveMeterSql(process);
@@ -54,7 +57,7 @@ export async function main(): Promise<void> {
     process.exit(1);
   });
   hideKeys(terminal);
-  process.exitCode = await run(process.argv.slice(2), dependenciesFor(terminal), loadManifest);
+  process.exitCode = await run(process.argv.slice(2), { ...dependenciesFor(terminal), readingThread }, loadManifest);
   // All is done and written. Ending here saves the time in which Node would take itself apart.
   if (!stdout.isStream && !stderr.isStream) process.exit();
   // A pipe that was opened as standard input and never read would keep the process waiting.

@@ -78,6 +78,8 @@ export interface Dependencies {
   readonly machine: Machine;
   openKeyring(): Promise<Keyring>;
   readonly version: string;
+  /** Path of the module that reads large files in a thread of its own, where the program has it as a file. */
+  readonly readingThread?: string | undefined;
   /** From now on the system ends the process at an interrupt, even in code that never pauses and so hears of nothing. */
   leaveInterrupts(): void;
   /** An id that nothing else has. */

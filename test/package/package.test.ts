@@ -1,7 +1,7 @@
 /** The package as users get it: packed, installed without a network, and run. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 
@@ -31,6 +31,7 @@ test('holds the launcher, the bundle, its types, completions, manual, schemas, e
   const bundled = packed.filter((path) => /^dist\/[\w-]+\.cjs$/.test(path));
   expect(bundled).toContain('dist/main.cjs');
   expect(bundled).toContain('dist/library.cjs');
+  expect(bundled).toContain('dist/reading-thread.cjs');
   expect(
     packed.filter((path) => !bundled.includes(path) && !/^(completions|examples|man|schemas)\//.test(path)),
   ).toEqual([
@@ -144,6 +145,19 @@ test('an SQL meter is read by a process of its own', () => {
     tally('meters', 'create', '--code', code, '--display-name', 'Users', '--sql', sql);
   expect(create('USERS', 'SELECT count(*) AS value FROM events')).toMatchObject({ stderr: '', status: 0 });
   expect(create('READER', 'SELECT 1 AS other FROM events')).toMatchObject({ stdout: '', status: 8 });
+});
+
+test('a large file is read by a thread of its own', () => {
+  const contact = 'name=Ada,email=ada@example.com,roles=primary';
+  const customer = ['--name', 'Acme', '--external-customer-id', 'acme', '--contact', contact];
+  expect(tally('customers', 'create', ...customer)).toMatchObject({ status: 0 });
+  const file = join(folder, 'large.csv');
+  const row = (index: number) => `2026-02-01 00:00:00,${index},${'n'.repeat(400)}\n`;
+  writeFileSync(file, `timestamp,row,note\n${Array.from({ length: 6_000 }, (_, index) => row(index)).join('')}`);
+  const words = ['--customer', 'acme', '--event-name', 'request', '--quiet', '-o', 'json'];
+  const { stdout, stderr, status } = tally('import', 'events', file, ...words);
+  expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+  expect(JSON.parse(stdout).data).toEqual({ rows: 6_000, accepted: 6_000, refused: 0 });
 });
 
 test('it tells the story of the demo', () => {

@@ -44,6 +44,9 @@ const shownRefusals = 10;
 /** Of a file at a time. */
 const readBytes = 1024 * 1024;
 
+/** Read in the time that a thread takes to start, and some more. */
+const threadPaysBytes = 2 * 1024 * 1024;
+
 const repeated = (value: string, before: readonly string[] = []) => [...before, value];
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
@@ -125,6 +128,7 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
       batchSize,
       mapping: mappingOf(flags),
       billing: opened?.billing,
+      readingThread: (input.bytes ?? 0) >= threadPaysBytes ? session.dependencies.readingThread : undefined,
       onStart: (mapping) => tellPlan(session, mapping, flags),
       onProgress: ({ rows, bytes }) => progress.update({ rows, done: bytes }),
       signal: stop.signal,
@@ -171,7 +175,11 @@ function batchSizeOf(text: string): number {
   throw new BillingError('usage', `--batch-size takes 1 to 10000, not ${text}`);
 }
 
-function tellPlan(session: Session, mapping: Mapping, flags: ImportFlags): void {
+function tellPlan(
+  session: Session,
+  mapping: Pick<Mapping, 'timestampColumn' | 'properties'>,
+  flags: ImportFlags,
+): void {
   if (session.flags.quiet === true) return;
   const properties = Object.entries(mapping.properties).map(([name, column]) =>
     name === column ? name : `${name} (${column})`,

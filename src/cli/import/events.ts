@@ -40,7 +40,9 @@ export interface ImportOptions {
   readonly mapping: MappingOptions;
   /** Absent for a rehearsal: rows are mapped and checked, and nothing is sent. */
   readonly billing: Billing | undefined;
-  readonly onStart?: (mapping: Mapping) => void;
+  /** Path of the module that reads in a thread of its own; read in this one where it is not given. */
+  readonly readingThread?: string | undefined;
+  readonly onStart?: (mapping: Pick<Mapping, 'timestampColumn' | 'properties'>) => void;
   /** Called after each batch with the bytes of input that are done. */
   readonly onProgress?: (progress: { readonly rows: number; readonly bytes: number }) => void;
   readonly signal?: AbortSignal;
@@ -88,12 +90,17 @@ export async function importEvents(options: ImportOptions): Promise<ImportReport
 
 /** The rows of the input, unpacked, in the format that is given or that its first character tells. */
 async function openRows(
-  { input, format, delimiter, mapping, onStart }: ImportOptions,
+  { input, format, delimiter, mapping, readingThread, onStart }: ImportOptions,
   onRead: (bytes: number) => void,
 ): Promise<ReadRows> {
   const bytes = await unpacked(counted(input, onRead));
   const found = format === undefined ? await sniffed(bytes) : { format, bytes };
-  return readEvents(found.format, found.bytes, { delimiter, mapping, onStart });
+  const options = { format: found.format, delimiter, mapping, onStart };
+  // A document of JSON is read as a whole before its first row.
+  const isByRows = found.format === 'csv' || found.format === 'jsonl';
+  if (readingThread === undefined || !isByRows) return readEvents(found.format, found.bytes, options);
+  const { readInThread } = await import('./read-in-thread.ts');
+  return readInThread(found.bytes, { ...options, module: readingThread });
 }
 
 /** How many of the rows were accepted; the others are added to `refused`. */
