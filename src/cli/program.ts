@@ -29,6 +29,7 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
   const argvToParse = normalized(argv, { isCommand, isGroup });
   const words = commandWords(argvToParse);
   let helpText = '';
+  let named: Named = { known: [], isUnknown: false };
   try {
     refuseKeys(argv);
     const program = createProgram(dependencies, words[0], (text) => (helpText += text));
@@ -38,14 +39,15 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
     };
     await addCommands(program, { named: words[0], load, runAction });
     if (words.length === 0 && !argv.some((word) => word.startsWith('-'))) program.help();
-    await program.parseAsync(namesUnknown(program, words) ? withoutHelp(argvToParse) : argvToParse, { from: 'user' });
+    named = namedIn(program, words);
+    await program.parseAsync(named.isUnknown ? withoutHelp(argvToParse) : argvToParse, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help')) {
       terminal.out(vouch(helpText));
       return 0;
     }
-    return tellFailure(error instanceof CommanderError ? usageError(error, words) : error, {
+    return tellFailure(error instanceof CommanderError ? usageError(error, named.known) : error, {
       terminal,
       isJson: wantsJson(argv),
       isDebug: argv.includes('--debug'),
@@ -56,14 +58,24 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
   }
 }
 
-/** Whether a word stands where a command or a verb does, and is none. */
-function namesUnknown(program: Command, [name, verb]: readonly string[]): boolean {
-  if (name === undefined) return false;
-  const command = program.commands.find((each) => each.name() === name);
-  const verbs = command?.commands ?? [];
-  return (
-    command === undefined || (verb !== undefined && verbs.length > 0 && !verbs.some((each) => each.name() === verb))
-  );
+interface Named {
+  /** The words that name a command and its verb. */
+  readonly known: readonly string[];
+  /** Whether another word stands in the place of one. */
+  readonly isUnknown: boolean;
+}
+
+function namedIn(program: Command, words: readonly string[]): Named {
+  const known: string[] = [];
+  let { commands } = program;
+  for (const word of words) {
+    if (commands.length === 0) break;
+    const found = commands.find((each) => each.name() === word);
+    if (found === undefined) return { known, isUnknown: true };
+    known.push(word);
+    ({ commands } = found);
+  }
+  return { known, isUnknown: false };
 }
 
 /** The parser would print the help of another command than was meant. */
@@ -331,10 +343,9 @@ function examplesText({ examples, localExamples = [] }: Pick<CommandSpec, 'examp
 }
 
 /** The parser's words as ours: what is wrong, and what was probably meant. */
-function usageError(error: CommanderError, words: readonly string[]): BillingError {
+function usageError(error: CommanderError, known: readonly string[]): BillingError {
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const meant = /^\(Did you mean (.+)\?\)$/.exec(suggestion ?? '')?.[1];
-  const known = error.code === 'commander.unknownCommand' ? words.slice(0, 2).filter((word) => isCommand(word)) : words;
-  const place = ['tally', ...known.slice(0, 2), '--help'].join(' ');
+  const place = ['tally', ...known, '--help'].join(' ');
   return new BillingError('usage', message, { hint: meant === undefined ? `see: ${place}` : `did you mean ${meant}?` });
 }

@@ -98,7 +98,7 @@ function optionsOf(kind: ErrorKind, { headers }: HttpAnswer, { target, retryAfte
     ...(requestId === undefined ? {} : { requestId }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(kind === 'unauthorized' ? { hint: `${target.host} refused the key; check it with: tally profile check` } : {}),
-    ...(kind === 'rateLimited' ? { hint: `wait ${retryAfterSeconds ?? 1} seconds, and repeat the command` } : {}),
+    ...(kind === 'rateLimited' ? { hint: `wait ${retryAfterSeconds ?? 1} s, and repeat the command` } : {}),
   };
 }
 

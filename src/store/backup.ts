@@ -202,10 +202,14 @@ async function inPrivateDirectory<T>(parent: string, work: (directory: string) =
   } catch (error) {
     throw unwritable(parent, error);
   }
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  // An interrupt ends the process where it is, and half a copy is as large as a book.
+  process.once('exit', remove);
   try {
     return await work(directory);
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    process.off('exit', remove);
+    remove();
   }
 }
 

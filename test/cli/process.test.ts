@@ -2,7 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, statSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -97,6 +97,20 @@ test.runIf(process.platform !== 'win32')('an interrupted command ends with 130',
   await new Promise((resolve) => child.stdin.write(' '.repeat(1_000_000), resolve));
   child.kill('SIGINT');
   expect(await ended).toEqual([130, null]);
+});
+
+test.runIf(process.platform === 'linux')('an interrupted backup leaves nothing where it was to stand', async () => {
+  const env = home();
+  await tally(['orgs', 'list'], env);
+  const target = mkdtempSync(join(tmpdir(), 'tally-backup-'));
+  const begun = once(watch(target), 'change');
+  const child = spawn(process.execPath, [launcher, 'backup', join(target, 'book.db')], { env });
+  const ended = once(child, 'exit') as Promise<[number]>;
+  await begun;
+  child.kill('SIGINT');
+  // It may have been quicker.
+  const [code] = await ended;
+  expect(readdirSync(target)).toEqual(code === 130 ? [] : ['book.db', 'book.db.manifest.json']);
 });
 
 test.runIf(process.platform === 'linux').each(['def f: f; f', '[range(1e12)]'])(

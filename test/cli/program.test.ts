@@ -32,6 +32,7 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['customers list --timeout soon', '--timeout takes seconds above 0', undefined],
     ['customers list --database a --profile b', '--profile and --database both say', 'give one of them'],
     ['customers create --input nowhere.json', 'cannot read nowhere.json: there is no such file', undefined],
+    ['serve extra', 'too many arguments', 'see: tally serve --help'],
     ['help nope', 'there is no help on "nope"', 'there is exit-codes'],
   ])('%s', async (line, message, hint) => {
     const shell = createShell();

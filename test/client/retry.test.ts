@@ -91,7 +91,7 @@ describe('Retry-After', () => {
         kind: 'rateLimited',
         message: 'slow down',
         retryAfterSeconds: seconds,
-        hint: `wait ${seconds} seconds, and repeat the command`,
+        hint: `wait ${seconds} s, and repeat the command`,
       });
       expect(service.requests).toHaveLength(1);
     },

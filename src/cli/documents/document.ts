@@ -84,9 +84,19 @@ function chosenFormat(
     });
   }
   if (isFormatted) return output;
-  const ending = documentFormats.find((each) => file?.toLowerCase().endsWith(`.${each}`) === true);
+  const ending = format === undefined && file !== undefined ? endingOf(file) : undefined;
   const found = format ?? ending ?? (terminal.stdout.isTerminal && file === undefined ? 'table' : 'html');
   return found === 'html' ? found : { format: found };
+}
+
+/** Throws a usage error for an ending of something else, which a program would open that cannot read what is written. */
+function endingOf(file: string): (typeof documentFormats)[number] | undefined {
+  const [, ending] = /[^/\\]\.([^./\\]+)$/.exec(file.toLowerCase()) ?? [];
+  const found = documentFormats.find((each) => each === (ending === 'htm' ? 'html' : ending));
+  if (ending === undefined || found !== undefined) return found;
+  throw new BillingError('usage', `${file}: .${ending} is no ending of a format`, {
+    hint: `end it with .${documentFormats.join(', .')}, or give --format`,
+  });
 }
 
 /** The lines of `--sender`, the file of a letterhead. */
