@@ -160,6 +160,8 @@ export const limits = {
   plainAnswers: 50,
   /** our choice: so many writes share one commit at most; what reads waits for that commit */
   writesPerCommit: 64,
+  /** our choice: so many reads share one snapshot at most; each waits for the others */
+  readsPerSnapshot: 32,
   /** semantics 13: seconds between the attempts of a delivery, so that there are six of them; each may be 20 % off */
   webhookRetrySeconds: [15, 30, 60, 120, 300],
   webhookRetrySpread: 0.2,

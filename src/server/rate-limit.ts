@@ -80,7 +80,7 @@ function createTokenBuckets(tokens: number, now: () => Temporal.Instant) {
   const waitFor = ({ fractions }: Bucket): number => Math.max(0, Math.ceil((windowMilliseconds - fractions) / tokens));
 
   return {
-    waitOf: (address: string): number => waitFor(fill(address)),
+    waitOf: (address: string): number => (buckets.has(address) ? waitFor(fill(address)) : 0),
     take(address: string): number {
       const bucket = fill(address);
       const wait = waitFor(bucket);

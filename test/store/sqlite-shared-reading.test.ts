@@ -4,6 +4,7 @@ import { CompiledQuery } from 'kysely';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 
+import { limits } from '../../src/limits.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { onceASnapshot } from '../../src/store/prepared.ts';
 import { addCustomer, customers, file, open, openFilled, refusal, useTestFile, withSqlite } from './test-file.ts';
@@ -47,18 +48,34 @@ describe('reads that wait together', () => {
     expect(await Promise.all([first, store.read(count)])).toEqual([3, 3]);
   });
 
-  test('are answered one by one, and who reads after an answer sees what was written since', async () => {
+  test('are answered when all of them are done, and who reads after an answer sees what was written since', async () => {
     const store = await openFilled();
     await addCustomer(store, 'c');
-    const first = store.read(count);
+    const order: string[] = [];
+    const first = store.read(count).then((found) => order.push(`first ${found}`));
     const second = store.read(async (tx) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
-      return await count(tx);
+      removeOne();
+      order.push(`second ${await count(tx)}`);
     });
-    expect(await first).toBe(4);
-    removeOne();
+    await first;
+    expect(order).toEqual(['second 4', 'first 4']);
     expect(await store.read(count)).toBe(3);
-    expect(await second).toBe(4);
+    await second;
+  });
+
+  test('are spread over several snapshots when there are too many for one', async () => {
+    const store = await openFilled();
+    await addCustomer(store, 'c');
+    const counts = await Promise.all(
+      Array.from({ length: limits.readsPerSnapshot + 2 }, async (_, index) =>
+        store.read(async (tx) => {
+          if (index === 0) removeOne();
+          return await count(tx);
+        }),
+      ),
+    );
+    expect(counts).toEqual([...Array.from({ length: limits.readsPerSnapshot }, () => 4), 3, 3]);
   });
 
   test('leave nothing open when the last of them is answered', async () => {

@@ -5,6 +5,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { limits } from '../../limits.ts';
 import type { Transaction } from '../database.ts';
 
 interface Member {
@@ -22,38 +23,41 @@ export interface SharedReadingOptions {
 
 /** Gives a function that runs a query in the next transaction. */
 export function createSharedReading({ transact, isSpoilt }: SharedReadingOptions) {
-  let waiting: Member[] = [];
+  const waiting: Member[] = [];
+  let isUnderWay = false;
 
-  function join(...members: readonly Member[]): void {
-    waiting.push(...members);
-    if (waiting.length === members.length) void runGroup();
+  async function runTurns(): Promise<void> {
+    isUnderWay = true;
+    while (waiting.length > 0) {
+      // What arrives in one turn of the event loop is worth one snapshot.
+      await nextTurn();
+      await runGroup();
+    }
+    isUnderWay = false;
   }
 
   async function runGroup(): Promise<void> {
-    // What arrives in one turn of the event loop is worth one snapshot.
-    await nextTurn();
     let members: Member[] | undefined;
-    let answer = (): void => {};
+    const answers: (() => void)[] = [];
     try {
       await transact(async (tx) => {
-        [members, waiting] = [waiting, []];
+        members = waiting.splice(0, limits.readsPerSnapshot);
         for (let member = members.shift(); member !== undefined; member = isSpoilt() ? undefined : members.shift()) {
-          answer();
-          answer = await member.run(tx);
+          answers.push(await member.run(tx));
         }
       });
     } catch (error) {
       // Where it could not even begin. What went wrong later is the answer of a reader.
       if (members === undefined) for (const member of waiting.splice(0)) member.fail(error);
     }
-    // After the end: where nobody else reads, nothing is open any more.
-    answer();
-    if (members !== undefined && members.length > 0) join(...members);
+    waiting.unshift(...(members ?? []));
+    // After the end, when nothing is open any more; and all at once, since what readers do next is other work than reading.
+    for (const answer of answers) answer();
   }
 
   return <T>(query: (tx: Transaction) => Promise<T>): Promise<T> =>
     new Promise<T>((resolve, reject) => {
-      join({
+      waiting.push({
         run: async (tx) => {
           try {
             const value = await query(tx);
@@ -64,5 +68,6 @@ export function createSharedReading({ transact, isSpoilt }: SharedReadingOptions
         },
         fail: reject,
       });
+      if (!isUnderWay) void runTurns();
     });
 }
