@@ -266,7 +266,7 @@ function linesOf(usage: readonly UsageAtom[], draws: readonly Draw[]): LineBurn[
 }
 
 function lineOf({ invoiceId, lineKey }: { readonly invoiceId: string; readonly lineKey: string }): string {
-  return JSON.stringify([invoiceId, lineKey]);
+  return `${invoiceId} ${lineKey}`;
 }
 
 function byPhase(a: UsageAtom, b: UsageAtom): number {

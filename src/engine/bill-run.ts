@@ -152,10 +152,11 @@ async function workOffBatch(run: Run, contractIds: readonly string[]): Promise<v
 class BatchFailed extends Error {}
 
 async function workOffAll(context: CallContext, { until }: Run, contractIds: readonly string[]): Promise<WorkDone> {
+  const by = dueBy(until, context.finalizationGraceHours);
   let sum = nothingDone;
   try {
     for (const subject of await readDueContracts(context, contractIds)) {
-      sum = added(sum, (await workOff(context, subject, until)) ?? nothingDone);
+      sum = added(sum, (await workOff(context, subject, by)) ?? nothingDone);
     }
   } catch (cause) {
     throw new BatchFailed('a contract of a batch could not be done', { cause });
@@ -191,7 +192,7 @@ async function alone(
   { contractId, work }: { readonly contractId: string; readonly work: typeof workOff },
 ): Promise<WorkDone | undefined> {
   const [subject] = await readDueContracts(context, [contractId]);
-  return subject && (await work(context, subject, until));
+  return subject && (await work(context, subject, dueBy(until, context.finalizationGraceHours)));
 }
 
 /** One transaction; whether there was anything to do. */

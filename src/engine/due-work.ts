@@ -51,36 +51,37 @@ export function earliestDue(
  * Does everything of a contract that is due: missing drafts are made, due drafts finalized in the order of their periods,
  * grants that have expired swept, and the end is told. Undefined when nothing is due, as after another process has done it.
  */
-export async function workOff(
-  context: CallContext,
-  subject: DueContract,
-  until: Temporal.Instant,
-): Promise<WorkDone | undefined> {
-  if (!isBy(earliestDue(subject.due, context.finalizationGraceHours), until)) return undefined;
-  return await doWork(context, subject, until);
+export async function workOff(context: CallContext, subject: DueContract, by: DueBy): Promise<WorkDone | undefined> {
+  const { draftsDueOn, endsOn, invoiceDate, expiresAt } = subject.due;
+  const isDue =
+    isOnDay(draftsDueOn, by.date) ||
+    isOnDay(endsOn, by.date) ||
+    isOnDay(invoiceDate, by.invoiceDate) ||
+    isBy(expiresAt, by.instant);
+  return isDue ? await doWork(context, subject, by) : undefined;
 }
 
 /** The same of what falls due at the earliest instant alone, so that what fails later stands in the way of nothing else. */
 export async function workOffEarliest(
   context: CallContext,
   subject: DueContract,
-  until: Temporal.Instant,
+  by: DueBy,
 ): Promise<WorkDone | undefined> {
-  const instant = earliestDue(subject.due, context.finalizationGraceHours);
-  return isBy(instant, until) ? await doWork(context, subject, instant) : undefined;
+  const { finalizationGraceHours } = context;
+  const instant = earliestDue(subject.due, finalizationGraceHours);
+  return isBy(instant, by.instant) ? await doWork(context, subject, dueBy(instant, finalizationGraceHours)) : undefined;
 }
 
-async function doWork(context: CallContext, subject: DueContract, until: Temporal.Instant): Promise<WorkDone> {
+async function doWork(context: CallContext, subject: DueContract, by: DueBy): Promise<WorkDone> {
   const { contract, due } = subject;
-  const by = dueBy(until, context.finalizationGraceHours);
   const drafts = await topUpDrafts(context, contract, subject.invoices);
   // Where an end has come nearer, the date that was noted before brings no draft.
-  if (isOnDay(due.draftsDueOn, by) && drafts.length === 0) {
+  if (isOnDay(due.draftsDueOn, by.date) && drafts.length === 0) {
     await scheduleDrafts(context.tx, context.orgId, { contractId: contract.id, dueOn: undefined });
   }
   const invoices = await finalizeDue(context, { ...subject, invoices: [...subject.invoices, ...drafts] }, by);
-  const expiredGrantCount = isBy(due.expiresAt, until) ? await expireDue(context, contract, until) : 0;
-  const isEnding = isOnDay(due.endsOn, by);
+  const expiredGrantCount = isBy(due.expiresAt, by.instant) ? await expireDue(context, contract, by.instant) : 0;
+  const isEnding = isOnDay(due.endsOn, by.date);
   if (isEnding) await endContract(context, contract);
   return {
     ...nothingDone,
@@ -91,8 +92,8 @@ async function doWork(context: CallContext, subject: DueContract, until: Tempora
   };
 }
 
-function isOnDay(date: Temporal.PlainDate | undefined, by: DueBy): boolean {
-  return date !== undefined && Temporal.PlainDate.compare(date, by.date) <= 0;
+function isOnDay(date: Temporal.PlainDate | undefined, last: Temporal.PlainDate): boolean {
+  return date !== undefined && Temporal.PlainDate.compare(date, last) <= 0;
 }
 
 /** When an invoice of this date may be finalized. */

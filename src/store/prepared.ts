@@ -3,8 +3,9 @@
  * values. Building a query takes longer than SQLite takes to answer it.
  */
 
-import type { Compilable, CompiledQuery } from 'kysely';
+import type { Compilable, CompiledQuery, QueryResult } from 'kysely';
 
+import { assert } from '../assert.ts';
 import type { Transaction } from './database.ts';
 import { knownStatements } from './known-statements.ts';
 
@@ -12,7 +13,7 @@ type Value = string | number | bigint | boolean | null | undefined;
 type Values<V> = { readonly [Name in keyof V]: Value | readonly string[] };
 
 /** Runs a statement on the transaction that it was given for, past the layers that Kysely has for the general case. */
-export type RunDirectly = (sql: string, parameters: readonly unknown[]) => unknown[];
+export type RunDirectly = (sql: string, parameters: readonly unknown[]) => QueryResult<unknown>;
 
 interface Direct {
   /** Whose statements it runs. */
@@ -89,7 +90,40 @@ export function prepared<V extends Values<V>, Row>(
   build: (tx: Transaction, values: V) => Compilable<Row>,
   known?: Known<V>,
 ): (tx: Transaction, values: V) => Promise<Row[]> {
-  if (known !== undefined) declared.set(known.name, { build: build as Build, of: known.of });
+  const run = preparedRun(build as Build, known);
+  return async (tx, values) => {
+    const outcome = run(tx, values);
+    return (outcome instanceof Promise ? await outcome : outcome).rows as Row[];
+  };
+}
+
+interface Insertion {
+  readonly compile: () => CompiledQuery;
+  readonly returning: (column: 'seq') => Compilable<{ seq: bigint }>;
+}
+
+/**
+ * The same for one new row of a table with `seq`, which it gives. SQLite knows it; being asked to give the row back would take
+ * it longer than the insertion.
+ */
+export function preparedInsertion<V extends Values<V>>(
+  build: (tx: Transaction, values: V) => Insertion,
+): (tx: Transaction, values: V) => Promise<bigint> {
+  const run = preparedRun<V>(build as unknown as Build);
+  const giving = prepared((tx, values: V) => build(tx, values).returning('seq'));
+  return async (tx, values) => {
+    const isDirect = direct.has(tx);
+    const seq = isDirect ? (await run(tx, values)).insertId : (await giving(tx, values))[0]?.seq;
+    assert(seq !== undefined, 'an insertion gives its row a place');
+    return seq;
+  };
+}
+
+function preparedRun<V extends Values<V>>(
+  build: Build,
+  known?: Known<V>,
+): (tx: Transaction, values: V) => QueryResult<unknown> | Promise<QueryResult<unknown>> {
+  if (known !== undefined) declared.set(known.name, { build, of: known.of });
   const compiled = new Map<unknown, Map<string, CompiledQuery | Statement>>();
 
   function statementOf(tx: Transaction, engine: string | undefined, values: V): CompiledQuery | Statement {
@@ -99,20 +133,16 @@ export function prepared<V extends Values<V>, Row>(
     compiled.set(kind, forms);
     const text =
       engine === undefined || known === undefined ? undefined : knownStatements[known.name]?.[shapeOf(values)];
-    const statement = forms.get(form) ?? text ?? compile(build as Build, tx, values);
+    const statement = forms.get(form) ?? text ?? compile(build, tx, values);
     forms.set(form, statement);
     return statement;
   }
 
-  return async (tx, values) => {
+  return (tx, values) => {
     const way = direct.get(tx);
     const statement = statementOf(tx, way?.engine, values);
     const parameters = statement.parameters.map((each) => (isPlace(each) ? valueAt(values, each) : each));
-    const rows =
-      way === undefined
-        ? (await tx.executeQuery({ ...(statement as CompiledQuery), parameters })).rows
-        : way.run(statement.sql, parameters);
-    return rows as Row[];
+    return way?.run(statement.sql, parameters) ?? tx.executeQuery({ ...(statement as CompiledQuery), parameters });
   };
 }
 

@@ -38,7 +38,7 @@ export function createTransactions(connection: SqliteConnection) {
     });
     const endDirect = runDirectly(tx, {
       engine: 'sqlite',
-      run: (sql, parameters) => execute(connection, sql, parameters).rows,
+      run: (sql, parameters) => execute(connection, sql, parameters),
       isSnapshot,
     });
     const end = (): void => {

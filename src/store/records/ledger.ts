@@ -2,10 +2,9 @@
 
 import { type Insertable, type Selectable, sql } from 'kysely';
 
-import { assert } from '../../assert.ts';
 import { reviveExactJson } from '../../exact-json.ts';
 import type { Database, LedgerEntryType, Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { prepared, preparedInsertion } from '../prepared.ts';
 import { entryHash, noHash } from './hash-chain.ts';
 import { askedInParts } from './padded.ts';
 import type { Rows } from './page.ts';
@@ -238,15 +237,13 @@ export async function insertLedgerEntry(
 ): Promise<{ readonly seq: number; readonly hash: string }> {
   const row = rowOf(orgId, entry);
   row.hash = entryHash(head, row);
-  const [inserted] = await insertion(tx, row);
-  assert(inserted !== undefined, 'an insertion gives its row back');
-  return { seq: Number(inserted.seq), hash: row.hash };
+  return { seq: Number(await insertion(tx, row)), hash: row.hash };
 }
 
 type NewRow = Omit<Insertable<Database['ledgerEntries']>, 'seq'>;
 type WholeRow = { readonly [Column in keyof NewRow]-?: Exclude<NewRow[Column], undefined> };
 
-const insertion = prepared((tx, row: WholeRow) => tx.insertInto('ledgerEntries').values(row).returning('seq'));
+const insertion = preparedInsertion((tx, row: WholeRow) => tx.insertInto('ledgerEntries').values(row));
 
 /** Member by member, since a copy of so many is slow; without its seal yet. */
 function rowOf(orgId: string, entry: NewLedgerEntry): WholeRow & { hash: string } {
