@@ -171,6 +171,7 @@ const { output } = await bundle.write({
         test: /src[\\/](main|cli[\\/](call|open-session|program))\.ts$|[\\/]env-paths[\\/]/,
         priority: 5,
       },
+      { name: 'writing', test: /src[\\/]cli[\\/](open-billing|journal|canonical-json)\.ts$/, priority: 4 },
       // Without the connection of SQLite and what else every call needs, which would be loaded late with them.
       { name: 'late-calculation', test: /src[\\/]calculation[\\/]|[\\/]big\.js[\\/]/, priority: 4 },
       { name: 'late-queries', test: /[\\/]kysely[\\/]/, priority: 4 },

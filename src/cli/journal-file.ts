@@ -8,7 +8,8 @@ import { lockFile, makePrivateDirectory, openPrivateFile } from './private-file.
 import type { Machine } from './private-file.ts';
 
 const lineEnd = 0x0a;
-const tailBytes = 64 * 1024;
+/** A few lines. */
+const tailBytes = 4096;
 
 export interface JournalFile {
   readonly path: string;
@@ -50,15 +51,16 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
             for (const line of linesOf(readRange(file, shown, size))) onLine(line);
             shown = size;
           }
-          const tail = readTail(file, size);
-          let { previous } = tail;
+          let tail: Tail | undefined;
+          let previous: string | undefined;
           const texts: string[] = [];
           write((line) => {
+            if (tail === undefined) ({ previous } = tail = readTail(file, size));
             const text = line(previous);
             previous = namedHash(text);
             texts.push(`${text}\n`);
           });
-          if (texts.length === 0) return;
+          if (tail === undefined) return;
           // A line that was cut off by a crash stays as it is, on a line of its own.
           const bytes = Buffer.from(`${tail.isWhole ? '' : '\n'}${texts.join('')}`);
           writeFileSync(file, bytes);
@@ -92,7 +94,8 @@ function readTail(file: number, size: number): Tail {
     const isWhole = bytes.at(-1) === lineEnd;
     // The first line of a part may be the end of a line; the whole file has no such part.
     const lines = linesOf(start === 0 ? bytes : bytes.subarray(bytes.indexOf(lineEnd) + 1));
-    const previous = lines.map(namedHash).findLast((hash) => hash !== undefined);
+    const named = lines.findLast((line) => namedHash(line) !== undefined);
+    const previous = named === undefined ? undefined : namedHash(named);
     if (previous !== undefined || start === 0) return { previous, isWhole };
   }
 }

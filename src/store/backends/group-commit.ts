@@ -4,11 +4,10 @@
  * before the commit that covers it: what one of them reads may be what another has just written.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { CompiledQuery } from 'kysely';
 
 import { limits } from '../../limits.ts';
+import { turnOver } from '../../turns.ts';
 import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 
@@ -32,7 +31,7 @@ export function createGroupCommit({ transact, isSpoilt }: GroupCommitOptions) {
 
   async function runTurn(turn: string | undefined, waiting: Member[]): Promise<void> {
     // What arrives in one turn of the event loop is worth one commit.
-    await nextTurn();
+    await turnOver();
     while (waiting.length > 0) await runGroup(turn, waiting);
     waitingOf.delete(turn);
   }

@@ -3,9 +3,8 @@
  * of them do. It is taken after the last of them has come, so that none sees less than it would have seen alone.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { limits } from '../../limits.ts';
+import { turnOver } from '../../turns.ts';
 import type { Transaction } from '../database.ts';
 
 interface Member {
@@ -30,7 +29,7 @@ export function createSharedReading({ transact, isSpoilt }: SharedReadingOptions
     isUnderWay = true;
     while (waiting.length > 0) {
       // What arrives in one turn of the event loop is worth one snapshot.
-      await nextTurn();
+      await turnOver();
       await runGroup();
     }
     isUnderWay = false;
