@@ -74,24 +74,42 @@ export function parseExactJson(
   }
 }
 
-const plainCharacters = 4096;
-/** Escapes are left to the longer way, since they can hide a name. */
+/** Escapes are left to the longer way, since they can hide a name or the end of a text. */
 const unusual = /\\|__proto__|constructor|prototype/;
 
 /**
- * A short text that comes out again as it was written has lost no digit and no name on the way, which is quicker to see than
- * to look at every character. Undefined where it takes a closer look.
+ * A text that comes out again as it was written has lost no digit and no name on the way, which is quicker to see than to look
+ * at every name and number. Undefined where it takes a closer look.
  */
-function parsePlainJson(text: string, { depth, keys }: ParseLimits): unknown {
-  if (text.length > plainCharacters || unusual.test(text)) return undefined;
-  // More brackets than levels are allowed may be too deep, and a name takes four characters at least.
-  if (keys < plainCharacters / 4 || (text.match(/[[{]/g)?.length ?? 0) > depth) return undefined;
+function parsePlainJson(text: string, bounds: ParseLimits): unknown {
+  if (unusual.test(text) || !keepsTo(bounds, text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return JSON.stringify(value) === text ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Whether a text without escapes has no more levels and names than are allowed, which are the brackets and colons outside of
+ * its strings; and no space there, with which it would not come out again. Looked at first, since the parser would make
+ * millions of levels.
+ */
+function keepsTo({ depth, keys }: ParseLimits, text: string): boolean {
+  let levels = 0;
+  let names = 0;
+  for (let index = 0; index < text.length && levels <= depth && names <= keys; index += 1) {
+    const character = text.charCodeAt(index);
+    if (character === 0x22 /* " */) {
+      index = text.indexOf('"', index + 1);
+      if (index === -1) return false;
+    } else if (character === 0x7b /* { */ || character === 0x5b /* [ */) levels += 1;
+    else if (character === 0x7d /* } */ || character === 0x5d /* ] */) levels -= 1;
+    else if (character === 0x3a /* : */) names += 1;
+    else if (character <= 0x20) return false;
+  }
+  return levels <= depth && names <= keys;
 }
 
 /** The value of a JSON text that we wrote ourselves; throws SyntaxError when it is malformed. */

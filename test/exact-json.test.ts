@@ -110,6 +110,38 @@ describe('a text that comes out again as it was written', () => {
       }),
     );
   });
+
+  test('is read as any other, however long', () => {
+    const bounds = { depth: 4, keys: 100_000 };
+    const events = Array.from(
+      { length: 5_000 },
+      (_, i) => `{"id":"${i} [{:","tokens":${i},"cost":0.${i + 1}1,"of":{"a":"","b":null}}`,
+    );
+    const exact = `{"events":[${events.join(',')}]}`;
+    expect(JSON.stringify(parseExactJson(exact, bounds))).toBe(exact);
+    for (const odd of [
+      '{"n":1.10}',
+      '{"n":1,"n":2}',
+      '{"a":{"b":{"c":1}}}',
+      '{"2":1,"1":2}',
+      '{"a":-0}',
+      '["]]]]",[[[1]]]]',
+      '}',
+    ]) {
+      const text = `{"events":[${events.join(',')},${odd}]}`;
+      expect(outcome(() => parseExactJson(text, bounds))).toBe(outcome(() => parseExactJson(` ${text}`, bounds)));
+    }
+  });
+
+  test.each([
+    ['brackets', '['.repeat(4_000_000), /levels/],
+    ['brackets behind a string that closes as many', `["${']'.repeat(1_000)}",${'['.repeat(4_000_000)}`, /levels/],
+    ['names', `{${'"a":1,'.repeat(1_000_000)}"a":1}`, /names|twice/],
+  ])('of a million %s is refused before the parser sees it', (_what, text, words) => {
+    const before = process.memoryUsage().heapUsed;
+    expect(() => parseExactJson(text)).toThrow(words);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(50e6);
+  });
 });
 
 function outcome(read: () => unknown): string {
