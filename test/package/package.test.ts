@@ -118,6 +118,8 @@ test('what most calls run needs no query builder, no events and no calculation',
   for (const words of [
     ['customers', 'create', '--name', 'Acme', '--contact', contact],
     ['customers', 'list'],
+    ['invoices', 'list'],
+    ['meters', 'list'],
   ]) {
     expect(tallyWith({ XDG_DATA_HOME, XDG_CACHE_HOME: cache }, ...words, '-o', 'json')).toMatchObject({ status: 0 });
   }

@@ -6,7 +6,6 @@ import type { Database, InvoiceStatus, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { invoiceHash } from './hash-chain.ts';
 import { askedInParts } from './padded.ts';
-import type { Page, Rows } from './page.ts';
 import { drafted, instantText, oneRow, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
 
 export type { InvoiceStatus } from '../database.ts';
@@ -60,16 +59,6 @@ export interface FrozenLine {
   readonly grantId: string | undefined;
 }
 
-export interface InvoiceFilter {
-  readonly customerId?: string | undefined;
-  readonly contractId?: string | undefined;
-  readonly status?: InvoiceStatus | undefined;
-  /** Inclusive. */
-  readonly createdAfter?: string | undefined;
-  /** Exclusive. */
-  readonly createdBefore?: string | undefined;
-}
-
 /** One invoice; undefined for an id that the organization does not have. */
 export async function findInvoice(tx: Transaction, orgId: string, id: string): Promise<Invoice | undefined> {
   const row = await tx
@@ -79,24 +68,6 @@ export async function findInvoice(tx: Transaction, orgId: string, id: string): P
     .where('id', '=', id)
     .executeTakeFirst();
   return row === undefined ? undefined : toInvoice(row);
-}
-
-/** A page of invoices, newest first. */
-export async function listInvoices(
-  tx: Transaction,
-  orgId: string,
-  { limit, offset, ...filter }: InvoiceFilter & Page,
-): Promise<Rows<Invoice>> {
-  const query = filtered(tx, orgId, filter);
-  const rows = await query
-    .selectAll()
-    .orderBy('createdAt', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
-  return { rows: rows.map(toInvoice), total: Number(total) };
 }
 
 /** Every invoice of a contract in the order of its periods, whatever its status. */
@@ -328,17 +299,6 @@ function lineRow(orgId: string, invoiceId: string, line: FrozenLine & { readonly
     groupValues: line.groupValues === undefined ? null : JSON.stringify(line.groupValues),
     grantId: line.grantId ?? null,
   };
-}
-
-function filtered(tx: Transaction, orgId: string, filter: InvoiceFilter) {
-  const { customerId, contractId, status, createdAfter, createdBefore } = filter;
-  let query = tx.selectFrom('invoices').where('orgId', '=', orgId);
-  if (customerId !== undefined) query = query.where('customerId', '=', customerId);
-  if (contractId !== undefined) query = query.where('contractId', '=', contractId);
-  if (status !== undefined) query = query.where('status', '=', status);
-  if (createdAfter !== undefined) query = query.where('createdAt', '>=', createdAfter);
-  if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);
-  return query;
 }
 
 export function toInvoice(row: Selectable<Database['invoices']>): Invoice {

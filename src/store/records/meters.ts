@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { AggregationType } from '../../operations/meters.ts';
 import type { MetersTable, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 import type { Page, Rows } from './page.ts';
 
 export interface MeterPropertyFilter {
@@ -83,17 +84,32 @@ export async function listMeters(
   orgId: string,
   { status, limit, offset }: { readonly status?: Meter['status'] | undefined } & Page,
 ): Promise<Rows<Meter>> {
-  let query = tx.selectFrom('meters').where('orgId', '=', orgId);
-  if (status !== undefined) query = query.where('status', '=', status);
-  const rows = await query
-    .selectAll()
-    .orderBy('createdAt', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
-  return { rows: rows.map(toMeter), total: Number(total) };
+  const rows = await pageOfMeters(tx, { orgId, status, limit, offset });
+  const [counted] = await meterCount(tx, { orgId, status });
+  return { rows: rows.map(toMeter), total: Number(counted?.total) };
+}
+
+interface Chosen {
+  readonly orgId: string;
+  readonly status: Meter['status'] | undefined;
+}
+
+const active: Chosen = { orgId: '', status: 'active' };
+
+const pageOfMeters = prepared(
+  (tx, { limit, offset, ...chosen }: Chosen & Page) =>
+    metersAmong(tx, chosen).selectAll().orderBy('createdAt', 'desc').orderBy('seq', 'desc').limit(limit).offset(offset),
+  { name: 'page of meters', of: [{ ...active, limit: 1, offset: 0 }] },
+);
+
+const meterCount = prepared(
+  (tx, chosen: Chosen) => metersAmong(tx, chosen).select((row) => row.fn.countAll<bigint>().as('total')),
+  { name: 'number of meters', of: [active] },
+);
+
+function metersAmong(tx: Transaction, { orgId, status }: Chosen) {
+  const query = tx.selectFrom('meters').where('orgId', '=', orgId);
+  return status === undefined ? query : query.where('status', '=', status);
 }
 
 /** Every active meter, oldest first. */

@@ -1,0 +1,66 @@
+/** Invoices page by page. */
+
+import type { InvoiceStatus, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
+import { type Invoice, toInvoice } from './invoices.ts';
+import type { Page, Rows } from './page.ts';
+
+export interface InvoiceFilter {
+  readonly customerId?: string | undefined;
+  readonly contractId?: string | undefined;
+  readonly status?: InvoiceStatus | undefined;
+  /** Inclusive. */
+  readonly createdAfter?: string | undefined;
+  /** Exclusive. */
+  readonly createdBefore?: string | undefined;
+}
+
+/** A page of invoices, newest first. */
+export async function listInvoices(
+  tx: Transaction,
+  orgId: string,
+  { limit, offset, ...filter }: InvoiceFilter & Page,
+): Promise<Rows<Invoice>> {
+  const chosen = { ...unfiltered, ...filter, orgId };
+  const rows = await pageOfInvoices(tx, { ...chosen, limit, offset });
+  const [counted] = await invoiceCount(tx, chosen);
+  return { rows: rows.map(toInvoice), total: Number(counted?.total) };
+}
+
+type Chosen = { readonly orgId: string } & { readonly [Name in keyof Required<InvoiceFilter>]: InvoiceFilter[Name] };
+
+const unfiltered: Chosen = {
+  orgId: '',
+  customerId: undefined,
+  contractId: undefined,
+  status: undefined,
+  createdAfter: undefined,
+  createdBefore: undefined,
+};
+
+const pageOfInvoices = prepared(
+  (tx, { limit, offset, ...chosen }: Chosen & Page) =>
+    invoicesAmong(tx, chosen)
+      .selectAll()
+      .orderBy('createdAt', 'desc')
+      .orderBy('seq', 'desc')
+      .limit(limit)
+      .offset(offset),
+  { name: 'page of invoices', of: [{ ...unfiltered, limit: 1, offset: 0 }] },
+);
+
+const invoiceCount = prepared(
+  (tx, chosen: Chosen) => invoicesAmong(tx, chosen).select((row) => row.fn.countAll<bigint>().as('total')),
+  { name: 'number of invoices', of: [unfiltered] },
+);
+
+function invoicesAmong(tx: Transaction, chosen: Chosen) {
+  const { orgId, customerId, contractId, status, createdAfter, createdBefore } = chosen;
+  let query = tx.selectFrom('invoices').where('orgId', '=', orgId);
+  if (customerId !== undefined) query = query.where('customerId', '=', customerId);
+  if (contractId !== undefined) query = query.where('contractId', '=', contractId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (createdAfter !== undefined) query = query.where('createdAt', '>=', createdAfter);
+  if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);
+  return query;
+}
