@@ -78,7 +78,8 @@ function* mapLines(
   let line = after;
   for (const text of texts) {
     line += 1;
-    if (text.trim() !== '') yield { line, lastLine: line, mapped: mapLine(text, toEvent) };
+    if (text.length > limits.bodyBytes || text.trim() !== '')
+      yield { line, lastLine: line, mapped: mapLine(text, toEvent) };
   }
 }
 
@@ -118,13 +119,21 @@ function* mapRecords(records: readonly unknown[], toEvent: ToEvent): Generator<R
 
 /** Lines end with a line feed; other characters that some call line ends may stand inside a text. */
 async function* linesOf(bytes: Bytes): AsyncGenerator<readonly string[]> {
-  let rest = '';
+  const begun: string[] = [];
+  let length = 0;
   for await (const part of textOf(bytes)) {
-    const lines = `${rest}${part}`.split('\n');
-    rest = lines.pop() ?? '';
-    yield lines;
+    const lines = part.split('\n');
+    const rest = lines.pop() ?? '';
+    if (lines.length > 0) {
+      lines[0] = begun.splice(0).join('') + lines[0];
+      length = 0;
+      yield lines;
+    }
+    // A line that is too long already is refused whatever follows: a small packed file may hold one without an end.
+    if (length <= limits.bodyBytes) begun.push(rest);
+    length += rest.length;
   }
-  if (rest !== '') yield [rest];
+  if (length > 0) yield [begun.join('')];
 }
 
 /** The same bytes; throws where they are no UTF-8, of which the parser would make other characters. */

@@ -293,3 +293,21 @@ describe('tally import events', () => {
     expect(stderr).toContain('it takes csv, jsonl, json, cloudevents');
   });
 });
+
+test('a line that does not end is refused, and takes no longer than it is long', async () => {
+  const event = JSON.stringify({ eventName: 'a', externalCustomerId: 'acme', timestamp: '2026-01-01T00:00:00Z' });
+  const packed = gzipSync(`${' '.repeat(64_000_000)}${event}\n${event}\n`);
+  const began = performance.now();
+  const report = await importEvents({
+    input: Readable.from([packed]),
+    format: 'jsonl',
+    delimiter: ',',
+    batchSize: 3,
+    billing: world.billing,
+    mapping,
+  });
+  // With each chunk joined to all before it this took a minute.
+  expect(performance.now() - began).toBeLessThan(20_000);
+  const refused = [{ line: 1, reason: 'is longer than 1048576 characters' }];
+  expect(report).toMatchObject({ accepted: 1, refused });
+});
