@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import type { Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { descriptorEnd } from '../../src/cli/output-end.ts';
+import { canFillDisk, limitFiles, spawnLimited } from '../support/full-disk.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'tally-output-'));
 
@@ -55,16 +56,12 @@ test.runIf(existsSync('/dev/full'))('a full disk is called that', () => {
   expect([status, stderr]).toEqual([1, 'tally: the output cannot be written: the disk is full\n']);
 });
 
-test.runIf(process.platform === 'linux')(
-  'a service whose log cannot be written goes on, and so does its log',
+test.runIf(canFillDisk)(
+  'a service whose log cannot be written goes on, and so does its log (skipped without prlimit)',
   async () => {
     const log = join(directory, 'log');
     const descriptor = openSync(log, 'a');
-    const launcher = join(import.meta.dirname, '../../bin/tally.js');
-    // What goes beyond the limit is an error of the write, as on a full disk, and not a signal.
-    const words = ['-c', `trap '' XFSZ; exec "$@"`, 'bash', process.execPath, launcher];
-    const served = ['serve', '--port', '0', '--bill-every', '0', '--log-requests'];
-    const child = spawn('bash', [...words, ...served], {
+    const child = spawnLimited(['serve', '--port', '0', '--bill-every', '0', '--log-requests'], {
       env: { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: directory, TALLY_DATA_DIR: directory },
       stdio: ['ignore', 'pipe', descriptor],
     });
@@ -74,14 +71,11 @@ test.runIf(process.platform === 'linux')(
     const url = `${/listening on (\S+)/.exec(line.toString())?.[1]}/healthz`;
     const ask = async (): Promise<number> => (await fetch(url)).status;
     const lines = (): number => readFileSync(log, 'utf8').split('\n').length - 1;
-    const allow = (bytes: string): void => {
-      execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
-    };
     expect(await ask()).toBe(200);
     await expect.poll(lines).toBe(1);
-    allow(String(statSync(log).size));
+    limitFiles(child, statSync(log).size);
     expect([await ask(), await ask()]).toEqual([200, 200]);
-    allow('unlimited');
+    limitFiles(child, 'unlimited');
     expect(await ask()).toBe(200);
     await expect.poll(lines).toBe(2);
     child.kill('SIGTERM');

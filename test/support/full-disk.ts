@@ -1,0 +1,18 @@
+/** A disk that is full for one process: a limit of the system on the size of its files, which can be lifted again. */
+
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
+
+import { launcher } from './program.ts';
+
+/** By prlimit of util-linux. */
+export const canFillDisk = process.platform === 'linux' && spawnSync('prlimit', ['--version']).status === 0;
+
+/** The program as it is; beyond the limit a write of it fails, as on a full disk, and there is no signal. */
+export function spawnLimited(words: readonly string[], options: SpawnOptions): ChildProcess {
+  return spawn('bash', ['-c', `trap '' XFSZ; exec "$@"`, 'bash', process.execPath, launcher, ...words], options);
+}
+
+export function limitFiles({ pid }: ChildProcess, bytes: number | 'unlimited'): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`]);
+}
