@@ -6,7 +6,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe } from 'vitest';
+import { afterAll, describe } from 'vitest';
 
 import { usePostgres } from './support/postgres.ts';
 import { moveWorlds } from './support/world.ts';
@@ -24,7 +24,9 @@ moveWorlds(async () => {
   const database = known ?? (await postgres?.create()) ?? '';
   return { database, giveBack: () => void free.push(database) };
 });
+afterAll(() => moveWorlds(undefined));
 
 describe.runIf(postgres !== undefined).each(files)('%s', async (file) => {
-  await import(join(folder, file));
+  // As a file of its own: this process may have run it already.
+  await import(`${join(folder, file)}?on=postgres`);
 });

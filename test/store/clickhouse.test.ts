@@ -10,11 +10,18 @@ const clickhouse = await useClickhouse();
 
 if (clickhouse !== undefined) {
   const open = async (mostStaged: number): Promise<Store> => {
-    const events = await clickhouse.create();
-    return await openStore(':memory:', { events, eventUpkeep: { longestTail: mostStaged, leastKept: 1 } });
+    const events = await clickhouse.take();
+    const store = await openStore(':memory:', { events, eventUpkeep: { longestTail: mostStaged, leastKept: 1 } });
+    return {
+      ...store,
+      close: async () => {
+        await store.close();
+        await clickhouse.giveBack(events);
+      },
+    };
   };
   const openMoved = async (): Promise<Store> => {
-    const events = await clickhouse.create();
+    const events = await clickhouse.take();
     const store = await openStore(':memory:', { events });
     const server = connectClickhouse(events);
     return {
@@ -26,6 +33,7 @@ if (clickhouse !== undefined) {
       },
       close: async () => {
         await Promise.all([store.close(), server.close()]);
+        await clickhouse.giveBack(events);
       },
     };
   };

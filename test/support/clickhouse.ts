@@ -10,6 +10,10 @@ import type { ServerAnswer } from './server-on-demand.ts';
 export interface ClickhouseDatabases {
   /** The URL of a new, empty database. */
   readonly create: () => Promise<string>;
+  /** The same, or one that `giveBack` has emptied, which is twice as quick. */
+  readonly take: () => Promise<string>;
+  /** Takes the rows out of one that nobody uses any more. */
+  readonly giveBack: (url: string) => Promise<void>;
   /** What another program does there, or sees. */
   readonly run: (url: string, text: string) => Promise<void>;
   readonly ask: (url: string, text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
@@ -33,16 +37,23 @@ export async function useClickhouse(): Promise<ClickhouseDatabases | undefined> 
   const nameOf = (url: string) => url.slice(url.lastIndexOf('/') + 1);
   // The databases go with the server.
   afterAll(async () => await client.close());
+  const create = async () => {
+    const name = `test_${randomUUID().replaceAll('-', '')}`;
+    await client.command({ query: `CREATE DATABASE ${name}` });
+    return clickhouseUrl(answer.port, name);
+  };
+  const free: string[] = [];
   const within = (url: string, text: string) => text.replaceAll(/\btallybook[A-Z]\w+/g, `${nameOf(url)}.$&`);
   return {
     run: async (url, text) => {
       await client.command({ query: within(url, text) });
     },
     ask: async (url, text) => await (await client.query({ query: within(url, text), format: 'JSONEachRow' })).json(),
-    create: async () => {
-      const name = `test_${randomUUID().replaceAll('-', '')}`;
-      await client.command({ query: `CREATE DATABASE ${name}` });
-      return clickhouseUrl(answer.port, name);
+    create,
+    take: async () => free.pop() ?? (await create()),
+    giveBack: async (url) => {
+      await client.command({ query: `TRUNCATE ALL TABLES FROM ${nameOf(url)}` });
+      free.push(url);
     },
   };
 }

@@ -76,8 +76,8 @@ export type Ground = () => Promise<{ readonly database: string; readonly giveBac
 
 let ground: Ground | undefined;
 
-/** From now on, in this file of tests, worlds are in databases of `next` and not in memory. */
-export function moveWorlds(next: Ground): void {
+/** From now on worlds are in databases of `next` and not in memory, until it is undefined; files of tests share a process. */
+export function moveWorlds(next: Ground | undefined): void {
   ground = next;
 }
 
