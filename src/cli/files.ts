@@ -1,6 +1,6 @@
 /** Files that the command line names. */
 
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 import { BillingError } from '../errors.ts';
@@ -12,7 +12,7 @@ export async function readTextFile(path: string, terminal: Terminal): Promise<st
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
   } catch (error) {
-    throw new BillingError('usage', `cannot read ${path}: ${reason(error as NodeJS.ErrnoException)}`, { cause: error });
+    throw unreadable(path, error);
   }
 }
 
@@ -24,8 +24,24 @@ export function readOptionalTextFile(path: string): string | undefined {
   } catch (error) {
     const failure = error as NodeJS.ErrnoException;
     if (failure.code === 'ENOENT' || failure.code === 'ENOTDIR') return undefined;
-    throw new BillingError('usage', `cannot read ${path}: ${reason(failure)}`, { cause: error });
+    throw unreadable(path, error);
   }
+}
+
+/** Throws a usage error for what cannot be read as a file, before anything of it is wanted; gives its size. */
+export function checkReadable(path: string): number {
+  try {
+    const facts = statSync(path);
+    if (facts.isDirectory()) throw Object.assign(new Error('a directory'), { code: 'EISDIR' });
+    accessSync(path, constants.R_OK);
+    return facts.size;
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, cause: unknown): BillingError {
+  return new BillingError('usage', `cannot read ${path}: ${reason(cause as NodeJS.ErrnoException)}`, { cause });
 }
 
 function reason(error: NodeJS.ErrnoException): string {

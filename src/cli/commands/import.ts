@@ -1,11 +1,12 @@
 /** `tally import events`: a file into events, with progress and a report of the rows that were refused. */
 
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import { delimiterOf } from '../csv-file.ts';
+import { checkReadable } from '../files.ts';
 import { importEvents } from '../import/events.ts';
 import type { ImportReport } from '../import/events.ts';
 import { formatOf, importFormats } from '../import/input.ts';
@@ -144,12 +145,8 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
 
 function inputOf(file: string, session: Session): { readonly stream: Readable; readonly bytes: number | undefined } {
   if (file === '-') return { stream: session.terminal.openInput(), bytes: undefined };
-  try {
-    const { size } = statSync(file);
-    return { stream: createReadStream(file, { highWaterMark: readBytes }), bytes: size };
-  } catch (cause) {
-    throw new BillingError('usage', `cannot read ${file}: there is no such file`, { cause });
-  }
+  const bytes = checkReadable(file);
+  return { stream: createReadStream(file, { highWaterMark: readBytes }), bytes };
 }
 
 function mappingOf(flags: ImportFlags): MappingOptions {

@@ -1,11 +1,12 @@
 /** Events of the files that a scenario names, by the same readers as `tally import events`. */
 
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import { utcTimestamp } from '../../operations/field-rules.ts';
+import { checkReadable } from '../files.ts';
 import { importEvents } from '../import/events.ts';
 import { formatOf } from '../import/input.ts';
 import type { ImportedEvent } from '../import/mapping.ts';
@@ -17,7 +18,7 @@ export async function usageOfFile(
   entry: Entry<'usage'>,
   { path, index }: { readonly path: string; readonly index: number },
 ): Promise<UsageEvent[]> {
-  if (!existsSync(path)) throw new BillingError('usage', `cannot read ${path}: there is no such file`);
+  checkReadable(path);
   const read: ImportedEvent[] = [];
   const { eventName, eventNameColumn, customer, customerColumn, keyColumn, timestamp: timestampColumn } = entry;
   const report = await importEvents({

@@ -287,6 +287,14 @@ describe('tally import events', () => {
     expect([codes, shell.calls]).toEqual([[2, 2, 2, 2, 11], []]);
   });
 
+  test.each([
+    ['/nowhere.csv', 'there is no such file'],
+    [tmpdir(), 'it is a directory'],
+  ])('of %s is refused', async (path, words) => {
+    const { code, stderr } = await createShell().run(['import', 'events', path]);
+    expect([code, stderr]).toEqual([2, `tally: cannot read ${path}: ${words}\n`]);
+  });
+
   test('takes no other format', async () => {
     const { code, stderr } = await createShell().run('import events - --format xml');
     expect(code).toBe(2);
