@@ -13,7 +13,7 @@ import { timeoutOf } from './open-session.ts';
 import { checkFields, render } from './output.ts';
 import { completed, confirmLoss, confirmWrite } from './prompts.ts';
 import { checkReplay } from './replay.ts';
-import { valueAt, wireText } from './rows.ts';
+import { rowsOf, valueAt, wireText } from './rows.ts';
 import { safe, safeJson, say, vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
 import type { OpenBilling, Session } from './session.ts';
@@ -80,11 +80,12 @@ export async function callOperation(invocation: Invocation, session: Session): P
     );
     checkReplay(command, input, answer);
     const { stdout } = terminal;
-    terminal.out(
+    const shown =
       picture === undefined
         ? await render(answer.body, command.view, { choice: session.output, fields: command.fields, stdout })
-        : await picture.chart.draw(answer.body, { asked: input, style: picture.style }),
-    );
+        : await picture.chart.draw(answer.body, { asked: input, style: picture.style });
+    terminal.out(shown);
+    if (command.isSecret) noteSecret(command, session, shown.includes(secretOf(command, answer)));
     note(command, answer, session);
     if (isEmptyPage(answer)) {
       const { unknownFilters } = await import('./unknown-filter.ts');
@@ -216,12 +217,22 @@ function isEmptyPage({ body }: Answer): boolean {
   return Array.isArray(data) && data.length === 0;
 }
 
+/** What the table of such a command begins with. */
+function secretOf({ view }: CommandSpec, { body }: Answer): string {
+  const [row] = rowsOf(body, view).rows;
+  return wireText(valueAt(row, view.columns[0]?.path ?? ''));
+}
+
+function noteSecret({ group }: CommandSpec, session: Session, isShown: boolean): void {
+  if (isShown) tell(session, say`keep it: this secret is not shown again`);
+  else tell(session, say`the secret was not printed, and is not shown again; another one: tally ${group} rotate`);
+}
+
 function note(command: CommandSpec, answer: Answer, session: Session): void {
   if (answer.isReplay === true) tell(session, say`this entry was there already: nothing was created`);
   if (command.isVersioned && answer.etag !== undefined && session.terminal.stderr.isTerminal) {
     tell(session, say`version ${answer.etag}: give --if-match to change only this version`);
   }
-  if (command.isSecret) tell(session, say`keep it: this secret is not shown again`);
   if (session.output.format === 'table' && isEmptyPage(answer)) tell(session, say`there are none`);
   const page = answer.body as unknown as Partial<Page>;
   if (session.output.format === 'table' && (page.data as unknown) === null) tell(session, say`there is none`);

@@ -159,6 +159,18 @@ test('a new key is printed, with the warning that it is shown once', async () =>
   expect(stderr).toBe('keep it: this secret is not shown again\n');
 });
 
+test.each(['-o name', '--json id', '--columns id', '--jq .data.id'])(
+  'a new key that %s leaves out is said to be lost',
+  async (flag) => {
+    const shell = createShell({ reply: () => body({ data: { key: `tally_live_${'a'.repeat(48)}`, id: 'k1' } }) });
+    const { code, stderr } = await shell.run(`keys create --name ci --scopes '*' ${flag}`);
+    expect([code, stderr]).toEqual([
+      0,
+      'the secret was not printed, and is not shown again; another one: tally keys rotate\n',
+    ]);
+  },
+);
+
 test('the version of what was read is told to a person, and given back by --if-match', async () => {
   const shell = createShell({ reply: () => ({ ...body({ data: { budgets: [] } }), etag: '"v7"' }) });
   expect((await shell.run('budgets list k1', { isTerminal: true })).stderr).toContain('version "v7"');
