@@ -15,7 +15,6 @@ import { createTerminal } from './cli/terminal.ts';
 import type { Terminal } from './cli/terminal.ts';
 import { withoutPassword } from './database-url.ts';
 import { BillingError } from './errors.ts';
-import { idChanceBytes, idOf } from './new-id.ts';
 import type { Store } from './store/store.ts';
 
 const { env } = process;
@@ -277,31 +276,8 @@ function randomBytes(count: number): Uint8Array {
   return process.getBuiltinModule('node:crypto').randomBytes(count);
 }
 
-/** Read for many ids at once, and used for one each. */
-let chance: Uint8Array = new Uint8Array();
-
 function newId(): string {
-  if (chance.length < idChanceBytes) chance = systemChance(64 * idChanceBytes);
-  const own = chance.subarray(0, idChanceBytes);
-  chance = chance.subarray(idChanceBytes);
-  return idOf(Date.now(), own);
-}
-
-/** From where the system has it as a file, and where it has none, or one that cannot be read, by way of Node. */
-function systemChance(count: number): Uint8Array {
-  const { closeSync, openSync, readSync } = process.getBuiltinModule('node:fs');
-  try {
-    const file = openSync('/dev/urandom', 'r');
-    try {
-      const bytes = new Uint8Array(count);
-      if (readSync(file, bytes) === count) return bytes;
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    // Windows, or a container without it.
-  }
-  return randomBytes(count);
+  return process.getBuiltinModule('node:crypto').randomUUIDv7();
 }
 
 /** Some machines do not know the name of the user who runs a process, a container for one. */

@@ -35,7 +35,6 @@ const rootFiles = new Set([
   'database-url',
   'once',
   'make-directory',
-  'new-id',
   'turns',
 ]);
 
