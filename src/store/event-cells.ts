@@ -14,29 +14,35 @@ export type Coefficient = number | bigint;
 
 /** What events of one combination came to: `coefficient / 10^scale`, of `count` values, at least one. */
 export interface Cell {
-  readonly coefficient: Coefficient;
-  readonly scale: number;
-  readonly count: number;
+  coefficient: Coefficient;
+  scale: number;
+  count: number;
 }
 
 /** By the JSON of `[event name, property texts or null, group texts]`. */
 export type Cells = Map<string, Cell>;
 
-/** Adds what other events of the same combination came to. */
-export function addCell(cells: Cells, key: string, cell: Cell, type: AggregationType): void {
+/** Adds what other events of the same combination came to; `cell` stays the caller's. */
+export function addCell(cells: Cells, key: string, cell: Readonly<Cell>, type: AggregationType): void {
+  const { coefficient, scale, count } = cell;
   const known = cells.get(key);
-  cells.set(key, known === undefined ? cell : combined(known, cell, type));
+  if (known === undefined) {
+    cells.set(key, { coefficient, scale, count });
+    return;
+  }
+  // Each day of a reading comes here with all its combinations, so they are added in place.
+  const common = Math.max(known.scale, scale);
+  const left = rescaled(known.coefficient, common - known.scale);
+  const right = rescaled(coefficient, common - scale);
+  known.coefficient = combined(left, right, type);
+  known.scale = common;
+  known.count += count;
 }
 
-function combined(a: Cell, b: Cell, type: AggregationType): Cell {
-  const count = a.count + b.count;
-  const scale = Math.max(a.scale, b.scale);
-  const [left, right] = [scaledTo(a, scale), scaledTo(b, scale)];
-  if (type === 'MAX' || type === 'MIN') {
-    const isLeft = type === 'MAX' ? left >= right : left <= right;
-    return { coefficient: isLeft ? left : right, scale, count };
-  }
-  return { coefficient: sumOf(left, right), scale, count };
+function combined(a: Coefficient, b: Coefficient, type: AggregationType): Coefficient {
+  if (type === 'MAX') return a >= b ? a : b;
+  if (type === 'MIN') return a <= b ? a : b;
+  return sumOf(a, b);
 }
 
 export function sumOf(a: Coefficient, b: Coefficient): Coefficient {
@@ -45,10 +51,6 @@ export function sumOf(a: Coefficient, b: Coefficient): Coefficient {
     if (Number.isSafeInteger(sum)) return sum;
   }
   return BigInt(a) + BigInt(b);
-}
-
-function scaledTo({ coefficient, scale: from }: Pick<Cell, 'coefficient' | 'scale'>, scale: number): Coefficient {
-  return rescaled(coefficient, scale - from);
 }
 
 /** `coefficient * 10^places`. */

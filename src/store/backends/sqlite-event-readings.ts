@@ -2,7 +2,7 @@
 
 import { createUsageFold, mergeReadings } from '../../calculation/usage-fold.ts';
 import { type EventAggregation, type EventReadings, inOrder } from '../event-aggregation.ts';
-import { addCell, type Cells, type Coefficient, readingsOfCells } from '../event-cells.ts';
+import { addCell, type Cell, type Cells, readingsOfCells } from '../event-cells.ts';
 import { ReusedEvent } from '../event-content.ts';
 import {
   createSegmentQuery,
@@ -267,14 +267,17 @@ function addTotals(
   { interval, takesUnassigned }: { readonly interval: number; readonly takesUnassigned: boolean },
 ): void {
   const into = cells[interval] ?? new Map();
+  const { aggregationType } = request.rules;
+  const cell: Cell = { coefficient: 0, scale: 0, count: 0 };
   for (const [contractSeq, scales, keys, coefficients, counts] of totals) {
     const isWanted = contractSeq === 0 ? takesUnassigned : contractSeq === attribution?.contractSeq;
     if (attribution !== undefined && !isWanted) continue;
     for (const [index, key] of keys.entries()) {
       const stored = coefficients[index] ?? 0;
-      const coefficient: Coefficient = typeof stored === 'number' ? stored : BigInt(stored);
-      const cell = { coefficient, scale: scales[index] ?? 0, count: counts[index] ?? 0 };
-      addCell(into, key, cell, request.rules.aggregationType);
+      cell.coefficient = typeof stored === 'number' ? stored : BigInt(stored);
+      cell.scale = scales[index] ?? 0;
+      cell.count = counts[index] ?? 0;
+      addCell(into, key, cell, aggregationType);
     }
   }
 }
