@@ -55,8 +55,14 @@ function describe(item: ContractItem, groupValues: GroupValues): string {
   return combination.length === 0 ? base : `${base} (${combination.join(', ')})`;
 }
 
-function rateOne(item: ContractItem, { groupValues, quantity }: MeteredQuantity): RatedLine {
-  const priced = priceQuantity(rateFor(item, groupValues), quantity);
+/** What one combination costs: the price of its line, without the line. */
+export function priceUsage(item: ContractItem, { groupValues, quantity }: MeteredQuantity): PricedQuantity {
+  return priceQuantity(rateFor(item, groupValues), quantity);
+}
+
+function rateOne(item: ContractItem, metered: MeteredQuantity): RatedLine {
+  const { groupValues, quantity } = metered;
+  const priced = priceUsage(item, metered);
   return {
     ...priced,
     lineKey: lineKeyOf(item.id, groupValues),

@@ -27,6 +27,12 @@ export async function knownMeters(context: CatalogContext, ids: readonly string[
   return distinct.flatMap((id) => meters.get(id) ?? []);
 }
 
+/** Meters that the call has read already, which `knownMeters` then need not read. */
+export function knowMeters(context: CatalogContext, read: readonly Meter[]): void {
+  const { meters } = catalogOf(context);
+  for (const meter of read) meters.set(meter.id, meter);
+}
+
 /** How invoices of a plan are sent; undefined for an id that the organization does not have. */
 export async function knownSendMethod(context: CatalogContext, planId: string): Promise<string | undefined> {
   const { sendMethods } = catalogOf(context);

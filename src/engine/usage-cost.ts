@@ -3,7 +3,7 @@
 import { startOfDay, type ServicePeriod } from '../calculation/billing-period.ts';
 import { newestRateOf } from '../calculation/ledger.ts';
 import { type Big, creditsOfDollars, decimalText, dollarsOfCents, roundHalfUp, zero } from '../calculation/money.ts';
-import { type GroupValues, type RatedLine, rateUsage } from '../calculation/rating.ts';
+import { type GroupValues, priceUsage, type RatedLine, rateUsage } from '../calculation/rating.ts';
 import { type MeteredUsage, meteredQuantitiesOf } from '../calculation/usage-atoms.ts';
 import { cutWindow, usageWindowsOver } from '../calculation/usage-windows.ts';
 import { InvalidInputError } from '../errors.ts';
@@ -16,6 +16,7 @@ import { listGrantsOfCustomer } from '../store/records/ledger.ts';
 import { findMeters } from '../store/records/meters.ts';
 import { billingTermsOf, serviceEndOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
+import { knowMeters } from './known-catalog.ts';
 import { meterContract, meterCustomer, plainMetering } from './usage-metering.ts';
 import { currentPrices, isMeterOf } from './usage-prices.ts';
 import { resolveSubject } from './usage-subject.ts';
@@ -157,12 +158,10 @@ interface CustomerQuery {
 async function customerLines(context: CallContext, { customerId, range, input }: CustomerQuery) {
   const prices = (await currentPrices(context)).filter(({ meter }) => isMeterOf(meter, input.eventNames));
   const windows = prices.map(({ meter, item }) => ({ item, meterId: meter.id, ...range }));
+  const meters = prices.map(({ meter }) => meter);
+  knowMeters(context, meters);
   const usages = await meterCustomer(context, customerId, windows, { ...plainMetering(), filter: filterOf(input) });
-  const lines = usages.flatMap(linesOfUsage);
-  return {
-    meters: prices.map(({ meter }) => meter),
-    lines: lines.map(({ groupValues, exactAmount }) => ({ groupValues, dollars: exactAmount })),
-  };
+  return { meters, lines: usages.flatMap(costsOfUsage) };
 }
 
 function filterOf({ eventNames, propertyFilters }: Question) {
@@ -171,6 +170,13 @@ function filterOf({ eventNames, propertyFilters }: Question) {
 
 function linesOfInvoice(usage: MeteredUsage): RatedLine[] {
   return rateUsage(usage.item, meteredQuantitiesOf(usage));
+}
+
+function costsOfUsage(usage: MeteredUsage): CostLine[] {
+  return meteredQuantitiesOf(usage).map((metered) => ({
+    groupValues: metered.groupValues,
+    dollars: priceUsage(usage.item, metered).exactAmount,
+  }));
 }
 
 /** Without usage there is no line: no invoice asks for the first tier's flat amount (semantics 5). */
