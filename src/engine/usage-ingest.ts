@@ -56,13 +56,15 @@ async function resolveCustomers(
   prefixOf: (index: number) => string,
 ): Promise<string[]> {
   const ids = distinct(inputs.map((input) => input.customerId));
-  const externalIds = distinct(inputs.map((input) => input.externalCustomerId?.normalize('NFC')));
+  const givenIds = distinct(inputs.map((input) => input.externalCustomerId));
+  const externalIds = [...new Set(givenIds.map((id) => id.normalize('NFC')))];
   const known = await findCustomerIds(tx, orgId, ids);
-  const external = await findCustomerIdsByExternalId(tx, orgId, externalIds);
+  const stored = await findCustomerIdsByExternalId(tx, orgId, externalIds);
+  const external = new Map(givenIds.map((id) => [id, stored.get(id.normalize('NFC'))]));
   const issues: InputIssue[] = [];
   const resolved = inputs.map(({ customerId, externalCustomerId }, index) => {
     if (customerId !== undefined && known.has(customerId)) return customerId;
-    const found = external.get(externalCustomerId?.normalize('NFC') ?? '');
+    const found = external.get(externalCustomerId ?? '');
     if (customerId === undefined && found !== undefined) return found;
     const field = customerId === undefined ? 'externalCustomerId' : 'customerId';
     issues.push({ path: `${prefixOf(index)}${field}`, message: 'names no customer' });

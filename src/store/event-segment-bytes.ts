@@ -63,7 +63,8 @@ function propertyHeader(name: string, column: PropertyColumn, write: (values: Fl
 function packed(values: Float64Array): { readonly layout: Layout; readonly bytes: Uint8Array } {
   let lowest = Infinity;
   let highest = -Infinity;
-  for (const value of values) {
+  for (let row = 0; row < values.length; row += 1) {
+    const value = values[row] ?? 0;
     if (value < lowest) lowest = value;
     if (value > highest) highest = value;
   }

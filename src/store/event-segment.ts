@@ -65,9 +65,7 @@ export const emptySegment: Segment = {
 /** The segment with these events behind its own. */
 export function appendEvents(segment: Segment, events: readonly SegmentEvent[]): Segment {
   const rowCount = segment.rowCount + events.length;
-  const fixed = Object.fromEntries(
-    fixedColumns.map((name) => [name, grown(segment.fixed[name], rowCount, (index) => Number(events[index]?.[name]))]),
-  ) as Record<FixedColumn, Float64Array>;
+  const fixed = grown(segment.fixed, events, rowCount);
   const builders = new Map([...segment.properties].map(([name, column]) => [name, builderOf(column, rowCount)]));
   for (const [index, event] of events.entries()) {
     const properties = propertiesOf(event.propertiesJson);
@@ -231,9 +229,26 @@ export function primitiveOf(text: string): Primitive {
   return first === 't' || first === 'f' || first === 'n' ? (JSON.parse(text) as boolean | null) : exactNumber(text);
 }
 
-function grown(values: Float64Array, rowCount: number, valueOf: (index: number) => number): Float64Array {
-  const all = new Float64Array(rowCount);
-  all.set(values);
-  for (let row = values.length; row < rowCount; row += 1) all[row] = valueOf(row - values.length);
-  return all;
+/** Named one by one: a member that is looked up by a name that changes costs many times as much. */
+function grown(fixed: Segment['fixed'], events: readonly SegmentEvent[], rowCount: number): Segment['fixed'] {
+  const all = (values: Float64Array) => {
+    const longer = new Float64Array(rowCount);
+    longer.set(values);
+    return longer;
+  };
+  const eventSeq = all(fixed.eventSeq);
+  const millisecond = all(fixed.millisecond);
+  const nameId = all(fixed.nameId);
+  const contractSeq = all(fixed.contractSeq);
+  const isLate = all(fixed.isLate);
+  let row = rowCount - events.length;
+  for (const event of events) {
+    eventSeq[row] = event.eventSeq;
+    millisecond[row] = event.millisecond;
+    nameId[row] = event.nameId;
+    contractSeq[row] = event.contractSeq;
+    isLate[row] = event.isLate ? 1 : 0;
+    row += 1;
+  }
+  return { eventSeq, millisecond, nameId, contractSeq, isLate };
 }
