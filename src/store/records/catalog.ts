@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../../operations/catalog.ts';
 import type { PricingsTable, ProductsTable, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 import type { Page, Rows } from './page.ts';
 
 export interface Product {
@@ -148,14 +149,18 @@ export async function listPricingsOfMeters(
   meterIds: readonly string[],
 ): Promise<readonly Pricing[]> {
   if (meterIds.length === 0) return [];
-  const rows = await withProduct(tx, orgId)
-    .where('pricings.meterId', 'in', meterIds)
-    .where('pricings.archivedAt', 'is', null)
-    .orderBy('pricings.createdAt', 'desc')
-    .orderBy('pricings.seq', 'desc')
-    .execute();
+  const rows = await pricingsOfMeters(tx, { orgId, meterIds });
   return rows.map(toPricing);
 }
+
+const pricingsOfMeters = prepared(
+  (tx, { orgId, meterIds }: { readonly orgId: string; readonly meterIds: readonly string[] }) =>
+    withProduct(tx, orgId)
+      .where('pricings.meterId', 'in', meterIds)
+      .where('pricings.archivedAt', 'is', null)
+      .orderBy('pricings.createdAt', 'desc')
+      .orderBy('pricings.seq', 'desc'),
+);
 
 export async function insertPricing(tx: Transaction, orgId: string, pricing: Pricing): Promise<void> {
   const { productName: _productName, pricingTiers, ...plain } = pricing;

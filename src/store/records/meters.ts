@@ -114,16 +114,13 @@ function metersAmong(tx: Transaction, { orgId, status }: Chosen) {
 
 /** Every active meter, oldest first. */
 export async function listActiveMeters(tx: Transaction, orgId: string): Promise<readonly Meter[]> {
-  const rows = await tx
-    .selectFrom('meters')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('status', '=', 'active')
-    .orderBy('createdAt')
-    .orderBy('seq')
-    .execute();
+  const rows = await activeMeters(tx, { orgId });
   return rows.map(toMeter);
 }
+
+const activeMeters = prepared((tx, { orgId }: { readonly orgId: string }) =>
+  metersAmong(tx, { orgId, status: 'active' }).selectAll().orderBy('createdAt').orderBy('seq'),
+);
 
 export async function insertMeter(tx: Transaction, orgId: string, meter: Meter): Promise<void> {
   await tx
@@ -157,14 +154,17 @@ export async function findRateCard(
   orgId: string,
   meterId: string,
 ): Promise<StoredRateCard | undefined> {
-  const row = await tx
+  const [row] = await rateCardOf(tx, { orgId, meterId });
+  return row === undefined ? undefined : { ...row, rates: JSON.parse(row.rates) as StoredRate[] };
+}
+
+const rateCardOf = prepared((tx, { orgId, meterId }: { readonly orgId: string; readonly meterId: string }) =>
+  tx
     .selectFrom('rateCards')
     .select(['meterId', 'rates', 'fallbackUnitAmount', 'updatedAt'])
     .where('orgId', '=', orgId)
-    .where('meterId', '=', meterId)
-    .executeTakeFirst();
-  return row === undefined ? undefined : { ...row, rates: JSON.parse(row.rates) as StoredRate[] };
-}
+    .where('meterId', '=', meterId),
+);
 
 /** Puts a rate card in the place of the one there was, if there was one. */
 export async function saveRateCard(tx: Transaction, orgId: string, rateCard: StoredRateCard): Promise<void> {
