@@ -5,6 +5,7 @@ import type { Selectable } from 'kysely';
 import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../../operations/catalog.ts';
 import type { PricingsTable, ProductsTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
+import { padded } from './padded.ts';
 import type { Page, Rows } from './page.ts';
 
 export interface Product {
@@ -149,7 +150,7 @@ export async function listPricingsOfMeters(
   meterIds: readonly string[],
 ): Promise<readonly Pricing[]> {
   if (meterIds.length === 0) return [];
-  const rows = await pricingsOfMeters(tx, { orgId, meterIds });
+  const rows = await pricingsOfMeters(tx, { orgId, meterIds: padded(meterIds) });
   return rows.map(toPricing);
 }
 
