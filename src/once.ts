@@ -4,14 +4,25 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
   return () => (loaded ??= load());
 }
 
-/** The same for each name; a name that has nothing is asked for again. */
+/** The same for each name. */
 export function onceEach<N, T>(load: (name: N) => Promise<T>): (name: N) => Promise<T> {
   const loaded = new Map<N, Promise<T>>();
-  return (name) => loaded.get(name) ?? first(name);
+  return (name) => {
+    const known = loaded.get(name) ?? load(name);
+    loaded.set(name, known);
+    return known;
+  };
+}
 
-  async function first(name: N): Promise<T> {
-    const found = await load(name);
-    loaded.set(name, Promise.resolve(found));
+/** Gives what was found of a key before, or finds it now. All is forgotten where there would be more than `most`. */
+export function keepLatest<V>(most: number): (key: string | number, find: () => V) => V {
+  const kept = new Map<string | number, V>();
+  return (key, find) => {
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const found = find();
+    if (kept.size === most) kept.clear();
+    kept.set(key, found);
     return found;
-  }
+  };
 }

@@ -3,6 +3,7 @@
 import { startOfDay } from '../calculation/billing-period.ts';
 import type { BillingTerms } from '../calculation/invoice-draft.ts';
 import type { ContractItem } from '../calculation/rate-card.ts';
+import { keepLatest } from '../once.ts';
 import type { Contract } from '../store/records/contracts.ts';
 
 /** What of a contract decides its periods and lines. */
@@ -27,17 +28,14 @@ function findTerms(contract: ContractTerms): BillingTerms {
   const { startDate, creditGrantCents } = contract;
   const items = itemsOf(contract);
   const endDate = contract.effectiveEndDate ?? contract.endDate;
-  const key = `${startDate} ${endDate ?? ''} ${creditGrantCents ?? ''}`;
-  const alike = latestTerms.get(items) ?? new Map<string, BillingTerms>();
+  const alike = latestTerms.get(items) ?? keepLatest<BillingTerms>(mostTerms);
   latestTerms.set(items, alike);
-  const terms = alike.get(key) ?? { startDate, endDate, items, creditGrantCents };
-  if (alike.size === mostTerms) alike.clear();
-  alike.set(key, terms);
-  return terms;
+  const key = `${startDate} ${endDate ?? ''} ${creditGrantCents ?? ''}`;
+  return alike(key, () => ({ startDate, endDate, items, creditGrantCents }));
 }
 
 /** The same terms for contracts that are alike, as far as they share their items: their periods are found once. */
-const latestTerms = new WeakMap<readonly ContractItem[], Map<string, BillingTerms>>();
+const latestTerms = new WeakMap<readonly ContractItem[], ReturnType<typeof keepLatest<BillingTerms>>>();
 const mostTerms = 64;
 
 /** What a contract was billed by at an instant: an invoice of before a cancellation was made by the terms of before it. */

@@ -3,6 +3,7 @@
 import { creditsText } from '../calculation/money.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
+import { instantText } from '../store/records/row-values.ts';
 
 /** Whole cents as a JSON integer, exact at any size. */
 export function wireCents(cents: bigint): ExactNumber {
@@ -14,8 +15,7 @@ export function wireCredits(creditMicros: bigint): ExactNumber {
   return exactNumber(creditsText(creditMicros));
 }
 
-/** An instant as `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+/** An instant as `YYYY-MM-DDTHH:mm:ss.sssZ`, as it is stored too. */
 export function wireTimestamp(instant: Temporal.Instant): string {
-  // The text that Temporal gives, in a third of the time.
-  return new Date(instant.epochMilliseconds).toISOString();
+  return instantText(instant);
 }

@@ -4,6 +4,7 @@ import { type Selectable, sql } from 'kysely';
 
 import { reviveExactJson } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
+import { keepLatest } from '../../once.ts';
 import type { DepletionAction } from '../../operations/wire-values.ts';
 import type { Database, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
@@ -242,18 +243,7 @@ export function toCreditSettings(text: string): CreditSettings {
 }
 
 /** The same snapshot for the same text, since the contracts of a plan mostly have one: what follows from it is found once. */
-const latestItems = new Map<string, unknown>();
-const mostItems = 64;
-
-function itemsOf(text: string): unknown {
-  let items = latestItems.get(text);
-  if (items === undefined) {
-    items = JSON.parse(text) as unknown;
-    if (latestItems.size === mostItems) latestItems.clear();
-    latestItems.set(text, items);
-  }
-  return items;
-}
+const latestItems = keepLatest<unknown>(64);
 
 export function toContract(row: ContractRow): Contract {
   const { id, customerId, planId, name } = row;
@@ -267,7 +257,7 @@ export function toContract(row: ContractRow): Contract {
     netTermsDays: Number(row.netTermsDays),
     metadata: reviveExactJson(row.metadata) as ContractMetadata,
     creditSettings: toCreditSettings(row.creditSettings),
-    items: itemsOf(row.items),
+    items: latestItems(row.items, () => JSON.parse(row.items) as unknown),
     creditGrantCents: row.creditGrantCents ?? undefined,
     cancelledAt: optionalInstant(row.cancelledAt),
     effectiveEndDate: optionalDate(row.effectiveEndDate),
