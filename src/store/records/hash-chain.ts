@@ -99,8 +99,8 @@ export function entryHash(previousHash: string, entry: EntryToSeal): string {
 
 /** The seal of a finalized invoice with its lines in their order: SHA-256 in hexadecimal. */
 export function invoiceHash(invoice: InvoiceToSeal, lines: readonly LineToSeal[]): string {
-  const sealedLines = JSON.stringify(lines.map((line) => textsOf(line, lineColumns)));
-  return sha256Of(`{${membersOf(invoice, invoiceColumns)},"lines":${sealedLines}}`);
+  const sealedLines = lines.map((line) => `{${membersOf(line, lineColumns)}}`);
+  return sha256Of(`{${membersOf(invoice, invoiceColumns)},"lines":[${sealedLines.join(',')}]}`);
 }
 
 /** One seal over many, in the order given: what a manifest keeps of all chains of an organization. */
@@ -118,20 +118,6 @@ function membersOf<Column extends string>(row: { readonly [C in Column]?: Value 
   let members = '';
   for (const column of columns) members += `${members === '' ? '' : ','}"${column}":${jsonOf(row[column])}`;
   return members;
-}
-
-/** The same as an object, which is quicker where many are put together into one text. */
-function textsOf<Column extends string>(
-  row: { readonly [C in Column]?: Value },
-  columns: readonly Column[],
-): Partial<Record<Column, string | null>> {
-  const texts: Partial<Record<Column, string | null>> = {};
-  for (const column of columns) {
-    const value: Value = row[column];
-    if (value === undefined || value === null) texts[column] = null;
-    else texts[column] = typeof value === 'boolean' ? String(Number(value)) : String(value);
-  }
-  return texts;
 }
 
 function jsonOf(value: Value): string {
