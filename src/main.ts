@@ -276,12 +276,8 @@ function randomBytes(count: number): Uint8Array {
   return process.getBuiltinModule('node:crypto').randomBytes(count);
 }
 
-let randomUUIDv7: (() => string) | undefined;
-
-/** Kept when it was found once: an import makes an id of every row. */
 function newId(): string {
-  randomUUIDv7 ??= process.getBuiltinModule('node:crypto').randomUUIDv7;
-  return randomUUIDv7();
+  return process.getBuiltinModule('node:crypto').randomUUIDv7();
 }
 
 /** Some machines do not know the name of the user who runs a process, a container for one. */

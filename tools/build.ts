@@ -22,9 +22,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const outputFolder = process.argv[2] ?? join(root, 'dist');
 
 /**
- * Loads Node's modules where they are first used, and so the files that are called `late-…`. Bundled together, each file would load all that any of its parts needs:
- * the command parser alone brings what starts programs, 2 ms of every command. They are used as they are: a module for ECMAScript
- * that a bundler makes of one is a copy, member by member.
+ * Loads Node's modules where they are first used, and so the files that are called `late-…`. Bundled together, each file would
+ * load all that any of its parts needs: the command parser alone brings what starts programs, 2 ms of every command. They are
+ * used as they are: a module for ECMAScript that a bundler makes of one is a copy, member by member.
  */
 const lateModules: Plugin = {
   name: 'late-modules',

@@ -77,15 +77,20 @@ export function meteredQuantitiesOf(usage: MeteredUsage): MeteredQuantity[] {
   return quantitiesAfter(usage, usage.phases.length);
 }
 
+/** A metered item that is rated. */
+export interface RatedUsageItem {
+  readonly itemId: string;
+  readonly lines: readonly RatedLine[];
+  /** Of each line, in line order. */
+  readonly atoms: readonly UsageAtom[];
+}
+
 /** The lines of a metered item with the atoms of each, in line order. */
-export function rateMeteredUsage(
-  usage: MeteredUsage,
-  invoice: InvoiceReference,
-): { readonly lines: readonly RatedLine[]; readonly atoms: readonly UsageAtom[] } {
+export function rateMeteredUsage(usage: MeteredUsage, invoice: InvoiceReference): RatedUsageItem {
   const lines = rateUsage(usage.item, meteredQuantitiesOf(usage));
   // After the last phase a line owes all of it, however it came about.
   const costs = usage.phases.slice(0, -1).map((_, index) => costsAfter(usage, index + 1));
-  return { lines, atoms: lines.flatMap((line) => atomsOfLine(line, usage, invoice, costs)) };
+  return { itemId: usage.item.id, lines, atoms: lines.flatMap((line) => atomsOfLine(line, usage, invoice, costs)) };
 }
 
 function atomsOfLine(

@@ -83,8 +83,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
 
   async function grant<N extends OperationName>({ name, input, facts }: Call<N>): Promise<Answer<N>> {
     const request = await readGrant(input);
-    const { policy } = context;
-    const contractIds = policy?.perCustomerAndMonthCents === undefined ? [] : await contractsOf(request.contractId);
+    const contractIds = await cappedTogether(request, contractsOf, context);
     let begun = facts;
     let isRepeat = false;
     await context.journal.decide((history) => {
@@ -152,14 +151,32 @@ function factsOf(operation: string, input: CallInput, { place, operator, now, ne
 
 /** Throws what the policy has against a grant, as sending it would; journals nothing. */
 export async function judgeGrant(input: CallInput, billing: Billing, context: JournalContext): Promise<void> {
-  const { policy, overrideReason, journal, place, operator } = context;
+  const { policy, overrideReason, journal } = context;
   if (policy === undefined || overrideReason !== undefined) return;
   const request = await readGrant(input);
-  const isCapped = policy.perCustomerAndMonthCents !== undefined;
-  const contractIds = isCapped ? await createContractLookup(billing)(request.contractId) : [];
-  const history = await journal.history();
+  const contractIds = await cappedTogether(request, createContractLookup(billing), context);
+  judged(request, { history: await journal.history(), contractIds, context });
+}
+
+/** The contracts whose grants of a month count against one cap; none where the policy has no such cap. */
+async function cappedTogether(
+  { contractId }: GrantRequest,
+  contractsOf: ReturnType<typeof createContractLookup>,
+  { policy }: JournalContext,
+): Promise<readonly string[]> {
+  return policy?.perCustomerAndMonthCents === undefined ? [] : await contractsOf(contractId);
+}
+
+/** What the policy has against a grant; throws BillingError `refused` unless that is overridden. */
+function judged(
+  request: GrantRequest,
+  { history, contractIds, context }: Pick<Beginning, 'history' | 'contractIds' | 'context'>,
+): Violation[] {
+  const { policy, overrideReason, place, operator } = context;
+  if (policy === undefined) return [];
   const broken = violations(policy, request, { history, contractIds, place, operator, now: context.now() });
-  if (broken.length > 0) throw refusedByPolicy(policy, broken);
+  if (broken.length > 0 && overrideReason === undefined) throw refusedByPolicy(policy, broken);
+  return broken;
 }
 
 interface Beginning {
@@ -172,7 +189,7 @@ interface Beginning {
 
 /** The line of a grant that is about to be sent, with its id. Throws BillingError `refused` where the policy forbids it. */
 function beginGrant(input: CallInput, { request, facts, history, contractIds, context }: Beginning): JournalFacts {
-  const { place, policy, overrideReason } = context;
+  const { place, overrideReason } = context;
   const unfinished =
     request.externalId === undefined
       ? history
@@ -183,9 +200,7 @@ function beginGrant(input: CallInput, { request, facts, history, contractIds, co
     context.tell(say`this finishes the grant begun at ${unfinished.at}, whose outcome was not known`);
   }
   const externalId = request.externalId ?? unfinished?.externalId ?? context.newId();
-  const judged = { history, contractIds, place, operator: context.operator, now: context.now() };
-  const broken = policy === undefined ? [] : violations(policy, { ...request, externalId }, judged);
-  if (policy !== undefined && broken.length > 0 && overrideReason === undefined) throw refusedByPolicy(policy, broken);
+  const broken = judged({ ...request, externalId }, { history, contractIds, context });
   const { externalId: _externalId, ...body } = input.body as Record<string, unknown>;
   return {
     ...facts,

@@ -51,10 +51,7 @@ export async function callOperation<N extends OperationName>(
   name: N,
   input: CallInput,
 ): Promise<Answer<N>> {
-  const outline = await loadOutline(name);
-  checkScope(caller, outline);
-  const parsed: ParsedInput<Operation> = await parseCall(name, input);
-  const result = await perform(dependencies, caller, { name, outline, parsed });
+  const { outline, result } = await perform(dependencies, caller, { name, input, carryOut: inTransaction });
   if (result.followUp !== undefined) await record(dependencies, caller, result.followUp);
   return await toAnswer(name, outline, result);
 }
@@ -69,45 +66,41 @@ export async function rehearseOperation<N extends OperationName>(
   name: N,
   input: CallInput,
 ): Promise<Answer<N>> {
-  const outline = await loadOutline(name);
-  checkScope(caller, outline);
-  const parsed: ParsedInput<Operation> = await parseCall(name, input);
-  const result = await perform(dependencies, caller, { name, outline, parsed, isRehearsal: true });
+  const { outline, result } = await perform(dependencies, caller, { name, input, carryOut: inRehearsal });
   return await toAnswer(name, outline, result);
+}
+
+interface Asked {
+  readonly name: OperationName;
+  readonly input: CallInput;
+  readonly carryOut: typeof inTransaction;
 }
 
 async function perform(
   dependencies: EngineParts,
   caller: Caller,
-  {
-    name,
-    outline,
-    parsed,
-    isRehearsal = false,
-  }: {
-    readonly name: OperationName;
-    readonly outline: Outline;
-    readonly parsed: ParsedInput<Operation>;
-    readonly isRehearsal?: boolean;
-  },
-): Promise<Result<Operation>> {
+  { name, input, carryOut }: Asked,
+): Promise<{ readonly outline: Outline; readonly result: Result<Operation> }> {
+  const outline = await loadOutline(name);
+  checkScope(caller, outline);
+  const parsed: ParsedInput<Operation> = await parseCall(name, input);
   const roomName = roomOf(name);
   if (roomName === 'clock') {
-    if (isRehearsal) throw new BillingError('notOffered', `${name} cannot be rehearsed`);
+    if (carryOut === inRehearsal) throw new BillingError('notOffered', `${name} cannot be rehearsed`);
     const undertakings = (await loadUndertakings()) as unknown as Record<OperationName, Undertaking<Operation>>;
-    return await undertakings[name](dependencies, caller, parsed);
+    return { outline, result: await undertakings[name](dependencies, caller, parsed) };
   }
   const room = (await handlers[roomName]()) as unknown as Record<OperationName, Handler<Operation>>;
   const prepare = await preparations[name]?.();
   if (prepare !== undefined) await prepare(dependencies, parsed);
   const access = changesState(outline) ? 'write' : 'read';
-  const carryOut = isRehearsal ? inRehearsal : inTransaction;
   try {
-    return await carryOut(dependencies, { caller, access }, async (context) => {
+    const result = await carryOut(dependencies, { caller, access }, async (context) => {
       const found = await room[name](context, parsed);
       if (access === 'write') await keepTime(context);
       return found;
     });
+    return { outline, result };
   } catch (error) {
     throw translated(error);
   }

@@ -98,7 +98,7 @@ async function liveBasis(context: CallContext, { contract, budgets, invoice }: S
   const draft = billing.drafts.get(invoice.id);
   if (draft === undefined) throw new TypeError(`invoice ${invoice.id} is open`);
   const openInvoiceIds = new Set(billing.drafts.keys());
-  const { grants } = foldLedger(beforeLapse(billing.entries, invoice), { at: context.now, openInvoiceIds });
+  const { grants } = foldLedger(beforeLapse(billing.ledger.entries, invoice), { at: context.now, openInvoiceIds });
   const usage = await rateUsageOf(context, { contract, budgets, invoice }, { grants, until: context.now });
   const written = new Map(billing.openDraws.map((draw) => [drawKey(draw), draw]));
   const draws = billing.burnDown.draws.map((draw) => withEntries(draw, written.get(drawKey(draw))));
@@ -114,7 +114,7 @@ async function liveBasis(context: CallContext, { contract, budgets, invoice }: S
     grants,
     ...splitDraws(draws, invoice, billing.invoices),
     budgets,
-    hasCreditRate: valuationRateOf(billing.entries, contract.creditSettings.creditRateCents) !== undefined,
+    hasCreditRate: valuationRateOf(billing.ledger.entries, contract.creditSettings.creditRateCents) !== undefined,
   };
 }
 
@@ -161,7 +161,7 @@ async function rateUsageOf(
     grants,
   });
   const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
-  const rated = usages.map((usage) => ({ itemId: usage.item.id, ...rateMeteredUsage(usage, reference) }));
+  const rated = usages.map((usage) => rateMeteredUsage(usage, reference));
   return {
     windows,
     rated: new Map(rated.flatMap(({ lines }) => lines).map((line) => [line.lineKey, line])),

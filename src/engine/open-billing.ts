@@ -12,16 +12,15 @@ import { draftInvoice, invoicePeriodAt, usageWindowsOf, withCredits } from '../c
 import type { BillingTerms, InvoiceDraft, UsageWindow } from '../calculation/invoice-draft.ts';
 import { drawsOn, foldLedger, valuationRateOf } from '../calculation/ledger.ts';
 import type { OpenDraw, WalletState } from '../calculation/ledger.ts';
-import type { RatedLine } from '../calculation/rating.ts';
 import { usageDimensionsOf } from '../calculation/specifiers.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
-import type { UsageAtom } from '../calculation/usage-atoms.ts';
+import type { RatedUsageItem } from '../calculation/usage-atoms.ts';
 import { type Budget, listBudgets } from '../store/records/budgets.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import { readStoredLedger } from '../store/records/ledger.ts';
-import type { StoredLedger, StoredLedgerEntry } from '../store/records/ledger.ts';
+import type { StoredLedger } from '../store/records/ledger.ts';
 import { consumedCents } from './budget-consumption.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
@@ -34,8 +33,6 @@ export interface OpenBilling {
   /** Every invoice of the contract, in the order of periods. */
   readonly invoices: readonly Invoice[];
   readonly ledger: StoredLedger;
-  /** All of the ledger, oldest first. */
-  readonly entries: readonly StoredLedgerEntry[];
   readonly wallet: WalletState;
   /** What is written on open invoices so far. */
   readonly openDraws: readonly OpenDraw[];
@@ -58,13 +55,7 @@ export interface BillingFacts {
 /** An open invoice with the usage on it. */
 interface OpenInvoice {
   readonly invoice: Invoice;
-  readonly usage: readonly RatedItem[];
-}
-
-interface RatedItem {
-  readonly itemId: string;
-  readonly lines: readonly RatedLine[];
-  readonly atoms: readonly UsageAtom[];
+  readonly usage: readonly RatedUsageItem[];
 }
 
 /** `facts` as they stand, where they have been read. */
@@ -104,7 +95,7 @@ export async function readOpenBilling(
     valuationRateCents: valuationRateOf(entries, contract.creditSettings.creditRateCents),
   });
   const drafts = new Map(metered.map((each) => [each.invoice.id, draftOf(each, { terms, burned, wallet })]));
-  return { invoices, ledger, entries, wallet, openDraws, burnDown: burned, drafts };
+  return { invoices, ledger, wallet, openDraws, burnDown: burned, drafts };
 }
 
 async function readFacts({ tx, orgId }: BillingContext, { id }: Contract): Promise<BillingFacts> {
@@ -144,7 +135,7 @@ async function meterOpen(
     const own = usage.slice(taken, taken + windows.length);
     taken += windows.length;
     const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
-    return { invoice, usage: own.map((each) => ({ itemId: each.item.id, ...rateMeteredUsage(each, reference) })) };
+    return { invoice, usage: own.map((each) => rateMeteredUsage(each, reference)) };
   });
 }
 

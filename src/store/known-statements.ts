@@ -1,4 +1,7 @@
-/** Texts of queries for SQLite, by name and shape of the values: written by the build (tools/build.ts); a checkout has none, and builds its own. */
+/**
+ * Texts of queries for SQLite, by name and shape of the values: written by the build (tools/build.ts). A checkout has none, and
+ * builds its own.
+ */
 
 import type { Statement } from './prepared.ts';
 

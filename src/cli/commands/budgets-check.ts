@@ -2,6 +2,7 @@
 
 import { Big } from 'big.js';
 
+import { assert } from '../../assert.ts';
 import { BillingError } from '../../errors.ts';
 import type { ResponseBody } from '../../operations/index.ts';
 import { namingWhatIsMissing } from '../call.ts';
@@ -40,7 +41,8 @@ Examples:
       async (contractId: string, flags: CheckFlags) =>
         await runAction(async (session) => {
           const usage = (await loadManifest('budgets')).commands.find(({ verb }) => verb === 'usage');
-          if (usage !== undefined) await check(contractId, { flags, usage, session });
+          assert(usage !== undefined, 'budgets have a command that shows their usage');
+          await check(contractId, { flags, usage, session });
         }),
     );
 };

@@ -3,6 +3,7 @@
  * has read since.
  */
 
+import { on } from 'node:events';
 import type { MessagePort } from 'node:worker_threads';
 
 import { BillingError } from '../../errors.ts';
@@ -48,7 +49,7 @@ export interface Failure {
 /** Ends with the reply `done`. */
 export async function serveReading(port: MessagePort, { format, delimiter, mapping }: ReadingTask): Promise<void> {
   const reply = (message: Reply) => port.postMessage(message);
-  const pieces = createQueue(port);
+  const pieces = on(port, 'message') as AsyncIterable<readonly [Piece]>;
   let rows = emptyRows();
   const answer = () => {
     reply({ kind: 'rows', ...packed(rows) });
@@ -56,7 +57,8 @@ export async function serveReading(port: MessagePort, { format, delimiter, mappi
   };
 
   async function* bytes(): AsyncGenerator<Uint8Array> {
-    for (let piece = await pieces(); piece !== 'end'; piece = await pieces()) {
+    for await (const [piece] of pieces) {
+      if (piece === 'end') return;
       if (piece === 'failed') throw new Error('the rest of the file cannot be read');
       yield piece;
       answer();
@@ -82,26 +84,6 @@ export async function serveReading(port: MessagePort, { format, delimiter, mappi
   } finally {
     port.close();
   }
-}
-
-/** Gives what the port is sent, one after another. */
-function createQueue(port: MessagePort): () => Promise<Piece> {
-  const waiting: Piece[] = [];
-  let take: ((piece: Piece) => void) | undefined;
-  port.on('message', (piece: Piece) => {
-    if (take === undefined) waiting.push(piece);
-    else take(piece);
-    take = undefined;
-  });
-  return async () => {
-    const next = waiting.shift();
-    return (
-      next ??
-      (await new Promise((resolve) => {
-        take = resolve;
-      }))
-    );
-  };
 }
 
 function emptyRows() {
