@@ -6,7 +6,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 
 import { usePostgres } from './support/postgres.ts';
 import { moveWorlds } from './support/world.ts';
@@ -18,12 +18,15 @@ const folder = join(import.meta.dirname, 'engine');
 const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts') && !repeats.test(name));
 const free: string[] = [];
 
-moveWorlds(async () => {
-  const known = free.pop();
-  if (known !== undefined) await postgres?.empty(known);
-  const database = known ?? (await postgres?.create()) ?? '';
-  return { database, giveBack: () => void free.push(database) };
-});
+// Not while it is read: without a server nothing here runs, nor what would bring the worlds of the next file back.
+beforeAll(() =>
+  moveWorlds(async () => {
+    const known = free.pop();
+    if (known !== undefined) await postgres?.empty(known);
+    const database = known ?? (await postgres?.create()) ?? '';
+    return { database, giveBack: () => void free.push(database) };
+  }),
+);
 afterAll(() => moveWorlds(undefined));
 
 describe.runIf(postgres !== undefined).each(files)('%s', async (file) => {
