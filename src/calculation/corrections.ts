@@ -43,7 +43,7 @@ export function reversalOf(
   if (entry.type === 'grant') return isUntouched(grant) ? correction : { refusal: usedProblem(grant) };
   // What usage took fits in again whatever was adjusted meanwhile.
   if (entry.type === 'usage') return correction;
-  return rangeProblem(grant, correction) ?? correction;
+  return rangeProblem(grant, correction) ?? dustProblem(grant, correction) ?? correction;
 }
 
 /**
@@ -121,6 +121,14 @@ function rangeProblem(grant: GrantState, correction: Correction): Refusal | unde
     return { refusal: `grant ${grant.grantId} would hold more than was granted` };
   }
   return undefined;
+}
+
+/** An adjustment of credits that were worth no cent cannot be undone once the last cent is gone. */
+function dustProblem(grant: GrantState, correction: Correction): Refusal | undefined {
+  const isRated = grant.originalCents > 0n && grant.originalMicros > 0n;
+  const isDust =
+    grant.remainingCents + correction.amountCents === 0n && grant.remainingMicros + correction.creditMicros > 0n;
+  return isRated && isDust ? { refusal: `grant ${grant.grantId} has no cents left for these credits` } : undefined;
 }
 
 function isUntouched(grant: GrantState): boolean {

@@ -62,10 +62,15 @@ export function entryProblems(entry: LedgerEntry, place: EntryPlace): LedgerProb
   return problems;
 }
 
-/** Of a grant with a rate the last cent goes with the last credit. */
-export function grantProblem({ grant, remainingCents, remainingMicros }: GrantTotals): LedgerProblem | undefined {
+/**
+ * Of a grant with a rate the last cent goes with the last credit. Where a credit is worth so much that usage took cents worth
+ * less than half a millionth of one, a reversal gives back just these: cents, and no credits.
+ */
+export function grantProblem(totals: GrantTotals): LedgerProblem | undefined {
+  const { grant, remainingCents, remainingMicros, hasReturns } = totals;
   const isRated = grant.creditRateCents > 0n && grant.amountCents > 0n;
-  if (!isRated || (remainingCents === 0n) === (remainingMicros === 0n)) return undefined;
+  const isDust = remainingCents === 0n ? remainingMicros !== 0n : remainingMicros === 0n && !hasReturns;
+  if (!isRated || !isDust) return undefined;
   return { rule: 'no-dust', entryId: grant.id, problem: `grant ${grant.id} keeps dust` };
 }
 

@@ -112,6 +112,8 @@ export interface GrantTotals {
   readonly adjustedMicros: bigint;
   readonly hasLapsed: boolean;
   readonly isReversed: boolean;
+  /** A reversal has given something back to it. */
+  readonly hasReturns: boolean;
 }
 
 /** The wallet at an instant, from all entries of one contract written until then. */
@@ -154,6 +156,7 @@ export function newTotals(grant: LedgerEntry): GrantTotals {
     adjustedMicros: 0n,
     hasLapsed: false,
     isReversed: false,
+    hasReturns: false,
   };
 }
 
@@ -170,6 +173,7 @@ export function movedTotals(before: GrantTotals, entry: LedgerEntry, target: Led
     adjustedMicros: before.adjustedMicros + (made?.creditMicros ?? 0n) - (undone?.creditMicros ?? 0n),
     hasLapsed: before.hasLapsed || entry.type === 'expiration',
     isReversed: before.isReversed || entry.reversesEntryId === before.grant.id,
+    hasReturns: before.hasReturns || entry.type === 'reversal',
   };
 }
 

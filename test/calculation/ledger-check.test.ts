@@ -64,6 +64,7 @@ describe('a ledger', () => {
     ['grant g is out of bounds after entry u', ledger(grant, { ...usage, amountCents: -1001n })],
     ['grant g is out of bounds after entry a', ledger(grant, { id: 'a', type: 'adjustment', amountCents: 1n })],
     ['grant g keeps dust', ledger(grant, { ...usage, amountCents: -1000n, creditMicros: -99_999_999n })],
+    ['grant g keeps dust', ledger(grant, { ...usage, creditMicros: -100_000_000n })],
     ['entry u is reversed twice', ledger(grant, usage, reversal, { ...reversal, id: 's' })],
     ['reversal r is not the opposite of u', ledger(grant, usage, { ...reversal, amountCents: 399n })],
     ['reversal s undoes a reversal', ledger(grant, usage, reversal, { ...reversal, id: 's', reversesEntryId: 'r' })],

@@ -133,6 +133,37 @@ describe('a reversal', () => {
     expect((await balance(world, acme)).balance.balanceCents).toBe(1000);
   });
 
+  test('returns usage that was worth less than half a millionth of a credit as cents alone', async () => {
+    const id = await grant(world, acme, { creditAmount: 0.000001, creditRateCents: 1_000_000_000 });
+    await use(world, acme, { tokens: 400, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    const first = await last();
+    await use(world, acme, { tokens: 600, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    expect(await reverse(first)).toBe('accepted');
+    expect(await movements(world, acme)).toEqual([
+      'grant 1000 0.000001',
+      'usage -400 0',
+      'usage -600 -0.000001',
+      'reversal 400 0',
+    ]);
+    expect((await settle(world, acme)).map(({ amountCents, grantEntryId }) => [amountCents, grantEntryId])).toEqual([
+      [-400, id],
+    ]);
+  });
+
+  test('of credits that were worth no cent is refused once the last cent is gone', async () => {
+    const id = await grant(world, acme, { creditAmount: 100, creditRateCents: 10 });
+    const body = { grantEntryId: id, creditAmount: -0.000001, description: 'x' };
+    await world.call('credits.adjust', { params: { contractId: acme.contractId }, body });
+    const adjustment = await last();
+    await use(world, acme, { tokens: 1000, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    expect(await reverse(adjustment)).toBe(`409 grant ${id} has no cents left for these credits`);
+    await reverse(await last());
+    expect(await reverse(adjustment)).toBe('accepted');
+  });
+
   test('returns usage to a grant that has expired only for it to lapse', async () => {
     await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-02T00:00:00Z' });
     await use(world, acme, { tokens: 1000, at: '2026-03-01T00:00:00Z' });

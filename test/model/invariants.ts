@@ -89,6 +89,7 @@ function blockProblems(block: Block, entries: readonly Entry[]): string[] {
   const own = entries.filter((entry) => entry.id === block.id || entry.grantEntryId === block.id);
   const problems: string[] = [];
   let left = { cents: 0n, micros: 0n };
+  let hasReturns = false;
   for (const entry of own) {
     left = { cents: left.cents + cents(entry.amountCents), micros: left.micros + micros(entry.creditAmount) };
     const isWithin = left.cents >= 0n && left.cents <= cents(block.originalCents);
@@ -96,7 +97,10 @@ function blockProblems(block: Block, entries: readonly Entry[]): string[] {
       problems.push(`2 bounds: ${block.id} after ${entry.id}`);
     }
     const isRated = micros(block.originalCredits) > 0n && cents(block.originalCents) > 0n;
-    if (isRated && (left.cents === 0n) !== (left.micros === 0n)) problems.push(`4 dust: ${block.id} after ${entry.id}`);
+    // What usage took may be worth less than half a millionth of a credit, and is given back as it was taken.
+    hasReturns ||= entry.type === 'reversal';
+    const isDust = left.cents === 0n ? left.micros !== 0n : left.micros === 0n && !hasReturns;
+    if (isRated && isDust) problems.push(`4 dust: ${block.id} after ${entry.id}`);
   }
   const shown = { cents: cents(block.remainingCents), micros: micros(block.remainingCredits) };
   const isExpired = block.status === 'expired';

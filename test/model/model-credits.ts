@@ -156,6 +156,9 @@ function reverse(state: State, input: ModelInput): Entry {
   }
   if (target.type === 'adjustment' && target.grant !== null) {
     refuseOutOfBounds(contract, target.grant, { cents: -target.cents, micros: -target.micros });
+    const rest = remainderOf(contract, target.grant);
+    const isRated = target.grant.cents > 0n && target.grant.micros > 0n;
+    refuseIf(isRated && rest.cents === target.cents && rest.micros > target.micros, 'conflict');
   }
   const reversal = reverseEntry(state, contract, target);
   if (isBilledOut(contract)) lapseUnending(state, contract);
