@@ -194,7 +194,7 @@ async function addCommands(
     group.addHelpText('after', () => examplesOfGroup(commands));
     for (const [verb, local] of Object.entries(localVerbs[name] ?? {})) {
       const command = group.command(verb).summary(local.summary).description(`${local.summary}.`);
-      (await local.load()).declare(command, { runAction, loadManifest: load, runLine });
+      (await local.load()).declare(command, { runAction: refusingDryRun(runAction), loadManifest: load, runLine });
       command.addHelpText('after', globalFlagsNote);
     }
   }
@@ -202,9 +202,24 @@ async function addCommands(
     if ((isAlone || local.isHidden === true) && name !== named) continue;
     const command = add(name, local.summary, local.heading);
     if (name !== named) continue;
-    (await local.load()).declare(command, { runAction, loadManifest: load, runLine });
+    const runLocal = local.takesDryRun === true ? runAction : refusingDryRun(runAction);
+    (await local.load()).declare(command, { runAction: runLocal, loadManifest: load, runLine });
     for (const each of [command, ...command.commands]) each.addHelpText('after', globalFlagsNote);
   }
+}
+
+/** What does not look at `--dry-run` would do all of its work. */
+function refusingDryRun(runAction: Run): Run {
+  return async (action) =>
+    await runAction(async (session) => {
+      if (session.flags.dryRun === true) {
+        throw new BillingError(
+          'usage',
+          '--dry-run is for commands that change something and can say before what; this one was not run',
+        );
+      }
+      await action(session);
+    });
 }
 
 /** Groups of the embedded service alone. */

@@ -33,9 +33,9 @@ export function createMaintenance({ now }: { readonly now: () => Temporal.Instan
       const { backUp } = await import('../store/backup.ts');
       return await backUp({ ...paths, createdAt: wireTimestamp(now()) });
     },
-    async restore(paths) {
+    async restore(request) {
       const { restore } = await import('../store/backup.ts');
-      return await restore(paths);
+      return await restore(request);
     },
     async copy({ isDryRun, from, ...rest }) {
       const { copyBook, measureBook } = await import('../store/copy/copy-book.ts');

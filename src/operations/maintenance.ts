@@ -17,8 +17,12 @@ export interface Maintenance {
   rebuild(database: string, options?: Pick<ExamineOptions, 'events'>): Promise<boolean>;
   /** Writes a database as it stands now to a new file, with its manifest beside it. */
   backUp(paths: { readonly from: string; readonly to: string }): Promise<BackupManifest>;
-  /** Makes a database from a backup, where there is none. */
-  restore(paths: { readonly from: string; readonly to: string }): Promise<BackupManifest>;
+  /** Makes a database from a backup, where there is none; with `isDryRun` only says whether the backup is whole. */
+  restore(request: {
+    readonly from: string;
+    readonly to: string;
+    readonly isDryRun?: boolean;
+  }): Promise<BackupManifest>;
   /** Copies a whole book into an empty database and compares the two; with `isDryRun` only says how much there is. */
   copy(options: CopyRequest): Promise<CopyReport>;
   /** Opens a mirror; with a source to write what is pulled from there, and then it is made where there is no file. */

@@ -20,6 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 import { BillingError, ConflictError, NotFoundError, UnavailableError } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
@@ -28,6 +29,7 @@ import { isPostgresUrl, pathOf } from './open.ts';
 
 /** The backup's own path with this behind it. */
 const manifestEnding = '.manifest.json';
+const inMemory = ':memory:';
 
 /**
  * Writes the database at `from`, as it stands at one instant, to the file `to`, and its manifest beside it. Others may write
@@ -42,12 +44,21 @@ export async function backUp({
   readonly to: string;
   readonly createdAt: string;
 }): Promise<BackupManifest> {
+  if (to === '-') {
+    throw new BillingError(
+      'usage',
+      'a backup is a file with a manifest beside it, and does not go to standard output',
+      {
+        hint: 'give a path: tally backup ./today.db',
+      },
+    );
+  }
   const target = resolve(to);
   const copyTo = isPostgresUrl(from) ? await dumping(from) : await copying(existingFile(pathOf(from)));
   for (const path of [target, target + manifestEnding]) refuseExisting(path);
   return await inPrivateDirectory(dirname(target), async (directory) => {
     const copy = join(directory, basename(target));
-    writeFileSync(copy, '', { mode: 0o600 });
+    makeEmpty(copy);
     const facts = await copyTo(copy);
     const manifest: BackupManifest = { manifestVersion: 1, createdAt, ...facts, ...(await contentOf(copy)) };
     const written = copy + manifestEnding;
@@ -66,7 +77,7 @@ async function copying(source: string): Promise<CopyTo> {
   const { copyDatabase, readCopy } = await import('./backends/sqlite-backup.ts');
   return async (copy) => {
     await copyDatabase(source, copy);
-    const { damages, ...facts } = readCopy(copy);
+    const { damages, ...facts } = readCopy(copy, source);
     if (damages.length === 0) return facts;
     throw new BillingError('internal', `the database ${source} is damaged, and was not backed up: ${damages[0]}`, {
       hint: 'see all that is wrong with: tally doctor --full; restore an earlier backup',
@@ -83,21 +94,43 @@ async function dumping(url: string): Promise<CopyTo> {
 /**
  * Puts the backup `from` in the place of the database `to`, where there must be none, an empty file, or a database of a server
  * without rows. Throws ConflictError where there is one, NotFoundError without backup or manifest, and a failed check where
- * they do not belong together.
+ * they do not belong together. With `isDryRun` the backup is held to its manifest, and nothing is made.
  */
-export async function restore({ from, to }: { readonly from: string; readonly to: string }): Promise<BackupManifest> {
+export async function restore({
+  from,
+  to,
+  isDryRun = false,
+}: {
+  readonly from: string;
+  readonly to: string;
+  readonly isDryRun?: boolean;
+}): Promise<BackupManifest> {
   const source = existingFile(from);
   const manifest = readManifest(source + manifestEnding);
   await checkKind(source, to);
   if (isPostgresUrl(to)) {
+    if (isDryRun) {
+      throw new BillingError('usage', 'what goes into a database of a server cannot be tried without being written', {
+        hint: 'restore it into a database of its own',
+      });
+    }
     const { restoreDump } = await import('./backends/postgres-dump.ts');
     await checkContent(source, source, manifest);
     await restoreDump(source, to, manifest);
     return manifest;
   }
+  if (to === inMemory) {
+    throw new BillingError('usage', 'a database in memory would be gone at once', {
+      hint: 'restore it with: --to PATH',
+    });
+  }
   const target = resolve(pathOf(to));
-  for (const path of [target, `${target}-wal`]) refuseExisting(path, { allowsEmpty: true });
-  const { readCopy } = await import('./backends/sqlite-backup.ts');
+  // A log or journal of another database would be taken for this one's.
+  for (const path of [target, `${target}-wal`, `${target}-journal`]) refuseExisting(path, { allowsEmpty: true });
+  if (isDryRun) {
+    await checkCopy(source, source, manifest);
+    return manifest;
+  }
   try {
     makeDirectory(dirname(target));
   } catch (error) {
@@ -107,11 +140,7 @@ export async function restore({ from, to }: { readonly from: string; readonly to
     const copy = join(directory, basename(target));
     copyFileSync(source, copy);
     chmodSync(copy, 0o600);
-    await checkContent(source, copy, manifest);
-    const { damages, schemaVersion } = readCopy(copy);
-    if (damages.length > 0) throw damagedBackup(source, damages[0] ?? '');
-    if (schemaVersion !== manifest.schemaVersion)
-      throw damagedBackup(source, 'it has another schema than its manifest');
+    await checkCopy(source, copy, manifest);
     if (sizeOf(target) === 0) rmSync(target);
     publish(copy, target);
     return manifest;
@@ -128,6 +157,18 @@ async function checkKind(source: string, to: string): Promise<void> {
         hint: 'restore it with: --to postgres://USER@HOST/DATABASE',
       })
     : new BillingError('usage', `${source} is the backup of a file`, { hint: 'restore it with: --to PATH' });
+}
+
+/** Throws where a copy of the backup at `source` is not the sound database that the manifest describes. */
+async function checkCopy(source: string, copy: string, manifest: BackupManifest): Promise<void> {
+  const { readCopy } = await import('./backends/sqlite-backup.ts');
+  await checkContent(source, copy, manifest);
+  const { damages, schemaVersion, organizations } = readCopy(copy, source);
+  if (damages.length > 0) throw damagedBackup(source, damages[0] ?? '');
+  if (schemaVersion !== manifest.schemaVersion) throw damagedBackup(source, 'it has another schema than its manifest');
+  if (!isDeepStrictEqual(organizations, manifest.organizations)) {
+    throw damagedBackup(source, 'its rows are not what its manifest says');
+  }
 }
 
 async function checkContent(source: string, copy: string, manifest: BackupManifest): Promise<void> {
@@ -162,8 +203,11 @@ function readManifest(path: string): BackupManifest {
 
 function existingFile(path: string): string {
   const absolute = resolve(path);
-  if (sizeOf(absolute) !== undefined) return absolute;
-  throw new NotFoundError(`there is no file ${absolute}`, { hint: 'check the path' });
+  const found = statSync(absolute, { throwIfNoEntry: false });
+  if (found?.isFile() === true) return absolute;
+  throw new NotFoundError(found === undefined ? `there is no file ${absolute}` : `${absolute} is no file`, {
+    hint: 'check the path',
+  });
 }
 
 function refuseExisting(path: string, { allowsEmpty = false } = {}): void {
@@ -213,11 +257,19 @@ async function inPrivateDirectory<T>(parent: string, work: (directory: string) =
   }
 }
 
-function unwritable(directory: string, cause: unknown): UnavailableError {
-  return new UnavailableError(`nothing can be written to ${directory} (${(cause as NodeJS.ErrnoException).code})`, {
+function unwritable(path: string, cause: unknown): UnavailableError {
+  return new UnavailableError(`nothing can be written to ${path} (${(cause as NodeJS.ErrnoException).code})`, {
     cause,
     hint: 'check that the directory exists and is writable',
   });
+}
+
+function makeEmpty(path: string): void {
+  try {
+    writeFileSync(path, '', { mode: 0o600 });
+  } catch (error) {
+    throw unwritable(path, error);
+  }
 }
 
 /** Onto the disk, and under its own name, which is taken first so that nobody else's file is replaced. */

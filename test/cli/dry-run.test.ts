@@ -1,6 +1,6 @@
 /** `--dry-run` on a real service: the request everywhere, and what would be answered where the service is in this process. */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -83,6 +83,36 @@ describe('elsewhere', () => {
     });
     expect(await json('customers', 'get', customer)).toMatchObject({ data: { name: 'Acme' } });
   });
+});
+
+describe('a command that is no operation', () => {
+  beforeEach(async () => await begin('embedded'));
+
+  test.each([
+    'backup ./made.db',
+    'demo --into ./made',
+    'profile add made --database ./made.db',
+    'profile remove made',
+    'webhooks deliver',
+    'webhooks listen',
+    'serve --port 0',
+  ])('and cannot say before what it does is not run: %s', async (line) => {
+    const { exitCode, stdout, stderr } = await tally(...inDirectory(line), '--dry-run', '--yes');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain('this one was not run');
+    expect(readdirSync(stage.directory).filter((name) => name.startsWith('made'))).toEqual([]);
+  });
+
+  test('restore holds the backup to its manifest, and makes nothing', async () => {
+    await tally(...inDirectory('backup ./copy.db'));
+    const { exitCode, stderr } = await tally(...inDirectory('restore ./copy.db --to ./made.db'), '--dry-run');
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('nothing was made');
+    expect(existsSync(join(stage.directory, 'made.db'))).toBe(false);
+  });
+
+  const inDirectory = (line: string): string[] =>
+    line.split(' ').map((word) => (word.startsWith('./') ? join(stage.directory, word) : word));
 });
 
 test.each<Surface>(['embedded', 'http'])('the policy judges a grant that is not sent, %s', async (surface) => {

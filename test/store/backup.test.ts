@@ -4,6 +4,7 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -135,6 +136,11 @@ describe('a backup', () => {
     expect(existsSync(ending === '' ? `${copy}.manifest.json` : copy)).toBe(false);
   });
 
+  test('does not go to standard output', async () => {
+    await openFilled();
+    expect((await refusal(back('-'))).kind).toBe('usage');
+  });
+
   test('of a database that is not there is refused', async () => {
     expect((await refusal(back())).kind).toBe('notFound');
   });
@@ -189,6 +195,7 @@ describe('a restored database', () => {
   test.each([
     ['a database', ''],
     ['the log of one', '-wal'],
+    ['the journal of one', '-journal'],
   ])('never replaces %s', async (_, ending) => {
     restored = join(directory, 'other.db');
     writeFileSync(restored + ending, 'mine');
@@ -204,6 +211,8 @@ describe('a restored database', () => {
     ['with a manifest of nothing', 'checkFailed', () => writeFileSync(manifestPath(), 'null')],
     ['with the manifest of another', 'checkFailed', () => changeManifest({ sha256: '0'.repeat(64) })],
     ['that says another schema', 'checkFailed', () => changeManifest({ schemaVersion: 1 })],
+    ['that counts other rows', 'checkFailed', () => changeManifest({ organizations: countedOnceMore() })],
+    ['that is a directory', 'notFound', () => replaceByDirectory(copy)],
     ['that is gone', 'notFound', () => rmSync(copy)],
     ['with a damaged page', 'checkFailed', () => damagePage(copy)],
     ['that is cut', 'checkFailed', () => truncateSync(copy, 8192)],
@@ -216,6 +225,20 @@ describe('a restored database', () => {
     expect(existsSync(restored)).toBe(false);
   });
 
+  test('is not made in a dry run, which holds the backup to its manifest', async () => {
+    const rehearse = () => restore({ from: copy, to: restored, isDryRun: true });
+    expect(await rehearse()).toEqual(readManifest());
+    flipByte(copy, 20_000);
+    expect((await refusal(rehearse())).kind).toBe('checkFailed');
+    const made = readdirSync(directory).filter((name) => !name.startsWith('billing.db'));
+    expect(made.toSorted()).toEqual(['copy.db', 'copy.db.manifest.json']);
+  });
+
+  test('is no database in memory, which would be gone at once', async () => {
+    restored = ':memory:';
+    expect((await refusal(again())).kind).toBe('usage');
+  });
+
   test('is not made from a damaged backup whose manifest was made to fit', async () => {
     damagePage(copy);
     const { createHash } = await import('node:crypto');
@@ -223,9 +246,19 @@ describe('a restored database', () => {
     const error = await refusal(again());
     expect(error.kind).not.toBe('conflict');
     expect(error.message).toContain('damaged');
+    expect(error.message).toContain(copy);
     expect(existsSync(restored)).toBe(false);
   });
 });
+
+function countedOnceMore(): BackupManifest['organizations'] {
+  return readManifest().organizations.map((each) => ({ ...each, entryCount: each.entryCount + 1 }));
+}
+
+function replaceByDirectory(path: string): void {
+  rmSync(path);
+  mkdirSync(path);
+}
 
 function changeManifest(changes: Partial<BackupManifest>): void {
   writeFileSync(`${copy}.manifest.json`, JSON.stringify({ ...readManifest(), ...changes }));

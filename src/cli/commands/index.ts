@@ -24,6 +24,8 @@ export interface LocalCommand {
   readonly summary: string;
   readonly heading: 'Administration:' | 'Tools:';
   readonly isHidden?: true;
+  /** With `--dry-run` it says what it would do, or reads alone; every other one refuses that flag. */
+  readonly takesDryRun?: true;
   /** Global flags whose name is a flag of its own here, with another meaning. */
   readonly ownFlags?: readonly string[];
   load(): Promise<CommandModule>;
@@ -38,6 +40,7 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
   doctor: {
     summary: 'Hold a database to every rule',
     heading: 'Administration:',
+    takesDryRun: true,
     load: () => import('./doctor.ts'),
   },
   backup: {
@@ -48,11 +51,13 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
   restore: {
     summary: 'Make a database from a backup',
     heading: 'Administration:',
+    takesDryRun: true,
     load: () => import('./restore.ts'),
   },
   copy: {
     summary: 'A whole book from one database to another',
     heading: 'Administration:',
+    takesDryRun: true,
     load: () => import('./copy.ts'),
   },
   journal: {
@@ -63,16 +68,19 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
   import: {
     summary: 'Events from files, each row counted once',
     heading: 'Tools:',
+    takesDryRun: true,
     load: () => import('./import.ts'),
   },
   pull: {
     summary: 'Contracts of a remote service, mirrored into a file',
     heading: 'Tools:',
+    takesDryRun: true,
     load: () => import('./pull.ts'),
   },
   catalog: {
     summary: 'Products, prices, meters and plans as one file',
     heading: 'Tools:',
+    takesDryRun: true,
     load: () => import('./catalog.ts'),
   },
   simulate: {
@@ -91,6 +99,7 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
   api: {
     summary: 'Send any request, or print the OpenAPI document',
     heading: 'Tools:',
+    takesDryRun: true,
     load: () => import('./api.ts'),
   },
   commands: { summary: 'List every command', heading: 'Tools:', load: () => import('./commands.ts') },
@@ -100,6 +109,7 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     summary: 'Candidates for a value, for the completion scripts',
     heading: 'Tools:',
     isHidden: true,
+    takesDryRun: true,
     load: () => import('./complete.ts'),
   },
 };

@@ -37,12 +37,14 @@ Examples:
 
 async function restore(file: string, flags: RestoreFlags, session: Session): Promise<void> {
   refuseOtherFields(session);
-  const { dependencies, terminal } = session;
+  const { dependencies, terminal, flags: globals } = session;
+  const isDryRun = globals.dryRun === true;
   const to = flags.to ?? requireEmbedded(await session.target(), 'restore').database;
   const maintenance = await dependencies.openMaintenance();
-  const data = await maintenance.restore({ from: file, to });
+  const data = await maintenance.restore({ from: file, to, isDryRun });
   await printManifest(data, session);
-  if (session.flags.quiet === true) return;
+  if (globals.quiet === true) return;
+  if (isDryRun) return terminal.err(say`dry run: the backup of ${data.createdAt} is whole, and nothing was made\n`);
   const shown = withoutPassword(to);
   terminal.err(
     say`${shown} is the database of ${data.createdAt}; look it over with: tally doctor --database ${shown}\n`,

@@ -39,7 +39,6 @@ export async function deliver(
   read: (billing: Billing) => Promise<Rendering>,
 ): Promise<void> {
   const choice = chosenFormat(flags, session);
-  if (session.flags.dryRun === true) throw new BillingError('usage', '--dry-run is for commands that change something');
   const { dependencies, terminal } = session;
   const opened = await dependencies.openBilling(await session.target(), {
     timeoutMilliseconds: timeoutOf(session.flags),

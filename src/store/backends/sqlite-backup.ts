@@ -39,17 +39,20 @@ export async function copyDatabase(source: string, target: string): Promise<void
   }
 }
 
-/** Looks a copy over, which nobody else has open. Throws for a file that is no database of ours, or of a newer program. */
-export function readCopy(path: string): CopiedDatabase {
+/**
+ * Looks over a copy, which nobody else has open, of the database or backup at `source`. Throws, naming that, for a file that is
+ * no database of ours, or of a newer program.
+ */
+export function readCopy(path: string, source: string): CopiedDatabase {
   let copy: DatabaseSync | undefined;
   try {
     copy = new DatabaseSync(path, { readOnly: true, readBigInts: true });
-    const schemaVersion = Number(checkOwnSchema(copy, path));
+    const schemaVersion = Number(checkOwnSchema(copy, source));
     const damages = [...damagesOf(copy, 'integrity_check'), ...danglingRows(copy)];
     if (damages.length > 0) return { schemaVersion, organizations: [], damages };
     return { schemaVersion, organizations: organizationsOf(copy, schemaVersion), damages };
   } catch (error) {
-    throw meaningOf(error, path);
+    throw meaningOf(error, source);
   } finally {
     copy?.close();
   }
