@@ -228,14 +228,22 @@ function noteSecret({ group }: CommandSpec, session: Session, isShown: boolean):
   else tell(session, say`the secret was not printed, and is not shown again; another one: tally ${group} rotate`);
 }
 
+function tellOfNone({ findingsPath, view }: CommandSpec, session: Session): void {
+  if (findingsPath === undefined) tell(session, say`there are none`);
+  else if (findingsPath === view.rows) tell(session, say`nothing wrong was found`);
+}
+
 function note(command: CommandSpec, answer: Answer, session: Session): void {
   if (answer.isReplay === true) tell(session, say`this entry was there already: nothing was created`);
   if (command.isVersioned && answer.etag !== undefined && session.terminal.stderr.isTerminal) {
     tell(session, say`version ${answer.etag}: give --if-match to change only this version`);
   }
-  if (session.output.format === 'table' && isEmptyPage(answer)) tell(session, say`there are none`);
   const page = answer.body as unknown as Partial<Page>;
-  if (session.output.format === 'table' && (page.data as unknown) === null) tell(session, say`there is none`);
+  if (session.output.format === 'table') {
+    const { isList, rows } = rowsOf(answer.body, command.view);
+    if (isList && rows.length === 0) tellOfNone(command, session);
+    if ((page.data as unknown) === null) tell(session, say`there is none`);
+  }
   if (page.hasMore === true && Array.isArray(page.data)) {
     tell(session, say`${page.data.length} of ${page.total ?? '?'}: there are more; --all prints every one`);
   }

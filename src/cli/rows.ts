@@ -72,17 +72,17 @@ export function columnOf(path: string, view: View): Column {
 }
 
 function formatOf(path: string): ColumnFormat {
-  if (path.endsWith('Cents') && !path.endsWith('RateCents')) return 'money';
+  if (path.endsWith('Cents')) return 'money';
   if (/(?:At|Until|asOf|until)$/.test(path)) return 'timestamp';
   return /(?:^|\.)(?:is|has)[A-Z]/.test(path) ? 'boolean' : 'text';
 }
 
-/** Cents as the amount that people say: 1250 is 12.50. */
+/** Cents as the amount that people say: 1250 is 12.50, and 12.5 is 0.125. */
 export function amountText(cents: string): string {
-  const [, sign = '', digits = ''] = /^(-?)(\d+)$/.exec(cents) ?? [];
+  const [, sign = '', digits = '', below = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(cents) ?? [];
   if (digits === '') return cents;
   const padded = digits.padStart(3, '0');
-  return `${sign}${padded.slice(0, -2)}.${padded.slice(-2)}`;
+  return `${sign}${padded.slice(0, -2)}.${padded.slice(-2)}${below}`;
 }
 
 /** A decimal of dollars with its cents at least, and every digit below them: 12.5 is 12.50. */

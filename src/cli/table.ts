@@ -1,4 +1,4 @@
-/** Answers for people: a table as wide as the terminal at most, or the fields of one record below each other. */
+/** Answers for people: a table that a terminal has room for, or the fields of one record below each other. */
 
 import { Chalk } from 'chalk';
 import Table from 'cli-table3';
@@ -7,8 +7,9 @@ import { isExactNumber } from '../exact-json.ts';
 import type { Column, View } from '../operations/operation.ts';
 import { cellText, columnOf, isRightAligned, valueAt } from './rows.ts';
 import type { Row, Rows } from './rows.ts';
-import { safe, vouch } from './safe-text.ts';
+import { safe, say, vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
+import { fittedColumns } from './table-fit.ts';
 import type { OutputStream } from './terminal.ts';
 
 const noBorders = {
@@ -39,11 +40,14 @@ export interface TableOptions {
 /** A table for a list; for one record its fields, unless columns were asked for. */
 export function table(body: unknown, view: View, { found, columns, stdout }: TableOptions): SafeText {
   const bold = (text: SafeText) => vouch(new Chalk({ level: stdout.hasColor ? 1 : 0 }).bold(text));
-  const draw = (rows: readonly Row[], shown: readonly Column[]) => grid(rows, shown, { width: stdout.columns, bold });
+  const isAsked = columns !== undefined;
+  const draw = (rows: readonly Row[], shown: readonly Column[]) =>
+    grid(rows, shown, { width: stdout.columns, bold, isAsked });
   if (found.isList || columns !== undefined) {
     const above = columns === undefined ? summaryOf(body, view) : {};
-    const summary = Object.keys(above).length > 0 ? `${fieldLines(above, { view, bold, draw })}\n` : '';
-    return vouch(summary + draw(found.rows, columns ?? view.columns));
+    const summary = Object.keys(above).length > 0 ? fieldLines(above, { view, bold, draw }) : '';
+    const rows = draw(found.rows, columns ?? view.columns);
+    return vouch([summary, rows].filter((part) => part !== '').join('\n'));
   }
   return vouch(found.rows.map((row) => fieldLines(row, { view, bold, draw })).join('\n'));
 }
@@ -159,73 +163,59 @@ function isRecords(value: unknown): boolean {
   );
 }
 
-function grid(
-  rows: readonly Row[],
-  columns: readonly Column[],
-  options: { readonly width: number | undefined; readonly bold: (text: SafeText) => SafeText },
-): SafeText {
+interface GridOptions {
+  readonly width: number | undefined;
+  readonly bold: (text: SafeText) => SafeText;
+  /** Whether these columns were asked for, so that all have to be there. */
+  readonly isAsked: boolean;
+}
+
+function grid(rows: readonly Row[], columns: readonly Column[], { width, bold, isAsked }: GridOptions): SafeText {
   if (rows.length === 0) return vouch('');
   const cells = rows.map((row) => columns.map((column) => cellText(row, column)));
-  const drawn = (widths: readonly (number | null)[]) => {
-    const drawing = new Table({
-      head: columns.map((column) => options.bold(safe(column.header))),
-      chars: noBorders,
-      colAligns: columns.map((column) => (isRightAligned(column) ? 'right' : 'left')),
-      colWidths: [...widths],
-      style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
-    });
-    drawing.push(...cells.map((row) => [...row]));
-    const text = drawing.toString();
-    return { text, widths: drawing.options.colWidths.map((width) => width ?? 0) };
-  };
-  const natural = drawn([]);
-  const widths = options.width === undefined ? natural.widths : fitted(natural.widths, columns, options.width);
-  const text = widths.some((width, index) => width !== natural.widths[index]) ? drawn(widths).text : natural.text;
-  return vouch(
-    `${text
-      .split('\n')
-      .map((line) => line.trimEnd())
-      .join('\n')}\n`,
+  const whole = drawn(columns, cells, { bold });
+  const measured = columns.map((column, index) => ({
+    column,
+    natural: whole.widths[index] ?? 0,
+    isEmpty: cells.every((row) => row[index] === ''),
+    isZero: cells.every((row) => row[index] === '' || row[index] === '0'),
+  }));
+  const fitted = fittedColumns(measured, { width, mayLeaveOut: !isAsked });
+  if (fitted === undefined) return whole.text;
+  const { text } = drawn(
+    fitted.map(({ column }) => column),
+    cells.map((row) => fitted.map(({ index, asDates }) => (asDates ? dateOf(row[index]) : row[index]) ?? '')),
+    { bold, widths: fitted.map((each) => each.width) },
   );
+  const shown = new Set(fitted.map(({ column }) => column));
+  const missing = measured
+    .filter(({ column, isEmpty }) => !isEmpty && !shown.has(column))
+    .map(({ column }) => column.header);
+  const note = missing.length > 0 ? say`no room for ${missing.join(', ')} (-o json has everything)\n` : '';
+  return vouch(text + note);
 }
 
-const gap = 2;
-const narrowest = 8;
-
-/**
- * Takes columns off the widest column that may be cut until the table fits: first ids of other things, then texts, then
- * times. The id of a row is cut last, since half of one cannot be copied, and an amount never, since half of one is another.
- */
-function fitted(natural: readonly number[], columns: readonly Column[], width: number): number[] {
-  const widths = [...natural];
-  const room = width - gap * (columns.length - 1);
-  for (const kind of cutInTurn) {
-    const mayCut = (index: number) => kindOf(columns[index]) === kind;
-    let excess = widths.reduce((sum, each) => sum + each, 0) - room;
-    while (excess > 0) {
-      const widest = widestOf(widths, mayCut);
-      if (widest === undefined) break;
-      widths[widest] = (widths[widest] ?? 0) - 1;
-      excess -= 1;
-    }
-  }
-  return widths;
+function drawn(
+  columns: readonly Column[],
+  cells: readonly (readonly string[])[],
+  { bold, widths = [] }: { readonly bold: GridOptions['bold']; readonly widths?: readonly number[] },
+): { readonly text: SafeText; readonly widths: readonly number[] } {
+  const drawing = new Table({
+    head: columns.map((column) => bold(safe(column.header))),
+    chars: noBorders,
+    colAligns: columns.map((column) => (isRightAligned(column) ? 'right' : 'left')),
+    colWidths: [...widths],
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
+  });
+  drawing.push(...cells.map((row) => [...row]));
+  const lines = drawing.toString().split('\n');
+  return {
+    text: vouch(`${lines.map((line) => line.trimEnd()).join('\n')}\n`),
+    widths: drawing.options.colWidths.map((width) => width ?? 0),
+  };
 }
 
-const cutInTurn = ['otherId', 'text', 'time', 'id'] as const;
-
-function kindOf(column: Column | undefined): (typeof cutInTurn)[number] | 'amount' {
-  if (column === undefined || isRightAligned(column)) return 'amount';
-  if (column.path.endsWith('Id')) return 'otherId';
-  if (column.path === 'id') return 'id';
-  return column.format === 'timestamp' || column.format === 'date' ? 'time' : 'text';
-}
-
-function widestOf(widths: readonly number[], mayCut: (index: number) => boolean): number | undefined {
-  let widest: number | undefined;
-  for (const [index, width] of widths.entries()) {
-    if (width > narrowest && mayCut(index) && width > (widest === undefined ? 0 : (widths[widest] ?? 0)))
-      widest = index;
-  }
-  return widest;
+/** `2026-03-01` of `2026-03-01T09:14:00Z`. */
+function dateOf(time: SafeText | undefined): string | undefined {
+  return time?.replace(/(?<=^\d{4}-\d\d-\d\d)T.*/, '');
 }

@@ -114,8 +114,10 @@ describe('tally credits verify', () => {
     const own = await createStage(surface);
     const id = await makeBook(own);
     const { exitCode, stdout } = await own.tally(['credits', 'verify', id, '-o', 'json']);
+    const asTable = await own.tally(['credits', 'verify', id, '-o', 'table']);
     await own.close();
     expect(exitCode).toBe(0);
+    expect(asTable).toMatchObject({ exitCode: 0, stderr: 'nothing wrong was found\n' });
     expect(JSON.parse(stdout)).toEqual({
       data: {
         contractId: id,

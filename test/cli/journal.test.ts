@@ -255,6 +255,10 @@ describe('tally journal', () => {
     });
     expect((await shell.run('journal list --operation customers.create --columns responseId')).stdout).toBe('c1\n');
     expect((await shell.run('journal list --until 2020-01-01')).stdout).toBe('');
+    expect(await shell.run('journal list --until 2020-01-01 -o table')).toMatchObject({
+      stdout: '',
+      stderr: 'there are none\n',
+    });
   });
 
   test('list --unfinished shows the calls whose outcome nobody knows', async () => {

@@ -181,6 +181,12 @@ describe('on a terminal', () => {
       { choice, fields: [], stdout: terminal },
     );
     expect(text).toBe('wallet mode  credits\n\nID\nb\n');
+    const none = await render(
+      { data: { walletMode: 'credits', budgets: [] } },
+      { rows: 'data.budgets', columns: [{ header: 'ID', path: 'id' }] },
+      { choice, fields: [], stdout: terminal },
+    );
+    expect(none).toBe('wallet mode  credits\n');
   });
 
   test.each([120, 80, 60, 50])('a table is at most %i columns wide, ids whole', async (columns) => {
@@ -189,6 +195,83 @@ describe('on a terminal', () => {
     const lines = (await printed(body, { columns: 'id,name' }, { ...terminal, columns })).split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
     expect(lines[1]).toContain(id);
+  });
+
+  const ledger: View = {
+    rows: 'data',
+    columns: [
+      { header: 'ID', path: 'id' },
+      { header: 'CREATED', path: 'createdAt', format: 'timestamp' },
+      { header: 'AMOUNT', path: 'amountCents', format: 'money' },
+      { header: 'CREDITS', path: 'creditAmount', format: 'number' },
+      { header: 'CONTRACT', path: 'contractId' },
+      { header: 'EXTERNAL ID', path: 'metadata.externalId' },
+      { header: 'NOTE', path: 'note' },
+      { header: 'DESCRIPTION', path: 'description' },
+    ],
+  };
+  const entry = {
+    id: '01900000-0000-7000-8000-000000000001',
+    createdAt: '2026-03-01T09:14:00.000Z',
+    amountCents: 5000,
+    creditAmount: 0,
+    contractId: '01900000-0000-7000-8000-000000000002',
+    metadata: { externalId: 'ticket-4711' },
+    note: '',
+    description: 'Apology for the outage',
+  };
+
+  test.each([
+    {
+      columns: 160,
+      header: 'ID CREATED AMOUNT CREDITS CONTRACT EXTERNAL ID NOTE DESCRIPTION',
+      holds: ['2026-03-01T09:14:00Z', 'Apology for the outage'],
+      left: '',
+    },
+    {
+      columns: 150,
+      header: 'ID CREATED AMOUNT CREDITS CONTRACT EXTERNAL ID DESCRIPTION',
+      holds: ['2026-03-01  ', 'Apology for the outage'],
+      left: '',
+    },
+    {
+      columns: 120,
+      header: 'ID CREATED AMOUNT CREDITS EXTERNAL ID DESCRIPTION',
+      holds: ['2026-03-01T09:14:00Z', 'Apology for the outage'],
+      left: 'no room for CONTRACT (-o json has everything)',
+    },
+    {
+      columns: 80,
+      header: 'ID CREATED AMOUNT EXTERNAL ID',
+      holds: ['2026-03-01  ', '50.00 USD  ticket-4711'],
+      left: 'no room for CREDITS, CONTRACT, DESCRIPTION (-o json has everything)',
+    },
+    { columns: 50, header: 'ID AMOUNT', holds: ['50.00 USD'], left: 'no room for CREATED, CREDITS' },
+  ])('at $columns columns what has no room is left out and named, never half an id', async (each) => {
+    const stdout = { ...terminal, columns: each.columns };
+    const body = { data: [entry] };
+    const text = await render(body, ledger, { choice: chooseOutput({}, stdout), fields: [], stdout });
+    const [header = '', row = '', left = ''] = text.split('\n');
+    expect(header.replaceAll(/ +/g, ' ')).toBe(each.header);
+    expect(row).toContain(entry.id);
+    for (const part of each.holds) expect(row).toContain(part);
+    expect(row.length).toBeLessThanOrEqual(each.columns);
+    expect(left.slice(0, each.left.length)).toBe(each.left);
+    if (each.left === '') expect(left).toBe('');
+  });
+
+  test('columns that were asked for are all there, however narrow the terminal', async () => {
+    const stdout = { ...terminal, columns: 40 };
+    const choice = chooseOutput({ columns: 'id,contractId,note,description' }, stdout);
+    const text = await render({ data: [entry] }, ledger, { choice, fields: [], stdout });
+    expect(text).toContain(`${entry.id}  ${entry.contractId}`);
+    expect(text).toContain('DESCRIPTION');
+    expect(text).not.toContain('no room');
+  });
+
+  test('a rate in cents is an amount, below a cent as well', async () => {
+    const body = { data: { creditRateCents: 10, otherRateCents: JSON.rawJSON('0.5') } };
+    expect(await printed(body, {}, terminal)).toBe('credit rate  0.10 USD\nother rate   0.005 USD\n');
   });
 
   test('wide characters count as two columns', async () => {

@@ -12,6 +12,7 @@ import { journalPath } from '../journal.ts';
 import { checkFields, render } from '../output.ts';
 import { safeJson, say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
+import { tell } from '../tell.ts';
 import type { CommandModule } from './index.ts';
 
 interface ListFlags {
@@ -132,9 +133,8 @@ async function list(flags: ListFlags, session: Session): Promise<void> {
   const shown = (flags.unfinished === true ? unfinished(wanted) : wanted).toReversed();
   const data = shown.slice(0, Number(flags.limit));
   terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
-  if (data.length < shown.length && session.flags.quiet !== true) {
-    terminal.err(say`${data.length} of ${shown.length}: --limit shows more\n`);
-  }
+  if (data.length === 0 && output.format === 'table') tell(session, say`there are none`);
+  if (data.length < shown.length) tell(session, say`${data.length} of ${shown.length}: --limit shows more`);
 }
 
 /** Beginnings without an end, and ends that say that nobody knows; what was finished later is left out. */
