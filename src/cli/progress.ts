@@ -8,14 +8,17 @@ export interface Progress {
   readonly stop: () => void;
 }
 
+/** Leaves room for the rest of the line in 80 columns. */
+const barColumns = 24;
+
 export async function createProgress(session: Session, total: number | undefined, noun = 'rows'): Promise<Progress> {
   if (!session.terminal.stderr.isTerminal || session.flags.quiet === true || total === undefined || total === 0) {
     return { update: () => undefined, stop: () => undefined };
   }
   const { SingleBar, Presets } = await import('cli-progress');
-  const format = `{bar} {percentage}% | {rows} ${noun}, {rate} ${noun}/s | {eta_formatted} left`;
+  const format = `{bar} {percentage}% | {rows} ${noun}, {rate} ${noun}/s | {left} left`;
   const bar = new SingleBar(
-    { format, hideCursor: true, stream: session.terminal.openProgress() },
+    { format, barsize: barColumns, hideCursor: true, stream: session.terminal.openProgress() },
     Presets.shades_classic,
   );
   const started = performance.now();
@@ -23,10 +26,20 @@ export async function createProgress(session: Session, total: number | undefined
     // Drawn from here on alone: what is told before would be written behind it.
     update: ({ done, rows }) => {
       const seconds = (performance.now() - started) / 1000;
-      const shown = { rows, rate: Math.round(rows / Math.max(seconds, 0.001)) };
+      const rate = Math.round(rows / Math.max(seconds, 0.001));
+      const shown = { rows, rate, left: durationText(done > 0 ? (seconds * (total - done)) / done : undefined) };
       if (bar.isActive) bar.update(Math.min(done, total), shown);
       else bar.start(total, Math.min(done, total), shown);
     },
     stop: () => bar.stop(),
   };
+}
+
+/** `9s`, `2m 5s`, `3h 20m`; `?` when nobody can tell yet. */
+export function durationText(seconds: number | undefined): string {
+  if (seconds === undefined) return '?';
+  const whole = Math.max(0, Math.ceil(seconds));
+  if (whole < 60) return `${whole}s`;
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60 ? `${minutes}m ${whole % 60}s` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
 }

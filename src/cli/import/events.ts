@@ -68,7 +68,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportReport
     lastLine = currentLine;
   };
   try {
-    for await (const found of await openRows(options, (read) => (bytes = read))) {
+    for await (const found of await openRows(options, (done) => (bytes = done))) {
       for (const { line, lastLine: end, mapped } of found) {
         currentLine = end;
         rows += 1;
@@ -91,8 +91,14 @@ export async function importEvents(options: ImportOptions): Promise<ImportReport
 /** The rows of the input, unpacked, in the format that is given or that its first character tells. */
 async function openRows(
   { input, format, delimiter, mapping, readingThread, onStart }: ImportOptions,
-  onRead: (bytes: number) => void,
+  onBytes: (done: number) => void,
 ): Promise<ReadRows> {
+  let read = 0;
+  let isInThread = false;
+  const onRead = (total: number) => {
+    read = total;
+    if (!isInThread) onBytes(total);
+  };
   const bytes = await unpacked(counted(input, onRead));
   const found = format === undefined ? await sniffed(bytes) : { format, bytes };
   const options = { format: found.format, delimiter, mapping, onStart };
@@ -100,7 +106,8 @@ async function openRows(
   const isByRows = found.format === 'csv' || found.format === 'jsonl';
   if (readingThread === undefined || !isByRows) return readEvents(found.format, found.bytes, options);
   const { readInThread } = await import('./read-in-thread.ts');
-  return readInThread(found.bytes, { ...options, module: readingThread });
+  isInThread = true;
+  return readInThread(found.bytes, { ...options, module: readingThread, bytesRead: () => read, onTaken: onBytes });
 }
 
 /** How many of the rows were accepted; the others are added to `refused`. */

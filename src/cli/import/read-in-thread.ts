@@ -25,9 +25,16 @@ export interface ReadingOptions extends ReadingTask {
   /** Path of the module of `serveReading`. */
   readonly module: string;
   readonly onStart: ((mapping: Extract<Reply, { kind: 'started' }>['mapping']) => void) | undefined;
+  /** How much has been read, told of each piece as it goes to the thread. */
+  readonly bytesRead?: () => number;
+  /** Told how much of that the rows make up that have been taken: the thread is some pieces ahead. */
+  readonly onTaken?: (bytes: number) => void;
 }
 
-export async function* readInThread(bytes: Bytes, { module, onStart, ...task }: ReadingOptions): ReadRows {
+export async function* readInThread(
+  bytes: Bytes,
+  { module, onStart, bytesRead, onTaken, ...task }: ReadingOptions,
+): ReadRows {
   const worker = new Worker(threadSource, {
     eval: true,
     env: {},
@@ -36,9 +43,12 @@ export async function* readInThread(bytes: Bytes, { module, onStart, ...task }: 
   const source = bytes[Symbol.asyncIterator]();
   let inputError: Error | undefined;
   const send = (piece: Piece) => worker.postMessage(piece, []);
+  const ends: number[] = [];
+  let taken = 0;
   async function sendNext(): Promise<void> {
     try {
       const { done, value } = await source.next();
+      ends.push(bytesRead?.() ?? 0);
       send(done === true ? 'end' : value);
     } catch (error) {
       inputError = error instanceof Error ? error : new Error(String(error));
@@ -56,7 +66,9 @@ export async function* readInThread(bytes: Bytes, { module, onStart, ...task }: 
       if (reply.kind === 'started') onStart?.(reply.mapping);
       else if (reply.kind === 'rows') {
         sendOneMore();
-        yield rowsOf(reply);
+        const [begin, end] = [taken, ends.shift() ?? taken];
+        yield rowsOf(reply, (part) => onTaken?.(Math.round(begin + (end - begin) * part)));
+        taken = end;
       } else if (reply.failure === undefined) return;
       else throw inputError ?? errorOf(reply.failure);
     }
@@ -66,10 +78,16 @@ export async function* readInThread(bytes: Bytes, { module, onStart, ...task }: 
   }
 }
 
-function* rowsOf({ json, isPlain, lines, lastLines, reasons }: PackedRows): Generator<ReadRow> {
+const rowsBetweenTelling = 512;
+
+function* rowsOf(
+  { json, isPlain, lines, lastLines, reasons }: PackedRows,
+  onTaken: (part: number) => void,
+): Generator<ReadRow> {
   const events = (isPlain ? JSON.parse(json) : reviveExactJson(json)) as ImportedEvent[];
   let next = 0;
   for (const [index, line] of lines.entries()) {
+    if (index % rowsBetweenTelling === 0) onTaken(index / lines.length);
     const reason = reasons.get(index);
     const lastLine = lastLines[index] ?? line;
     if (reason !== undefined) yield { line, lastLine, mapped: { reason } };

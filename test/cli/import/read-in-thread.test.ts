@@ -107,3 +107,17 @@ test('an import that is stopped leaves the rest unread', async () => {
   const report = await importEvents({ ...given, billing: undefined, signal: stop.signal });
   expect(report).toMatchObject({ rows: 1_000, accepted: 1_000, isComplete: false, lastLine: 1_000 });
 });
+
+test.each([20_000, 200_000])(
+  'progress is of rows that are stored, not of what has been read ahead, pieces of %i',
+  async (length) => {
+    const input = inPieces(Buffer.from(many), length);
+    const seen: [rows: number, part: number][] = [];
+    const onProgress = ({ rows, bytes }: { readonly rows: number; readonly bytes: number }) =>
+      void seen.push([rows, bytes / many.length]);
+    const given = { input, ...options, format: 'jsonl' as const, readingThread: module, batchSize: 1_000, onProgress };
+    await importEvents({ ...given, billing: undefined });
+    expect(seen.map(([rows]) => rows)).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
+    for (const [rows, part] of seen) expect(Math.abs(part - rows / 5_000)).toBeLessThan(0.15);
+  },
+);
