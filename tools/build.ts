@@ -1,14 +1,14 @@
 /**
  * Bundles src/ and every library it uses into dist/: one file for what every command runs, one for what every call of an
- * embedded service runs, one for what most rooms share, one for the thread that reads large files, and one for each part that
- * is loaded later. Each file costs a command 0.2 ms, and so do 30 KB that it has no use for. The libraries are development
+ * embedded service runs, one for the records of most rooms, one for what most rooms share, one for the thread that reads large
+ * files, and one for each part that is loaded later. Each file costs a command 0.2 ms, and so do 30 KB that it has no use for. The libraries are development
  * dependencies for that reason: installing the package fetches nothing else. Their licences are collected into
  * dist/licenses.txt, since their code travels with ours.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 
@@ -28,28 +28,50 @@ const outputFolder = process.argv[2] ?? join(root, 'dist');
  */
 const lateModules: Plugin = {
   name: 'late-modules',
-  renderChunk(code) {
-    let late = code.replaceAll(/\bimport\(("node:[\w/]+")\)/g, 'Promise.resolve(require($1))');
-    for (const [declaration, name = '', id] of code.matchAll(lateRequire)) {
-      // Not a member of something of this name; three points are no access to a member.
-      const uses = new RegExp(
-        String.raw`(?<![\w$]|(?<!\.\.)\.)${RegExp.escape(name)}(?![\w$])(?:\.default(?![\w$]))?`,
-        'g',
-      );
-      late = late
-        .replace(declaration, '')
-        .replaceAll(uses, () => `(${name}())`)
-        .replace(
-          '"use strict";\n',
-          (start) => `${start}let ${name}$;\nconst ${name} = () => ${name}$ ??= require("${id}");\n`,
-        );
-      if (late.includes(`${name}.`)) throw new Error(`bundling: ${name} is used without being loaded`);
-    }
-    return late;
-  },
+  renderChunk: (code) =>
+    loadedLate(code.replaceAll(/\bimport\(("node:[\w/]+")\)/g, 'Promise.resolve(require($1))'), lateRequire),
 };
 const lateRequire =
   /^(?:let|const) ([\w$]+) = require\("(node:[\w/]+|\.\/late-[^"]+)"\);\n(?:\1 = [\w.$]+\.__toESM\(\1, 1\);\n)?/gm;
+
+/** What the bundler makes modules with that were written for its likes: few files have one, and all name it. */
+const lateRuntime: Plugin = {
+  name: 'late-runtime',
+  renderChunk: (code) => loadedLate(code, /^const (require_rolldown_runtime) = require\("(\.\/[^"]+)"\);\n/gm),
+};
+
+function loadedLate(code: string, requires: RegExp): string {
+  let late = code;
+  for (const [declaration, name = '', id] of code.matchAll(requires)) {
+    // Not a member of something of this name; three points are no access to a member.
+    const uses = new RegExp(
+      String.raw`(?<![\w$]|(?<!\.\.)\.)${RegExp.escape(name)}(?![\w$])(?:\.default(?![\w$]))?`,
+      'g',
+    );
+    late = late
+      .replace(declaration, '')
+      .replaceAll(uses, () => `(${name}())`)
+      .replace(
+        '"use strict";\n',
+        (start) => `${start}let ${name}$;\nconst ${name} = () => ${name}$ ??= require("${id}");\n`,
+      );
+    if (late.includes(`${name}.`)) throw new Error(`bundling: ${name} is used without being loaded`);
+  }
+  return late;
+}
+
+/** Modules that are loaded late as objects of the language, so that what the bundler makes them with is not loaded for it. */
+const plainNamespaces: Plugin = {
+  name: 'plain-namespaces',
+  renderChunk: (code) =>
+    code.replaceAll(namespaceOfBundler, (_text, members: string) => {
+      const plain = members.replaceAll(memberOfBundler, 'get $1() { return $2; }');
+      if (plain.includes('=>')) throw new Error(`bundling: a module exports what is told in another way: ${members}`);
+      return `{${plain}}`;
+    }),
+};
+const namespaceOfBundler = /\/\* @__PURE__ \*\/ require_rolldown_runtime\.__exportAll\(\{([^{}]*)\}\)/g;
+const memberOfBundler = /([\w$]+): \(\) => ([\w$.]+)/g;
 
 /** Exports as it is what never changes: the function that a bundler reads each through takes longer to make than most are used. */
 const plainExports: Plugin = {
@@ -139,7 +161,17 @@ const bundle = await rolldown({
   cwd: root,
   platform: 'node',
   external: (id) => isBuiltin(id),
-  plugins: [lateModules, plainExports, asciiAlone, plainFlags, jsonAsText, knownQueries, wholeJq],
+  plugins: [
+    plainNamespaces,
+    lateModules,
+    lateRuntime,
+    plainExports,
+    asciiAlone,
+    plainFlags,
+    jsonAsText,
+    knownQueries,
+    wholeJq,
+  ],
   // A library that looks for its folder finds none: what it needs of it must be inside its code.
   transform: { define: { __dirname: '""', __filename: '""' } },
   tsconfig: false,
@@ -163,13 +195,19 @@ const { output } = await bundle.write({
     groups: [
       {
         name: 'base',
-        test: /src[\\/](assert|digest|errors|limits|exact-json|store[\\/]constraint-violation|operations[\\/](index|operation))\.ts$|rolldown[\\/]runtime/,
+        test: /src[\\/](assert|digest|errors|limits|exact-json|store[\\/]constraint-violation|operations[\\/](index|operation|parse))\.ts$/,
         priority: 6,
       },
       {
         name: 'start',
         test: /src[\\/](main|cli[\\/](call|open-session|program))\.ts$|[\\/]env-paths[\\/]/,
         priority: 5,
+      },
+      {
+        debugName: 'manifest and outlines',
+        name: (id) => basename(id, '.json'),
+        test: /[\\/](?:manifest|outlines)[\\/]\w+\.json$/,
+        priority: 4,
       },
       { name: 'writing', test: /src[\\/]cli[\\/](open-billing|journal|canonical-json)\.ts$/, priority: 4 },
       // Without the connection of SQLite and what else every call needs, which would be loaded late with them.
@@ -178,9 +216,11 @@ const { output } = await bundle.write({
       { name: 'late-events', test: /src[\\/]store[\\/](event-|key-|backends[\\/]sqlite-event)/, priority: 3 },
       {
         name: 'service',
-        test: /src[\\/](engine[\\/](engine|call|keys|usage-sql)|store[\\/](open|meter-sql|mirror-file|records[\\/][\w-]+|backends[\\/]sqlite)|operations[\\/](parse|plain|cross-rules|field-rules|quick-events|providers))\.ts$/,
+        test: /src[\\/](engine[\\/](engine|call|keys|usage-sql|listing|webhooks-emit)|store[\\/](open|meter-sql|mirror-file|backends[\\/]sqlite|records[\\/](customers|contacts|webhooks|page))|operations[\\/]providers)\.ts$/,
         priority: 2,
       },
+      // What the ones above need of them is there already.
+      { name: 'late-records', test: /src[\\/]store[\\/]records[\\/]/, priority: 1 },
       { name: 'schemas', test: /[\\/]zod[\\/]|src[\\/]operations[\\/]fields\.ts$/, priority: 2 },
       { name: 'shared', test: /src[\\/](engine|calculation|store)[\\/]/, minShareCount: 6, priority: 1 },
     ],
