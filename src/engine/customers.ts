@@ -54,7 +54,7 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
       updatedAt: context.timestamp,
     }));
     await insertContacts(context.tx, context.orgId, contacts);
-    const data = wireCustomer(customer, context.now);
+    const data = wireCustomer(customer, context);
     await emit(context, 'customer.created', () => ({ ...data, ...wireLinks(customer, contacts) }));
     return { body: { data } };
   },
@@ -80,7 +80,7 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
     );
     const contactsOf = Map.groupBy(contacts, (contact) => contact.customerId);
     const data = found.rows.map((customer) => ({
-      ...wireCustomer(customer, context.now),
+      ...wireCustomer(customer, context),
       ...wireLinks(customer, contactsOf.get(customer.id) ?? []),
     }));
     return { body: listBody(found, page, data) };
@@ -114,13 +114,13 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
     if (until !== null && until <= todayOf(context.now)) {
       refuse([{ path: 'until', message: 'must be after today (UTC)' }]);
     }
-    const pausedAt = isPaused(customer, context.now) ? customer.pausedAt : context.timestamp;
+    const pausedAt = isPaused(customer, context) ? customer.pausedAt : context.timestamp;
     return await save(context, { ...customer, pausedAt, pausedUntil: until, updatedAt: context.timestamp });
   },
 
   'customers.resume': async (context, { params }) => {
     const customer = await getCustomer(context, params.customerId);
-    if (isPaused(customer, context.now)) return await resume(context, customer);
+    if (isPaused(customer, context)) return await resume(context, customer);
     // Also after a pause that ended by itself: what still waits from it goes out.
     await sendWaiting(context, customer);
     return { body: { data: await wireWithLinks(context, customer) } };
@@ -132,7 +132,7 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
 /** Ends a pause whose day has come; false where there is none, as after somebody else has ended it. */
 export async function endPause(context: CallContext, customerId: string): Promise<boolean> {
   const customer = await getCustomer(context, customerId);
-  if (customer.pausedAt === null || isPaused(customer, context.now)) return false;
+  if (customer.pausedAt === null || isPaused(customer, context)) return false;
   await resume(context, customer);
   return true;
 }
@@ -147,9 +147,9 @@ async function sendWaiting({ tx, orgId, now }: CallContext, { id }: Customer): P
 }
 
 /** Whether invoices to the customer wait. A pause with an end is over at 00:00 UTC of that date, whether or not a job ran. */
-export function isPaused(customer: Customer, now: Temporal.Instant): boolean {
+export function isPaused(customer: Customer, context: Pick<CallContext, 'now'>): boolean {
   if (customer.pausedAt === null) return false;
-  return customer.pausedUntil === null || todayOf(now) < customer.pausedUntil;
+  return customer.pausedUntil === null || todayOf(context.now) < customer.pausedUntil;
 }
 
 function todayOf(now: Temporal.Instant): string {
@@ -208,13 +208,13 @@ async function checkIdentities(context: CallContext, customer: Customer): Promis
 
 async function wireWithLinks(context: CallContext, customer: Customer) {
   const contacts = await listContactsOf(context.tx, context.orgId, customer.id);
-  return { ...wireCustomer(customer, context.now), ...wireLinks(customer, contacts) };
+  return { ...wireCustomer(customer, context), ...wireLinks(customer, contacts) };
 }
 
 /** A pause that is over shows as none, as if somebody had ended it by hand. */
-function wireCustomer(customer: Customer, now: Temporal.Instant) {
+function wireCustomer(customer: Customer, context: CallContext) {
   const { id, name, legalName, externalCustomerId, createdAt, updatedAt } = customer;
-  const isPausedNow = isPaused(customer, now);
+  const isPausedNow = isPaused(customer, context);
   return {
     id,
     name,

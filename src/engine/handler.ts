@@ -23,7 +23,7 @@ export interface CallContext {
   readonly organization: Organization;
   /** `organization.id`: the first condition of every query. */
   readonly orgId: string;
-  /** Read once for the call, and never before the newest `createdAt` of the organization (reliability 4.4). */
+  /** Read once for the call, when it is first asked for, and never before the newest `createdAt` of the organization (reliability 4.4). */
   readonly now: Temporal.Instant;
   /** `now` as it stands in rows and on the wire. */
   readonly timestamp: string;

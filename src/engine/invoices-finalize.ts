@@ -81,13 +81,9 @@ export async function finalizeEarliest(
 }
 
 /** Whether sending waits for the customer's resumption. */
-export async function isCustomerPaused(
-  { tx, orgId, now }: CallContext,
-  customerId: string,
-  known?: Customer,
-): Promise<boolean> {
-  const customer = known ?? (await findCustomer(tx, orgId, customerId));
-  return customer !== undefined && isPaused(customer, now);
+export async function isCustomerPaused(context: CallContext, customerId: string, known?: Customer): Promise<boolean> {
+  const customer = known ?? (await findCustomer(context.tx, context.orgId, customerId));
+  return customer !== undefined && isPaused(customer, context);
 }
 
 function legalNumber(count: bigint): string {

@@ -5,6 +5,7 @@ import { limits } from '../limits.ts';
 import type { Caller } from '../operations/index.ts';
 import type { Transaction } from '../store/database.ts';
 import { findOrganizationAndClock, keepLastCreatedAt } from '../store/records/organizations.ts';
+import type { OrganizationAndClock } from '../store/records/organizations.ts';
 import type { EngineParts } from './engine.ts';
 import type { CallContext } from './handler.ts';
 import { type SqlReadings, withSqlReadings } from './usage-sql.ts';
@@ -70,11 +71,9 @@ async function createContext(
   const found = await findOrganizationAndClock(tx, caller.organizationId);
   if (found === undefined) throw new NotFoundError('this organization does not exist');
   const { organization, simulated } = found;
-  const machineTime = dependencies.now();
-  const clock = simulated === undefined ? machineTime : Temporal.Instant.from(simulated);
-  // Instants of this form are in the order of their texts.
-  const text = wireTimestamp(clock);
-  const isBehind = text < organization.lastCreatedAt;
+  let known: Time | undefined;
+  // Asked for once, and not by most readings: the first instant of a process takes longer than the reading.
+  const time = (): Time => (known ??= timeOf(found, dependencies.now()));
   return {
     tx,
     get events() {
@@ -85,12 +84,30 @@ async function createContext(
     caller,
     organization,
     orgId: organization.id,
-    now: isBehind ? Temporal.Instant.from(organization.lastCreatedAt) : clock,
-    timestamp: isBehind ? organization.lastCreatedAt : text,
-    machineTime,
+    get now() {
+      return time().now;
+    },
+    get timestamp() {
+      return time().timestamp;
+    },
+    get machineTime() {
+      return time().machineTime;
+    },
     newId: dependencies.newId,
     randomBytes: dependencies.randomBytes,
     // Nobody sends usage late to a clock that waits for them (semantics 7).
     finalizationGraceHours: simulated === undefined ? dependencies.finalizationGraceHours : 0,
   };
+}
+
+type Time = Pick<CallContext, 'now' | 'timestamp' | 'machineTime'>;
+
+function timeOf({ organization, simulated }: OrganizationAndClock, machineTime: Temporal.Instant): Time {
+  const now = simulated === undefined ? machineTime : Temporal.Instant.from(simulated);
+  // Instants of this form are in the order of their texts.
+  const timestamp = wireTimestamp(now);
+  const { lastCreatedAt } = organization;
+  return timestamp < lastCreatedAt
+    ? { now: Temporal.Instant.from(lastCreatedAt), timestamp: lastCreatedAt, machineTime }
+    : { now, timestamp, machineTime };
 }

@@ -47,16 +47,17 @@ const organizationsNamed = prepared(
   { name: 'organizations named', of: [{ idOrName: '' }] },
 );
 
-/** The organization of an id, and where a simulated clock stands; undefined where time is real. */
-export const findOrganizationAndClock = onceASnapshot(
-  async (
-    tx,
-    id,
-  ): Promise<{ readonly organization: Organization; readonly simulated: string | undefined } | undefined> => {
-    const [row] = await organizationAndClock(tx, { id });
-    return row === undefined ? undefined : { organization: toOrganization(row), simulated: row.simulated ?? undefined };
-  },
-);
+export interface OrganizationAndClock {
+  readonly organization: Organization;
+  /** Where a simulated clock stands; undefined where time is real. */
+  readonly simulated: string | undefined;
+}
+
+/** The organization of an id, with its clock. */
+export const findOrganizationAndClock = onceASnapshot(async (tx, id): Promise<OrganizationAndClock | undefined> => {
+  const [row] = await organizationAndClock(tx, { id });
+  return row === undefined ? undefined : { organization: toOrganization(row), simulated: row.simulated ?? undefined };
+});
 
 const organizationAndClock = prepared(
   (tx, { id }: { readonly id: string }) =>
