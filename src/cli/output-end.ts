@@ -3,7 +3,7 @@
  * and only a terminal needs it: a file or a pipe is written to as it is. Either way nothing is left to write afterwards.
  */
 
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync, statSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 
 import { BillingError } from '../errors.ts';
@@ -96,11 +96,17 @@ function unwritable(cause: NodeJS.ErrnoException): BillingError {
   });
 }
 
-/** Terminals are devices; so is /dev/null. */
+/** Terminals are devices. So is where output is thrown away, which scripts do. */
 function isDevice(descriptor: number): boolean {
   try {
-    return fstatSync(descriptor).isCharacterDevice();
+    const facts = fstatSync(descriptor);
+    return facts.isCharacterDevice() && facts.rdev !== nowhere();
   } catch {
     return true;
   }
+}
+
+/** Which device that is; undefined on Windows, where every device may be a terminal. */
+function nowhere(): number | undefined {
+  return statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
 }

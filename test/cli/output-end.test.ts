@@ -29,12 +29,20 @@ test('a file is written to in order, without a stream, and is no terminal', () =
 });
 
 test('a device is asked by its stream whether it is a terminal, and written to by it', () => {
-  const descriptor = openSync(process.platform === 'win32' ? '\\\\.\\nul' : '/dev/null', 'w');
+  const descriptor = openSync(process.platform === 'win32' ? '\\\\.\\nul' : '/dev/zero', 'w');
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 70 });
   const end = descriptorEnd(descriptor, () => stream);
   expect(end).toMatchObject({ isTTY: true, columns: 70 });
   end.write('text\n');
   expect(String(stream.read())).toBe('text\n');
+  closeSync(descriptor);
+});
+
+test.runIf(existsSync('/dev/null'))('what is thrown away needs no stream', () => {
+  const descriptor = openSync('/dev/null', 'w');
+  const end = descriptorEnd(descriptor, neverOpened);
+  end.write('text\n');
+  expect(end).toMatchObject({ isTTY: false, columns: undefined });
   closeSync(descriptor);
 });
 
