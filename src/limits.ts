@@ -102,6 +102,8 @@ export const limits = {
   headersTimeoutMilliseconds: 10_000,
   requestTimeoutMilliseconds: 30_000,
   socketIdleMilliseconds: 30_000,
+  /** our choice: for the answer to arrive before a connection that is refused is cut */
+  hangUpMilliseconds: 1_000,
   maxHeaders: 64,
   headerBytes: 16 * 1024,
   maxSockets: 1_000,

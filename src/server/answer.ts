@@ -12,6 +12,7 @@ import {
   UnknownOutcomeError,
   unknownOutcomeMessage,
 } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { Answer } from '../operations/index.ts';
 
 const jsonType = 'application/json; charset=utf-8';
@@ -88,8 +89,12 @@ export function unavailable(cause?: BillingError): UnavailableError {
   );
 }
 
-/** Answers bytes that never became a request, and hangs up (security 5, SEC-38). */
+/**
+ * Answers bytes that never became a request, and hangs up (security 5, SEC-38): soon also on who does not hang up as well, since
+ * nothing else would ever end a connection on which bytes go on coming.
+ */
 export function refuseConnection(socket: Socket, headers: Readonly<Record<string, string>>): void {
+  setTimeout(() => socket.destroy(), limits.hangUpMilliseconds).unref();
   if (!socket.writable) return;
   const { status, code } = errorFacts.badRequest;
   const body = JSON.stringify(envelope('the request is malformed or did not arrive in time', code));

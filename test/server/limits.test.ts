@@ -124,6 +124,19 @@ describe('connections', () => {
     expect((await service.send('/v1/customers')).status).toBe(200);
   });
 
+  test('a refused connection ends, also where the other side goes on sending', async () => {
+    const { port } = await startService();
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    const sending = setInterval(() => socket.write(' '), 20);
+    const answer: Buffer[] = [];
+    socket.on('data', (bytes: Buffer) => answer.push(bytes));
+    socket.write('no request\r\n\r\n');
+    const cut = await new Promise<unknown>((resolve) => socket.once('error', resolve));
+    clearInterval(sending);
+    expect(Buffer.concat(answer).toString()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(cut).toMatchObject({ code: expect.stringMatching(/^(?:EPIPE|ECONNRESET)$/) });
+  });
+
   test('headers that do not arrive in time end the connection', async () => {
     const service = await startService(createSampleEngine(), { headersTimeoutMilliseconds: 50 });
     const answer = await sendRaw(service.port, 'GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ');
