@@ -39,18 +39,24 @@ export function createRateLimits({ requestsPerMinute, now }: RateLimitOptions): 
   const refusedKeys = createTokenBuckets(limits.failedAuthenticationsPerMinute, now);
   return {
     countRequest({ ip }) {
-      refuseAfter(requests.take(normalizeIP(ip)), `too many requests: at most ${requestsPerMinute} a minute`);
+      refuseAfter(requests.take(addressOf(ip)), `too many requests: at most ${requestsPerMinute} a minute`);
     },
     checkRefusedKeys({ ip }) {
       refuseAfter(
-        refusedKeys.waitOf(normalizeIP(ip)),
+        refusedKeys.waitOf(addressOf(ip)),
         `too many refused keys: at most ${limits.failedAuthenticationsPerMinute} a minute`,
       );
     },
     countRefusedKey({ ip }) {
-      refusedKeys.take(normalizeIP(ip));
+      refusedKeys.take(addressOf(ip));
     },
   };
+}
+
+/** Without the port that some proxies write behind an address, since every connection has another one. */
+function addressOf(ip: string): string {
+  const [, six, four] = /^(?:\[([^\]]+)\]|([\d.]+)):\d+$/.exec(ip) ?? [];
+  return normalizeIP(six ?? four ?? ip);
 }
 
 function refuseAfter(waitMilliseconds: number, words: string): void {

@@ -79,6 +79,8 @@ describe('the rate limit', () => {
     ['an address of the same IPv6 /64', '2001:db8:1:2::1', '2001:db8:1:2:ffff::2', 429],
     ['an address of another IPv6 /64', '2001:db8:1:2::1', '2001:db8:1:3::1', 200],
     ['an IPv4 address written as IPv6', '10.0.0.1', '::ffff:10.0.0.1', 429],
+    ['an address without its port', '10.0.0.1:5000', '10.0.0.1:5001', 429],
+    ['an IPv6 address without its port', '[2001:db8:1:2::1]:5000', '[2001:db8:1:2::1]:5001', 429],
   ])('behind a trusted proxy, %s counts', async (_what, first, second, status) => {
     const service = await startService(createSampleEngine(), { rateLimitPerMinute: 1, trustProxy: '127.0.0.1' });
     await service.send('/v1/customers', { headers: { 'x-forwarded-for': first } });
