@@ -33,14 +33,18 @@ const privateRanges = blockList([
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  // The unspecified address, loopback and the addresses that embed an IPv4 one.
+  // The unspecified address, loopback, the addresses that embed an IPv4 one, and those that are routed nowhere (IANA's
+  // registry of special-purpose addresses).
   ['::', 96],
+  ['::ffff:0:0:0', 96],
   ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
   ['100::', 64],
-  ['2001::', 32],
+  ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
+  ['3fff::', 20],
+  ['5f00::', 16],
   ['fc00::', 7],
   ['fe80::', 10],
   ['fec0::', 10],

@@ -77,7 +77,7 @@ describe('in a simulation they may go inside', () => {
 const privateAddresses = `
   0.1.2.3 10.255.255.255 100.64.0.1 127.8.8.8 169.254.0.1 172.16.0.1 172.31.255.255 192.0.0.8 192.168.0.1 198.18.0.1
   198.19.255.255 224.0.0.1 240.0.0.1 255.255.255.255 :: ::1 fc00::1 fdff::1 fe80::1 fe80::1%eth0 febf::1 ff02::1
-  64:ff9b::1 ::ffff:10.0.0.1 2002:7f00:1:: localhost 1.2.3`;
+  64:ff9b::1 ::ffff:10.0.0.1 ::ffff:0:10.0.0.1 2002:7f00:1:: 2001::1 2001:20::1 3fff::1 5f00::1 localhost 1.2.3`;
 
 test.each(privateAddresses.trim().split(/\s+/))('%s is private', (address) => {
   expect(isPrivateAddress(address)).toBe(true);
@@ -85,7 +85,7 @@ test.each(privateAddresses.trim().split(/\s+/))('%s is private', (address) => {
 
 const publicAddresses = `
   1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 172.15.255.255 172.32.0.0 192.0.1.1 198.17.255.255
-  198.20.0.0 223.255.255.255 2606:4700::1111 ::ffff:1.1.1.1`;
+  198.20.0.0 223.255.255.255 2606:4700::1111 2001:200::1 2001:4860:4860::8888 ::ffff:1.1.1.1`;
 
 test.each(publicAddresses.trim().split(/\s+/))('%s is public', (address) => {
   expect(isPrivateAddress(address)).toBe(false);

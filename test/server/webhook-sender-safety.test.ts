@@ -132,6 +132,18 @@ describe('several senders', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  test('do not wait for a day that a clock had come to which ran ahead', async () => {
+    const receiver = await startReceiver(500, 200);
+    await triggeredAt(receiver);
+    const now = world.clock.now().toString();
+    world.clock.set('2100-01-01T00:00:00Z');
+    expect(await senderFor(world).deliverDue()).toEqual({ delivered: 0, retrying: 1, failed: 0 });
+    world.clock.advance({ minutes: 1 });
+    expect(await outboxOf(world).lease(10)).toHaveLength(1);
+    world.clock.set(now);
+    expect(await senderFor(world).deliverDue()).toEqual({ delivered: 1, retrying: 0, failed: 0 });
+  });
+
   test.each([
     ['failure', { error: 'no answer within 10 seconds' }],
     ['410', { error: 'answered 410', responseStatus: 410 }],

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 
+import { limits } from '../../limits.ts';
 import type { Transaction } from '../database.ts';
 import { oneRow } from './row-values.ts';
 
@@ -138,8 +139,14 @@ export async function disableEndpointOf(
     .execute();
 }
 
-/** What was never attempted comes first, then what has waited longest; a disabled endpoint gets nothing. */
+/**
+ * What was never attempted comes first, then what has waited longest; a disabled endpoint gets nothing. What waits for an
+ * instant beyond every pause was noted by a clock that ran ahead, and would wait until that day.
+ */
 function dueDeliveries(tx: Transaction, now: string) {
+  const furthest = Temporal.Instant.from(now)
+    .add({ seconds: 2 * Math.max(...limits.webhookRetrySeconds) })
+    .toString({ smallestUnit: 'millisecond' });
   return (
     tx
       .selectFrom('webhookDeliveries as due')
@@ -150,8 +157,20 @@ function dueDeliveries(tx: Transaction, now: string) {
       // Written out rather than bound, so that the index of what is pending serves.
       .where('due.status', '=', sql.lit('pending' as const))
       .where('target.isEnabled', '=', 1n)
-      .where((row) => row.or([row('due.nextAttemptAt', 'is', null), row('due.nextAttemptAt', '<=', now)]))
-      .where((row) => row.or([row('due.leaseUntil', 'is', null), row('due.leaseUntil', '<=', now)]))
+      .where((row) =>
+        row.or([
+          row('due.nextAttemptAt', 'is', null),
+          row('due.nextAttemptAt', '<=', now),
+          row('due.nextAttemptAt', '>', furthest),
+        ]),
+      )
+      .where((row) =>
+        row.or([
+          row('due.leaseUntil', 'is', null),
+          row('due.leaseUntil', '<=', now),
+          row('due.leaseUntil', '>', furthest),
+        ]),
+      )
       .orderBy('due.nextAttemptAt', (order) => order.asc().nullsFirst())
       .orderBy('due.seq')
   );
