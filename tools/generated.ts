@@ -9,7 +9,7 @@ import { catalogJsonSchema } from '../src/cli/catalog/file-schema.ts';
 import { scenarioJsonSchema } from '../src/cli/simulation/scenario-schema.ts';
 import { commandManifest } from '../src/cli/command-manifest.ts';
 import { completionFiles, completionScript, shells } from '../src/cli/completions.ts';
-import { helpPages } from '../src/cli/help-pages.ts';
+import { helpPages, localPages } from '../src/cli/help-pages.ts';
 import { manPage } from '../src/cli/man-page.ts';
 import type { CommandSpec } from '../src/cli/manifest.ts';
 import { allOperations } from '../src/operations/all.ts';
@@ -53,7 +53,10 @@ const generatedFiles: readonly GeneratedFile[] = [
   { path: 'schemas/catalog.schema.json', write: catalogJsonSchema },
   { path: 'schemas/scenario.schema.json', write: scenarioJsonSchema },
   { path: 'src/library/operations.ts', write: libraryTypes },
-  { path: 'README.md', write: (current) => replaceBlock(current, 'reference', referenceMarkdown()) },
+  {
+    path: 'README.md',
+    write: async (current) => replaceBlock(current, 'reference', referenceMarkdown(await localPages(manifest))),
+  },
 ];
 
 function outlinesOf(room: RoomName): readonly Outline[] {

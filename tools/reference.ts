@@ -1,13 +1,30 @@
-/** The reference in README: every operation with its command, its request and its scope. */
+/** The reference in README: every operation with its command, its request and its scope, then every other command. */
 
+import { commandLineOf, isGroupPage } from '../src/cli/help-pages.ts';
+import type { HelpPage } from '../src/cli/help-pages.ts';
 import { allOperations } from '../src/operations/all.ts';
 import { commandGroups } from '../src/operations/operation.ts';
 import type { Operation } from '../src/operations/operation.ts';
 
-/** One section for each group of commands, in the order of help. */
-export function referenceMarkdown(): string {
+/** One section for each group of commands, in the order of help, and one for what is no operation. */
+export function referenceMarkdown(local: readonly HelpPage[]): string {
   const sections = Object.entries(commandGroups).map(([group, about]) => section(group, about));
-  return ['Requests marked with * are additions to the interface document.', ...sections].join('\n\n');
+  return ['Requests marked with * are additions to the interface document.', ...sections, others(local)].join('\n\n');
+}
+
+function others(local: readonly HelpPage[]): string {
+  const rows = local
+    .filter((page) => !isGroupPage(page))
+    .map((page) => `| \`${commandLineOf(page).replaceAll('|', '\\|')}\` | ${page.summary} |`);
+  return [
+    '### beside the operations',
+    '',
+    'What the command line does with several of them, or with files and databases.',
+    '',
+    '| command | what it does |',
+    '|---|---|',
+    ...rows,
+  ].join('\n');
 }
 
 function section(group: string, about: string): string {

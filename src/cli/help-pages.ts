@@ -53,6 +53,16 @@ export async function localPages(manifest: Manifest): Promise<HelpPage[]> {
   return [...verbs.flat(), ...(await commandPages(manifest))];
 }
 
+/** `tally backup <file>`: what is typed, but for flags that may be left out. */
+export function commandLineOf({ words, usage }: HelpPage): string {
+  return ['tally', ...words, usage.replace(/ ?\[flags\]$/, '')].join(' ').trimEnd();
+}
+
+/** Whether a page is of a command that has verbs, and does nothing without one. */
+export function isGroupPage({ usage }: HelpPage): boolean {
+  return usage.startsWith('<verb>');
+}
+
 async function verbPages(group: string, manifest: Manifest): Promise<HelpPage[]> {
   const verbs = Object.entries(localVerbs[group] ?? {});
   return await Promise.all(

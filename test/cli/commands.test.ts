@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { describe, expect, test } from 'vitest';
 
 import { localCommands } from '../../src/cli/commands/index.ts';
 import { globalFlags } from '../../src/cli/global-flags.ts';
 import { localPages } from '../../src/cli/help-pages.ts';
+import { root } from '../support/sources.ts';
 import { createShell, manifest } from './shell.ts';
 
 describe('tally api', () => {
@@ -53,10 +57,22 @@ describe('tally commands', () => {
   test('lists every command with its summary', async () => {
     const { stdout } = await createShell().run('commands');
     const pages = await localPages(manifest);
-    expect(stdout.trimEnd().split('\n')).toHaveLength(manifest.commands.length + pages.length);
+    const groups = pages.filter(({ words }) => /^(?:catalog|import|journal|profile|simulate)$/.test(words.join(' ')));
+    expect(stdout.trimEnd().split('\n')).toHaveLength(manifest.commands.length + pages.length - groups.length);
     expect(stdout).toContain(
       'tally credits grant <contract-id>\tGrant promotional credits to a contract\tcontracts:write\n',
     );
+    expect(stdout).toContain('tally backup <file>\tWrite a database to one file while it is used\t\n');
+    expect(stdout).not.toMatch(/^tally catalog\t/m);
+  });
+
+  test('what is no operation stands in the reference of README too', async () => {
+    const lines = (await createShell().run('commands')).stdout.trimEnd().split('\n');
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
+    for (const line of lines.slice(manifest.commands.length)) {
+      const [command = '', summary = ''] = line.split('\t');
+      expect(readme).toContain(`| \`${command.replaceAll('|', '\\|')}\` | ${summary} |`);
+    }
   });
 
   test.each(['--json', '-o json'])(

@@ -38,18 +38,15 @@ Examples:
           if (output.format === 'json' && output.jsonFields === undefined) {
             return terminal.out(await jsonAnswer(await everything(manifest), output));
           }
-          const { localPages } = await import('../help-pages.ts');
+          const { commandLineOf, isGroupPage, localPages } = await import('../help-pages.ts');
+          const local = (await localPages(manifest)).filter((page) => !isGroupPage(page));
           const data = [
             ...manifest.commands.map(({ group, verb, positionals, summary, scope }) => ({
               command: ['tally', group, verb, ...positionals.map(({ placeholder }) => `<${placeholder}>`)].join(' '),
               summary,
               scope,
             })),
-            ...(await localPages(manifest)).map(({ words, summary }) => ({
-              command: ['tally', ...words].join(' '),
-              summary,
-              scope: '',
-            })),
+            ...local.map((page) => ({ command: commandLineOf(page), summary: page.summary, scope: '' })),
           ];
           const fields = ['command', 'summary', 'scope'];
           terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
