@@ -76,9 +76,8 @@ export const limits = {
   meterSqlHeapMebibytes: 256,
   meterSqlResidentMebibytes: 512,
   meterSqlValueMaximum: 10 ** 15,
-  /** our choice: invoices and failures that the answer of a bill run lists, and contracts that it looks up at a time */
+  /** our choice: invoices and failures that the answer of a bill run lists */
   billRunListed: 1_000,
-  billRunPage: 500,
   /** our choice: contracts of one transaction, which hold up other writers for a tenth of a second */
   billRunBatch: 100,
   /** our choice: ledger entries that are held at once for the contracts of such a transaction, some 20 MB */

@@ -10,7 +10,6 @@ import type { Transaction } from '../store/database.ts';
 import { MeterSqlError } from '../store/meter-sql.ts';
 import { findClock } from '../store/records/clock.ts';
 import { listDueContracts, listEndedPauses } from '../store/records/due-work.ts';
-import type { DueSubject, SeqPage } from '../store/records/due-work.ts';
 import { endPause } from './customers.ts';
 import { readDueContracts } from './due-contracts.ts';
 import { dueBy, nothingDone, workOff, workOffEarliest } from './due-work.ts';
@@ -38,16 +37,16 @@ export async function runDue(parts: EngineParts, orgId: string, options: RunOpti
   const { until } = options;
   await eachBatch(
     run,
-    async (tx, page) => await listEndedPauses(tx, orgId, { ...page, date: dueBy(until, 0).date }),
+    async (tx) => await listEndedPauses(tx, orgId, dueBy(until, 0)),
     async (ids) => {
       for (const id of ids) await resumeCustomer(run, id);
     },
   );
   await eachBatch(
     run,
-    async (tx, page) => {
+    async (tx) => {
       const graceHours = (await findClock(tx)) === undefined ? parts.finalizationGraceHours : 0;
-      return await listDueContracts(tx, orgId, { ...page, by: dueBy(until, graceHours) });
+      return await listDueContracts(tx, orgId, dueBy(until, graceHours));
     },
     async (ids) => await workOffBatch(run, ids),
   );
@@ -110,21 +109,13 @@ interface Run extends RunOptions {
 /** Calls `work` with everything that `list` gives, some ids at a time. */
 async function eachBatch(
   { parts, signal }: Run,
-  list: (tx: Transaction, page: SeqPage) => Promise<readonly DueSubject[]>,
+  list: (tx: Transaction) => Promise<readonly string[]>,
   work: (ids: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  const { billRunPage, billRunBatch } = limits;
-  let afterSeq = 0n;
-  for (;;) {
-    const page = { afterSeq, limit: billRunPage };
-    const subjects = await parts.store.read(async (tx) => await list(tx, page));
-    for (let first = 0; first < subjects.length; first += billRunBatch) {
-      if (signal?.aborted === true) return;
-      await work(subjects.slice(first, first + billRunBatch).map(({ id }) => id));
-    }
-    const last = subjects.at(-1);
-    if (last === undefined || subjects.length < billRunPage) return;
-    afterSeq = last.seq;
+  const ids = await parts.store.read(list);
+  for (let first = 0; first < ids.length; first += limits.billRunBatch) {
+    if (signal?.aborted === true) return;
+    await work(ids.slice(first, first + limits.billRunBatch));
   }
 }
 

@@ -53,7 +53,7 @@ export async function findCustomerIdsByExternalId(
   return new Map(rows.map((row) => [row.externalCustomerId ?? '', row.id]));
 }
 
-/** Every contract of these customers, oldest first. */
+/** Every contract of these customers, by customer, oldest first. */
 export async function listContractSpans(
   tx: Transaction,
   orgId: string,
@@ -65,6 +65,8 @@ export async function listContractSpans(
     .select(['id', 'customerId', 'startDate', 'endDate', 'effectiveEndDate', 'items'])
     .where('orgId', '=', orgId)
     .where('customerId', 'in', padded(customerIds))
+    // By time alone SQLite walks through all contracts there are, for not having to sort these.
+    .orderBy('customerId')
     .orderBy('createdAt')
     .orderBy('seq')
     .execute();

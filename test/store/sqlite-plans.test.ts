@@ -1,0 +1,68 @@
+/** Nothing reads the whole ledger of an organization, or all of its contracts, to find a few of them. */
+
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+
+import { readDueContracts } from '../../src/engine/due-contracts.ts';
+import { loadEventOwners } from '../../src/engine/usage-finalized.ts';
+import type { Transaction } from '../../src/store/database.ts';
+import { hasCreditGrant } from '../../src/store/records/budgets.ts';
+import * as ledger from '../../src/store/records/ledger.ts';
+import { readSealedLedger } from '../../src/store/records/seals.ts';
+import { watchStatements } from '../reliability/statements.ts';
+import { file, open, useTestFile } from './test-file.ts';
+
+useTestFile();
+
+test('every reading of the ledger goes by an index that begins with more than the organization', async () => {
+  const statements = await statementsOf(async (tx) => {
+    await ledger.listLedger(tx, 'o', 'c');
+    await ledger.listLedgerPage(tx, 'o', { contractId: 'c', type: 'grant', createdAfter: '2026-01-01', limit: 1 });
+    await ledger.findLedgerEntry(tx, 'o', 'e');
+    await ledger.findLedgerHead(tx, 'o', 'c');
+    await ledger.findGrantByExternalId(tx, 'o', { contractId: 'c', externalId: 'x' });
+    await ledger.listLedgerOfInvoice(tx, 'o', 'i');
+    await ledger.listGrantsOfCustomer(tx, 'o', 'u');
+    await hasCreditGrant(tx, 'o', 'c');
+    await readSealedLedger(tx, 'o', 'c');
+  });
+  const readings = statements.filter((sql) => sql.includes('"ledgerEntries"'));
+  expect(readings).toHaveLength(9);
+  for (const sql of readings) {
+    const onLedger = planOf(sql).filter((step) => step.includes('ledgerEntries'));
+    expect({ sql, onLedger }).toEqual({ sql, onLedger: [searched] });
+  }
+});
+
+test('whatever a bill run reads of many contracts, and a batch of events of many customers, goes by such an index', async () => {
+  const ids = Array.from({ length: 100 }, (_, index) => `id-${index}`);
+  const statements = await statementsOf(async (tx) => {
+    await readDueContracts({ tx, orgId: 'o' }, ids);
+    await loadEventOwners({ tx, orgId: 'o' }, ids);
+  });
+  const readings = statements.filter((sql) => sql.includes('"orgId"'));
+  expect(readings).toHaveLength(6);
+  for (const sql of readings) {
+    const steps = planOf(sql).filter((step) => /^(SCAN|SEARCH)/.test(step));
+    expect({ sql, steps }).toEqual({ sql, steps: steps.map(() => searched) });
+  }
+});
+
+const searched: unknown = expect.stringMatching(/^SEARCH .* \(orgId=\? AND /);
+
+async function statementsOf(read: (tx: Transaction) => Promise<unknown>): Promise<string[]> {
+  const store = await open();
+  const statements = new Set<string>();
+  const stop = watchStatements((sql) => statements.add(sql));
+  await store.read(read);
+  stop();
+  await store.close();
+  return [...statements];
+}
+
+function planOf(sql: string): string[] {
+  const database = new DatabaseSync(file);
+  const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+  database.close();
+  return steps.map((step) => String(step['detail']));
+}
