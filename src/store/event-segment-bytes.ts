@@ -24,7 +24,8 @@ type Header = readonly [rowCount: number, fixed: readonly Layout[], properties: 
 
 const lengthBytes = 4;
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+/** Columns lie in the order of bytes of the machine that wrote them. */
+const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 const arrays = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array } as const;
 
@@ -85,7 +86,7 @@ function widthOf(range: number): 0 | 1 | 2 | 4 | 8 {
 
 /** A segment as it is kept, its header read. */
 export interface PackedSegment {
-  readonly bytes: Uint8Array;
+  readonly view: DataView;
   readonly rowCount: number;
   readonly properties: readonly PropertyHeader[];
   /** Of all columns in their order: the fixed ones, then one or two for each property. */
@@ -96,15 +97,16 @@ export interface PackedSegment {
 
 /** Reads the header. Throws for bytes that no segment has. */
 export function readHeader(bytes: Uint8Array): PackedSegment {
-  const textLength = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
-  const start = lengthBytes + textLength;
-  const [rowCount, fixed, properties] = JSON.parse(decoder.decode(bytes.subarray(lengthBytes, start))) as Header;
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const start = lengthBytes + view.getUint32(0);
+  const [rowCount, fixed, properties] = JSON.parse(buffer.toString('utf8', lengthBytes, start)) as Header;
   const layouts = [...fixed];
   for (const header of properties) {
     if (header[1] === 'c') layouts.push(header[3]);
     else if (header[1] === 'd') layouts.push(header[3], header[4]);
   }
-  const packed = { bytes, rowCount, properties, layouts, start };
+  const packed = { view, rowCount, properties, layouts, start };
   if (startOf(packed, layouts.length) !== bytes.length) {
     throw new Error(`a segment of ${rowCount} events has ${bytes.length} bytes`);
   }
@@ -283,7 +285,7 @@ function unpackInto(
   row: number,
   { packed, column, added }: { readonly packed: PackedSegment; readonly column: number; readonly added: number },
 ): void {
-  const { bytes, rowCount } = packed;
+  const { view, rowCount } = packed;
   const [lowest, width] = packed.layouts[column] ?? [0, 0];
   const base = lowest + added;
   if (width === 0) {
@@ -291,11 +293,14 @@ function unpackInto(
     return;
   }
   const start = startOf(packed, column);
-  // Most columns are this narrow, and short: a view of them would cost more than their values.
-  if (width === 1) {
-    for (let index = 0; index < rowCount; index += 1) values[row + index] = base + (bytes[start + index] ?? 0);
-    return;
+  for (let index = 0; index < rowCount; index += 1) {
+    values[row + index] = base + storedAt(view, start + index * width, width);
   }
-  const stored = new arrays[width as 2 | 4 | 8](bytes.slice(start, start + width * rowCount).buffer);
-  for (let index = 0; index < rowCount; index += 1) values[row + index] = base + (stored[index] ?? 0);
+}
+
+/** Not by an array over a column: most are so short that making it takes longer than reading them. */
+function storedAt(view: DataView, at: number, width: number): number {
+  if (width === 1) return view.getUint8(at);
+  if (width === 2) return view.getUint16(at, isLittleEndian);
+  return width === 4 ? view.getUint32(at, isLittleEndian) : view.getFloat64(at, isLittleEndian);
 }

@@ -40,12 +40,12 @@ export function createSegmentQuery(
   return { rules, dimensions, nameOf, wantsName };
 }
 
-/** Which rows: of the contracts that `takes` says, by `contractSeq` and time, in `[from, to)` of the day's milliseconds. */
+/** Which rows: those that `takes` says, in `[from, to)` of the day's milliseconds. */
 export interface RowChoice {
   readonly from: number;
   readonly to: number;
   /** Absent: every contract, and rows that name none. */
-  readonly takes?: ((contractSeq: number, millisecond: number) => boolean) | undefined;
+  readonly takes?: ((row: number) => boolean) | undefined;
 }
 
 /** Whether rows of events have to be read, because the segment left out a column that is asked for. */
@@ -228,10 +228,7 @@ function leaveOutRows(
     for (let row = 0; row < groups.length; row += 1) if (!isWanted(row)) groups[row] = leftOut;
   };
   const { takes } = choice;
-  if (takes !== undefined) {
-    const { contractSeq, millisecond } = fixed;
-    leave((row) => takes(contractSeq[row] ?? 0, millisecond[row] ?? 0));
-  }
+  if (takes !== undefined) leave(takes);
   if (wantsName !== undefined) {
     const { nameId } = fixed;
     leave((row) => wantsName(nameId[row] ?? 0));

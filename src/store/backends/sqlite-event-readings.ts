@@ -293,23 +293,28 @@ interface Rows {
 
 function foldRows(reading: Reading, segment: Segment, { start, from, to, interval }: Rows): void {
   const { attribution, query, cells, connection, fold } = reading;
-  const takes =
-    attribution &&
-    ((contractSeq: number, millisecond: number) => isAttributed(attribution, contractSeq, start + millisecond));
+  const takes = attribution && rowTest(attribution, segment, start);
   if (!lacksColumn(segment, query)) {
     foldSegment(segment, query, { from, to, takes }, cells[interval] ?? new Map());
     return;
   }
-  const { eventSeq, millisecond, contractSeq, isLate, nameId } = segment.fixed;
+  const { eventSeq, millisecond, isLate, nameId } = segment.fixed;
   const event = new ReusedEvent();
   for (let row = 0; row < segment.rowCount; row += 1) {
     const at = millisecond[row] ?? 0;
-    if (isLate[row] !== 0 || at < from || at >= to || takes?.(contractSeq[row] ?? 0, at) === false) continue;
+    if (isLate[row] !== 0 || at < from || at >= to || takes?.(row) === false) continue;
     event.eventName = query.nameOf(nameId[row] ?? 0);
     event.propertiesJson = propertiesOf(connection, eventSeq[row] ?? 0);
     event.forgetProperties();
     fold.add(event, interval);
   }
+}
+
+function rowTest(attribution: Attribution, { fixed }: Segment, start: number): (row: number) => boolean {
+  const { contractSeq } = fixed;
+  // Columns are unpacked when they are looked at, and times decide only where there are other contracts.
+  const millisecond = attribution.elsewhere.length === 0 ? undefined : fixed.millisecond;
+  return (row) => isAttributed(attribution, contractSeq[row] ?? 0, start + (millisecond?.[row] ?? 0));
 }
 
 function propertiesOf(connection: SqliteConnection, eventSeq: number): string {

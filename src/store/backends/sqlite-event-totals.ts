@@ -77,10 +77,11 @@ export type Totals = readonly (readonly [
 ])[];
 
 export function computeTotals(segment: Segment, query: SegmentQuery): Totals {
-  const contracts = [...new Set(segment.fixed.contractSeq)];
+  const column = segment.fixed.contractSeq;
+  const contracts = [...new Set(column)];
   return contracts.map((contractSeq) => {
     const cells: Cells = new Map();
-    const takes = contracts.length === 1 ? undefined : (own: number) => own === contractSeq;
+    const takes = contracts.length === 1 ? undefined : (row: number) => column[row] === contractSeq;
     foldSegment(segment, query, { from: 0, to: millisecondsPerDay, takes }, cells);
     const values = [...cells.values()];
     return [
