@@ -1,6 +1,7 @@
 /** The action of every command that is an operation: flags to input, one call, the answer in the chosen format. */
 
 import { BillingError, NotFoundError } from '../errors.ts';
+import { isExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { Answer, Billing, OperationName } from '../operations/index.ts';
 import type { CallInput } from '../operations/operation.ts';
@@ -13,7 +14,7 @@ import { timeoutOf } from './open-session.ts';
 import { checkFields, render } from './output.ts';
 import { completed, confirmLoss, confirmWrite } from './prompts.ts';
 import { checkReplay } from './replay.ts';
-import { rowsOf, valueAt, wireText } from './rows.ts';
+import { amountText, rowsOf, valueAt, wireText } from './rows.ts';
 import { safe, safeJson, say, vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
 import type { OpenBilling, Session } from './session.ts';
@@ -174,12 +175,17 @@ export async function namingWhatIsMissing<T>(ids: readonly string[], call: () =>
   }
 }
 
-/** What would be sent, a member a line: JSON keeps each text on the line of its name. */
+/** What would be sent, a member a line: JSON keeps each text on the line of its name. Amounts stand below as people say them. */
 function effectOf(command: CommandSpec, input: CallInput): SafeText {
   const ids = Object.values(input.params ?? {}).join(' ');
   const version = input.ifMatch === undefined ? '' : ` (version ${input.ifMatch})`;
   const head = safe(`${command.summary}${ids === '' ? '' : `: ${ids}`}${version}`);
-  return input.body === undefined ? head : vouch(`${head}\n${safeJson(JSON.stringify(input.body, undefined, 2))}`);
+  if (input.body === undefined) return head;
+  const body = safeJson(JSON.stringify(input.body, undefined, 2));
+  const amounts = Object.entries(input.body ?? {})
+    .filter(([name, value]) => name.endsWith('Cents') && isExactNumber(value))
+    .map(([name, value]) => say`\n${name} is ${amountText(wireText(value))} USD`);
+  return vouch([head, '\n', body, ...amounts].join(''));
 }
 
 interface Page {

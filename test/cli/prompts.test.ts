@@ -146,6 +146,13 @@ describe('a write to production', () => {
     expect(stderr.indexOf('PRODUCTION')).toBeLessThan(stderr.indexOf('? Go on?'));
   });
 
+  test('says amounts as people do before it asks', async () => {
+    const flags = '--amount-cents 123450 --credit-rate-cents 5 --credit-amount 24690 --expires-at 2099-12-31T00:00:00Z';
+    const shell = createShell({ reply: done, env: production });
+    const { stderr } = await shell.run(`credits grant k1 ${flags}`, { ...terminal, answers: ['no'] });
+    expect(stderr).toContain('}\namountCents is 1234.50 USD\ncreditRateCents is 0.05 USD\n? Go on?');
+  });
+
   test.each<[string, number, number]>([
     ['', 11, 0],
     ['--yes', 11, 0],
