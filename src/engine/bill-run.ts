@@ -10,6 +10,7 @@ import type { Transaction } from '../store/database.ts';
 import { MeterSqlError } from '../store/meter-sql.ts';
 import { findClock } from '../store/records/clock.ts';
 import { listDueContracts, listEndedPauses } from '../store/records/due-work.ts';
+import type { DueBy } from '../store/records/due-work.ts';
 import { endPause } from './customers.ts';
 import { readDueContracts } from './due-contracts.ts';
 import { dueBy, nothingDone, workOff, workOffEarliest } from './due-work.ts';
@@ -139,11 +140,19 @@ async function workOffBatch(run: Run, contractIds: readonly string[]): Promise<v
   }
 }
 
+/**
+ * What is due by `until`, as far as the organization has come: its own time is behind where another one wrote while the clock
+ * ran ahead, or where the clock was set back during the run.
+ */
+function reachedBy({ now, finalizationGraceHours }: CallContext, until: Temporal.Instant): DueBy {
+  return dueBy(Temporal.Instant.compare(now, until) < 0 ? now : until, finalizationGraceHours);
+}
+
 /** Also for a meter that has to be read first: the others of the batch would be done anew for each reading. */
 class BatchFailed extends Error {}
 
 async function workOffAll(context: CallContext, { until }: Run, contractIds: readonly string[]): Promise<WorkDone> {
-  const by = dueBy(until, context.finalizationGraceHours);
+  const by = reachedBy(context, until);
   let sum = nothingDone;
   try {
     for (const subject of await readDueContracts(context, contractIds)) {
@@ -183,7 +192,7 @@ async function alone(
   { contractId, work }: { readonly contractId: string; readonly work: typeof workOff },
 ): Promise<WorkDone | undefined> {
   const [subject] = await readDueContracts(context, [contractId]);
-  return subject && (await work(context, subject, dueBy(until, context.finalizationGraceHours)));
+  return subject && (await work(context, subject, reachedBy(context, until)));
 }
 
 /** One transaction; whether there was anything to do. */

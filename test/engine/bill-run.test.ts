@@ -233,3 +233,30 @@ describe('the bill run of a server', () => {
     expect(await statuses(acme)).toEqual(['Drafted']);
   });
 });
+
+describe('a clock that ran ahead', () => {
+  test('while another organization wrote brings nothing before its time, and no failure', async () => {
+    const acme = await subscribe(world, { contract: { endDate: '2026-06-01' } });
+    await world.call('orgs.create', { body: { name: 'eu' } });
+    const eu = world.engine.as(await world.engine.owner('eu'));
+    world.clock.set('2030-01-01T00:00:00.000Z');
+    await eu.call('products.create', { body: { name: 'Ahead' } });
+    world.clock.set('2026-04-02T00:00:00.000Z');
+    expect(await run({ allOrganizations: true })).toMatchObject({ finalizedCount: 1, failures: [] });
+    expect(await statuses(acme)).toEqual(['Paid', 'Drafted', 'Drafted']);
+  });
+
+  test('leaves drafts and expiries due that were not done', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 500, expiresAt: '2026-04-01T00:00:00Z' });
+    await world.call('orgs.create', { body: { name: 'eu' } });
+    const eu = world.engine.as(await world.engine.owner('eu'));
+    world.clock.set('2026-04-01T00:00:00.000Z');
+    await eu.call('products.create', { body: { name: 'Ahead' } });
+    world.clock.set('2026-03-31T23:59:59.999Z');
+    await run({ allOrganizations: true });
+    world.clock.set('2026-04-01T00:00:00.000Z');
+    expect(await run()).toMatchObject({ draftedCount: 1, expiredGrantCount: 1 });
+    expect(await movements(world, acme)).toEqual(['grant 500 0', 'expiration -500 0']);
+  });
+});
