@@ -77,14 +77,14 @@ _tally_place() {
     'credits settle') next='' flags='--help' asks='' takes=1 ;;
     'credits explain') next='' flags='--help' asks='' takes=1 ;;
     'credits verify') next='' flags='--help' asks='' takes=1 ;;
-    'credits statement') next='' flags='--format --file --force --sender --from --to' asks='' takes=0 ;;
+    'credits statement') next='' flags='--format --file --force --sender --from --to' asks='--format' takes=1 ;;
     'budgets') next='list usage add update remove check' flags='' asks='' takes=0 ;;
     'budgets list') next='' flags='--help' asks='' takes=1 ;;
     'budgets usage') next='' flags='--chart --ascii --help' asks='' takes=1 ;;
     'budgets add') next='' flags='--event-property-key --event-property-value --label --meter-id --max-credits --max-credits-cents --input --clear --if-match --help' asks='--meter-id --clear' takes=1 ;;
     'budgets update') next='' flags='--label --meter-id --max-credits --max-credits-cents --input --clear --if-match --help' asks='--meter-id --clear' takes=2 ;;
     'budgets remove') next='' flags='--if-match --help' asks='' takes=2 ;;
-    'budgets check') next='' flags='--at' asks='' takes=0 ;;
+    'budgets check') next='' flags='--at' asks='' takes=1 ;;
     'meters') next='create get list archive rate-card set-rate-card test' flags='' asks='' takes=0 ;;
     'meters create') next='' flags='--code --display-name --description --aggregation-type --event-type-filter --property-filter --aggregation-key --group-key --sql --input --help' asks='--aggregation-type' takes=0 ;;
     'meters get') next='' flags='--help' asks='' takes=1 ;;
@@ -111,7 +111,7 @@ _tally_place() {
     'invoices refund') next='' flags='--date --restore-credits --input --help' asks='--restore-credits' takes=1 ;;
     'invoices credit-report') next='' flags='--help' asks='' takes=1 ;;
     'invoices explain') next='' flags='--help' asks='' takes=1 ;;
-    'invoices export') next='' flags='--format --file --force --sender' asks='' takes=0 ;;
+    'invoices export') next='' flags='--format --file --force --sender' asks='--format' takes=1 ;;
     'pricing') next='create get list archive' flags='' asks='' takes=0 ;;
     'pricing create') next='' flags='--name --model --product-id --product-name --product-description --description --billing-mode --tiering --unit-amount --flat-amount --price-interval --price-interval-count --meter-id --tier --input --help' asks='--model --product-id --billing-mode --tiering --price-interval --meter-id' takes=0 ;;
     'pricing get') next='' flags='--help' asks='' takes=1 ;;
@@ -158,7 +158,7 @@ _tally_place() {
     'events') next='drop' flags='' asks='' takes=0 ;;
     'events drop') next='' flags='--before --rehearse --input --help' asks='--rehearse' takes=0 ;;
     'profile') next='add list use show remove check' flags='' asks='' takes=0 ;;
-    'profile add') next='' flags='--environment --base-url --key-stdin --key-file --no-check --keyring' asks='' takes=0 ;;
+    'profile add') next='' flags='--environment --base-url --key-stdin --key-file --no-check --keyring' asks='--environment' takes=0 ;;
     'profile list') next='' flags='' asks='' takes=0 ;;
     'profile use') next='' flags='' asks='' takes=1 ;;
     'profile show') next='' flags='' asks='' takes=1 ;;
@@ -173,7 +173,7 @@ _tally_place() {
     'journal verify') next='' flags='--contains' asks='' takes=0 ;;
     'journal export') next='' flags='--since --until --operation --operator' asks='' takes=0 ;;
     'import') next='events' flags='' asks='' takes=0 ;;
-    'import events') next='' flags='--event-name --event-name-column --customer --customer-id --customer-column --contract-id --timestamp --time-zone --property --set --key-column --source --format --delimiter --batch-size --refused' asks='' takes=0 ;;
+    'import events') next='' flags='--event-name --event-name-column --customer --customer-id --customer-column --contract-id --timestamp --time-zone --property --set --key-column --source --format --delimiter --batch-size --refused' asks='--format' takes=0 ;;
     'pull') next='' flags='--to --contract --from --customer --plan --published --check' asks='' takes=0 ;;
     'catalog') next='export diff apply schema' flags='' asks='' takes=0 ;;
     'catalog export') next='' flags='--file --force' asks='' takes=0 ;;
@@ -188,8 +188,8 @@ _tally_place() {
     'serve') next='' flags='--port --host --tls-cert --tls-key --behind-proxy --trust-proxy --rate-limit --bill-every --drain-seconds --allow-private-webhooks --log-requests' asks='' takes=0 ;;
     'api') next='' flags='--openapi --input' asks='' takes=0 ;;
     'commands') next='' flags='' asks='' takes=0 ;;
-    'completion') next='' flags='' asks='' takes=0 ;;
-    'help') next='' flags='' asks='' takes=0 ;;
+    'completion') next='bash zsh fish powershell' flags='' asks='' takes=0 ;;
+    'help') next='exit-codes environment input output policy journal secrets' flags='' asks='' takes=0 ;;
     *) return 1 ;;
   esac
 }

@@ -263,12 +263,13 @@ complete -c tally -n "__tally_at 'credits explain'" -l help
 complete -c tally -f -n "__tally_at 'credits explain' 0" -a "(tally __complete 1 credits explain (__tally_ids) (__tally_context))"
 complete -c tally -n "__tally_at 'credits verify'" -l help
 complete -c tally -f -n "__tally_at 'credits verify' 0" -a "(tally __complete 1 credits verify (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'credits statement'" -l format
+complete -c tally -n "__tally_at 'credits statement'" -l format -x -a "(tally __complete format credits statement (__tally_ids) (__tally_context))"
 complete -c tally -n "__tally_at 'credits statement'" -l file
 complete -c tally -n "__tally_at 'credits statement'" -l force
 complete -c tally -n "__tally_at 'credits statement'" -l sender
 complete -c tally -n "__tally_at 'credits statement'" -l from
 complete -c tally -n "__tally_at 'credits statement'" -l to
+complete -c tally -f -n "__tally_at 'credits statement' 0" -a "(tally __complete 1 credits statement (__tally_ids) (__tally_context))"
 complete -c tally -f -n "__tally_at 'budgets'" -a list -d 'List the budgets of a contract, without their consumption'
 complete -c tally -f -n "__tally_at 'budgets'" -a usage -d 'Show what each budget of a contract has consumed, metered now'
 complete -c tally -f -n "__tally_at 'budgets'" -a add -d 'Add a budget to a contract'
@@ -307,6 +308,7 @@ complete -c tally -n "__tally_at 'budgets remove'" -l help
 complete -c tally -f -n "__tally_at 'budgets remove' 0" -a "(tally __complete 1 budgets remove (__tally_ids) (__tally_context))"
 complete -c tally -f -n "__tally_at 'budgets remove' 1" -a "(tally __complete 2 budgets remove (__tally_ids) (__tally_context))"
 complete -c tally -n "__tally_at 'budgets check'" -l at
+complete -c tally -f -n "__tally_at 'budgets check' 0" -a "(tally __complete 1 budgets check (__tally_ids) (__tally_context))"
 complete -c tally -f -n "__tally_at 'meters'" -a create -d 'Create a meter'
 complete -c tally -f -n "__tally_at 'meters'" -a get -d 'Show one meter'
 complete -c tally -f -n "__tally_at 'meters'" -a list -d 'List meters, newest first'
@@ -454,10 +456,11 @@ complete -c tally -n "__tally_at 'invoices credit-report'" -l help
 complete -c tally -f -n "__tally_at 'invoices credit-report' 0" -a "(tally __complete 1 invoices credit-report (__tally_ids) (__tally_context))"
 complete -c tally -n "__tally_at 'invoices explain'" -l help
 complete -c tally -f -n "__tally_at 'invoices explain' 0" -a "(tally __complete 1 invoices explain (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'invoices export'" -l format
+complete -c tally -n "__tally_at 'invoices export'" -l format -x -a "(tally __complete format invoices export (__tally_ids) (__tally_context))"
 complete -c tally -n "__tally_at 'invoices export'" -l file
 complete -c tally -n "__tally_at 'invoices export'" -l force
 complete -c tally -n "__tally_at 'invoices export'" -l sender
+complete -c tally -f -n "__tally_at 'invoices export' 0" -a "(tally __complete 1 invoices export (__tally_ids) (__tally_context))"
 complete -c tally -f -n "__tally_at 'pricing'" -a create -d 'Create a price of a product'
 complete -c tally -f -n "__tally_at 'pricing'" -a get -d 'Show one price'
 complete -c tally -f -n "__tally_at 'pricing'" -a list -d 'List prices, newest first'
@@ -643,7 +646,7 @@ complete -c tally -f -n "__tally_at 'profile'" -a use -d 'Use a profile from now
 complete -c tally -f -n "__tally_at 'profile'" -a show -d 'Show what commands work on, and where each value came from'
 complete -c tally -f -n "__tally_at 'profile'" -a remove -d 'Remove a profile and its key'
 complete -c tally -f -n "__tally_at 'profile'" -a check -d 'Check the key and the service, or the database'
-complete -c tally -n "__tally_at 'profile add'" -l environment
+complete -c tally -n "__tally_at 'profile add'" -l environment -x -a "(tally __complete environment profile add (__tally_ids) (__tally_context))"
 complete -c tally -n "__tally_at 'profile add'" -l base-url
 complete -c tally -n "__tally_at 'profile add'" -l key-stdin
 complete -c tally -n "__tally_at 'profile add'" -l key-file
@@ -687,7 +690,7 @@ complete -c tally -n "__tally_at 'import events'" -l property
 complete -c tally -n "__tally_at 'import events'" -l set
 complete -c tally -n "__tally_at 'import events'" -l key-column
 complete -c tally -n "__tally_at 'import events'" -l source
-complete -c tally -n "__tally_at 'import events'" -l format
+complete -c tally -n "__tally_at 'import events'" -l format -x -a "(tally __complete format import events (__tally_ids) (__tally_context))"
 complete -c tally -n "__tally_at 'import events'" -l delimiter
 complete -c tally -n "__tally_at 'import events'" -l batch-size
 complete -c tally -n "__tally_at 'import events'" -l refused
@@ -737,3 +740,14 @@ complete -c tally -n "__tally_at 'serve'" -l allow-private-webhooks
 complete -c tally -n "__tally_at 'serve'" -l log-requests
 complete -c tally -n "__tally_at 'api'" -l openapi
 complete -c tally -n "__tally_at 'api'" -l input
+complete -c tally -f -n "__tally_at 'completion'" -a bash -d 'for bash'
+complete -c tally -f -n "__tally_at 'completion'" -a zsh -d 'for zsh'
+complete -c tally -f -n "__tally_at 'completion'" -a fish -d 'for fish'
+complete -c tally -f -n "__tally_at 'completion'" -a powershell -d 'for powershell'
+complete -c tally -f -n "__tally_at 'help'" -a exit-codes -d 'Exit codes'
+complete -c tally -f -n "__tally_at 'help'" -a environment -d 'Environment variables'
+complete -c tally -f -n "__tally_at 'help'" -a input -d 'Input'
+complete -c tally -f -n "__tally_at 'help'" -a output -d 'Output'
+complete -c tally -f -n "__tally_at 'help'" -a policy -d 'Policy file'
+complete -c tally -f -n "__tally_at 'help'" -a journal -d 'Journal'
+complete -c tally -f -n "__tally_at 'help'" -a secrets -d 'Secrets'

@@ -30,14 +30,14 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'credits settle' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'credits explain' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'credits verify' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
-    'credits statement' = @{ takes = 0; next = @(); flags = @('--format','--file','--force','--sender','--from','--to'); asks = @() }
+    'credits statement' = @{ takes = 1; next = @(); flags = @('--format','--file','--force','--sender','--from','--to'); asks = @('--format') }
     'budgets' = @{ takes = 0; next = @('list','usage','add','update','remove','check'); flags = @(); asks = @() }
     'budgets list' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'budgets usage' = @{ takes = 1; next = @(); flags = @('--chart','--ascii','--help'); asks = @() }
     'budgets add' = @{ takes = 1; next = @(); flags = @('--event-property-key','--event-property-value','--label','--meter-id','--max-credits','--max-credits-cents','--input','--clear','--if-match','--help'); asks = @('--meter-id','--clear') }
     'budgets update' = @{ takes = 2; next = @(); flags = @('--label','--meter-id','--max-credits','--max-credits-cents','--input','--clear','--if-match','--help'); asks = @('--meter-id','--clear') }
     'budgets remove' = @{ takes = 2; next = @(); flags = @('--if-match','--help'); asks = @() }
-    'budgets check' = @{ takes = 0; next = @(); flags = @('--at'); asks = @() }
+    'budgets check' = @{ takes = 1; next = @(); flags = @('--at'); asks = @() }
     'meters' = @{ takes = 0; next = @('create','get','list','archive','rate-card','set-rate-card','test'); flags = @(); asks = @() }
     'meters create' = @{ takes = 0; next = @(); flags = @('--code','--display-name','--description','--aggregation-type','--event-type-filter','--property-filter','--aggregation-key','--group-key','--sql','--input','--help'); asks = @('--aggregation-type') }
     'meters get' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
@@ -64,7 +64,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'invoices refund' = @{ takes = 1; next = @(); flags = @('--date','--restore-credits','--input','--help'); asks = @('--restore-credits') }
     'invoices credit-report' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'invoices explain' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
-    'invoices export' = @{ takes = 0; next = @(); flags = @('--format','--file','--force','--sender'); asks = @() }
+    'invoices export' = @{ takes = 1; next = @(); flags = @('--format','--file','--force','--sender'); asks = @('--format') }
     'pricing' = @{ takes = 0; next = @('create','get','list','archive'); flags = @(); asks = @() }
     'pricing create' = @{ takes = 0; next = @(); flags = @('--name','--model','--product-id','--product-name','--product-description','--description','--billing-mode','--tiering','--unit-amount','--flat-amount','--price-interval','--price-interval-count','--meter-id','--tier','--input','--help'); asks = @('--model','--product-id','--billing-mode','--tiering','--price-interval','--meter-id') }
     'pricing get' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
@@ -111,7 +111,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'events' = @{ takes = 0; next = @('drop'); flags = @(); asks = @() }
     'events drop' = @{ takes = 0; next = @(); flags = @('--before','--rehearse','--input','--help'); asks = @('--rehearse') }
     'profile' = @{ takes = 0; next = @('add','list','use','show','remove','check'); flags = @(); asks = @() }
-    'profile add' = @{ takes = 0; next = @(); flags = @('--environment','--base-url','--key-stdin','--key-file','--no-check','--keyring'); asks = @() }
+    'profile add' = @{ takes = 0; next = @(); flags = @('--environment','--base-url','--key-stdin','--key-file','--no-check','--keyring'); asks = @('--environment') }
     'profile list' = @{ takes = 0; next = @(); flags = @(); asks = @() }
     'profile use' = @{ takes = 1; next = @(); flags = @(); asks = @() }
     'profile show' = @{ takes = 1; next = @(); flags = @(); asks = @() }
@@ -126,7 +126,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'journal verify' = @{ takes = 0; next = @(); flags = @('--contains'); asks = @() }
     'journal export' = @{ takes = 0; next = @(); flags = @('--since','--until','--operation','--operator'); asks = @() }
     'import' = @{ takes = 0; next = @('events'); flags = @(); asks = @() }
-    'import events' = @{ takes = 0; next = @(); flags = @('--event-name','--event-name-column','--customer','--customer-id','--customer-column','--contract-id','--timestamp','--time-zone','--property','--set','--key-column','--source','--format','--delimiter','--batch-size','--refused'); asks = @() }
+    'import events' = @{ takes = 0; next = @(); flags = @('--event-name','--event-name-column','--customer','--customer-id','--customer-column','--contract-id','--timestamp','--time-zone','--property','--set','--key-column','--source','--format','--delimiter','--batch-size','--refused'); asks = @('--format') }
     'pull' = @{ takes = 0; next = @(); flags = @('--to','--contract','--from','--customer','--plan','--published','--check'); asks = @() }
     'catalog' = @{ takes = 0; next = @('export','diff','apply','schema'); flags = @(); asks = @() }
     'catalog export' = @{ takes = 0; next = @(); flags = @('--file','--force'); asks = @() }
@@ -141,8 +141,8 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'serve' = @{ takes = 0; next = @(); flags = @('--port','--host','--tls-cert','--tls-key','--behind-proxy','--trust-proxy','--rate-limit','--bill-every','--drain-seconds','--allow-private-webhooks','--log-requests'); asks = @() }
     'api' = @{ takes = 0; next = @(); flags = @('--openapi','--input'); asks = @() }
     'commands' = @{ takes = 0; next = @(); flags = @(); asks = @() }
-    'completion' = @{ takes = 0; next = @(); flags = @(); asks = @() }
-    'help' = @{ takes = 0; next = @(); flags = @(); asks = @() }
+    'completion' = @{ takes = 0; next = @('bash','zsh','fish','powershell'); flags = @(); asks = @() }
+    'help' = @{ takes = 0; next = @('exit-codes','environment','input','output','policy','journal','secrets'); flags = @(); asks = @() }
   }
   $switches = @('--json','--dry-run','--yes','--no-input','--quiet','--debug','--no-color','-y','-q','-h','--help','--all')
   $before = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $position } | ForEach-Object { $_.ToString() })

@@ -9,6 +9,8 @@ import { localCommands, localVerbs } from './commands/index.ts';
 import { globalFlags } from './global-flags.ts';
 import type { GlobalFlag } from './global-flags.ts';
 import { declared } from './help-pages.ts';
+import { helpTopics } from './help-topics.ts';
+import { localReferences } from './local-references.ts';
 import type { CommandSpec, Manifest } from './manifest.ts';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
@@ -104,9 +106,28 @@ function placeOf(command: CommandSpec): Place {
 
 function localPlace(words: string, command: Command): Place {
   const next = Object.fromEntries(command.commands.map((verb) => [verb.name(), verb.summary()]));
-  const isOfProfile = words.startsWith('profile ') && words !== 'profile add';
-  const ids = isOfProfile ? command.registeredArguments.length : 0;
-  return { words, next, flags: command.options.map((option) => option.name()), asks: [], ids };
+  const known = command.registeredArguments.filter((argument) => isKnown(words, argument.name()));
+  return {
+    words,
+    next: { ...next, ...wordsBehind[words] },
+    flags: command.options.map((option) => option.name()),
+    asks: command.options.filter((option) => option.argChoices !== undefined).map((option) => option.name()),
+    ids: known.length,
+  };
+}
+
+/** Words that follow a command which has no verbs. */
+const wordsBehind: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  completion: Object.fromEntries(shells.map((shell) => [shell, `for ${shell}`])),
+  help: Object.fromEntries(Object.entries(helpTopics).map(([topic, text]) => [topic, titleOf(text)])),
+};
+
+function titleOf(text: string): string {
+  return text.slice(0, text.indexOf('\n')).replace(/:$/, '');
+}
+
+function isKnown(words: string, argument: string): boolean {
+  return argument in localReferences || (words.startsWith('profile ') && words !== 'profile add');
 }
 
 const head = (comment: string, install: string) =>

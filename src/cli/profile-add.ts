@@ -13,7 +13,7 @@ import type { Session } from './session.ts';
 import { tell } from './tell.ts';
 
 export interface AddFlags {
-  readonly environment?: string;
+  readonly environment?: Environment;
   readonly baseUrl?: string;
   readonly keyStdin?: true;
   readonly keyFile?: string;
@@ -23,8 +23,8 @@ export interface AddFlags {
 }
 
 export async function addProfile(name: string, flags: AddFlags, session: Session): Promise<void> {
-  const environment = flags.environment as Environment | undefined;
-  if (environment === undefined || !environments.includes(environment)) {
+  const { environment } = flags;
+  if (environment === undefined) {
     throw new BillingError('usage', `--environment takes one of ${environments.join(', ')}`);
   }
   const profiles = await session.profiles();

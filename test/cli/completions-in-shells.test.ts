@@ -77,6 +77,11 @@ for (const shell of ['bash', 'fish'] as const) {
       ['tally usage cost --external-customer-id ', 'globex'],
       ['tally webhooks trigger ', 'credit.budget.exhausted'],
       ['tally --org ', exampleIds.organization],
+      ['tally budgets check ', contract],
+      ['tally invoices export ', exampleIds.draft],
+      ['tally invoices export x --format ', 'html'],
+      ['tally help ', 'exit-codes'],
+      ['tally completion ', 'fish'],
     ])('%s is followed by what the database has', (line, expected) => {
       expect(offers[shell](line, realCommand).map(first)).toContain(expected);
     });

@@ -89,6 +89,9 @@ describe('candidates', () => {
     ['__complete output', ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'name']],
     ['__complete clear customers pause', ['until']],
     ['__complete name customers create', ['']],
+    ['__complete format invoices export', ['html', 'csv', 'json', 'table']],
+    ['__complete environment profile add', ['production', 'sandbox', 'embedded']],
+    ['__complete file backup undefined', ['']],
   ])('%s', async (line, expected) => {
     const { stdout } = await createShell().run(line);
     expect(

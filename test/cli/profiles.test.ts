@@ -197,7 +197,7 @@ describe('a profile', () => {
   });
 
   test.each<[string, string, string]>([
-    ['profile add x --environment live', '', '--environment takes one of production, sandbox, embedded'],
+    ['profile add x --environment live', '', 'Allowed choices are production, sandbox, embedded'],
     ['profile add x', '', '--environment takes one of'],
     ['profile add x --environment sandbox', '', 'needs --base-url'],
     ['profile add x --environment embedded --base-url https://a', '', 'an embedded profile has no address'],

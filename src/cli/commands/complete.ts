@@ -44,14 +44,16 @@ async function candidatesFor(
   { command, firstId }: Place,
   { loadManifest, session }: { readonly loadManifest: LoadManifest; readonly session: Session },
 ): Promise<readonly Choice[]> {
-  if (what === 'profile' || command.startsWith('profile ')) {
+  const isId = /^\d+$/.test(what);
+  if (what === 'profile' || (isId && /^profile (?!add)/.test(command))) {
     const profiles = Object.entries((await session.profiles()).list());
     return profiles.map(([value, { environment }]) => ({ value, label: environment }));
   }
   const { commands } = await loadManifest();
   const found = commands.find((each) => `${each.group} ${each.verb}` === command);
+  if (found === undefined && !isGlobal(what)) return await localCandidates(what, command, { loadManifest, session });
   if (what === 'clear') return (found?.flags ?? []).filter((spec) => spec.isNullable === true).map(flagChoice);
-  const id = /^\d+$/.test(what) ? found?.positionals[Number(what) - 1] : undefined;
+  const id = isId ? found?.positionals[Number(what) - 1] : undefined;
   const flag = found?.flags.find((each) => each.flag === what || each.alias === what);
   const reference = what === 'org' ? 'organizations' : (id ?? flag)?.reference;
   if (reference !== undefined) return await stored(reference, { session, firstId });
@@ -59,6 +61,26 @@ async function candidatesFor(
   const own = id?.choices ?? flag?.choices ?? flag?.element?.choices;
   const global = (globalFlags as readonly GlobalFlag[]).find((each) => each.name === what)?.choices;
   return (own ?? global ?? []).map(plainChoice);
+}
+
+function isGlobal(what: string): boolean {
+  return globalFlags.some(({ name }) => name === what);
+}
+
+/** For what is no operation: its ids, and the choices of its flags. */
+async function localCandidates(
+  what: string,
+  place: string,
+  { loadManifest, session }: { readonly loadManifest: LoadManifest; readonly session: Session },
+): Promise<readonly Choice[]> {
+  const { helpPages } = await import('../help-pages.ts');
+  const { localReferences } = await import('../local-references.ts');
+  const page = (await helpPages(await loadManifest())).find(({ words }) => words.join(' ') === place);
+  const argument = page?.arguments[Number(what) - 1];
+  const reference = argument === undefined ? undefined : localReferences[argument.name];
+  if (reference !== undefined) return await stored(reference, { session, firstId: undefined });
+  const flag = page?.flags.find(({ form }) => form.split(' ')[0] === `--${what}`);
+  return (flag?.choices ?? []).map(plainChoice);
 }
 
 /** From the database in use, where there is one: asking for candidates makes none. */

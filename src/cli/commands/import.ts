@@ -10,6 +10,7 @@ import { checkReadable } from '../files.ts';
 import { importEvents } from '../import/events.ts';
 import type { ImportReport } from '../import/events.ts';
 import { formatOf, importFormats } from '../import/input.ts';
+import type { ImportFormat } from '../import/input.ts';
 import type { Mapping, MappingOptions } from '../import/mapping.ts';
 import { openForWriting } from '../open-billing.ts';
 import { checkOutputFile, writeOutputFile } from '../output-file.ts';
@@ -34,7 +35,7 @@ interface ImportFlags {
   readonly set?: readonly string[];
   readonly keyColumn?: string;
   readonly source?: string;
-  readonly format?: string;
+  readonly format?: ImportFormat;
   readonly delimiter: string;
   readonly batchSize: string;
   readonly refused?: string;
@@ -85,7 +86,11 @@ Examples:
     .option('--set <name=value>', 'property with the same value on every event, repeatable', repeated)
     .option('--key-column <column>', 'column that identifies a row (its content when not given)')
     .option('--source <name>', 'tells apart files whose equal rows are different events')
-    .option('--format <format>', `${importFormats.join(', ')} (by the name or the first character when not given)`)
+    .addOption(
+      command
+        .createOption('--format <format>', 'by the name or the first character when not given')
+        .choices([...importFormats]),
+    )
     .option('--delimiter <character>', 'of CSV: what separates columns', ',')
     .option('--batch-size <number>', 'events sent at a time', String(defaultBatchSize))
     .option('--refused <path>', 'write refused rows to this CSV file, with line and reason')

@@ -34,7 +34,7 @@ Examples:
     )
     .argument('[name]', 'lowercase letters, digits, - and _')
     .usage('<name> --environment <environment> [flags]')
-    .option('--environment <environment>', environments.join(', '))
+    .addOption(command.createOption('--environment <environment>', 'what it is').choices([...environments]))
     .option('--base-url <url>', 'address of a remote service')
     .option('--key-stdin', 'read the key from standard input')
     .option('--key-file <file>', 'read the key from a file')

@@ -2,22 +2,14 @@
 
 import { pipeline, Readable } from 'node:stream';
 
-import { BillingError } from '../../errors.ts';
-
 export const importFormats = ['csv', 'jsonl', 'json', 'cloudevents'] as const;
 export type ImportFormat = (typeof importFormats)[number];
 
 export type Bytes = AsyncIterable<Uint8Array>;
 
 /** The format of `--format`, else of the file's name; undefined where its first character has to tell. */
-export function formatOf(file: string, given: string | undefined): ImportFormat | undefined {
-  if (given !== undefined) {
-    const known = importFormats.find((format) => format === given);
-    if (known !== undefined) return known;
-    throw new BillingError('usage', `--format: there is no format ${given}`, {
-      hint: `it takes ${importFormats.join(', ')}`,
-    });
-  }
+export function formatOf(file: string, given: ImportFormat | undefined): ImportFormat | undefined {
+  if (given !== undefined) return given;
   const name = file.toLowerCase().replace(/\.gz$/, '');
   if (/\.(?:csv|tsv|txt)$/.test(name)) return 'csv';
   if (/\.(?:jsonl|ndjson)$/.test(name)) return 'jsonl';

@@ -298,7 +298,7 @@ describe('tally import events', () => {
   test('takes no other format', async () => {
     const { code, stderr } = await createShell().run('import events - --format xml');
     expect(code).toBe(2);
-    expect(stderr).toContain('it takes csv, jsonl, json, cloudevents');
+    expect(stderr).toContain('Allowed choices are csv, jsonl, json, cloudevents');
   });
 });
 
