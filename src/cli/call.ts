@@ -68,7 +68,9 @@ export async function callOperation(invocation: Invocation, session: Session): P
   const input =
     command.isWrite && command.isVersioned ? await versioned(command, unversioned, { session, target }) : unversioned;
   const question = picture?.chart.question?.(input) ?? input;
-  if (command.isWrite && !isRehearsal) {
+  // What no service offers is refused by whoever sends it; nobody has to agree to it first.
+  const isOffered = target.kind !== 'remote' || command.path !== undefined;
+  if (command.isWrite && !isRehearsal && isOffered) {
     await (command.destroys === true ? confirmLoss : confirmWrite)(session, target, effectOf(command, input));
   }
   const opened = await openFor(invocation, session, target);

@@ -168,6 +168,10 @@ describe('a write to production', () => {
     expect(await pause('', {}, { env: sandbox })).toMatchObject({ code: 0, calls: 1 });
   });
 
+  test('does not ask for what no service offers', async () => {
+    expect(await createShell({ env: production }).run('bill run', terminal)).toMatchObject({ asked: [] });
+  });
+
   test('does not ask for a read', async () => {
     const shell = createShell({ env: production });
     expect(await shell.run('customers list')).toMatchObject({ code: 0, asked: [] });
