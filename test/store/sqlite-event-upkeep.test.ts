@@ -103,6 +103,7 @@ test.each([
     'rollUp',
   ],
   ['keys of a run', 'DELETE FROM eventKeyPieces WHERE id = 1', 'key'],
+  ['where the keys of a piece begin', 'UPDATE eventKeyPieces SET firstHash = firstHash + 1', 'key'],
   ['keys of new events', 'DELETE FROM eventKeyTail', 'key'],
 ])('%s: the fault is seen, and what is made anew is right', async (_, sql, fault) => {
   const before = await using((store) => read(store));

@@ -107,8 +107,10 @@ function readHashes(connection: SqliteConnection, last: number): Float64Array {
   for (const row of connection.prepare('SELECT * FROM "eventKeyTail"').iterate()) {
     hashes[Number(row['eventSeq'])] = Number(row['hash']);
   }
-  for (const row of connection.prepare('SELECT "data" FROM "eventKeyPieces"').iterate()) {
+  for (const row of connection.prepare('SELECT "firstHash", "data" FROM "eventKeyPieces"').iterate()) {
     const entries = entriesOf(row['data'] as Uint8Array);
+    // A piece is found by what it says that it begins with.
+    if (entries.hashes[0] !== Number(row['firstHash'])) continue;
     for (const [place, seq] of entries.seqs.entries()) hashes[seq] = entries.hashes[place] ?? -1;
   }
   return hashes;
