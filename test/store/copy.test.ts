@@ -1,6 +1,6 @@
 /** A whole book from engine to engine: the same book at the end, after an interruption too, and never over another one. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -55,6 +55,16 @@ describe('a copy of a book', () => {
     expect(report.tables.find(({ table }) => table === 'ledgerEntries')?.rowCount).toBeGreaterThan(5);
     expect(report).toEqual(await measureBook({ database: original }));
     expect(await dumped(copy)).toBe(await dumped({ database: original }));
+  });
+
+  test('is refused in words where somebody wrote what no rule allows', async () => {
+    const database = newFile();
+    copyFileSync(original, database);
+    const file = new DatabaseSync(database, { enableForeignKeyConstraints: false });
+    file.exec(`UPDATE contracts SET planId = 'no plan' WHERE seq = 1`);
+    file.close();
+    const copying = copyBook({ from: { database }, to: { database: newFile() }, ...quietly });
+    await expect(copying).rejects.toMatchObject({ kind: 'checkFailed', message: expect.stringContaining(database) });
   });
 
   test.skipIf(postgres === undefined)('to a server and back is the same book, and goes on there', async () => {

@@ -8,6 +8,7 @@ import { sha256 } from '../../digest.ts';
 import { BillingError, ConflictError } from '../../errors.ts';
 import type { CopyPlace, CopyReport } from '../../operations/maintenance.ts';
 import { type ClickhouseServer, connectClickhouse } from '../backends/clickhouse-server.ts';
+import { ConstraintViolation } from '../constraint-violation.ts';
 import type { Transaction } from '../database.ts';
 import { isPostgresUrl, openStore } from '../open.ts';
 import { readBookFacts, removeBookFact, writeBookFact } from '../records/book-facts.ts';
@@ -37,7 +38,7 @@ export interface CopyOptions {
 
 /**
  * Throws ConflictError where the target has something that is not this copy's, or the source has changed since the copy began;
- * a failed check where the two are not equal in the end. Then the target stays unfinished, and cannot be used.
+ * a failed check where the source has rows that no database takes, or the two are not equal in the end. Then the target stays unfinished, and cannot be used.
  */
 export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage }: CopyOptions): Promise<CopyReport> {
   const source = await openEnd(from, { readOnly: true });
@@ -47,12 +48,22 @@ export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage 
       return await source.store.read(
         async (tx) => await copySnapshot(tx, { source, target, onProgress, eventsAtOnce }),
       );
+    } catch (error) {
+      throw error instanceof ConstraintViolation ? forbiddenRows(source, error) : error;
     } finally {
       await target.close();
     }
   } finally {
     await source.close();
   }
+}
+
+/** A new database takes no row that somebody put into the old one past its rules. */
+function forbiddenRows({ store }: End, cause: ConstraintViolation): BillingError {
+  return new BillingError('checkFailed', `${store.location} has a row that its own rules forbid: ${cause.message}`, {
+    cause,
+    hint: 'look the source over with: tally doctor --full, and remove what was begun of the copy',
+  });
 }
 
 /** What a copy would take, read as it is; writes nothing. */
