@@ -36,6 +36,12 @@ async function shown(shell: Shell, flags = ''): Promise<Record<string, [unknown,
   return Object.fromEntries(rows.map(({ setting, value, source }) => [setting, [value, source]]));
 }
 
+test('profile show cuts no path, however narrow the terminal', async () => {
+  const path = `/srv/${'a-long-way/'.repeat(8)}billing.db`;
+  const { stdout } = await createShell().run(`profile show --database ${path}`, { isTerminal: true, columns: 60 });
+  expect(stdout).toContain(`${path}  --database\n`);
+});
+
 describe('files', () => {
   test.skipIf(isWindows).each([0o000, 0o022, 0o077])('are their owner’s alone under umask %o', async (mask) => {
     const before = process.umask(mask);

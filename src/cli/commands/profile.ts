@@ -224,7 +224,8 @@ async function show(session: Session): Promise<void> {
     await render({ data }, showView, {
       choice: output,
       fields: ['setting', 'value', 'source'],
-      stdout: terminal.stdout,
+      // Where a database lies is what one looks for here: a long path takes another line, and none of it is cut.
+      stdout: { ...terminal.stdout, columns: undefined },
     }),
   );
 }
