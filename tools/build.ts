@@ -209,6 +209,7 @@ const { output } = await bundle.write({
         test: /[\\/](?:manifest|outlines)[\\/]\w+\.json$/,
         priority: 4,
       },
+      { name: 'client', test: /src[\\/]client[\\/]/, priority: 4 },
       { name: 'writing', test: /src[\\/]cli[\\/](open-billing|journal|canonical-json)\.ts$/, priority: 4 },
       // Without the connection of SQLite and what else every call needs, which would be loaded late with them.
       { name: 'late-calculation', test: /src[\\/]calculation[\\/]|[\\/]big\.js[\\/]/, priority: 4 },

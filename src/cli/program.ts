@@ -37,7 +37,7 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
       if (command !== undefined) progress.command = command;
       await action(await startSession(dependencies, program.opts<GlobalFlags>(), progress));
     };
-    await addCommands(program, { named: words[0], load, runAction });
+    await addCommands(program, { words, load, runAction });
     if (words.length === 0 && !argv.some((word) => word.startsWith('-'))) program.help();
     named = namedIn(program, words);
     await program.parseAsync(named.isUnknown ? withoutHelp(argvToParse) : argvToParse, { from: 'user' });
@@ -174,12 +174,13 @@ function globalOption(flag: GlobalFlag): Option {
   return flag.choices === undefined ? option : option.choices([...flag.choices]);
 }
 
-/** Every group with its summary, or the named one alone, with its verbs: each command costs time to set up. */
+/** Every group with its summary, or the named one alone, and of its verbs the named one: each costs time to set up. */
 async function addCommands(
   program: Command,
-  options: { readonly named: string | undefined; readonly load: LoadManifest; readonly runAction: Run },
+  options: { readonly words: readonly string[]; readonly load: LoadManifest; readonly runAction: Run },
 ): Promise<void> {
-  const { named, load, runAction } = options;
+  const { words, load, runAction } = options;
+  const [named, verbWord] = words;
   const runLine: Declaring['runLine'] = async (argv, dependencies) => await run(argv, dependencies, load);
   const add = (name: string, summary: string, heading: string) =>
     program.command(name).summary(summary).description(`${summary}.`).helpGroup(heading).helpCommand(false);
@@ -190,9 +191,13 @@ async function addCommands(
     const group = add(name, summary, heading).usage('<verb> [id] [flags]');
     if (name !== named) continue;
     const commands = (await load(name)).commands.filter((command) => command.group === name);
-    addVerbs(group, commands, runAction);
+    const ownVerbs = Object.entries(localVerbs[name] ?? {});
+    const isVerb = [...commands.map(({ verb }) => verb), ...ownVerbs.map(([verb]) => verb)].includes(verbWord ?? '');
+    const isWanted = (verb: string): boolean => !isVerb || verb === verbWord;
+    const wanted = commands.filter(({ verb }) => isWanted(verb));
+    addVerbs(group, wanted, runAction);
     group.addHelpText('after', () => examplesOfGroup(commands));
-    for (const [verb, local] of Object.entries(localVerbs[name] ?? {})) {
+    for (const [verb, local] of ownVerbs.filter(([each]) => isWanted(each))) {
       const command = group.command(verb).summary(local.summary).description(`${local.summary}.`);
       (await local.load()).declare(command, { runAction: refusingDryRun(runAction), loadManifest: load, runLine });
       command.addHelpText('after', globalFlagsNote);

@@ -125,6 +125,8 @@ test('what most calls run needs no query builder, no events and no calculation, 
   expect(lateAfter('customers', 'list')).toEqual([]);
   expect(lateAfter('invoices', 'list')).toEqual(['late-records']);
   expect(lateAfter('meters', 'list')).toEqual(['late-records']);
+  // A verb that was not named.
+  expect(globSync('**/invoices-export-*.cjs', { cwd: cache })).toEqual([]);
 });
 
 test.each([
