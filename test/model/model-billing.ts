@@ -222,6 +222,11 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
 
   'bill.run': (state) => {
     let finalizedCount = 0;
+    for (const customer of state.customers) {
+      const until = customer.paused?.until ?? null;
+      if (until === null || state.now < midnight(dayOf(until))) continue;
+      Object.assign(customer, { paused: undefined, updatedAt: state.now });
+    }
     for (const contract of state.contracts) {
       topUpDrafts(state, contract);
       sweepDue(state, contract);
