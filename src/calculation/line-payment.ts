@@ -19,12 +19,15 @@ export interface LinePaymentInput {
   readonly grants: readonly GrantState[];
   /** What the grants paid of this line. */
   readonly draws: readonly Draw[];
-  /** What they paid of earlier invoices and of lines before this one, since the state that `grants` is in. */
-  readonly earlierDraws: readonly Draw[];
+  /** What they paid of earlier invoices and of lines before this one, since the state that `grants` is in; may be summed up. */
+  readonly earlierDraws: readonly Drawn[];
   readonly budgets: readonly BudgetDimension[];
   /** Whether free credits have a value on the contract. */
   readonly hasCreditRate: boolean;
 }
+
+/** What was taken from a grant, for whatever. */
+export type Drawn = Pick<Draw, 'grantId' | 'amountCents' | 'creditMicros'>;
 
 /** One payment for each grant, in the order given, also of those that paid nothing. */
 export function explainLinePayments(input: LinePaymentInput): LinePayment[] {
@@ -62,7 +65,7 @@ function isCovered({ atoms, draws }: LinePaymentInput): boolean {
   return sumOf(draws.map((draw) => draw.appliedCents)) === centsOf(atoms);
 }
 
-function hasRest(grant: GrantState, draws: readonly Draw[]): boolean {
+function hasRest(grant: GrantState, draws: readonly Drawn[]): boolean {
   const own = draws.filter((draw) => draw.grantId === grant.grantId);
   if (isFree(grant)) return grant.availableMicros > sumOf(own.map((draw) => draw.creditMicros));
   return grant.availableCents > sumOf(own.map((draw) => draw.amountCents));

@@ -74,7 +74,7 @@ export function phaseEndsOf(
 
 /** What the meter reads over all phases, for each combination of group values that had events. */
 export function meteredQuantitiesOf(usage: MeteredUsage): MeteredQuantity[] {
-  return quantitiesAfter(usage, usage.phases.length);
+  return quantitiesAfter(usage, groupedPhases(usage));
 }
 
 /** A metered item that is rated. */
@@ -87,26 +87,44 @@ export interface RatedUsageItem {
 
 /** The lines of a metered item with the atoms of each, in line order. */
 export function rateMeteredUsage(usage: MeteredUsage, invoice: InvoiceReference): RatedUsageItem {
-  const lines = rateUsage(usage.item, meteredQuantitiesOf(usage));
+  const groups = groupedPhases(usage);
+  const lines = rateUsage(usage.item, quantitiesAfter(usage, groups));
   // After the last phase a line owes all of it, however it came about.
-  const costs = usage.phases.slice(0, -1).map((_, index) => costsAfter(usage, index + 1));
-  return { itemId: usage.item.id, lines, atoms: lines.flatMap((line) => atomsOfLine(line, usage, invoice, costs)) };
+  const costs = usage.phases.slice(0, -1).map((_, index) => costsAfter(usage, groups.slice(0, index + 1)));
+  const atoms = lines.flatMap((line) => atomsOfLine(line, usage, { invoice, groups, costs }));
+  return { itemId: usage.item.id, lines, atoms };
 }
 
-function atomsOfLine(
-  line: RatedLine,
-  usage: MeteredUsage,
-  invoice: InvoiceReference,
-  costs: readonly ReadonlyMap<string, bigint>[],
-): UsageAtom[] {
+/** Of each phase the readings that have a value, by combination of group values. */
+type GroupedPhases = readonly ReadonlyMap<string, readonly UsageReading[]>[];
+
+function groupedPhases({ phases }: MeteredUsage): GroupedPhases {
+  return phases.map(({ readings }) =>
+    Map.groupBy(
+      readings.filter((reading) => reading.count > 0),
+      (reading) => groupKeyOf(reading.groupValues),
+    ),
+  );
+}
+
+interface RatedPhases {
+  readonly invoice: InvoiceReference;
+  readonly groups: GroupedPhases;
+  /** After each phase but the last, what each line owes so far. */
+  readonly costs: readonly ReadonlyMap<string, bigint>[];
+}
+
+function atomsOfLine(line: RatedLine, usage: MeteredUsage, { invoice, groups, costs }: RatedPhases): UsageAtom[] {
   const atoms: UsageAtom[] = [];
+  const key = groupKeyOf(line.groupValues);
+  const readings = groups.map((phase) => phase.get(key) ?? []);
   let attributed = 0n;
   for (const [index, phase] of usage.phases.entries()) {
     const isLast = index === usage.phases.length - 1;
     const cost = costs[index]?.get(line.lineKey) ?? 0n;
     // A phase never takes back cents of an earlier one, nor more than the line will owe in the end (semantics 15.6).
     const upTo = isLast ? line.totalCents : maximum(attributed, minimum(cost, line.totalCents));
-    const shares = sharesOf(usage, line, index, upTo - attributed);
+    const shares = sharesOf(usage.combination, readings.slice(0, index + 1), upTo - attributed);
     attributed = upTo;
     for (const share of shares) {
       if (share.cents === 0n) continue;
@@ -132,15 +150,16 @@ interface Share {
   readonly cents: bigint;
 }
 
-/** How a phase's cents fall on its groups of events: by quantity for SUM and COUNT, on the one that sets a MAX or MIN. */
-function sharesOf(usage: MeteredUsage, line: RatedLine, phaseIndex: number, cents: bigint): Share[] {
+/**
+ * How the cents of the last of these phases fall on its groups of events: by quantity for SUM and COUNT, on the one that sets
+ * a MAX or MIN. `readings` are those of one line, phase by phase.
+ */
+function sharesOf(combination: Combination, readings: readonly (readonly UsageReading[])[], cents: bigint): Share[] {
   if (cents === 0n) return [];
-  const isCumulative = usage.combination === 'MAX' || usage.combination === 'MIN';
-  const phases = isCumulative ? usage.phases.slice(0, phaseIndex + 1) : usage.phases.slice(phaseIndex, phaseIndex + 1);
-  const readings = phases.flatMap((phase) => readingsOf(phase, line));
-  const ordered = readings.filter((reading) => reading.count > 0).toSorted(byDimension);
-  if (usage.combination === 'SQL' || ordered.length === 0) return [{ eventName: '', properties: {}, cents }];
-  return isCumulative ? shareOfExtreme(ordered, usage.combination, cents) : shareByQuantity(ordered, cents);
+  const isCumulative = combination === 'MAX' || combination === 'MIN';
+  const ordered = (isCumulative ? readings.flat() : (readings.at(-1) ?? [])).toSorted(byDimension);
+  if (combination === 'SQL' || ordered.length === 0) return [{ eventName: '', properties: {}, cents }];
+  return isCumulative ? shareOfExtreme(ordered, combination, cents) : shareByQuantity(ordered, cents);
 }
 
 function shareOfExtreme(readings: readonly UsageReading[], type: AggregationType, cents: bigint): Share[] {
@@ -169,30 +188,26 @@ function portion(cents: bigint, part: Big, whole: Big): bigint {
   return BigInt(divideHalfUp(decimalOfInteger(cents).times(part), whole).toFixed(0));
 }
 
-/** The cents that each line owes for the first `phaseCount` phases; a combination without events so far owes nothing yet. */
-function costsAfter(usage: MeteredUsage, phaseCount: number): ReadonlyMap<string, bigint> {
-  const quantities = quantitiesAfter(usage, phaseCount);
+/** The cents that each line owes for these phases, the first ones; a combination without events so far owes nothing yet. */
+function costsAfter(usage: MeteredUsage, groups: GroupedPhases): ReadonlyMap<string, bigint> {
+  const quantities = quantitiesAfter(usage, groups);
   if (quantities.length === 0) return new Map();
   return new Map(rateUsage(usage.item, quantities).map((line) => [line.lineKey, line.totalCents]));
 }
 
-function quantitiesAfter({ combination, phases }: MeteredUsage, phaseCount: number): MeteredQuantity[] {
-  const first = combination === 'SQL' ? phaseCount - 1 : 0;
-  const readings = phases.slice(first, phaseCount).flatMap((phase) => phase.readings);
-  const type = combination === 'SQL' ? 'SUM' : combination;
-  const groups = Map.groupBy(
-    readings.filter((reading) => reading.count > 0),
-    (reading) => groupKeyOf(reading.groupValues),
-  );
-  return groups
+function quantitiesAfter({ combination }: MeteredUsage, groups: GroupedPhases): MeteredQuantity[] {
+  const isAnew = combination === 'SQL';
+  const readings = new Map<string, UsageReading[]>();
+  for (const phase of isAnew ? groups.slice(-1) : groups) {
+    for (const [key, own] of phase) readings.set(key, [...(readings.get(key) ?? []), ...own]);
+  }
+  return readings
     .values()
-    .map((group) => ({ groupValues: group[0]?.groupValues ?? {}, quantity: combineReadings(type, group) }))
+    .map((group) => ({
+      groupValues: group[0]?.groupValues ?? {},
+      quantity: combineReadings(isAnew ? 'SUM' : combination, group),
+    }))
     .toArray();
-}
-
-function readingsOf(phase: UsagePhase, line: RatedLine): UsageReading[] {
-  const key = groupKeyOf(line.groupValues);
-  return phase.readings.filter((reading) => groupKeyOf(reading.groupValues) === key);
 }
 
 function byDimension(a: UsageReading, b: UsageReading): number {

@@ -131,6 +131,7 @@ async function frozenBasis(
   const draws = drawsOn(entries, openInvoiceIds).map((draw) => withEntries(draw, draw));
   const computed = new Map(usage.lines.map((line) => [line.lineKey, line]));
   const billed = await listInvoiceLines(tx, orgId, invoice.id);
+  const frozenKeys = new Set(billed.map((line) => line.lineKey));
   return {
     ...usage,
     basis: 'frozen',
@@ -138,7 +139,7 @@ async function frozenBasis(
     asOf: finalizedAt,
     totalCents: invoice.totalCents,
     lines: billed.map((line) => ({ billed: line, computed: computed.get(line.lineKey) })),
-    missing: [...computed.keys()].filter((key) => !billed.some((line) => line.lineKey === key)),
+    missing: [...computed.keys()].filter((key) => !frozenKeys.has(key)),
     grants,
     ...splitDraws(draws, invoice, invoices),
     budgets,

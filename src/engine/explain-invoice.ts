@@ -7,11 +7,11 @@ import { decimal, decimalText, dollarsOfCents } from '../calculation/money.ts';
 import { explainDeductionOrder } from '../calculation/deduction-order.ts';
 import type { InvoiceLine } from '../calculation/invoice-draft.ts';
 import type { GrantState } from '../calculation/ledger.ts';
-import { explainLinePayments, type LinePayment } from '../calculation/line-payment.ts';
+import { type Drawn, explainLinePayments, type LinePayment } from '../calculation/line-payment.ts';
 import type { TierShare } from '../calculation/pricing/pricing-model.ts';
 import { type ContractItem, rateFor, rateSourceOf } from '../calculation/rate-card.ts';
 import { groupKeyOf } from '../calculation/rating.ts';
-import { noEvents, type UsageTrace } from '../calculation/usage-trace.ts';
+import { type GroupTrace, noEvents } from '../calculation/usage-trace.ts';
 import { startOfDay } from '../calculation/billing-period.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { ResponseBody } from '../operations/index.ts';
@@ -29,8 +29,8 @@ import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
 export type ExplainedInvoice = ResponseBody<'invoices.explain'>['data'];
 export type ExplainedLine = ExplainedInvoice['lines'][number];
 
-/** The events of each usage window, with the meter that read them, by item id. */
-type Traces = ReadonlyMap<string, { readonly meter: Meter; readonly trace: UsageTrace }>;
+/** The events of each usage window, by combination of group values, with the meter that read them; by item id. */
+type Traces = ReadonlyMap<string, { readonly meter: Meter; readonly groups: ReadonlyMap<string, GroupTrace> }>;
 
 interface Basis extends InvoiceBasis {
   /** Grants that had something for this invoice, or paid something on it. */
@@ -53,7 +53,7 @@ export async function explainInvoice(
     ranks: new Map(order.map(({ grantId, rank }) => [grantId, rank])),
     traces: await traceWindows(context, read),
   };
-  const lines = new Map(basis.lines.map((line, index) => [line.billed.lineKey, wireLine(line, index, basis)]));
+  const lines = wireLines(basis);
   const range = { start: startOfDay(invoice.periodStart), end: startOfDay(invoice.periodEnd) };
   const isWhole = [range, ...read.windows].every(({ start }) => !isDropped(context, start));
   const mark = isWhole ? undefined : droppedBefore(context);
@@ -94,16 +94,54 @@ async function traceWindows(context: CallContext, { contract, windows }: Invoice
   const ids = [...new Set(windows.map((window) => window.meterId))];
   const meters = new Map((await findMeters(context.tx, context.orgId, ids)).map((meter) => [meter.id, meter]));
   const owner = { customerId: contract.customerId, contract };
-  const traces = new Map<string, { meter: Meter; trace: UsageTrace }>();
+  const traces = new Map<string, { meter: Meter; groups: Map<string, GroupTrace> }>();
   for (const { item, meterId, start, end } of windows.filter((window) => !isDropped(context, window.start))) {
     const meter = meters.get(meterId);
     if (meter === undefined) throw new TypeError(`the meter ${meterId} of a contract is gone`);
-    traces.set(item.id, { meter, trace: await traceUsage(context, meter, { owner, range: { start, end } }) });
+    const { groups } = await traceUsage(context, meter, { owner, range: { start, end } });
+    traces.set(item.id, { meter, groups: new Map(groups.map((group) => [groupKeyOf(group.groupValues), group])) });
   }
   return traces;
 }
 
-function wireLine({ billed, computed }: BasisLine, index: number, basis: Basis): ExplainedLine {
+/** Lines by their keys, in order. */
+function wireLines(basis: Basis): ReadonlyMap<string, ExplainedLine> {
+  const drawsOf = Map.groupBy(basis.draws, (draw) => draw.lineKey);
+  const atomsOf = Map.groupBy(basis.atoms, (atom) => atom.lineKey);
+  const drawn = new Map<string, Drawn>();
+  addDraws(drawn, basis.earlierDraws);
+  const lines = new Map<string, ExplainedLine>();
+  for (const line of basis.lines) {
+    const { lineKey } = line.billed;
+    const draws = drawsOf.get(lineKey) ?? [];
+    const atoms = atomsOf.get(lineKey) ?? [];
+    lines.set(lineKey, wireLine(line, { draws, atoms, earlierDraws: [...drawn.values()] }, basis));
+    addDraws(drawn, draws);
+  }
+  return lines;
+}
+
+/** Keeps in `drawn` one sum for each grant. */
+function addDraws(drawn: Map<string, Drawn>, draws: readonly Drawn[]): void {
+  for (const { grantId, amountCents, creditMicros } of draws) {
+    const before = drawn.get(grantId);
+    drawn.set(grantId, {
+      grantId,
+      amountCents: (before?.amountCents ?? 0n) + amountCents,
+      creditMicros: (before?.creditMicros ?? 0n) + creditMicros,
+    });
+  }
+}
+
+/** What was paid of a line, and of what. */
+interface Payment {
+  readonly draws: Basis['draws'];
+  readonly atoms: Basis['atoms'];
+  /** By lines before it, and invoices before this one. */
+  readonly earlierDraws: readonly Drawn[];
+}
+
+function wireLine({ billed, computed }: BasisLine, payment: Payment, basis: Basis): ExplainedLine {
   const item = itemsOf(basis.contract).find((each) => each.id === computed?.itemId);
   const meteredQuantity = basis.rated.get(billed.lineKey)?.meteredQuantity;
   const { id, kind, name, description, groupValues = {}, grantId } = billed;
@@ -124,7 +162,7 @@ function wireLine({ billed, computed }: BasisLine, index: number, basis: Basis):
     exactAmount: billed.totalAmount,
     roundingAmount: decimalText(dollarsOfCents(billed.totalCents).minus(decimal(billed.totalAmount))),
     totalAmountCents: wireCents(billed.totalCents),
-    ...(kind === 'metered' ? paymentsOf(billed, index, basis) : { grants: [] }),
+    ...(kind === 'metered' ? paymentsOf(billed, payment, basis) : { grants: [] }),
     ...(grantId === undefined ? {} : { grantId }),
   };
 }
@@ -133,7 +171,7 @@ function usageOf(billed: FrozenLine, computed: InvoiceLine | undefined, traces: 
   const traced = billed.kind === 'metered' ? traces.get(computed?.itemId ?? '') : undefined;
   if (traced === undefined) return {};
   const key = groupKeyOf(billed.groupValues ?? {});
-  const group = traced.trace.groups.find((each) => groupKeyOf(each.groupValues) === key) ?? noEvents;
+  const group = traced.groups.get(key) ?? noEvents;
   return {
     usage: {
       ...wireMeterFacts(traced.meter),
@@ -183,31 +221,27 @@ function wireTier(share: TierShare): ExplainedLine['breakdown'][number] {
 
 function paymentsOf(
   billed: FrozenLine,
-  index: number,
-  basis: Basis,
+  payment: Payment,
+  { shown, budgets, hasCreditRate, ranks }: Basis,
 ): Pick<ExplainedLine, 'creditCents' | 'overageCents' | 'grants'> {
-  const draws = basis.draws.filter((draw) => draw.lineKey === billed.lineKey);
-  const linesBefore = new Set(basis.lines.slice(0, index).map((line) => line.billed.lineKey));
-  const payments = explainLinePayments({
-    atoms: basis.atoms.filter((atom) => atom.lineKey === billed.lineKey),
-    grants: basis.shown,
-    draws,
-    earlierDraws: [...basis.earlierDraws, ...basis.draws.filter((draw) => linesBefore.has(draw.lineKey))],
-    budgets: basis.budgets,
-    hasCreditRate: basis.hasCreditRate,
-  });
+  const { draws } = payment;
+  const payments = explainLinePayments({ ...payment, grants: shown, budgets, hasCreditRate });
   const creditCents = draws.reduce((sum, draw) => sum + draw.appliedCents, 0n);
   return {
     creditCents: wireCents(creditCents),
     overageCents: wireCents(billed.totalCents - creditCents),
-    grants: payments.map((payment) => wirePayment(payment, draws, basis)),
+    grants: payments.map((each) => wirePayment(each, draws, ranks)),
   };
 }
 
-function wirePayment({ grantId, appliedCents, creditMicros, why }: LinePayment, draws: Basis['draws'], basis: Basis) {
+function wirePayment(
+  { grantId, appliedCents, creditMicros, why }: LinePayment,
+  draws: Basis['draws'],
+  ranks: Basis['ranks'],
+) {
   return {
     grantId,
-    rank: basis.ranks.get(grantId) ?? 0,
+    rank: ranks.get(grantId) ?? 0,
     appliedCents: wireCents(appliedCents),
     creditAmount: wireCredits(creditMicros),
     why,

@@ -59,6 +59,12 @@ describe('atoms', () => {
     expect(rowsOf(atoms)).toEqual(['01-20 - 1']);
   });
 
+  test('of ten thousand combinations are found without looking at each for each', () => {
+    const readings = Array.from({ length: 10_000 }, (_, i) => reading('1', { groupValues: { user: `u${i}` } }));
+    const { atoms, lines } = rate('SUM', [readings]);
+    expect([atoms.length, lines.length]).toEqual([10_000, 10_000]);
+  });
+
   test('of graduated tiers follow the price of their phase', () => {
     const tiers = [
       { minQty: '0', maxQty: '10', unitAmount: '1', flatAmount: '0' },
