@@ -189,7 +189,7 @@ _tally_place() {
     'api') next='' flags='--openapi --input' asks='' takes=0 ;;
     'commands') next='' flags='' asks='' takes=0 ;;
     'completion') next='bash zsh fish powershell' flags='' asks='' takes=0 ;;
-    'help') next='exit-codes environment input output policy journal secrets' flags='' asks='' takes=0 ;;
+    'help') next='exit-codes environment input output policy secrets' flags='' asks='' takes=0 ;;
     *) return 1 ;;
   esac
 }

@@ -749,5 +749,4 @@ complete -c tally -f -n "__tally_at 'help'" -a environment -d 'Environment varia
 complete -c tally -f -n "__tally_at 'help'" -a input -d 'Input'
 complete -c tally -f -n "__tally_at 'help'" -a output -d 'Output'
 complete -c tally -f -n "__tally_at 'help'" -a policy -d 'Policy file'
-complete -c tally -f -n "__tally_at 'help'" -a journal -d 'Journal'
 complete -c tally -f -n "__tally_at 'help'" -a secrets -d 'Secrets'

@@ -142,7 +142,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'api' = @{ takes = 0; next = @(); flags = @('--openapi','--input'); asks = @() }
     'commands' = @{ takes = 0; next = @(); flags = @(); asks = @() }
     'completion' = @{ takes = 0; next = @('bash','zsh','fish','powershell'); flags = @(); asks = @() }
-    'help' = @{ takes = 0; next = @('exit-codes','environment','input','output','policy','journal','secrets'); flags = @(); asks = @() }
+    'help' = @{ takes = 0; next = @('exit-codes','environment','input','output','policy','secrets'); flags = @(); asks = @() }
   }
   $switches = @('--json','--dry-run','--yes','--no-input','--quiet','--debug','--no-color','-y','-q','-h','--help','--all')
   $before = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $position } | ForEach-Object { $_.ToString() })

@@ -19,18 +19,22 @@ const exitCodes = `Exit codes:
 `;
 
 const environment = `Environment variables:
-  TALLY_PROFILE      profile to use, as --profile
-  TALLY_DATABASE     database to use, as --database
-  TALLY_EVENTS       database of usage events, as --events
-  TALLY_ORG          organization inside the database, as --org
-  TALLY_BASE_URL     address of a service, without a profile
-  TALLY_API_KEY      key, without a file; goes with a profile or with TALLY_BASE_URL
-  TALLY_ENVIRONMENT  production or sandbox, for TALLY_BASE_URL (production when not given, unless it is this machine)
-  TALLY_CONFIG_DIR   directory of profiles and keys
-  TALLY_DATA_DIR     directory of the journal, and of the database that is used when nothing else is named
-  TALLY_POLICY       policy file, instead of policy.yaml in the directory of profiles
-  CI                 when set, nothing is ever asked
-  NO_COLOR, FORCE_COLOR, TERM=dumb   colours
+  TALLY_PROFILE                     profile to use, as --profile
+  TALLY_DATABASE                    database to use, as --database
+  TALLY_EVENTS                      database of usage events, as --events
+  TALLY_ORG                         organization inside the database, as --org
+  TALLY_BASE_URL                    address of a service, without a profile
+  TALLY_API_KEY                     key, without a file; goes with a profile or with TALLY_BASE_URL
+  TALLY_ENVIRONMENT                 production or sandbox, for TALLY_BASE_URL (production when not given, unless it is this machine)
+  TALLY_CONFIG_DIR                  directory of profiles and keys
+  TALLY_DATA_DIR                    directory of the journal, and of the database that is used when nothing else is named
+  TALLY_POLICY                      policy file, instead of policy.yaml in the directory of profiles
+  TALLY_CA_FILE                     authorities to trust beside those of the system, as --ca-file
+  TALLY_WEBHOOK_SECRET              secret of the endpoint, for tally webhooks listen
+  HTTPS_PROXY, NO_PROXY             way to https addresses
+  PGUSER, PGPASSWORD                user and password of a database server, when its URL has none
+  CI                                when set, nothing is ever asked
+  NO_COLOR, FORCE_COLOR, TERM=dumb  colours
 
 A flag goes before a variable, a variable before the profile, the profile before the default:
 tally profile show says where each value came from.
@@ -60,7 +64,8 @@ const output = `Output:
                as compact JSON, a line each. Numbers keep their digits unless the expression reckons with them.
   --columns    other columns for table, csv and tsv
   --all        every page of a list
-Standard output is the answer, standard error the talk. When a command fails, standard output is empty.
+Standard output is the answer, standard error the talk. When a command fails, standard output is empty; a check prints what it
+found, and ends with 10.
 `;
 
 const policy = `Policy file:
@@ -80,15 +85,6 @@ Sums are those of the journal of this machine: tally journal list. What is refus
 rule; --override-policy REASON goes past it, and the reason is journaled.
 `;
 
-const journal = `Journal:
-  Every write is a line of journal/journal.jsonl in the data directory: who, when, profile and environment, operation,
-  SHA-256 of the request, external id, outcome and id of the answer. What moves money is written before it is sent too.
-  Each line carries the hash of the one before it; tally journal verify checks them. No line is ever changed.
-
-  A grant without --external-id gets one, which is in the journal before the grant is sent. When the answer is lost, the
-  same command finishes that grant instead of making another, and tally credits grant --resume finishes all of them.
-`;
-
 const secrets = `Secrets:
   A key is never a flag: the shell's history and every user of the machine would see it. It is asked for, or read from
   --key-stdin or --key-file, or from TALLY_API_KEY, which needs no profile.
@@ -105,7 +101,7 @@ const secrets = `Secrets:
   would hold a key: ulimit -c 0 keeps the system from writing one.
 `;
 
-export const helpTopics = { 'exit-codes': exitCodes, environment, input, output, policy, journal, secrets } as const;
+export const helpTopics = { 'exit-codes': exitCodes, environment, input, output, policy, secrets } as const;
 
 /** Whether `tally help WORD` is one of these rather than a command. */
 export function isTopic(word: string): word is keyof typeof helpTopics {

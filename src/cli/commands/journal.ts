@@ -24,17 +24,25 @@ interface ListFlags {
   readonly unfinished?: true;
 }
 
+const about = [
+  'Every write from here is a line of journal/journal.jsonl in the data directory: who, when, profile and environment, operation, SHA-256 of the request, external id, outcome and id of the answer. What moves money is written before it is sent too. Each line carries the hash of the one before it; no line is ever changed.',
+  'A grant without --external-id gets one, which is in the journal before the grant is sent. When the answer is lost, the same command finishes that grant instead of making another, and tally credits grant --resume finishes all of them.',
+].join(' ');
+
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
-  command.usage('<verb> [flags]').addHelpText(
-    'after',
-    `
+  command
+    .description(about)
+    .usage('<verb> [flags]')
+    .addHelpText(
+      'after',
+      `
 Examples:
   # The last writes
   tally journal list
   # Whether every line is as it was written
   tally journal verify
 `,
-  );
+    );
   filtered(command.command('list'))
     .summary('List what was written, newest first')
     .description(
@@ -69,7 +77,7 @@ Examples:
   # Whether the journal is whole; exit code 10 when it is not
   tally journal verify
   # The hash to note elsewhere
-  tally journal verify --jq .head
+  tally journal verify --jq .data.head
 `,
     )
     .action(async (flags: VerifyFlags) => await runAction(async (session) => await verify(flags, session)));
