@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { sql } from 'kysely';
@@ -142,6 +142,25 @@ describe('an existing database', () => {
       message: expect.stringContaining(`has schema ${schemaVersion + 1}`),
     });
     expect(await readFile(file)).toEqual(before);
+  });
+
+  test.skipIf(process.platform === 'win32').each([
+    ['moved away', async () => await rename(file, `${file}.old`)],
+    [
+      'replaced by another',
+      async () => {
+        await copyFile(file, `${file}.new`);
+        await rename(`${file}.new`, file);
+      },
+    ],
+  ])('that is %s while it is in use is not written any more', async (_what, move) => {
+    const store = await openFilled();
+    await addCustomer(store, 'before');
+    await move();
+    expect(await refusal(addCustomer(store, 'lost'))).toMatchObject({
+      kind: 'unavailable',
+      message: `the database ${file} was moved or replaced while it was in use; nothing was changed`,
+    });
   });
 
   test('that is upgraded while it is in use is neither read nor written any more', async () => {

@@ -13,7 +13,14 @@ import { BillingError, UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import type { StoreOptions } from '../store.ts';
-import { isBusy, isInputOutputFailure, isNotWritable, lockedError, readOnlyError } from './sqlite-errors.ts';
+import {
+  isBusy,
+  isInputOutputFailure,
+  isNotWritable,
+  lockedError,
+  movedError,
+  readOnlyError,
+} from './sqlite-errors.ts';
 
 export interface SqliteConnection {
   readonly path: string;
@@ -140,7 +147,10 @@ export async function openConnection(location: string, options: StoreOptions): P
     begin: async (access) => await waitForLock(waiting, async () => await connection.tryBegin(access)),
     async tryBegin(asked) {
       await replaceIfNeeded();
-      if (asked === 'write' && handle.isReadOnly) throw readOnlyError(path);
+      if (asked === 'write') {
+        if (handle.isReadOnly) throw readOnlyError(path);
+        if (handle.place !== undefined && handle.place !== placeOf(path)) throw movedError(path);
+      }
       const version = beginNow(connection, asked);
       access = asked;
       transactionCount += 1;
@@ -206,6 +216,8 @@ export async function waitForLock<T>({ path, busyMilliseconds }: LockWait, attem
 interface Handle {
   readonly database: DatabaseSync;
   readonly isReadOnly: boolean;
+  /** Which file it is that may be written. SQLite goes on writing it when another one has taken its name. */
+  readonly place?: string | undefined;
   /** What the file looked like, where SQLite was told that nobody changes it. */
   readonly stamp?: string | undefined;
 }
@@ -214,7 +226,7 @@ function openHandle(path: string, options: StoreOptions): Handle {
   if (path === inMemory) return { database: connect(path, options, false), isReadOnly: false };
   if (!options.readOnly && isWritable(path)) {
     try {
-      return { database: connect(path, options, false), isReadOnly: false };
+      return { database: connect(path, options, false), isReadOnly: false, place: placeOf(path) };
     } catch (error) {
       if (!isNotWritable(error)) throw error;
     }
@@ -305,6 +317,11 @@ function isFile(path: string): boolean {
 
 function hasLog(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+function placeOf(path: string): string {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  return facts === undefined ? 'gone' : `${facts.dev} ${facts.ino}`;
 }
 
 function stampOf(path: string): string {

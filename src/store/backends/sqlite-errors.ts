@@ -56,6 +56,13 @@ export function isNotWritable(error: unknown): boolean {
   return primary === code.readOnly || primary === code.cannotOpen;
 }
 
+/** What is written now would be in no file of this name. */
+export function movedError(path: string): UnavailableError {
+  return new UnavailableError(`the database ${path} was moved or replaced while it was in use; nothing was changed`, {
+    hint: 'start again what uses it, and stop that first the next time',
+  });
+}
+
 export function readOnlyError(path: string, cause?: unknown): UnavailableError {
   return new UnavailableError(`the database ${path} is read-only; nothing was changed`, {
     cause,
