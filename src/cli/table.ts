@@ -189,7 +189,7 @@ function grid(rows: readonly Row[], columns: readonly Column[], { width, bold, i
   );
   const shown = new Set(fitted.map(({ column }) => column));
   const missing = measured
-    .filter(({ column, isEmpty }) => !isEmpty && !shown.has(column))
+    .filter(({ column, isZero }) => !isZero && !shown.has(column))
     .map(({ column }) => column.header);
   const note = missing.length > 0 ? say`no room for ${missing.join(', ')} (-o json has everything)\n` : '';
   return vouch(text + note);

@@ -244,9 +244,9 @@ describe('on a terminal', () => {
       columns: 80,
       header: 'ID CREATED AMOUNT EXTERNAL ID',
       holds: ['2026-03-01  ', '50.00 USD  ticket-4711'],
-      left: 'no room for CREDITS, CONTRACT, DESCRIPTION (-o json has everything)',
+      left: 'no room for CONTRACT, DESCRIPTION (-o json has everything)',
     },
-    { columns: 50, header: 'ID AMOUNT', holds: ['50.00 USD'], left: 'no room for CREATED, CREDITS' },
+    { columns: 50, header: 'ID AMOUNT', holds: ['50.00 USD'], left: 'no room for CREATED, CONTRACT' },
   ])('at $columns columns what has no room is left out and named, never half an id', async (each) => {
     const stdout = { ...terminal, columns: each.columns };
     const body = { data: [entry] };
