@@ -1,6 +1,6 @@
 /** What is generated from the declarations, and how it should read now: reference, command manifest, completions. */
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -53,11 +53,19 @@ const generatedFiles: readonly GeneratedFile[] = [
   { path: 'schemas/catalog.schema.json', write: catalogJsonSchema },
   { path: 'schemas/scenario.schema.json', write: scenarioJsonSchema },
   { path: 'src/library/operations.ts', write: libraryTypes },
+  // The bundle and the executable have no files beside them that a demo could copy.
+  { path: 'src/cli/demo/examples.json', write: () => `${JSON.stringify(examples(), undefined, 2)}\n` },
   {
     path: 'README.md',
     write: async (current) => replaceBlock(current, 'reference', referenceMarkdown(await localPages(manifest))),
   },
 ];
+
+/** The text of each file in `examples/`, by its name. */
+function examples(): Readonly<Record<string, string>> {
+  const names = readdirSync(join(root, 'examples')).toSorted();
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(root, 'examples', name), 'utf8')]));
+}
 
 function outlinesOf(room: RoomName): readonly Outline[] {
   return allOperations.filter(({ name }) => roomOf(name as OperationName) === room).map(outlineOf);

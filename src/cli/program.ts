@@ -118,7 +118,7 @@ Examples:
   # The same for a program
   tally customers list -o json
 
-Every example of every help runs as it is on the database of: tally demo --into ./playground
+Examples that name no service of their own run as they are on what this makes: tally demo --into ./playground
 Exit codes, environment variables and more: tally help exit-codes, tally help environment
 `;
 

@@ -1,10 +1,9 @@
 /** The demo's database with its files: made once, and copied for each command line, so that none sees another. */
 
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import type { Dependencies } from '../../src/cli/session.ts';
 import { createEngine } from '../../src/engine/engine.ts';
@@ -13,8 +12,6 @@ import { openStore } from '../../src/store/open.ts';
 import type { TestTerminalOptions } from '../../src/cli/terminal.ts';
 import { createStage } from './stage.ts';
 import type { CommandResult } from './stage.ts';
-
-const scenarios = fileURLToPath(new URL('../../examples', import.meta.url));
 
 const today = '2026-11-21T12:00:00Z';
 
@@ -69,7 +66,7 @@ export async function createPlayground(): Promise<Playground> {
     for (const name of readdirSync(original)) {
       if (statSync(join(original, name)).isFile()) copyFileSync(join(original, name), join(directory, name));
     }
-    if (existsSync(scenarios)) symlinkSync(scenarios, join(directory, 'examples'));
+    cpSync(join(original, 'examples'), join(directory, 'examples'), { recursive: true });
     return directory;
   };
   return {

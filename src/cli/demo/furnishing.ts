@@ -1,6 +1,6 @@
 /** What the story does not need and the examples of help do: resources under the ids that they name, and small files. */
 
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -52,6 +52,9 @@ export async function furnish(
   await tally(['catalog', 'export', '--file', join(directory, 'catalog.yaml')]);
   writeFileSync(join(directory, 'events.jsonl.gz'), gzipSync(`${cloudEvents.join('\n')}\n`));
   for (const [name, lines] of Object.entries(files)) writeFileSync(join(directory, name), `${lines.join('\n')}\n`);
+  const { default: examples } = await import('./examples.json', { with: { type: 'json' } });
+  mkdirSync(join(directory, 'examples'), { recursive: true });
+  for (const [name, text] of Object.entries(examples)) writeFileSync(join(directory, 'examples', name), text);
 }
 
 const files: Readonly<Record<string, readonly string[]>> = {
