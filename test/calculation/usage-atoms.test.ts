@@ -59,10 +59,17 @@ describe('atoms', () => {
     expect(rowsOf(atoms)).toEqual(['01-20 - 1']);
   });
 
-  test('of ten thousand combinations are found without looking at each for each', () => {
-    const readings = Array.from({ length: 10_000 }, (_, i) => reading('1', { groupValues: { user: `u${i}` } }));
-    const { atoms, lines } = rate('SUM', [readings]);
-    expect([atoms.length, lines.length]).toEqual([10_000, 10_000]);
+  test('of many combinations are found without looking at each for each', () => {
+    let looks = 0;
+    const readings = Array.from({ length: 1_000 }, (_, i) => ({
+      ...reading('1'),
+      get groupValues() {
+        looks += 1;
+        return { user: `u${i}` };
+      },
+    }));
+    expect(rate('SUM', [readings]).atoms).toHaveLength(1_000);
+    expect(looks).toBeLessThan(10_000);
   });
 
   test('of graduated tiers follow the price of their phase', () => {
