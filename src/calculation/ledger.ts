@@ -288,7 +288,7 @@ function statusOf(grant: {
 
 /** Usage of an invoice that is not finalized, or the undoing of such usage. */
 function isOpenUsage(entry: LedgerEntry, openInvoiceIds: ReadonlySet<string>): boolean {
-  return entry.appliedCents !== 0n && entry.invoiceId !== undefined && openInvoiceIds.has(entry.invoiceId);
+  return entry.lineKey !== undefined && entry.invoiceId !== undefined && openInvoiceIds.has(entry.invoiceId);
 }
 
 function sumOfDraw(entries: readonly LedgerEntry[]): OpenDraw {

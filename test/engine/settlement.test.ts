@@ -195,6 +195,27 @@ describe('settlement', () => {
     expect(block).toMatchObject({ id, status: 'depleted', remainingCents: 0, remainingCredits: 0 });
   });
 
+  test('puts back all credits of open usage, also those that a lower rate took for no more cents', async () => {
+    const acme = await subscribe(world);
+    const other = { specifiers: { eventNames: ['other'] }, creditAmount: 1 };
+    const free = await grant(world, acme, { creditRateCents: 0, creditAmount: 10 });
+    await grant(world, acme, { ...other, creditRateCents: 100 });
+    await use(world, acme, { tokens: 400, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    await grant(world, acme, { ...other, creditRateCents: 50 });
+    await settle(world, acme);
+    expect((await movements(world, acme)).filter((each) => each.startsWith('usage'))).toEqual([
+      'usage 0 -4',
+      'usage 0 -4',
+    ]);
+    await grant(world, acme, { amountCents: 400, expiresAt: '2026-06-01T00:00:00Z' });
+    await use(world, acme, { tokens: 1000, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    expect((await balance(world, acme)).blocks.find(({ id }) => id === free)).toMatchObject({ remainingCredits: 0 });
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(1400 - 400 - 500);
+    expect(await settle(world, acme)).toEqual([]);
+  });
+
   test('stores the balance after every entry', async () => {
     const acme = await subscribe(world);
     await grant(world, acme, { amountCents: 1000 });

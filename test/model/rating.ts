@@ -144,10 +144,12 @@ export function meteredLines(state: State, contract: Contract, window: UsageWind
     });
 }
 
-/** The lines of an invoice before credits, live. */
+/** The lines of an invoice before credits, live: usage that lies ahead is not on it yet. */
 export function linesOf(state: State, invoice: Invoice): Line[] {
   const { contract } = invoice;
-  const metered = usageWindows(invoice).flatMap((window) => meteredLines(state, contract, window));
+  const metered = usageWindows(invoice).flatMap((window) =>
+    meteredLines(state, contract, window, window.from > state.now ? window.from : window.to),
+  );
   return [...fixedLines(invoice), ...metered, ...prepaidLines(invoice)];
 }
 

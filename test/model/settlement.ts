@@ -3,7 +3,7 @@
 import { topUpDrafts } from './drafts.ts';
 import { isBilledOut } from './metering.ts';
 import type { Contract, Entry, Invoice, State } from './state.ts';
-import { drawDown, grantsOf, isClosed, isExpired, isReversed, remainderOf, recordedDraw } from './wallet.ts';
+import { type Draw, drawDown, grantsOf, isClosed, isExpired, isReversed, remainderOf, recordedDraw } from './wallet.ts';
 
 type EntryFacts = Partial<Entry> & Pick<Entry, 'type' | 'cents' | 'micros' | 'sourceType'>;
 
@@ -86,7 +86,7 @@ function writeDraws(state: State, contract: Contract): void {
   for (const { invoice, lineKey, grant } of written) {
     if (invoice === null || lineKey === undefined || grant === null) continue;
     const wanted = draws.find((d) => d.invoice === invoice && d.line.key === lineKey && d.grant === grant);
-    takeBack(state, contract, { invoice, lineKey, grant, keep: wanted?.applied ?? 0n });
+    takeBack(state, contract, { invoice, lineKey, grant, wanted });
   }
   for (const draw of draws) {
     const { invoice, grant } = draw;
@@ -109,11 +109,16 @@ function writeDraws(state: State, contract: Contract): void {
   for (const grant of closed) expireRest(state, contract, grant);
 }
 
-/** Reverses usage entries of one line and grant, newest first, until no more than `keep` stands. */
+/** Reverses usage entries of one line and grant, newest first, until no more than is wanted stands. */
 function takeBack(
   state: State,
   contract: Contract,
-  at: { invoice: Invoice; lineKey: string; grant: Entry; keep: bigint },
+  at: {
+    invoice: Invoice;
+    lineKey: string;
+    grant: Entry;
+    wanted: Pick<Draw, 'applied' | 'cents' | 'micros'> | undefined;
+  },
 ): void {
   const entries = contract.entries.filter(
     (entry) =>
@@ -123,7 +128,9 @@ function takeBack(
       entry.grant === at.grant,
   );
   for (const entry of entries.reverse()) {
-    if (recordedDraw(contract, at.invoice, at.lineKey, at.grant).applied <= at.keep) return;
+    const { applied, cents, micros } = recordedDraw(contract, at.invoice, at.lineKey, at.grant);
+    const { wanted = { applied: 0n, cents: 0n, micros: 0n } } = at;
+    if (applied <= wanted.applied && cents <= wanted.cents && micros <= wanted.micros) return;
     if (!isReversed(contract, entry)) writeReversal(state, contract, entry);
   }
 }
