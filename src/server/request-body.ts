@@ -16,6 +16,10 @@ export function checkBodyHeaders(message: IncomingMessage): void {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new BillingError('unsupportedMediaType', 'the body must be sent without a Content-Encoding');
   }
+  // Node takes chunks apart, and leaves any coding below them as it is.
+  if ((message.headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
+    throw new BillingError('unsupportedMediaType', 'the body must be sent without a Transfer-Encoding but chunked');
+  }
   if (!jsonType.test(message.headers['content-type'] ?? '')) {
     throw new BillingError('unsupportedMediaType', 'the body must have the Content-Type application/json, in UTF-8');
   }

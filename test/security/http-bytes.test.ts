@@ -45,6 +45,14 @@ describe('bytes on the socket', () => {
     expect(service.engine.calls).toEqual([]);
   });
 
+  test('a coding below the chunks is not taken for the body', async () => {
+    const service = await startService();
+    const coded = `Transfer-Encoding: gzip, chunked\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n`;
+    const answer = await sendRaw(service.port, `POST /v1/customers HTTP/1.1\r\n${head}${coded}2\r\n{}\r\n0\r\n\r\n`);
+    expect(statusesOf(answer)).toEqual(['415']);
+    expect(service.engine.calls).toEqual([]);
+  });
+
   test.each([
     ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', '400'],
     ['an empty Host', 'GET /healthz HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n', '403'],
