@@ -79,7 +79,9 @@ function commandSpec(operation: Operation): CommandSpec {
   };
   const examples = operation.examples.map(({ about, input }) => ({ about, line: exampleLine(spec, input) }));
   const isAlone = examples.length + (local?.examples.length ?? 0) === 1;
-  return { ...spec, examples: isAlone ? [...examples, ...examples.map((each) => variant(spec, each))] : examples };
+  const variants = isAlone ? examples.map((each) => variant(spec, each)) : [];
+  // Whoever looks does so before; afterwards it would be refused, since all is done.
+  return { ...spec, examples: spec.isWrite ? [...variants, ...examples] : [...examples, ...variants] };
 }
 
 /** The same call in another way that is worth knowing, for a command that has a single example. */

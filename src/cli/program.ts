@@ -11,7 +11,7 @@ import type { Declaring, Run } from './commands/index.ts';
 import { tellFailure } from './failure.ts';
 import { flagForm, globalFlags, operationFlags } from './global-flags.ts';
 import type { GlobalFlag } from './global-flags.ts';
-import type { CommandSpec, FlagSpec, LoadManifest } from './manifest.ts';
+import type { CommandSpec, ExampleLine, FlagSpec, LoadManifest } from './manifest.ts';
 import { vouch } from './safe-text.ts';
 import type { Dependencies, GlobalFlags, Session } from './session.ts';
 import type { Target } from './target.ts';
@@ -350,11 +350,17 @@ function invocationOf(command: CommandSpec, args: readonly unknown[]) {
 
 /** What stands below the help of a group: the first example of its first verbs. */
 export function examplesOfGroup(commands: readonly CommandSpec[]): string {
+  const [alone, ...others] = commands;
+  if (alone !== undefined && others.length === 0) return examplesText({ examples: alone.examples });
   const [first, more] = [
-    commands.flatMap(({ examples }) => examples.slice(0, 1)),
-    commands[0]?.examples.slice(1) ?? [],
+    commands.flatMap(({ examples }) => examples.filter(isDone).slice(0, 1)),
+    commands[0]?.examples.filter(isDone).slice(1) ?? [],
   ];
   return examplesText({ examples: [...first, ...more].slice(0, 3) });
+}
+
+function isDone({ line }: ExampleLine): boolean {
+  return !line.endsWith(' --dry-run');
 }
 
 function examplesText({ examples, localExamples = [] }: Pick<CommandSpec, 'examples' | 'localExamples'>): string {

@@ -10,8 +10,9 @@ import { createShell, manifest } from './shell.ts';
 
 const examples = allOperations.flatMap((operation) => {
   const command = manifest.commands.find((each) => each.operation === operation.name);
+  const done = command?.examples.filter(({ line }) => !line.endsWith(' --dry-run'));
   return operation.examples.map(({ input }, index) => ({
-    line: command?.examples[index]?.line ?? '',
+    line: done?.[index]?.line ?? '',
     operation,
     input,
   }));

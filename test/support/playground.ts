@@ -50,13 +50,18 @@ export async function createPlayground(): Promise<Playground> {
         finalizationGraceHours: 0,
         checkWebhookUrl: async () => await Promise.resolve(undefined),
       });
-      const billing = engine.as(await engine.owner(target.organization));
+      const owner = await engine.owner(target.organization);
+      const billing = engine.as(owner);
       const call = async (...given: Parameters<Billing['call']>) => {
         const answer = await billing.call(...given);
         answers.push(answer.body);
         return answer;
       };
-      return { billing: { ...billing, call }, close: async () => await engine.close() };
+      return {
+        billing: { ...billing, call },
+        rehearsal: engine.rehearsal(owner),
+        close: async () => await engine.close(),
+      };
     };
   let copies = 0;
   const copy = () => {
