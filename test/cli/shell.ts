@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { commandManifest } from '../../src/cli/command-manifest.ts';
+import type { CommandSpec } from '../../src/cli/manifest.ts';
 import { run } from '../../src/cli/program.ts';
 import type { Dependencies } from '../../src/cli/session.ts';
 import type { Target } from '../../src/cli/target.ts';
@@ -102,4 +103,9 @@ export function shellWords(line: string): string[] {
       (_match, quoted: string | undefined, escaped: string | undefined) => quoted ?? escaped ?? '',
     ),
   );
+}
+
+/** The first example of a command that is carried out. */
+export function exampleLineOf({ examples }: Pick<CommandSpec, 'examples'>): string {
+  return examples.find(({ line }) => !line.endsWith(' --dry-run'))?.line ?? '';
 }

@@ -20,7 +20,7 @@ import { base64Cores } from '../../src/cli/redact.ts';
 import type { OpenBilling } from '../../src/cli/session.ts';
 import type { RemoteTarget, Target } from '../../src/cli/target.ts';
 import { createClient } from '../../src/client/client.ts';
-import { createShell, manifest } from '../cli/shell.ts';
+import { createShell, exampleLineOf, manifest } from '../cli/shell.ts';
 import { runProgram } from '../support/program.ts';
 import { root } from '../support/sources.ts';
 
@@ -154,7 +154,7 @@ customers create --from - --yes --ignore timestamp --result NEW`.split('\n');
 
 /** Every command: operations by their first example, the others by name too, even where they need more. */
 const lines: readonly string[] = [
-  ...manifest.commands.map(({ examples }) => `${examples[0]?.line.replace(/^tally /, '')} --yes`),
+  ...manifest.commands.map((command) => `${exampleLineOf(command).replace(/^tally /, '')} --yes`),
   ...Object.keys(localCommands).filter((name) => name !== 'serve'),
   ...Object.entries(localVerbs).flatMap(([group, verbs]) => Object.keys(verbs ?? {}).map((verb) => `${group} ${verb}`)),
   ...otherLines,

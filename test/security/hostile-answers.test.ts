@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import type { CommandSpec } from '../../src/cli/manifest.ts';
 import { BillingError } from '../../src/errors.ts';
-import { createShell, manifest } from '../cli/shell.ts';
+import { createShell, exampleLineOf, manifest } from '../cli/shell.ts';
 
 /** Clears the screen, sets a title and the clipboard, links, turns the direction, ends lines, is no Unicode. */
 const hostile =
@@ -41,7 +41,7 @@ const formats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'name'];
 const lines = manifest.commands.map((command) => [command.operation, command] as const);
 
 test.each(lines)('%s', async (_operation, command) => {
-  const line = `${command.examples[0]?.line.replace(/^tally /, '')} --yes`;
+  const line = `${exampleLineOf(command).replace(/^tally /, '')} --yes`;
   const answering = createShell({ reply: () => ({ body: answerTo(command) as never }) });
   const failing = createShell({
     reply: () => {
