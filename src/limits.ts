@@ -178,8 +178,12 @@ export const limits = {
   /** our choice */
   webhookUrlCharacters: 2_000,
   webhookEndpoints: 20,
-  /** our choice: attempts at once, and how often a server looks for what is due */
-  webhookConcurrency: 10,
+  /**
+   * our choice: attempts of a sender at once, and those of them that go to one endpoint: the endpoints of one organization,
+   * were all of them slow, leave some to others. And how often a server looks for what is due
+   */
+  webhookConcurrency: 50,
+  webhookConcurrencyPerEndpoint: 2,
   webhookPollMilliseconds: 1_000,
   /** our choice: how many findings of one check doctor lists */
   findingsPerCheck: 100,

@@ -4,6 +4,7 @@ import { limits } from '../limits.ts';
 import type { DeliveryOutcome, WebhookOutbox } from '../operations/webhook-outbox.ts';
 import {
   type AttemptRecord,
+  type EndpointRoom,
   disableEndpointOf,
   hasDueDelivery,
   holdDueDeliveries,
@@ -27,18 +28,20 @@ const deliveries = 'deliveries';
 /** The outbox of every organization of a database. */
 export function createWebhookOutbox({ store, now, random }: OutboxDependencies): WebhookOutbox {
   return {
-    async lease(count) {
+    async lease(count, underWay = []) {
       const at = wireTimestamp(now());
+      const room = roomFor(underWay);
       // Looked for without the writer's lock, which most looks have no need of.
-      if (store.isReadOnly || !(await store.read(async (tx) => await hasDueDelivery(tx, at)))) return [];
+      if (store.isReadOnly || !(await store.read(async (tx) => await hasDueDelivery(tx, at, room)))) return [];
       const leaseUntil = wireTimestamp(now().add({ seconds: limits.webhookLeaseSeconds }));
-      const held = await store.write(async (tx) => await holdDueDeliveries(tx, { now: at, leaseUntil, count }), {
+      const held = await store.write(async (tx) => await holdDueDeliveries(tx, { now: at, leaseUntil, count, room }), {
         turn: deliveries,
       });
-      return held.map(({ orgId, id, eventId, url, body, attempts, ...secrets }) => ({
+      return held.map(({ orgId, id, eventId, endpointId, url, body, attempts, ...secrets }) => ({
         organizationId: orgId,
         deliveryId: id,
         eventId,
+        endpointId,
         url,
         body,
         secrets: liveSecrets(secrets, at),
@@ -62,6 +65,12 @@ export function createWebhookOutbox({ store, now, random }: OutboxDependencies):
       return ended.status === 'pending' ? 'retrying' : ended.status;
     },
   };
+}
+
+function roomFor(underWay: Iterable<string>): EndpointRoom {
+  const taken = new Map<string, number>();
+  for (const endpointId of underWay) taken.set(endpointId, (taken.get(endpointId) ?? 0) + 1);
+  return { perEndpoint: limits.webhookConcurrencyPerEndpoint, taken };
 }
 
 interface Attempt {

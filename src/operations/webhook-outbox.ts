@@ -6,6 +6,7 @@ export interface DueDelivery {
   readonly deliveryId: string;
   /** `webhook-id`: the same for every attempt and every endpoint. */
   readonly eventId: string;
+  readonly endpointId: string;
   readonly url: string;
   /** The bytes to send, the same for every attempt. */
   readonly body: string;
@@ -30,8 +31,9 @@ export interface WebhookOutbox {
   /**
    * Takes up to `count` deliveries that are due; no other sender gets them while the lease lasts. A sender
    * that dies loses its lease with time, so that a delivery may be sent twice and is never lost (reliability 8).
+   * An endpoint gets `limits.webhookConcurrencyPerEndpoint` at most, `underWay` (one endpoint each) included.
    */
-  lease(count: number): Promise<readonly DueDelivery[]>;
+  lease(count: number, underWay?: Iterable<string>): Promise<readonly DueDelivery[]>;
   /** Keeps how an attempt ended, and when the next one is due; disables an endpoint that is gone (410). */
   record(delivery: DueDelivery, outcome: DeliveryOutcome): Promise<'delivered' | 'retrying' | 'failed'>;
 }

@@ -41,21 +41,44 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   const state = { isClosed: false };
   let timer: ReturnType<typeof setTimeout> | undefined;
   let round: Promise<unknown> = Promise.resolve();
+  const pollMilliseconds = options.pollMilliseconds ?? limits.webhookPollMilliseconds;
 
   async function deliverDue(): Promise<DeliveryCounts> {
     const counts = { delivered: 0, retrying: 0, failed: 0 };
-    while (!state.isClosed) {
-      const due = await options.outbox.lease(limits.webhookConcurrency);
-      if (due.length === 0) break;
-      agent ??= createAgent(options);
-      const dispatcher = await agent;
-      const ends = due.map(async (delivery) => {
+    /** The attempts that have not ended, with the endpoint of each. */
+    const underWay = new Map<Promise<void>, string>();
+    const failures: unknown[] = [];
+
+    async function make(delivery: DueDelivery, dispatcher: Dispatcher): Promise<void> {
+      try {
         const outcome = await attempt(delivery, dispatcher, options);
         counts[await options.outbox.record(delivery, outcome)] += 1;
-      });
-      // All of them end before a failure is told, so that none is still writing when the database is closed.
-      for (const end of await Promise.allSettled(ends)) if (end.status === 'rejected') throw end.reason;
+      } catch (error) {
+        failures.push(error);
+      }
     }
+
+    async function beginWhatIsDue(): Promise<void> {
+      const room = limits.webhookConcurrency - underWay.size;
+      if (room === 0 || state.isClosed || failures.length > 0) return;
+      const due = await options.outbox.lease(room, underWay.values());
+      if (due.length === 0) return;
+      agent ??= createAgent(options);
+      const dispatcher = await agent;
+      for (const delivery of due) {
+        const end = make(delivery, dispatcher).finally(() => underWay.delete(end));
+        underWay.set(end, delivery.endpointId);
+      }
+    }
+
+    for (;;) {
+      await beginWhatIsDue().catch((error: unknown) => failures.push(error));
+      // Looked again meanwhile, so that nothing waits for an endpoint that is slow to answer.
+      if (underWay.size === 0) break;
+      await firstOf(underWay.keys(), pollMilliseconds);
+    }
+    // All of them have ended before a failure is told, so that none is still writing when the database is closed.
+    if (failures.length > 0) throw failures[0];
     return counts;
   }
 
@@ -63,7 +86,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     round = deliverDue()
       .catch(options.onFailure)
       .finally(() => {
-        if (!state.isClosed) timer = setTimeout(look, options.pollMilliseconds ?? limits.webhookPollMilliseconds);
+        if (!state.isClosed) timer = setTimeout(look, pollMilliseconds);
       });
   }
 
@@ -77,6 +100,16 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       await (await agent)?.destroy();
     },
   };
+}
+
+/** Waits for one of them to end, for so long at most. */
+async function firstOf(ends: Iterable<Promise<void>>, milliseconds: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const pause = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([...ends, pause]);
+  clearTimeout(timer);
 }
 
 async function createAgent(rules: AddressRules): Promise<Agent> {

@@ -20,9 +20,15 @@ export interface HeldDelivery {
   readonly attempts: number;
 }
 
-/** Whether a delivery of any organization is due and held by nobody. */
-export async function hasDueDelivery(tx: Transaction, now: string): Promise<boolean> {
-  return (await dueDeliveries(tx, now).limit(oneRow()).executeTakeFirst()) !== undefined;
+/** How many deliveries a sender makes to one endpoint at a time; `taken` has those that it makes already. */
+export interface EndpointRoom {
+  readonly perEndpoint: number;
+  readonly taken: ReadonlyMap<string, number>;
+}
+
+/** Whether a delivery of any organization is due, held by nobody, and to an endpoint that has room. */
+export async function hasDueDelivery(tx: Transaction, now: string, room: EndpointRoom): Promise<boolean> {
+  return (await dueWithRoom(tx, now, room).limit(oneRow()).executeTakeFirst()) !== undefined;
 }
 
 /** How many deliveries are due and held by nobody, and since when the one that waits longest has been. */
@@ -41,17 +47,37 @@ export async function countDueDeliveries(
   return { count: Number(count), oldestDueAt };
 }
 
-/** Holds up to `count` due deliveries until `leaseUntil`. */
+/**
+ * Holds up to `count` due deliveries until `leaseUntil`, no more to one endpoint than it has room for: one that answers
+ * slowly keeps none of the others waiting.
+ */
 export async function holdDueDeliveries(
   tx: Transaction,
-  { now, leaseUntil, count }: { readonly now: string; readonly leaseUntil: string; readonly count: number },
+  {
+    now,
+    leaseUntil,
+    count,
+    room: { perEndpoint, taken: takenBefore },
+  }: { readonly now: string; readonly leaseUntil: string; readonly count: number; readonly room: EndpointRoom },
 ): Promise<readonly HeldDelivery[]> {
-  const held = await tx
-    .updateTable('webhookDeliveries')
-    .set({ leaseUntil })
-    .where('seq', 'in', dueDeliveries(tx, now).limit(count))
-    .returning('seq')
-    .execute();
+  const held: bigint[] = [];
+  const taken = new Map(takenBefore);
+  for (;;) {
+    const wanted = count - held.length;
+    const due = await dueWithRoom(tx, now, { perEndpoint, taken }).select('due.endpointId').limit(wanted).execute();
+    const seqs: bigint[] = [];
+    for (const { seq, endpointId } of due) {
+      const already = taken.get(endpointId) ?? 0;
+      if (already === perEndpoint) continue;
+      taken.set(endpointId, already + 1);
+      seqs.push(seq);
+    }
+    if (seqs.length === 0) break;
+    await tx.updateTable('webhookDeliveries').set({ leaseUntil }).where('seq', 'in', seqs).execute();
+    held.push(...seqs);
+    // What did not fit may have kept others from being seen.
+    if (due.length < wanted || seqs.length === wanted) break;
+  }
   if (held.length === 0) return [];
   const rows = await tx
     .selectFrom('webhookDeliveries as delivery')
@@ -73,11 +99,7 @@ export async function holdDueDeliveries(
       'endpoint.previousSecretValidUntil',
       'delivery.attempts',
     ])
-    .where(
-      'delivery.seq',
-      'in',
-      held.map(({ seq }) => seq),
-    )
+    .where('delivery.seq', 'in', held)
     .orderBy('delivery.seq')
     .execute();
   return rows.map((row) => ({ ...row, secret: row.secret ?? '', attempts: Number(row.attempts) }));
@@ -137,6 +159,12 @@ export async function disableEndpointOf(
         .where('webhookDeliveries.id', '=', held.id),
     )
     .execute();
+}
+
+function dueWithRoom(tx: Transaction, now: string, { perEndpoint, taken }: EndpointRoom) {
+  const full = [...taken].flatMap(([endpointId, count]) => (count < perEndpoint ? [] : [endpointId]));
+  const due = dueDeliveries(tx, now);
+  return full.length === 0 ? due : due.where('due.endpointId', 'not in', full);
 }
 
 /**
