@@ -58,11 +58,11 @@ interface OpenInvoice {
   readonly usage: readonly RatedUsageItem[];
 }
 
-/** `facts` as they stand, where they have been read. */
+/** `facts` as they stand, where they have been read; `isOnce` where what comes out is written down. */
 export async function readOpenBilling(
   context: BillingContext,
   contract: Contract,
-  facts?: BillingFacts,
+  { facts, isOnce }: { readonly facts?: BillingFacts | undefined; readonly isOnce?: boolean } = {},
 ): Promise<OpenBilling> {
   const terms = billingTermsOf(contract);
   const { invoices, ledger, budgets: stored, earlier } = facts ?? (await readFacts(context, contract));
@@ -75,6 +75,7 @@ export async function readOpenBilling(
   const metering: MeteringOptions = {
     dimensions: usageDimensionsOf(wallet.grants, stored),
     grants: wallet.grants,
+    isOnce,
   };
   const metered = await meterOpen(context, subject, { terms, open, metering });
   const before = await consumedCents(context, subject, {

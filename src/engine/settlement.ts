@@ -54,7 +54,7 @@ export async function settle(
   options: SettlementOptions = {},
 ): Promise<Settlement> {
   if (options.hasDrafts !== true) await topUpDrafts(context, contract);
-  const billing = await readOpenBilling(context, contract, options.facts);
+  const billing = await readOpenBilling(context, contract, { facts: options.facts, isOnce: true });
   const plan = planSettlement(billing.burnDown.draws, billing.openDraws);
   const { entries, head } = billing.ledger;
   const writer = createLedgerWriter(context, contract, await ledgerUpTo(context, { id: contract.id, head }, entries));

@@ -35,6 +35,8 @@ export interface MeteringOptions {
   readonly filter?: EventFilter | undefined;
   /** Nothing is asked of usage without properties, which is all that SQL meters have: their windows are left out. */
   readonly leavesOutSql?: boolean | undefined;
+  /** What is read is written down, and not asked for again. */
+  readonly isOnce?: boolean | undefined;
 }
 
 /** One phase a window, told apart by group values alone. */
@@ -165,6 +167,7 @@ async function foldWindows(context: MeteringContext, { scan, windows, metered }:
     rules: rulesOf(meter, options.filter),
     dimensions: options.dimensions,
     isStanding: options.filter?.eventNames === undefined && (options.filter?.properties ?? []).length === 0,
+    isOnce: options.isOnce,
   });
   for (const window of windows) {
     const phases = partsOf(window, scan).map(({ end, from, to }) => ({

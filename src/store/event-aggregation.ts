@@ -19,6 +19,8 @@ export interface EventAggregation extends Pick<EventScan, 'orgId' | 'customerId'
   readonly dimensions: UsageDimensions;
   /** The same rules will be asked for again: what it takes to answer them faster then is worth keeping. */
   readonly isStanding: boolean;
+  /** What is read is written down, as when it is billed: nobody is likely to ask for it again. */
+  readonly isOnce?: boolean | undefined;
 }
 
 /**

@@ -28,15 +28,10 @@ export function createSegmentQuery(
   const { include, exclude } = rules.eventTypeFilter;
   if (include.length === 0 && exclude.length === 0) return { rules, dimensions, nameOf, wantsName: undefined };
   const matches = createEventMatcher({ ...rules, propertyFilters: [] });
-  const wanted = new Map<number, boolean>();
-  const wantsName = (nameId: number): boolean => {
-    let isWanted = wanted.get(nameId);
-    if (isWanted === undefined) {
-      isWanted = matches({ eventName: nameOf(nameId), properties: {} });
-      wanted.set(nameId, isWanted);
-    }
-    return isWanted;
-  };
+  // By the number of the name: every row of every fold asks.
+  const wanted: boolean[] = [];
+  const wantsName = (nameId: number): boolean =>
+    (wanted[nameId] ??= matches({ eventName: nameOf(nameId), properties: {} }));
   return { rules, dimensions, nameOf, wantsName };
 }
 
@@ -216,7 +211,16 @@ function leaveOutRows(
   const { isLate } = fixed;
   // These two passes meet every row of every fold, so they go without a function for each row.
   for (let row = 0; row < groups.length; row += 1) if (isLate[row] !== 0) groups[row] = leftOut;
-  const { from, to } = choice;
+  const leave = (isWanted: (row: number) => boolean) => {
+    for (let row = 0; row < groups.length; row += 1)
+      if (groups[row] !== leftOut && !isWanted(row)) groups[row] = leftOut;
+  };
+  // Names leave the fewest rows to all that follows.
+  if (wantsName !== undefined) {
+    const { nameId } = fixed;
+    leave((row) => wantsName(nameId[row] ?? 0));
+  }
+  const { from, to, takes } = choice;
   if (from > 0 || to < millisecondsPerDay) {
     const { millisecond } = fixed;
     for (let row = 0; row < groups.length; row += 1) {
@@ -224,15 +228,7 @@ function leaveOutRows(
       if (at < from || at >= to) groups[row] = leftOut;
     }
   }
-  const leave = (isWanted: (row: number) => boolean) => {
-    for (let row = 0; row < groups.length; row += 1) if (!isWanted(row)) groups[row] = leftOut;
-  };
-  const { takes } = choice;
   if (takes !== undefined) leave(takes);
-  if (wantsName !== undefined) {
-    const { nameId } = fixed;
-    leave((row) => wantsName(nameId[row] ?? 0));
-  }
   for (const filter of query.rules.propertyFilters) leaveOutProperties(groups, segment, filter);
 }
 

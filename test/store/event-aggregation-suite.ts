@@ -333,6 +333,7 @@ const request = fc
     needsEventName: fc.boolean(),
     propertyKeys: fc.subarray(['model', 'region']),
     isStanding: fc.boolean(),
+    isOnce: fc.boolean(),
   })
   .map(
     ({
@@ -345,6 +346,7 @@ const request = fc
       needsEventName,
       propertyKeys,
       isStanding,
+      isOnce,
     }) => ({
       boundsEpochMs: bounds.toSorted((a, b) => a - b),
       rules: {
@@ -356,6 +358,7 @@ const request = fc
       } satisfies MeterRules,
       dimensions: { needsEventName, propertyKeys },
       isStanding,
+      isOnce,
     }),
   );
 

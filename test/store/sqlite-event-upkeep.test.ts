@@ -126,6 +126,19 @@ test('a reader that cannot write answers the same, and keeps nothing', async () 
   expect(kept()).toBeGreaterThan(before);
 });
 
+test('what is read once keeps no totals where there are none, and answers the same', async () => {
+  damage('DELETE FROM eventTotals');
+  const once = await using(
+    async (store) => await store.write(async (tx) => await store.events.aggregate(tx, { ...request, isOnce: true })),
+  );
+  expect(countOf('eventTotals')).toBe(0);
+  const again = await using(
+    async (store) => await store.write(async (tx) => await store.events.aggregate(tx, request)),
+  );
+  expect(again).toEqual(once);
+  expect(countOf('eventTotals')).toBeGreaterThan(0);
+});
+
 function countOf(table: string): number {
   const database = new DatabaseSync(file);
   const { count } = database.prepare(`SELECT count(*) AS count FROM ${table}`).get() as { count: number };

@@ -84,7 +84,8 @@ export function readSegments(
 ): { readonly readings: EventReadings; readonly found: readonly FoundTotals[] } {
   const { orgId, rules, dimensions, boundsEpochMs } = request;
   const intervals = boundsEpochMs.slice(1);
-  const subject = JSON.stringify([orgId, request.customerId, request.contract?.contractId ?? null, boundsEpochMs]);
+  const contractId = request.contract?.contractId ?? null;
+  const subject = JSON.stringify([orgId, request.customerId, contractId, request.isOnce, boundsEpochMs]);
   const owned = cache.latest(subject, () => readOwned(connection, request, leastKept));
   const nothing = { readings: intervals.map(() => []), found: [] };
   if (owned === undefined || intervals.length === 0) return nothing;
@@ -123,9 +124,13 @@ function isWithoutWanted({ headers, nameIds }: Owned, { wantsName }: SegmentQuer
   return headers.length === 0 && !nameIds.some((nameId) => wantsName?.(nameId) ?? true);
 }
 
+/** Totals of a day pay when they are read again: what is read once is folded as it is, many days as one, but for very large ones. */
+const foldedOnce = `"rowCount" < ? OR
+  "rowCount" < 4096 AND NOT EXISTS (SELECT 1 FROM "eventTotals" WHERE "segmentId" = "eventSegments"."id")`;
+
 function readOwned(
   connection: SqliteConnection,
-  { orgId, customerId, contract, boundsEpochMs }: EventAggregation,
+  { orgId, customerId, contract, boundsEpochMs, isOnce }: EventAggregation,
   leastKept: number,
 ): Owned | undefined {
   const customerSeq = findCustomerSeq(connection, orgId, customerId);
@@ -134,8 +139,8 @@ function readOwned(
   const to = boundsEpochMs.at(-1) ?? from;
   const segments = plainRows(
     connection,
-    `SELECT "id", "day", "revision", "rowCount", CASE WHEN "rowCount" < ? THEN "data" END FROM "eventSegments"
-     WHERE "customerSeq" = ? AND "day" BETWEEN ? AND ? ORDER BY "day", "part"`,
+    `SELECT "id", "day", "revision", "rowCount", CASE WHEN ${isOnce === true ? foldedOnce : '"rowCount" < ?'} THEN "data" END
+     FROM "eventSegments" WHERE "customerSeq" = ? AND "day" BETWEEN ? AND ? ORDER BY "day", "part"`,
   );
   const rows = segments.all(leastKept, customerSeq, dayOf(from), dayOf(to - 1)) as unknown as readonly HeaderRow[];
   const range = { customerSeq, fromEpochMs: from, toEpochMs: to };
