@@ -10,8 +10,6 @@ import { openStore } from '../src/store/open.ts';
 export interface BookSize {
   readonly contracts: number;
   readonly events: number;
-  /** Each reads the events of its own name. */
-  readonly meters: number;
 }
 
 const month = { startDate: '2026-03-01', endDate: '2026-04-01' };
@@ -19,8 +17,8 @@ const monthStart = Temporal.Instant.from('2026-03-01T00:00:00Z').epochMillisecon
 const monthMilliseconds = 31 * 24 * 60 * 60 * 1000;
 const batchSize = 10_000;
 
-/** Writes the book to a new file; gives how many grants a second were made durable on the way. */
-export async function writeBillingBook(file: string, { contracts, events, meters }: BookSize): Promise<number> {
+/** Writes the book to a new file. */
+export async function writeBillingBook(file: string, { contracts, events }: BookSize): Promise<void> {
   const store = await openStore(file);
   const engine = createEngine({
     store,
@@ -34,7 +32,7 @@ export async function writeBillingBook(file: string, { contracts, events, meters
     const { body } = await billing.call(name, input);
     return (body as { readonly data: { readonly id: string } }).data.id;
   };
-  const planId = await createPlan(create, meters);
+  const planId = await createPlan(create);
   const subscribed: { readonly customerId: string; readonly contractId: string }[] = [];
   for (let i = 0; i < contracts; i += 1) {
     const contacts = [{ name: 'Ada', email: 'ada@example.com', roles: ['primary'] }];
@@ -42,17 +40,15 @@ export async function writeBillingBook(file: string, { contracts, events, meters
     const contractId = await create('contracts.create', { body: { planId, customerId, ...month } });
     subscribed.push({ customerId, contractId });
   }
-  const start = performance.now();
   for (const { contractId } of subscribed) {
     const body = { amountCents: 500, expiresAt: '2100-01-01T00:00:00Z' };
     await create('credits.grant', { params: { contractId }, body });
   }
-  const grantSeconds = (performance.now() - start) / 1000;
   for (let first = 0; first < events; first += batchSize) {
     const batch = Array.from({ length: Math.min(batchSize, events - first) }, (_, place) => {
       const i = first + place;
       return {
-        eventName: eventNameOf(i % meters),
+        eventName,
         customerId: subscribed[(i * 7919) % contracts]?.customerId,
         idempotencyKey: `event-${i}`,
         timestamp: timestampOf(i, events),
@@ -62,7 +58,6 @@ export async function writeBillingBook(file: string, { contracts, events, meters
     await billing.call('usage.ingestBatch', { body: { events: batch } });
   }
   await engine.close();
-  return contracts / grantSeconds;
 }
 
 function timestampOf(i: number, events: number): string {
@@ -70,30 +65,18 @@ function timestampOf(i: number, events: number): string {
   return Temporal.Instant.fromEpochMilliseconds(epochMilliseconds).toString({ fractionalSecondDigits: 3 });
 }
 
-const eventNameOf = (meter: number): string => `request-${meter}`;
+const eventName = 'request';
 
-/** Usage by model on each meter, and a fee. */
-export async function createPlan(
-  create: (name: OperationName, input: CallInput) => Promise<string>,
-  meters: number,
-): Promise<string> {
+/** Usage by model, and a fee. */
+export async function createPlan(create: (name: OperationName, input: CallInput) => Promise<string>): Promise<string> {
   const monthly = { priceInterval: 'MONTH' };
-  const usage: string[] = [];
-  for (let meter = 0; meter < meters; meter += 1) {
-    const name = `Tokens ${meter}`;
-    const reads = {
-      eventTypeFilter: { include: [eventNameOf(meter)] },
-      aggregationKey: 'tokens',
-      groupKeys: ['model'],
-    };
-    const meterId = await create('meters.create', { body: { code: `TOKENS_${meter}`, displayName: name, ...reads } });
-    const price = { productName: 'Inference', name, model: 'USAGE', meterId, unitAmount: '0.0015', ...monthly };
-    usage.push(await create('pricing.create', { body: price }));
-  }
+  const reads = { eventTypeFilter: { include: [eventName] }, aggregationKey: 'tokens', groupKeys: ['model'] };
+  const meterId = await create('meters.create', { body: { code: 'TOKENS', displayName: 'Tokens', ...reads } });
+  const usage = await create('pricing.create', {
+    body: { productName: 'Inference', name: 'Tokens', model: 'USAGE', meterId, unitAmount: '0.0015', ...monthly },
+  });
   const fee = await create('pricing.create', {
     body: { productName: 'Platform', name: 'Fee', model: 'FLAT', unitAmount: '20', ...monthly },
   });
-  return await create('plans.create', {
-    body: { name: 'Team', items: [...usage, fee].map((pricingId) => ({ pricingId })) },
-  });
+  return await create('plans.create', { body: { name: 'Team', items: [{ pricingId: usage }, { pricingId: fee }] } });
 }

@@ -4,6 +4,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
+import { measureBillingOfEvents } from './event-billing.ts';
 import { measureCrash } from './event-crash.ts';
 import { lineAt } from './event-data.ts';
 import { measureExactFold, measureRecount } from './event-exactness.ts';
@@ -29,15 +30,17 @@ const slice = 20_000;
 const slices = 6;
 
 /** Bytes of disk that the largest files of a run come to. */
-export const eventDiskBytes = (count: number): number => count * 800;
+export const eventDiskBytes = (count: number): number => count * 1_000;
 
-export async function measureEvents({ folder, run }: InstalledPackage, count: number): Promise<Result[]> {
+export async function measureEvents(installed: InstalledPackage, count: number): Promise<Result[]> {
+  const { folder, run } = installed;
   const place = { folder, count };
   const imported = await measureImportOfLines(place, run);
   const small = await filledCost(place);
   const first = await measureEmpty(place);
   const bare = fillBare(join(folder, 'large.db'), count - slices * slice);
-  const service = await openService(join(folder, 'service.db'));
+  const file = join(folder, 'service.db');
+  const service = await openService(file);
   try {
     await ingestRate(service, { first: slices * slice, last: count - slices * slice, count, batch: 10_000 });
     const last = await measureFull({ service, bare, count });
@@ -47,9 +50,10 @@ export async function measureEvents({ folder, run }: InstalledPackage, count: nu
       ...fullResults(count, first, last),
       ...(await measureReading({ service, bare, count, small, folder })),
       ...(await measureRecount(service, count)),
-      ...measureExactFold(join(folder, 'service.db')),
+      ...measureExactFold(file),
       ...(await measureSize(service, place)),
       ...(await measureCrash(place)),
+      ...(await measureBillingOfEvents(installed, { service, file, count })),
     ];
   } finally {
     await service.close();

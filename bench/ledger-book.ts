@@ -21,7 +21,7 @@ export async function writeLedgerBook(file: string, contracts: number): Promise<
   const engine = await openBook(file);
   const billing = engine.as(await engine.owner());
   const create = creator(billing);
-  const planId = await createPlan(create, 1);
+  const planId = await createPlan(create);
   const book = { customerIds: [] as string[], contractIds: [] as string[], grantIds: [] as string[] };
   for (let i = 0; i < contracts; i += 1) {
     const contacts = [{ name: 'Ada', email: 'ada@example.com', roles: ['primary'] }];

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { replaceBlock } from '../tools/marked-block.ts';
-import { measureBillRun, measureLargeBillRun } from './bill-run.ts';
+import { measureLargeBillRun } from './bill-run.ts';
 import { measureImport } from './event-import.ts';
 import { eventDiskBytes, measureEvents } from './events.ts';
 import { measureHttp } from './http.ts';
@@ -44,7 +44,6 @@ const eventCount = values.full ? 10_000_000 : 1_000_000;
 const parts = {
   'start-up': measureStartUp,
   import: measureImport,
-  'bill-run': measureBillRun,
   // Takes minutes, so only where time was given.
   ...(values.full ? { 'large-bill-run': measureLargeBillRun } : {}),
   ledger: measureLedger,
