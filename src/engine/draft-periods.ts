@@ -40,9 +40,7 @@ export async function topUpDrafts(
     periods.map((period) => draftOf(context, contract, { terms, period })),
   );
   await insertInvoices(tx, orgId, drafts);
-  const isComplete = invoicePeriodAt(terms, until) === undefined;
-  const dueOn = isComplete ? undefined : invoicePeriodAt(terms, current + 1)?.start;
-  await scheduleDrafts(tx, orgId, { contractId: contract.id, dueOn });
+  await scheduleDrafts(tx, orgId, { contractId: contract.id, dueOn: nextDraftsDueOn(terms, drafts) });
   await tellOfInvoices(
     context,
     'invoice.created',
@@ -51,7 +49,20 @@ export async function topUpDrafts(
   return drafts;
 }
 
-function lastIndexIn(invoices: readonly Invoice[]): number {
+/**
+ * The day from which a contract with these invoices, in the order of periods, lacks a draft: the first of the period that
+ * the next draft is to be made ahead of. Undefined when there is nothing more to draft.
+ */
+export function nextDraftsDueOn(
+  terms: BillingTerms,
+  invoices: readonly Pick<Invoice, 'periodIndex'>[],
+): Temporal.PlainDate | undefined {
+  const next = lastIndexIn(invoices) + 1;
+  if (invoicePeriodAt(terms, next) === undefined) return undefined;
+  return invoicePeriodAt(terms, Math.max(0, next + 1 - periodsAhead(terms)))?.start;
+}
+
+function lastIndexIn(invoices: readonly Pick<Invoice, 'periodIndex'>[]): number {
   return invoices.at(-1)?.periodIndex ?? -1;
 }
 

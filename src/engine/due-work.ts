@@ -4,8 +4,9 @@ import { dateOf, startOfDay } from '../calculation/billing-period.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { closeExpiries, scheduleDrafts } from '../store/records/due-work.ts';
 import type { ContractDue, DueBy } from '../store/records/due-work.ts';
+import { billingTermsOf } from './contract-terms.ts';
 import { endContract } from './contracts.ts';
-import { topUpDrafts } from './draft-periods.ts';
+import { nextDraftsDueOn, topUpDrafts } from './draft-periods.ts';
 import type { DueContract } from './due-contracts.ts';
 import type { CallContext } from './handler.ts';
 import { finalizeEarliest } from './invoices-finalize.ts';
@@ -75,9 +76,10 @@ export async function workOffEarliest(
 async function doWork(context: CallContext, subject: DueContract, by: DueBy): Promise<WorkDone> {
   const { contract, due } = subject;
   const drafts = await topUpDrafts(context, contract, subject.invoices);
-  // Where an end has come nearer, the date that was noted before brings no draft.
+  // Where an end has come nearer, or it was too early, the date that was noted before brings no draft.
   if (isOnDay(due.draftsDueOn, by.date) && drafts.length === 0) {
-    await scheduleDrafts(context.tx, context.orgId, { contractId: contract.id, dueOn: undefined });
+    const dueOn = nextDraftsDueOn(billingTermsOf(contract), subject.invoices);
+    await scheduleDrafts(context.tx, context.orgId, { contractId: contract.id, dueOn });
   }
   const invoices = await finalizeDue(context, { ...subject, invoices: [...subject.invoices, ...drafts] }, by);
   const expiredGrantCount = isBy(due.expiresAt, by.instant) ? await expireDue(context, contract, by.instant) : 0;

@@ -106,9 +106,10 @@ const faults: Readonly<Record<Exclude<CheckName, 'permissions' | 'dropped-events
     run('UPDATE ledgerEntries SET specifiers = ? WHERE id = ?', JSON.stringify({ meterIds: [other] }), first);
     reseal(billed);
   },
-  expiry: ({ append }, { young }) => {
+  expiry: ({ append, run }, { young }) => {
     const lapsing = { expiresAt: '2026-05-03T00:00:00.000Z', ...created };
     const id = append(young, { type: 'grant', amountCents: 100n, ...lapsing });
+    run('INSERT INTO grantExpiries SELECT orgId, contractId, id, expiresAt FROM ledgerEntries WHERE id = ?', id);
     append(young, {
       type: 'expiration',
       amountCents: -60n,
@@ -116,6 +117,7 @@ const faults: Readonly<Record<Exclude<CheckName, 'permissions' | 'dropped-events
       createdAt: '2026-05-03T00:00:00.000Z',
     });
   },
+  'noted-expiries': ({ run }, { later }) => run('DELETE FROM grantExpiries WHERE grantId = ?', later),
   reversals: ({ append }, { young }) => {
     const at = '2026-05-03T00:00:00.000Z';
     const id = append(young, { type: 'grant', amountCents: 100n, expiresAt: at, ...created });
@@ -148,6 +150,7 @@ const faults: Readonly<Record<Exclude<CheckName, 'permissions' | 'dropped-events
   'invoice-seals': ({ run }) =>
     run(`UPDATE invoices SET createdAt = '2026-01-01T00:00:00.000Z' WHERE number = 'INV-000001'`),
   periods: ({ run }, { young }) => run(`UPDATE invoices SET dueDate = '2027-01-01' WHERE contractId = ?`, young),
+  'noted-drafts': ({ run }, { young }) => run(`UPDATE contracts SET draftsDueOn = '2026-06-02' WHERE id = ?`, young),
   'invoice-lines': ({ run }) => run(`UPDATE events SET propertiesJson = '{"tokens":201}' WHERE idempotencyKey = 'b'`),
   tiers: ({ run }, { young }) =>
     run(`UPDATE contracts SET items = replace(items, '"minQty":"100"', '"minQty":"200"') WHERE id = ?`, young),
@@ -215,6 +218,47 @@ describe('every check finds the fault that it is for, and no other check does', 
     const { findings } = await examined(file);
     expect([...new Set(findings.map(({ check }) => check))]).toEqual([name]);
   });
+});
+
+describe('what is noted to fall due', () => {
+  test.each<[string, CheckName, Fault]>([
+    [
+      'drafts of no day',
+      'noted-drafts',
+      ({ run }, { young }) => run('UPDATE contracts SET draftsDueOn = NULL WHERE id = ?', young),
+    ],
+    [
+      'a last draft that is gone',
+      'noted-drafts',
+      ({ run }, { young }) =>
+        run(
+          'DELETE FROM invoices WHERE contractId = ? AND periodIndex = (SELECT max(periodIndex) FROM invoices WHERE contractId = ?)',
+          young,
+          young,
+        ),
+    ],
+    [
+      'an expiry at another instant',
+      'noted-expiries',
+      ({ run }) => run(`UPDATE grantExpiries SET expiresAt = '2027-01-01T00:00:00.000Z'`),
+    ],
+  ])('finds %s', async (_what, name, fault) => {
+    const file = copyOfBook();
+    damage(file, (change) => fault(change, book));
+    const { findings } = await examined(file);
+    expect([...new Set(findings.map(({ check }) => check))]).toEqual([name]);
+  });
+});
+
+test('the last draft of a fixed term that is gone is missed, also where nothing more was to be drafted', async () => {
+  const file = join(directory, 'fixed.db');
+  const world = await createWorld({ start: '2026-03-02T00:00:00.000Z', database: file });
+  const { contractId } = await subscribe(world, { contract: { endDate: '2027-03-01' } });
+  await world.close();
+  const now = Temporal.Instant.from('2026-03-02T00:00:00Z');
+  expect((await examined(file, now)).findings).toEqual([]);
+  damage(file, ({ run }) => run('DELETE FROM invoices WHERE periodIndex = 11'));
+  expect((await examined(file, now)).findings).toMatchObject([{ check: 'noted-drafts', objectId: contractId }]);
 });
 
 test('every fault that leaves the books right is a warning, every other an error', () => {

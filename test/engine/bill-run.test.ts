@@ -24,6 +24,20 @@ async function statuses(subscription: Subscription): Promise<string[]> {
 const march = { contract: { endDate: '2026-04-01' } };
 
 describe('a bill run', () => {
+  test('that was noted too early for a contract looks up when it will lack drafts', async () => {
+    await subscribe(world);
+    const noted = async () =>
+      await world.store.read(async (tx) => await tx.selectFrom('contracts').select('draftsDueOn').execute());
+    const before = await noted();
+    await world.store.write(
+      async (tx) => await tx.updateTable('contracts').set({ draftsDueOn: '2026-03-01' }).execute(),
+    );
+    expect(await run()).toMatchObject({ draftedCount: 0, failedCount: 0 });
+    expect(await noted()).toEqual(before);
+    world.clock.set('2026-04-01T00:00:00Z');
+    expect(await run()).toMatchObject({ draftedCount: 1 });
+  });
+
   test('finalizes a draft when its hours of grace are over', async () => {
     const acme = await subscribe(world, march);
     await use(world, acme, { tokens: 250, at: '2026-03-01T00:00:00Z' });

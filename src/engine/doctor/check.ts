@@ -6,6 +6,7 @@ import type { EventFault, UpkeepFault } from '../../store/event-store.ts';
 import type { Budget } from '../../store/records/budgets.ts';
 import type { NumberedInvoice } from '../../store/records/census.ts';
 import type { Contract } from '../../store/records/contracts.ts';
+import type { NotedDue } from '../../store/records/due-work.ts';
 import type { FrozenLine } from '../../store/records/invoices.ts';
 import type { SealedInvoice, SealedLedger } from '../../store/records/seals.ts';
 
@@ -38,6 +39,7 @@ export interface ContractBooks {
   readonly invoices: readonly SealedInvoice[];
   /** By id of a finalized invoice: its lines without credits, from its events and the price snapshot, under each of `terms`. */
   readonly recomputed: ReadonlyMap<string, readonly (readonly FrozenLine[])[]>;
+  readonly noted: NotedDue;
   readonly budgets: readonly Budget[];
   readonly budgetPositions: readonly number[];
   readonly disputed: readonly DisputedUsage[];

@@ -113,6 +113,12 @@ export const contractChecks = {
     fix: report,
     find: credits.expiryProblems,
   },
+  'noted-expiries': {
+    rule: 'A grant that expires, and still holds something, is noted for that instant.',
+    severity: 'error',
+    fix: report,
+    find: credits.notedExpiryProblems,
+  },
   reversals: {
     rule: 'An entry is undone at most once, and reversals and expirations never (invariant 10).',
     severity: 'error',
@@ -160,6 +166,12 @@ export const contractChecks = {
     severity: 'error',
     fix: report,
     find: invoice.periodProblems,
+  },
+  'noted-drafts': {
+    rule: 'A contract that will lack drafts is noted for the day on which it does, or an earlier one.',
+    severity: 'error',
+    fix: report,
+    find: invoice.notedDraftProblems,
   },
   'invoice-lines': {
     rule: 'Every line of a finalized invoice is what its events and frozen prices give (invariants 18 and 20).',

@@ -11,6 +11,7 @@ import { type CatalogIds, findCatalogIds } from '../../store/records/census.ts';
 import { listContractsOfCustomer } from '../../store/records/contracts.ts';
 import type { Contract } from '../../store/records/contracts.ts';
 import type { FrozenLine, Invoice } from '../../store/records/invoices.ts';
+import { readNotedDue } from '../../store/records/due-work.ts';
 import { findMeters } from '../../store/records/meters.ts';
 import { readSealedInvoices, readSealedLedger } from '../../store/records/seals.ts';
 import type { SealedLedger } from '../../store/records/seals.ts';
@@ -47,6 +48,7 @@ export async function readBooks(context: BooksContext, contract: Contract, known
     ledger,
     invoices,
     recomputed,
+    noted: await readNotedDue(tx, orgId, contract.id),
     budgets: await listBudgets(tx, orgId, contract.id),
     budgetPositions: await listBudgetPositions(tx, orgId, contract.id),
     disputed: await findDisputedUsage(context, contract),

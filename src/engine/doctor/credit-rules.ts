@@ -85,6 +85,18 @@ export function expiryProblems({ ledger: { entries } }: ContractBooks): Problem[
   ];
 }
 
+/** A grant that still holds something has the note that it is found by when it expires (semantics 9). */
+export function notedExpiryProblems({ ledger: { entries }, noted }: ContractBooks): Problem[] {
+  const found = new Set(noted.expiries.map(({ grantId, expiresAt }) => `${grantId} ${expiresAt.toString()}`));
+  const grants = new Map<string, GrantSoFar>();
+  for (const entry of entries) follow(grants, entry);
+  return [...grants.values()].flatMap(({ entry: { id, expiresAt }, cents, micros }) => {
+    if (expiresAt === undefined || (cents === 0n && micros === 0n)) return [];
+    if (found.has(`${id} ${expiresAt.toString()}`)) return [];
+    return [{ objectId: id, problem: `grant ${id} is not noted to expire at ${expiresAt.toString()}` }];
+  });
+}
+
 /** A caller's key makes one grant, and nothing but grants. */
 export function grantKeyProblems({ ledger: { entries } }: ContractBooks): Problem[] {
   const seen = new Set<string>();

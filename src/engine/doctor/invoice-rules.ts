@@ -4,6 +4,8 @@ import { invoiceDateOf, invoicePeriodAt } from '../../calculation/invoice-draft.
 import { centsOfDollars, decimal } from '../../calculation/money.ts';
 import type { FrozenLine, Invoice } from '../../store/records/invoices.ts';
 import type { SealedInvoice } from '../../store/records/seals.ts';
+import { billingTermsOf } from '../contract-terms.ts';
+import { nextDraftsDueOn } from '../draft-periods.ts';
 import type { ContractBooks, Problem } from './check.ts';
 
 /** The total is the sum of the lines, and every line's cents are its exact amount, rounded half-up. */
@@ -90,6 +92,18 @@ export function periodProblems({ contract, terms, invoices }: ContractBooks): Pr
     });
     return fits ? [] : [problem(invoice, `has other dates than period ${index} of its contract`)];
   });
+}
+
+/** The next drafts are noted for the day on which the last period has them made, or before: then the day is looked up anew. */
+export function notedDraftProblems({ contract, invoices, noted: { draftsDueOn } }: ContractBooks): Problem[] {
+  const dueOn = nextDraftsDueOn(
+    billingTermsOf(contract),
+    invoices.map(({ invoice }) => invoice),
+  );
+  if (dueOn === undefined) return [];
+  if (draftsDueOn !== undefined && Temporal.PlainDate.compare(draftsDueOn, dueOn) <= 0) return [];
+  const words = `lacks drafts from ${dueOn.toString()} on, and is noted for ${draftsDueOn?.toString() ?? 'no day'}`;
+  return [{ objectId: contract.id, problem: `contract ${contract.id} ${words}` }];
 }
 
 /** Every invoice is in a state that a path through the table of transitions leads to (semantics 7). */

@@ -149,6 +149,31 @@ export async function listEarliestExpiries(
   return new Map(rows.map(({ contractId, expiresAt }) => [contractId, Temporal.Instant.from(expiresAt)]));
 }
 
+/** What is noted of a contract to be found when it falls due. */
+export interface NotedDue {
+  readonly draftsDueOn: Temporal.PlainDate | undefined;
+  readonly expiries: readonly { readonly grantId: string; readonly expiresAt: Temporal.Instant }[];
+}
+
+export async function readNotedDue(tx: Transaction, orgId: string, contractId: string): Promise<NotedDue> {
+  const contract = await tx
+    .selectFrom('contracts')
+    .select('draftsDueOn')
+    .where('orgId', '=', orgId)
+    .where('id', '=', contractId)
+    .executeTakeFirst();
+  const expiries = await tx
+    .selectFrom('grantExpiries')
+    .select(['grantId', 'expiresAt'])
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .execute();
+  return {
+    draftsDueOn: optionalDate(contract?.draftsDueOn ?? null),
+    expiries: expiries.map((row) => ({ ...row, expiresAt: Temporal.Instant.from(row.expiresAt) })),
+  };
+}
+
 /** The earliest of each kind in an organization, after an instant; dates as in `DueBy`. */
 export async function findNextDue(
   tx: Transaction,
