@@ -9,6 +9,7 @@ import type { Journal } from './journal.ts';
 import { journaledBilling, placeOf } from './journaled-billing.ts';
 import type { JournalContext } from './journaled-billing.ts';
 import { timeoutOf } from './open-session.ts';
+import { isOpenToOthers } from './private-file.ts';
 import { say } from './safe-text.ts';
 import type { OpenBilling, Session } from './session.ts';
 import type { Target } from './target.ts';
@@ -44,6 +45,7 @@ export async function openForWriting(
     tell: (note) => tell(session, say`${note}`),
   };
   const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags) });
+  warnIfExposed(session, target);
   return {
     ...opened,
     billing: journaledBilling(opened.billing, context),
@@ -51,6 +53,13 @@ export async function openForWriting(
     close: async () => await opened.close(),
     context,
   };
+}
+
+/** Warns of a database file that other users of this machine may read or write (SEC-42), once it is open. */
+export function warnIfExposed(session: Session, target: Target): void {
+  if (target.kind !== 'embedded' || !isOpenToOthers(target.database, session.dependencies.machine)) return;
+  const { database } = target;
+  tell(session, say`warning: ${database} is open to other users of this machine; run: chmod 600 '${database}'`);
 }
 
 /** Throws a usage error for an empty one. */

@@ -94,8 +94,18 @@ function openFile(path: string, flags: number): number | undefined {
   }
 }
 
+/** Whether other users of this machine may read or write a file; false where there is none, or modes say nothing. */
+export function isOpenToOthers(path: string, { platform }: Machine): boolean {
+  const facts = platform === 'win32' ? undefined : statSync(path, { throwIfNoEntry: false });
+  return facts !== undefined && hasOthers(facts.mode);
+}
+
+function hasOthers(mode: number): boolean {
+  return (mode & 0o077) !== 0;
+}
+
 function checkMode(path: string, mode: number, most: number): void {
-  if ((mode & 0o077) === 0) return;
+  if (!hasOthers(mode)) return;
   throw refusal(`${path} is open to other users of this machine`, `run: chmod ${most.toString(8)} '${path}'`);
 }
 

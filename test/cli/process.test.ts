@@ -2,7 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, statSync, watch } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, statSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -56,6 +56,28 @@ test('what one command writes the next one reads', async () => {
   const { stdout } = await tally(['customers', 'get', created.stdout.trim(), '--json', 'name'], env);
   expect(JSON.parse(stdout)).toEqual({ name: 'Acme' });
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a database that others may read is used all the same, and every write and serve say so, but for --quiet',
+  async () => {
+    const env = home();
+    await tally(['customers', 'list'], env);
+    const database = join(env['TALLY_DATA_DIR'] ?? '', 'tallybook.db');
+    const contact = 'name=Ada,email=ada@acme.example,roles=primary';
+    const create = ['customers', 'create', '--name', 'Acme', '--contact', contact];
+    expect((await tally(create, env)).stderr).not.toContain('warning');
+    chmodSync(database, 0o640);
+    const warning = `warning: ${database} is open to other users of this machine; run: chmod 600 '${database}'\n`;
+    const written = await tally(create, env);
+    expect(written).toMatchObject({ code: 0, stderr: expect.stringContaining(warning) });
+    expect(await tally([...create, '--quiet'], env)).toMatchObject({ code: 0, stderr: '' });
+    expect(await tally(['customers', 'list'], env)).toMatchObject({ code: 0, stderr: '' });
+    const served = spawn(process.execPath, [launcher, 'serve', '--port', '0'], { env });
+    expect((await once(served.stderr.setEncoding('utf8'), 'data'))[0]).toBe(warning);
+    served.kill('SIGTERM');
+    await once(served, 'exit');
+  },
+);
 
 test('an organization that is not there is not found', async () => {
   expect(await tally(['customers', 'list', '--org', 'nowhere'], home())).toMatchObject({ code: 4, stdout: '' });

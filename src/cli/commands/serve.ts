@@ -3,6 +3,7 @@
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { readTextFile } from '../files.ts';
+import { warnIfExposed } from '../open-billing.ts';
 import { allowFormats } from '../output.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
@@ -92,6 +93,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
   const target = requireEmbedded(await session.target(), 'serve');
   const opened = await dependencies.openEngine(target);
   const { engine } = opened;
+  warnIfExposed(session, target);
   try {
     // The organization exists before the first request, so that a key can be made for it meanwhile.
     await engine.owner(target.organization);
