@@ -7,8 +7,12 @@ import { limits } from '../limits.ts';
 import { type Big, decimalOfInteger, scaledDecimal, zero } from './money.ts';
 import type { PropertyValue } from './metering.ts';
 
+/**
+ * COUNT counts every event that the meter matches; the others read the value of its aggregation key (interface 4.17).
+ */
 export type AggregationType = 'SUM' | 'COUNT' | 'MAX' | 'MIN';
 
+/** What an aggregation has read so far; exact, whatever the order of the events (semantics 8). */
 export interface AggregateReading {
   /** 0 when no event gave a value. */
   readonly quantity: Big;

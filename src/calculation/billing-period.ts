@@ -5,14 +5,20 @@
 
 import { assert } from '../assert.ts';
 
+/** The values of `priceInterval` (semantics 1). */
 export type IntervalUnit = 'WEEK' | 'MONTH' | 'YEAR';
 
+/** Every `count` units: `priceIntervalCount` and `priceInterval` of a recurring price (interface 2.4). */
 export interface Interval {
   readonly unit: IntervalUnit;
   /** A whole number, 1 or more. */
   readonly count: number;
 }
 
+/**
+ * UTC calendar dates, `[start, end)`; `end` comes before `wholeEnd` only where the contract's end cuts the period
+ * (semantics 6).
+ */
 export interface BillingPeriod {
   /** Counted from 0 at the anchor. */
   readonly index: number;
@@ -29,6 +35,7 @@ export interface DateRange {
   readonly endDate?: Temporal.PlainDate | undefined;
 }
 
+/** Instants, `[start, end)`: when the service of an invoice line was given (interface 2.3). */
 export interface ServicePeriod {
   readonly start: Temporal.Instant;
   /** Exclusive. */

@@ -3,12 +3,14 @@
 import { type Big, decimal, decimalOfInteger, divideHalfUp, zero } from './money.ts';
 import { limits } from '../limits.ts';
 
+/** Interface 2.7. Absent or null caps nothing; of two caps the one that is reached first counts (semantics 10). */
 export interface BudgetCaps {
   /** Decimal text of credits. */
   readonly maxCredits?: string | null | undefined;
   readonly maxCreditsCents?: bigint | null | undefined;
 }
 
+/** The usage that a budget counts: that whose property has this text, compared in NFC (semantics 10). */
 export interface BudgetDimension {
   readonly eventPropertyKey: string;
   readonly eventPropertyValue: string;
@@ -23,6 +25,7 @@ export interface BudgetCap extends BudgetCaps, BudgetDimension {
   readonly consumedBeforeCents: bigint;
 }
 
+/** How far a budget is used, its figures those of interface 2.7. */
 export interface BudgetUse {
   /** Credits, half-up at six decimals; 0 where the contract has no credit rate. */
   readonly consumedUnits: Big;

@@ -23,6 +23,7 @@ export interface Draw {
   readonly creditMicros: bigint;
 }
 
+/** What credits pay of one line of one open invoice: `totalCents` is `appliedCents` and `overageCents` together. */
 export interface LineBurn {
   readonly invoiceId: string;
   readonly lineKey: string;
@@ -32,12 +33,14 @@ export interface LineBurn {
   readonly overageCents: bigint;
 }
 
+/** Counted beyond the cap too: a budget stops credits, never usage (semantics 10). */
 export interface BudgetConsumption {
   readonly budgetId: string;
   /** Rated usage of the dimension over the contract's life: finalized invoices and `usage`. */
   readonly consumedCents: bigint;
 }
 
+/** One contract: the usage of its open invoices, its grants and its budgets. */
 export interface BurnDownInput {
   /** Metered lines of all open invoices, in line order; ordered here by invoice, then phase. */
   readonly usage: readonly UsageAtom[];
@@ -49,6 +52,9 @@ export interface BurnDownInput {
   readonly valuationRateCents?: bigint | undefined;
 }
 
+/**
+ * Draws in deduction order, those of closed grants first; lines in the order in which they are paid; budgets as given.
+ */
 export interface BurnDown {
   readonly draws: readonly Draw[];
   readonly lines: readonly LineBurn[];

@@ -1,5 +1,6 @@
 /** Which grant pays first, and why (interface 4.15 rule 5, semantics 9). */
 
+/** What of a grant decides its place in the order. */
 export interface Deductible {
   readonly grantId: string;
   readonly expiresAt: Temporal.Instant | undefined;

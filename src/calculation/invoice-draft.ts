@@ -44,6 +44,7 @@ export interface UsageWindow {
 /** `metered` lines are what credits may pay (interface 4.15 rule 4). */
 export type LineKind = 'fixed' | 'metered' | 'prepaid' | 'credit';
 
+/** A line of an invoice (interface 2.3), with what it came from. Amounts of a credit are negative. */
 export interface InvoiceLine {
   /** Unique on its invoice, and the same on every reading. */
   readonly lineKey: string;
@@ -70,6 +71,7 @@ export interface InvoiceLine {
   readonly proration?: Proration | undefined;
 }
 
+/** What the invoice of a period comes to; its credits are in it once `withCredits` has added them. */
 export interface InvoiceDraft {
   readonly period: BillingPeriod;
   readonly invoiceDate: Temporal.PlainDate;

@@ -2,6 +2,7 @@
 
 import type { GrantTotals, LedgerEntry } from './ledger.ts';
 
+/** The invariants of reliability 5, by the names that problems go under. */
 export type LedgerRule =
   | 'entry-signs'
   | 'grant-bounds'
@@ -11,6 +12,7 @@ export type LedgerRule =
   | 'conservation'
   | 'reversals';
 
+/** One broken rule, in words that name the entry or the grant by its id. */
 export interface LedgerProblem {
   readonly rule: LedgerRule;
   /** The entry that breaks the rule, or the grant that does. */

@@ -8,6 +8,7 @@ import type { LedgerProblem } from './ledger-check.ts';
 import { grantIdOf, grantStateOf, movedTotals, mustLapse, newTotals, walletFrom } from './ledger.ts';
 import type { GrantState, GrantTotals, LedgerEntry, WalletState } from './ledger.ts';
 
+/** One contract's ledger up to its newest entry. Never changed once made, so it can be kept and gone on from. */
 export interface LedgerFold {
   /** The newest entry. */
   readonly last: LedgerEntry | undefined;
@@ -23,6 +24,7 @@ export interface LedgerFold {
   readonly unsound: ReadonlyMap<string, LedgerProblem>;
 }
 
+/** What every fold starts from: no entries, no grants, sums of 0. */
 export const emptyLedger: LedgerFold = {
   last: undefined,
   cents: 0n,

@@ -7,9 +7,12 @@ import { assert } from '../assert.ts';
 import { compareDeduction } from './deduction-order.ts';
 import type { Specifiers } from './specifiers.ts';
 
+/** What each means, and the sign of its `amountCents`: interface 4.16. */
 export type LedgerEntryType = 'grant' | 'usage' | 'adjustment' | 'reversal' | 'expiration';
+/** What caused an entry (interface 2.8; the set of values is semantics 9). */
 export type LedgerSourceType = 'contract' | 'invoice' | 'promotional' | 'adjustment' | 'expiration' | 'reversal';
 
+/** One movement of a contract's credits, never edited (interface 2.8). Its amounts are what it adds to the wallet. */
 export interface LedgerEntry {
   readonly id: string;
   /** Grows with every entry; orders entries of the same instant. */
@@ -43,6 +46,7 @@ export interface LedgerEntry {
   readonly createdAt: Temporal.Instant;
 }
 
+/** `depleted`: nothing is left, and nothing lapsed; `expired`: what was left has lapsed, or must (semantics 1 and 9). */
 export type GrantStatus = 'active' | 'depleted' | 'expired';
 
 /** A grant with everything that happened to it up to an instant. */
@@ -74,6 +78,7 @@ export interface GrantState {
   readonly isClosed: boolean;
 }
 
+/** A contract's credits at an instant, in cents and in millionths of a credit. */
 export interface WalletState {
   /** Sum over grants that have not expired, swept or not (semantics 9, Expiry). */
   readonly balanceCents: bigint;
@@ -82,6 +87,7 @@ export interface WalletState {
   readonly grants: readonly GrantState[];
 }
 
+/** A grant that expires at `at` itself has expired (semantics 9). */
 export interface FoldOptions {
   readonly at: Temporal.Instant;
   /** Invoices that are not finalized: their usage entries are provisional. */

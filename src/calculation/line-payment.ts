@@ -5,6 +5,7 @@ import { type Draw, ineligibility } from './burn-down.ts';
 import type { GrantState } from './ledger.ts';
 import type { UsageAtom } from './usage-atoms.ts';
 
+/** What one grant paid of the line, in cents and millionths of a credit, positive or 0; and why, in words. */
 export interface LinePayment {
   readonly grantId: string;
   readonly appliedCents: bigint;
@@ -12,6 +13,7 @@ export interface LinePayment {
   readonly why: string;
 }
 
+/** One metered line of one invoice, with all that could pay for it. */
 export interface LinePaymentInput {
   /** Usage of this line alone. */
   readonly atoms: readonly UsageAtom[];

@@ -5,11 +5,16 @@ import type { RawNumber } from '../exact-json.ts';
 /** A property of an event: a number whose digits JavaScript would print otherwise arrives as its source text. */
 export type PropertyValue = string | boolean | null | number | RawNumber;
 
+/** What a meter looks at in an event. */
 export interface MeteredEvent {
   readonly eventName: string;
   readonly properties: Readonly<Record<string, PropertyValue>>;
 }
 
+/**
+ * Every member given must hold, `exclude` before `include`; values are compared as text in NFC. An event without the
+ * property passes unless `exists` or `include` asks for it (semantics 1 and 8).
+ */
 export interface PropertyFilter {
   readonly name: string;
   readonly exists?: boolean | undefined;
@@ -17,6 +22,7 @@ export interface PropertyFilter {
   readonly exclude?: readonly string[] | undefined;
 }
 
+/** An empty `include` lets in every event name; all property filters must hold (semantics 8). */
 export interface EventRules {
   readonly eventTypeFilter: { readonly include: readonly string[]; readonly exclude: readonly string[] };
   readonly propertyFilters: readonly PropertyFilter[];

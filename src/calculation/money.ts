@@ -9,6 +9,7 @@ import { limits } from '../limits.ts';
 
 export { Big } from 'big.js';
 
+/** 0 as a decimal; one for all, since no operation changes a Big. */
 export const zero = new Big(0);
 const microsPerCredit = 10n ** BigInt(limits.creditFractionDigits);
 const centsPerDollar = 100;
@@ -113,10 +114,12 @@ export function centsOfCredits(creditMicros: bigint, creditRateCents: bigint): b
   return multiplyDivideHalfUp(creditMicros, creditRateCents, microsPerCredit);
 }
 
+/** The lower of two integers: `Math.min` takes no bigint. */
 export function minimum(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
+/** The higher of two integers: `Math.max` takes no bigint. */
 export function maximum(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }

@@ -4,6 +4,7 @@ import { Big, divideHalfUp } from './money.ts';
 import type { BillingPeriod } from './billing-period.ts';
 import { limits } from '../limits.ts';
 
+/** Calendar days of a period that is cut: `daysUsed` is 1 or more and below `daysWhole`. */
 export interface Proration {
   readonly daysUsed: number;
   readonly daysWhole: number;

@@ -8,6 +8,7 @@ import { assert } from '../assert.ts';
 import type { Interval } from './billing-period.ts';
 import type { Price, PricingModelName, PricingTier, Tiering } from './pricing/pricing-model.ts';
 
+/** RECURRING is billed once in each of its intervals, ONE_TIME on the first invoice alone (our choice). */
 export type BillingMode = 'RECURRING' | 'ONE_TIME';
 
 /** The price of one combination of group values; dimensions it does not name may have any value. */
@@ -17,6 +18,7 @@ export interface DimensionRate {
   readonly unitAmount: string;
 }
 
+/** One item that a contract is billed by, as it was priced when the contract was made (semantics 6). */
 export interface ContractItem extends Price {
   /** The plan item's id. */
   readonly id: string;
@@ -61,6 +63,7 @@ export type PriceOverride =
       readonly unitAmount: string;
     };
 
+/** What is wrong with the override at `index`: at most one problem each. */
 export interface OverrideProblem {
   readonly index: number;
   readonly field: 'basePricingId' | 'meterId' | 'dimensions';
@@ -109,6 +112,7 @@ export function rateFor(item: ContractItem, groupValues: Readonly<Record<string,
   return { model: item.model, tiering: 'NONE', unitAmount, tiers: [] };
 }
 
+/** `rate`: the rate of these dimensions; `fallback`: the rate card's; `price`: the item's own (semantics 5). */
 export type RateSource =
   | { readonly source: 'rate'; readonly dimensions: DimensionRate['dimensions'] }
   | { readonly source: 'fallback' | 'price' };

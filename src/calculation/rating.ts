@@ -5,6 +5,7 @@ import { priceQuantity } from './pricing/index.ts';
 import type { PricedQuantity } from './pricing/pricing-model.ts';
 import { type ContractItem, rateFor } from './rate-card.ts';
 
+/** A value for each of a meter's group keys, in their order; that of a missing key is empty (semantics 8). */
 export type GroupValues = Readonly<Record<string, string>>;
 
 /** What a meter read for one combination of group values; `{}` where the meter has no group keys. */
@@ -13,6 +14,7 @@ export interface MeteredQuantity {
   readonly quantity: Big;
 }
 
+/** A metered line before credits: one combination of group values of one item. */
 export interface RatedLine extends PricedQuantity {
   /** The item's id and the group values: the same line has the same key on every reading of an invoice. */
   readonly lineKey: string;

@@ -6,6 +6,7 @@
 import type { Draw } from './burn-down.ts';
 import { drawKey, type LedgerEntry, type OpenDraw } from './ledger.ts';
 
+/** Both lists are empty where the ledger already says what the burn-down does. */
 export interface SettlementPlan {
   /** Usage entries to undo, each whole; to be written first, so that no grant falls below 0 on the way. */
   readonly reversals: readonly LedgerEntry[];

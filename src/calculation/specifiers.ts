@@ -1,5 +1,6 @@
 /** Which usage a grant pays for (semantics 9): OR inside a list, AND across members; nothing given means all usage. */
 
+/** As they are stored with a grant; texts are compared in NFC. A property may be given one value or a list of them. */
 export interface Specifiers {
   readonly meterIds?: readonly string[] | undefined;
   readonly productIds?: readonly string[] | undefined;
@@ -8,6 +9,7 @@ export interface Specifiers {
   readonly properties?: Readonly<Record<string, string | readonly string[]>> | undefined;
 }
 
+/** What is known of usage; `eventName` is empty where no specifier asks for it, and for an SQL meter. */
 export interface SpecifiedUsage {
   readonly meterId: string | undefined;
   readonly productId: string;

@@ -23,6 +23,7 @@ export interface UsageReading {
   readonly count: number;
 }
 
+/** A part of a usage window in which the same grants may pay (semantics 9). */
 export interface UsagePhase {
   /** Exclusive. */
   readonly end: Temporal.Instant;
@@ -38,12 +39,14 @@ export interface MeteredUsage {
   readonly phases: readonly UsagePhase[];
 }
 
+/** The invoice that usage falls on. */
 export interface InvoiceReference {
   readonly invoiceId: string;
   /** The invoice's place in the contract, which orders usage. */
   readonly periodIndex: number;
 }
 
+/** Cents of one line that come from one phase, event name and set of properties. */
 export interface UsageAtom extends InvoiceReference {
   readonly lineKey: string;
   readonly meterId: string | undefined;

@@ -18,6 +18,7 @@ export interface MeterRules extends EventRules {
   readonly groupKeys: readonly string[];
 }
 
+/** What a meter reads as events come in, by segments of time that the caller numbers from 0. */
 export interface UsageFold {
   /** Counts an event in a segment if the meter matches it; whether it did. */
   readonly add: (event: MeteredEvent, segment: number) => boolean;

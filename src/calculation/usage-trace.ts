@@ -10,6 +10,7 @@ import { type Big, zero } from './money.ts';
 import { type GroupValues, groupKeyOf } from './rating.ts';
 import type { MeterRules } from './usage-fold.ts';
 
+/** An event with what tells it apart; the object may be used again for the next one. */
 export interface TraceableEvent extends MeteredEvent {
   readonly idempotencyKey: string;
   readonly timestampEpochMs: number;
@@ -24,6 +25,7 @@ export interface TracedEvent {
   readonly value: PropertyValue | undefined;
 }
 
+/** An event with a value that the meter cannot count (semantics 8). */
 export interface SkippedEvent extends TracedEvent {
   /** Goes behind the value: `is not a number`. */
   readonly reason: string;
@@ -48,6 +50,7 @@ export interface GroupTrace {
   readonly decidedBy: TracedEvent | undefined;
 }
 
+/** What a meter made of the events that it was shown. */
 export interface UsageTrace {
   /** In the same order, in whatever order the events came. */
   readonly groups: readonly GroupTrace[];
@@ -58,6 +61,7 @@ export interface UsageTrace {
   readonly skipped: readonly SkippedEvent[];
 }
 
+/** Takes events one by one, in the order in which first and last are told. */
 export interface UsageTracer {
   readonly add: (event: TraceableEvent) => void;
   readonly read: () => UsageTrace;

@@ -3,6 +3,7 @@
 import { decimal, zero } from '../money.ts';
 import type { PricingModel } from './pricing-model.ts';
 
+/** A negative quantity counts as 0, and still owes the flat amount. An amount that the price lacks is 0. */
 export const flat: PricingModel = {
   price(price, quantity) {
     const unitPrice = decimal(price.unitAmount ?? '0');

@@ -2,7 +2,12 @@
 
 import type { Big } from '../money.ts';
 
+/** The values of `model` (interface 2.4). */
 export type PricingModelName = 'FLAT' | 'TIER' | 'USAGE';
+/**
+ * The values of `tiering` (semantics 1): one price, all units at the tier that holds them, or slice by slice (semantics
+ * 5).
+ */
 export type Tiering = 'NONE' | 'VOLUME' | 'GRADUATED';
 
 /** One step of a price. Amounts and bounds are decimal strings (interface 2.4), so that a tier can be stored as it is. */
@@ -36,6 +41,7 @@ export interface TierShare {
   readonly amount: Big;
 }
 
+/** What a price asks for a quantity, not yet rounded to cents. */
 export interface PricedQuantity {
   /** The quantity that was priced: never negative. */
   readonly quantity: Big;
@@ -47,6 +53,7 @@ export interface PricedQuantity {
   readonly breakdown: readonly TierShare[];
 }
 
+/** How the prices of one model are read; exact in everything but `unitPrice`. */
 export interface PricingModel {
   /** Prices a quantity; a negative one counts as 0 and owes no flat amount of a tier (semantics 5). */
   readonly price: (price: Price, quantity: Big) => PricedQuantity;

@@ -16,6 +16,7 @@ export interface TierInput {
   readonly flatAmount?: string | undefined;
 }
 
+/** Tiers as they are stored, or the first problem, by the index of its tier and the field. */
 export type NormalisedTiers =
   | { readonly tiers: readonly PricingTier[] }
   | { readonly problem: string; readonly index: number; readonly field: 'minQty' | 'maxQty' };
@@ -56,6 +57,9 @@ export function normaliseTiers(inputs: readonly TierInput[]): NormalisedTiers {
   return { tiers };
 }
 
+/**
+ * Asserts that the price has tiers and a tiering. At quantity 0 or below `unitPrice` is the first tier's unit amount.
+ */
 export const tiered: PricingModel = {
   price(price, quantity) {
     assert(price.tiering !== 'NONE', 'a tiered price says how its tiers add up');

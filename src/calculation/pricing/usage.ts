@@ -7,6 +7,10 @@ import { decimal, zero } from '../money.ts';
 import type { PricingModel } from './pricing-model.ts';
 import { tiered } from './tiered.ts';
 
+/**
+ * A negative quantity counts as 0. The unit price is the unit amount, 0 where the price lacks it, or what tiers make
+ * it.
+ */
 export const usage: PricingModel = {
   price(price, quantity) {
     if (price.tiering !== 'NONE') return tiered.price(price, quantity);
