@@ -24,6 +24,15 @@ export interface MeterSqlOptions {
 const defaultIdleMilliseconds = 2_000;
 const rowsInALine = 256;
 
+/** Without events much is NULL that is a text, or is refused, with the first one. */
+const trial: readonly MeterSqlReading[] = [
+  { keepsEvents: false, events: [] },
+  {
+    keepsEvents: false,
+    events: [{ eventName: 'sample', timestampEpochMs: 1_767_225_600_000, propertiesJson: '{}' }],
+  },
+];
+
 interface Idle {
   readonly scope: string;
   readonly process: MeterSqlProcess;
@@ -89,9 +98,8 @@ export function createSqliteMeterSql(options: MeterSqlOptions): MeterSql {
   return {
     run,
     check: async (sql) => {
-      const trial = { scope: '', sql, readings: [{ keepsEvents: false, events: [] }] };
       try {
-        await run({ ...trial, deadlineMilliseconds: checkMilliseconds });
+        await run({ scope: '', sql, readings: trial, deadlineMilliseconds: checkMilliseconds });
       } catch (error) {
         if (!(error instanceof MeterSqlError)) throw error;
         const message = `cannot be read as a meter: ${error.message}`;
