@@ -6,7 +6,7 @@ import { contractOf, microsOf } from './model-credits.ts';
 import { named, refuseIf, Refusal } from './refusal.ts';
 import type { ModelCall, ModelInput } from './refusal.ts';
 import type { Budget, Contract, State } from './state.ts';
-import { capOf, consumption, grantsOf, valuationRate } from './wallet.ts';
+import { capOf, capsOf, consumption, grantsOf, valuationRate } from './wallet.ts';
 import { budgetWire } from './wire.ts';
 
 export function budgetOf(body: {
@@ -52,9 +52,13 @@ function budgetUsage(state: State, contract: Contract): unknown {
   const budgets = contract.budgets.map((budget, index) => {
     const cents = consumption(state, contract, budget);
     markExhausted(state, contract, budget);
-    const cap = capOf(contract, budget);
-    const percent =
-      cap === undefined ? '0' : cap.n === 0n ? '100' : scaledText(halfUp(divide(whole(cents * 100n), cap), 2), 2);
+    const percents = capsOf(contract, budget).map((cap) =>
+      cap.n === 0n ? 10_000n : halfUp(divide(whole(cents * 100n), cap), 2),
+    );
+    const percent = scaledText(
+      percents.reduce((most, each) => (each > most ? each : most), 0n),
+      2,
+    );
     const units = rate === undefined ? '0' : scaledText(halfUp(divide(whole(cents), whole(rate)), 6), 6);
     return {
       ...budgetWire(budget, index),

@@ -83,13 +83,19 @@ function isOf(budget: Budget, { line, properties }: Usage): boolean {
 
 /** The smaller of both caps, in cents; undefined when neither is set. */
 export function capOf(contract: Contract, budget: Budget): Fraction | undefined {
+  const caps = capsOf(contract, budget);
+  return caps.length === 0 ? undefined : caps.reduce(smaller);
+}
+
+/** The caps that are set, in cents. */
+export function capsOf(contract: Contract, budget: Budget): Fraction[] {
   const rate = valuationRate(contract);
   const caps: Fraction[] = [];
   if (budget.maxMicros !== null && (rate !== undefined || budget.maxMicros === 0n)) {
     caps.push({ n: budget.maxMicros * (rate ?? 0n), d: micro });
   }
   if (budget.maxCents !== null) caps.push(whole(budget.maxCents));
-  return caps.length === 0 ? undefined : caps.reduce(smaller);
+  return caps;
 }
 
 /** What was or is to be taken from one grant for one line of one invoice. */
