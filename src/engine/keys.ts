@@ -26,6 +26,7 @@ import {
 import type { Organization } from '../store/records/organizations.ts';
 import type { EngineDependencies } from './engine.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
+import { checkMachineTime } from './transaction.ts';
 import { wireTimestamp } from './wire.ts';
 
 const secretBytes = 24;
@@ -160,7 +161,9 @@ async function oldestOrganization(tx: Transaction): Promise<Organization | undef
 }
 
 async function addFirst(dependencies: EngineDependencies, tx: Transaction): Promise<Organization> {
-  const timestamp = wireTimestamp(dependencies.now());
+  const now = dependencies.now();
+  checkMachineTime(now);
+  const timestamp = wireTimestamp(now);
   const organization: Organization = {
     ...firstOrganization,
     id: dependencies.newId(),

@@ -1,6 +1,6 @@
 /** How work of the engine gets its transaction, its one instant, and what SQL meters read. */
 
-import { NotFoundError } from '../errors.ts';
+import { NotFoundError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Caller } from '../operations/index.ts';
 import type { Transaction } from '../store/database.ts';
@@ -25,9 +25,12 @@ export async function inTransaction<T>(
   return await withSqlReadings(
     { meterSql, deadlineMilliseconds },
     async (sqlReadings) =>
-      await store[access](async (tx) => await work(await createContext(dependencies, caller, { tx, sqlReadings })), {
-        turn: caller.organizationId,
-      }),
+      await store[access](
+        async (tx) => await work(await createContext(dependencies, caller, { tx, sqlReadings, access })),
+        {
+          turn: caller.organizationId,
+        },
+      ),
   );
 }
 
@@ -66,11 +69,16 @@ export async function keepTime(context: CallContext): Promise<void> {
 async function createContext(
   dependencies: EngineParts,
   caller: Caller,
-  { tx, sqlReadings }: { readonly tx: Transaction; readonly sqlReadings: SqlReadings },
+  {
+    tx,
+    sqlReadings,
+    access,
+  }: { readonly tx: Transaction; readonly sqlReadings: SqlReadings; readonly access: 'read' | 'write' },
 ): Promise<CallContext> {
   const found = await findOrganizationAndClock(tx, caller.organizationId);
   if (found === undefined) throw new NotFoundError('this organization does not exist');
   const { organization, simulated } = found;
+  if (access === 'write' && simulated === undefined) checkMachineTime(dependencies.now());
   let known: Time | undefined;
   // Asked for once, and not by most readings: the first instant of a process takes longer than the reading.
   const time = (): Time => (known ??= timeOf(found, dependencies.now()));
@@ -98,6 +106,17 @@ async function createContext(
     // Nobody sends usage late to a clock that waits for them (semantics 7).
     finalizationGraceHours: simulated === undefined ? dependencies.finalizationGraceHours : 0,
   };
+}
+
+/**
+ * Throws an UnavailableError for an instant after `limits.lastYear`: what is written then keeps that time for ever, which never
+ * goes back, and drafts of all months until then.
+ */
+export function checkMachineTime(machineTime: Temporal.Instant): void {
+  if (machineTime.epochMilliseconds < Date.UTC(limits.lastYear + 1, 0)) return;
+  throw new UnavailableError(
+    `the clock of this machine stands at ${wireTimestamp(machineTime)}, after the year ${limits.lastYear}: set it right`,
+  );
 }
 
 type Time = Pick<CallContext, 'now' | 'timestamp' | 'machineTime'>;

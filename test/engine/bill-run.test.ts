@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { UnavailableError } from '../../src/errors.ts';
 import { grant, invoiceAt, invoices, movements, refusal, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { createWorld } from '../support/world.ts';
@@ -24,6 +25,19 @@ async function statuses(subscription: Subscription): Promise<string[]> {
 const march = { contract: { endDate: '2026-04-01' } };
 
 describe('a bill run', () => {
+  test('by a clock that stands after the year 2100 is refused, as every write is, and changes nothing', async () => {
+    const acme = await subscribe(world);
+    world.clock.set('9999-01-01T00:00:00Z');
+    const words = 'the clock of this machine stands at 9999-01-01T00:00:00.000Z, after the year 2100';
+    await expect(run()).rejects.toThrow(words);
+    await expect(grant(world, acme, { amountCents: 100 })).rejects.toThrow(UnavailableError);
+    expect(await statuses(acme)).toEqual(['Drafted', 'Drafted']);
+    world.clock.set('2026-04-01T12:00:00Z');
+    expect(await run()).toMatchObject({ until: '2026-04-01T12:00:00.000Z', finalizedCount: 1, draftedCount: 1 });
+    await expect(createWorld({ start: '2101-01-01T00:00:00.000Z' })).rejects.toThrow('after the year 2100');
+    await (await createWorld({ start: '2100-12-31T23:59:59.999Z' })).close();
+  });
+
   test('that was noted too early for a contract looks up when it will lack drafts', async () => {
     await subscribe(world);
     const noted = async () =>
