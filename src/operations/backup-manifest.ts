@@ -1,5 +1,6 @@
 /** What stands beside a backup, so that a restored book is known to be the one that was backed up. */
 
+/** What the file beside it must be, byte for byte, and what it held. */
 export interface BackupManifest {
   /** Version of this form. */
   readonly manifestVersion: 1;
@@ -11,6 +12,7 @@ export interface BackupManifest {
   readonly organizations: readonly BackedUpOrganization[];
 }
 
+/** What an organization held when it was backed up. */
 export interface BackedUpOrganization {
   readonly id: string;
   readonly name: string;

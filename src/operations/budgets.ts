@@ -66,6 +66,10 @@ const columns = [
 ] as const;
 const view: View = { rows: 'data', columns };
 
+/**
+ * All but `budgets.usage` answer with an ETag of the contract's budgets, and changes take it back as `ifMatch`
+ * (semantics 10).
+ */
 export const budgetOperations = [
   defineOperation({
     name: 'budgets.list',

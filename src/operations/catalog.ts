@@ -25,14 +25,19 @@ import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
 import { ruleIssue } from './cross-rules.ts';
 
+/** Interface 2.4. */
 export const pricingModels = ['FLAT', 'TIER', 'USAGE'] as const;
 export type PricingModelName = (typeof pricingModels)[number];
+/** Semantics 1: the interface shows `RECURRING` alone. */
 export const billingModes = ['RECURRING', 'ONE_TIME'] as const;
 export type BillingMode = (typeof billingModes)[number];
+/** Semantics 1: the interface shows `NONE` alone. */
 export const tierings = ['NONE', 'VOLUME', 'GRADUATED'] as const;
 export type Tiering = (typeof tierings)[number];
+/** Semantics 1; the interface leaves them open. */
 export const priceIntervals = ['WEEK', 'MONTH', 'YEAR'] as const;
 export type PriceInterval = (typeof priceIntervals)[number];
+/** When invoices of a plan are sent: at finalization, or by command (semantics 5). */
 export const sendMethods = ['auto', 'manual'] as const;
 
 const product = z.strictObject({
@@ -151,6 +156,7 @@ const netTerms = z
   .refine((days) => Number(days) <= limits.netTermsDays, `must be at most ${limits.netTermsDays} days`)
   .meta({ type: 'string', description: 'Whole days between invoice date and due date; "Net 30" is understood.' });
 
+/** Reading is interface 4.7 to 4.9; the rest is semantics 3. A price never changes: it is archived and made anew. */
 export const catalogOperations = [
   defineOperation({
     name: 'pricing.create',

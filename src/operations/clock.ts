@@ -108,6 +108,7 @@ const shownClock = z.strictObject({
 });
 const movedClock = z.strictObject({ ...clockFields, ...runFields });
 
+/** Time, bill runs and the dropping of events: administration, so none has a route. */
 export const clockOperations = [
   defineOperation({
     name: 'clock.show',

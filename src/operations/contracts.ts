@@ -175,6 +175,7 @@ const view: View = {
 
 const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });
 
+/** Creation and update are interface 4.10 and 4.11; reading and cancellation are semantics 1. */
 export const contractOperations = [
   defineOperation({
     name: 'contracts.create',

@@ -88,6 +88,7 @@ const entryView = {
   columns: [...ledgerEntryColumns, { header: 'BALANCE', path: 'balanceAfterCents', format: 'money' }],
 } as const;
 
+/** Paid grants, adjustments, reversals and settling are the owner's alone: they have no route (semantics 3). */
 export const creditOperations = [
   defineOperation({
     name: 'credits.grant',

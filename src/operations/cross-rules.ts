@@ -13,6 +13,7 @@ type Modes = Given<'amountCents', bigint> & Given<'creditRateCents', number> & G
 
 type CostQuestion = Given<'customerId' | 'externalCustomerId' | 'contractId' | 'startDate' | 'endDate', string>;
 
+/** Each reports every issue that it finds; an object that keeps to it has none. */
 export const crossRules = {
   /** The processor goes with its id of the customer, a payment method with its kind. */
   links(input: Link, report: Report): void {

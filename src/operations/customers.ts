@@ -27,8 +27,10 @@ import type { View } from './operation.ts';
 import { underRule } from './plain.ts';
 import { processorCustomerIdField, providers } from './providers.ts';
 
+/** Interface 2.2. Only contacts with `accounts_payable` are shown as billing contacts. */
 export const contactRoles = ['accounts_payable', 'primary', 'signatory', 'csm', 'account_manager', 'other'] as const;
 export type ContactRole = (typeof contactRoles)[number];
+/** Interface 4.1. */
 export const paymentMethodTypes = ['card', 'us_bank_account'] as const;
 
 const customer = z.strictObject({
@@ -99,6 +101,7 @@ const customerView: View = {
 const customerParams = z.strictObject({ customerId: pathIdOf('customers').describe('Customer id.') });
 const customerExample = { customerId: exampleIds.customer };
 
+/** Interface 4.1 to 4.4; the list, pause and resume are semantics 3, the billing address our choice. */
 export const customerOperations = [
   defineOperation({
     name: 'customers.create',

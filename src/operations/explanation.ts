@@ -110,6 +110,7 @@ const rankedGrant = z.strictObject({
   appliedCredits: exact,
 });
 
+/** How an invoice came about, line by line, and what each grant paid of it (our choice). */
 export const explainedInvoice = z.strictObject({
   invoiceId: uuid,
   invoiceNumber: z.string(),
@@ -132,6 +133,7 @@ export const explainedInvoice = z.strictObject({
   disagreements: z.array(z.string()),
 });
 
+/** Why a ledger entry is there, and what it did to its grant (our choice). */
 export const explainedEntry = z.strictObject({
   contractId: uuid,
   entry: ledgerEntry.extend({

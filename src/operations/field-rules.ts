@@ -49,6 +49,9 @@ export function isCredits(
 
 const emailForm = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\]+\.[^\s@<>(),;:"[\]\\.]+$/;
 
+/**
+ * Whether a text has the form of an address: at most 64 characters before the `@`, a dot in the domain, nothing quoted.
+ */
 export function isEmail(value: string): boolean {
   return emailForm.test(value);
 }

@@ -237,14 +237,20 @@ export function queryInclude<const N extends readonly string[]>(names: N) {
   );
 }
 
+/** Of an operation whose path has no parameters, or that has no path. */
 export const noParams = z.strictObject({});
+/** Of an operation that takes no query: any parameter is refused (semantics 2). */
 export const noQuery = z.strictObject({});
 
 // ---- what comes out ----
 
+/** Any text, as the ids of other systems are. */
 export const id = z.string();
+/** UUIDv7 in lower case (semantics 2). */
 export const uuid = z.string().meta({ format: 'uuid' });
+/** `YYYY-MM-DD` (interface 2.1). */
 export const date = z.string().meta({ format: 'date' });
+/** `YYYY-MM-DDTHH:mm:ss.sssZ` (semantics 2). */
 export const timestamp = z.string().meta({ format: 'date-time' });
 /** Whole cents. */
 export const cents = recognizedAs('exact', z.custom<ExactNumber>(isExactNumber).meta({ type: 'integer' }));

@@ -4,6 +4,7 @@ import * as z from 'zod';
 
 import { timestamp } from './fields.ts';
 
+/** One thing that a check found, and what to do about it. */
 export const finding = z.strictObject({
   /** Name of the check: `burn-order`. */
   check: z.string(),
@@ -41,6 +42,7 @@ export interface Examination {
   readonly findingCount: number;
 }
 
+/** How much there was to look at in an organization; the counts are of all it has. */
 export interface ExaminedOrganization {
   readonly id: string;
   readonly name: string;

@@ -24,10 +24,12 @@ const rooms = {
   clock: once(async () => (await import('./clock.ts')).clockOperations),
 } as const;
 export type RoomName = keyof typeof rooms;
+/** What each room declares, with its literal types. */
 export type RoomDeclarations = { readonly [R in RoomName]: Awaited<ReturnType<(typeof rooms)[R]>> };
 
 type Declared = RoomDeclarations[RoomName][number];
 export type OperationName = Declared['name'];
+/** Every declaration by name, with its literal types. */
 export type OperationTable = { readonly [O in Declared as O['name']]: O };
 
 type GroupOf<N extends OperationName> = N extends `${infer Group}.${string}` ? Group : never;
@@ -108,6 +110,7 @@ function unknownOperation(name: string): TypeError {
 /** The body that a handler returns and a caller gets. */
 export type ResponseBody<N extends OperationName> = z.output<OperationTable[N]['response']>;
 
+/** What a call that succeeded came to; a failure is a BillingError instead. */
 export interface Answer<N extends OperationName = OperationName> {
   readonly status: number;
   readonly body: ResponseBody<N>;

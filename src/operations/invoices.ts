@@ -25,6 +25,7 @@ import { ledgerEntry, ledgerEntryColumns } from './ledger-entry.ts';
 import { defineOperation } from './operation.ts';
 import type { Operation, View } from './operation.ts';
 
+/** Interface 3.1; which may follow which is semantics 7. */
 export const invoiceStatuses = ['Drafted', 'In Progress', 'In Transit', 'Paid', 'Cancelled', 'Refunded'] as const;
 export type InvoiceStatus = (typeof invoiceStatuses)[number];
 
@@ -101,6 +102,7 @@ const shared = {
   documented: false,
 } as const satisfies Partial<Operation>;
 
+/** Interface 4.5 and 4.6; moving an invoice on and its credit report are semantics 3, its explanation our choice. */
 export const invoiceOperations = [
   defineOperation({
     name: 'invoices.list',

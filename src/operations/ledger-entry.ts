@@ -5,8 +5,10 @@ import * as z from 'zod';
 import { cents, exact, timestamp, uuid } from './fields.ts';
 import type { Column } from './operation.ts';
 
+/** Interface 4.16. */
 export const ledgerEntryTypes = ['grant', 'usage', 'adjustment', 'reversal', 'expiration'] as const;
 
+/** The fields that every entry has; the answer to a grant has more (interface 2.8). */
 export const ledgerEntry = z.strictObject({
   id: uuid,
   type: z.enum(ledgerEntryTypes),
@@ -23,6 +25,7 @@ export const ledgerEntry = z.strictObject({
   createdAt: timestamp,
 });
 
+/** What a table shows of an entry. */
 export const ledgerEntryColumns: readonly Column[] = [
   { header: 'ID', path: 'id' },
   { header: 'CREATED', path: 'createdAt', format: 'timestamp' },

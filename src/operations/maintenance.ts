@@ -8,6 +8,7 @@ import type { Column } from './operation.ts';
 /** A file that can be copied, a database that a server keeps, or what was pulled from another service. */
 export type DatabaseKind = 'file' | 'server' | 'mirror';
 
+/** A database is named by the path of its file or by its URL. */
 export interface Maintenance {
   /** What a URL names; a file where there is none yet. */
   kindOf(database: string): Promise<DatabaseKind>;
@@ -49,6 +50,7 @@ export interface CopyRequest {
   readonly onProgress: (progress: { readonly done: number; readonly total: number }) => void;
 }
 
+/** Rows by table, and by organization what shows that nothing was lost; with `isDryRun` what there is to copy. */
 export interface CopyReport {
   readonly tables: readonly { readonly table: string; readonly rowCount: number }[];
   readonly organizations: readonly {

@@ -25,6 +25,7 @@ import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
 import { ruleIssue } from './cross-rules.ts';
 
+/** Interface 2.9; `SUM` when not given. */
 export const aggregationTypes = ['SUM', 'COUNT', 'MAX', 'MIN'] as const;
 export type AggregationType = (typeof aggregationTypes)[number];
 
@@ -98,6 +99,7 @@ const rateCardView: View = {
 const meterParams = z.strictObject({ meterId: pathIdOf('meters').describe('Meter id.') });
 const meterExample = { meterId: exampleIds.meter };
 
+/** Creation is interface 4.17; reading, archiving and rate cards are semantics 3, trials our choice. */
 export const meterOperations = [
   defineOperation({
     name: 'meters.create',

@@ -1,5 +1,6 @@
 /** A mirror: what the documented interface of a service showed of some contracts, kept in a file of its own and only read. */
 
+/** What a service shows of a contract, its customer and its plan. */
 export const mirroredKinds = ['customer', 'plan', 'pricing', 'contract', 'invoice', 'ledger', 'budgets'] as const;
 export type MirroredKind = (typeof mirroredKinds)[number];
 
@@ -17,6 +18,7 @@ export interface Mirrored {
   readonly body: MirroredBody;
 }
 
+/** With the time at which it was last read from the service. */
 export interface StoredMirrored extends Mirrored {
   /** RFC 3339. */
   readonly pulledAt: string;
@@ -38,6 +40,7 @@ export interface MirrorRun {
   readonly startedAt: string;
 }
 
+/** An absent member asks nothing; all others must hold. */
 export interface MirrorFilter {
   /** Values by the path of a member; one that is undefined asks nothing. */
   readonly where?: Readonly<Record<string, string | boolean | undefined>> | undefined;
@@ -50,6 +53,7 @@ export interface MirrorFilter {
   readonly offset?: number | undefined;
 }
 
+/** What was pulled from one service, and how far a pull that was cut off had come. */
 export interface Mirror {
   readonly location: string;
   source(): Promise<MirrorSource>;

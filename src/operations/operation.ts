@@ -31,6 +31,7 @@ export type Scope = (typeof scopes)[number];
 /** What an operation asks of a key: a scope, or nothing more than to be one. */
 export type NeededScope = Scope | 'any';
 
+/** Whether a key's scopes suffice: `*` is every scope, while writing does not include reading (interface 5.6). */
 export function allows(held: readonly Scope[], needed: NeededScope): boolean {
   return needed === 'any' || held.includes('*') || held.includes(needed);
 }
@@ -61,6 +62,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** How a value is shown to a person; scripts always get it as it is on the wire. */
 export type ColumnFormat = 'text' | 'money' | 'usd' | 'number' | 'percent' | 'timestamp' | 'date' | 'boolean' | 'list';
 
+/** What a table shows of one member of a row. */
 export interface Column {
   readonly header: string;
   /** Path inside a row: `metadata.externalCustomerId`. */
@@ -80,6 +82,7 @@ export interface View {
   readonly layout?: Layout;
 }
 
+/** Where an operation stands on the command line: `tally <group> <verb>`. */
 export interface CommandDeclaration {
   readonly group: CommandGroup;
   readonly verb: string;
@@ -102,6 +105,7 @@ export interface CallInput {
   readonly ifMatch?: string;
 }
 
+/** Everything that is known of an operation but what it does. */
 export interface Operation {
   /** `group.verb`, the name in code and the operationId in OpenAPI. */
   readonly name: string;

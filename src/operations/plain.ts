@@ -41,6 +41,7 @@ export type Form =
 /** What the schema would give out for a value, or `refused`. */
 type Reader = (value: unknown) => unknown;
 type Members = Readonly<Record<string, unknown>>;
+/** What a reader gives for a value that it leaves to the schema: it may be wrong, or only unusual. */
 export const refused: unique symbol = Symbol('refused');
 
 const fields = {

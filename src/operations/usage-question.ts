@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { limits } from '../limits.ts';
 import { referenceTo, text, timestampInput } from './fields.ts';
 
+/** The fields alone; what must be given together is the cross-rule `costQuestion`. */
 export const costFields = {
   startDate: timestampInput.optional().describe('From this instant, included.'),
   endDate: timestampInput.optional().describe('Up to this instant, excluded.'),

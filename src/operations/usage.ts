@@ -28,6 +28,7 @@ import { ruleIssue } from './cross-rules.ts';
 import { recognizedAs, underRule } from './plain.ts';
 import { costFields } from './usage-question.ts';
 
+/** A primitive; a number has the digits that the sender wrote (semantics 8). */
 export type EventPropertyValue = string | boolean | null | ExactNumber;
 
 /** A primitive; numbers have at most 40 digits before and 40 after the point (semantics 8, our choice of the bounds). */
@@ -63,7 +64,7 @@ export function isSmallEnough(number: string): boolean {
   );
 }
 
-/** One event as it is sent; `checkOwner` says that exactly one of the two customer ids is given. */
+/** One event as it is sent; `eventInput` says that exactly one of the two customer ids is given. */
 const eventFields = z.strictObject({
   eventName: text().describe('What happened, such as llm.request.'),
   customerId: referenceTo('customers').optional().describe('Customer who used the service; or externalCustomerId.'),
@@ -84,6 +85,7 @@ const eventFields = z.strictObject({
 });
 export type EventInput = z.output<typeof eventFields>;
 
+/** One event, alone or in a batch (semantics 1): of exactly one of the two customer ids. */
 export const eventInput = eventFields.superRefine((event, context) => {
   if ((event.customerId === undefined) === (event.externalCustomerId === undefined)) {
     context.addIssue(ruleIssue(['customerId'], 'exactly one of customerId and externalCustomerId is required'));
@@ -126,6 +128,7 @@ const exampleEvent = {
   properties: { Model: 'large', ContextTokens: 374, GeneratedTokens: 44 },
 };
 
+/** Only `usage.cost` stands in the interface (4.18). `pricing.estimate` is here because it rates events. */
 export const usageOperations = [
   defineOperation({
     name: 'usage.cost',

@@ -116,6 +116,7 @@ const allowPrivate = z
 const endpointParams = z.strictObject({ endpointId: pathIdOf('endpoints').describe('Endpoint id.') });
 const endpointExample = { endpointId: exampleIds.endpoint };
 
+/** None has a route: endpoints and their secrets are the owner's business. */
 export const webhookOperations = [
   defineOperation({
     name: 'webhooks.create',
