@@ -13,7 +13,7 @@ import type { UsageReading } from './usage-atoms.ts';
 /** What of a meter decides its quantity. */
 export interface MeterRules extends EventRules {
   readonly aggregationType: AggregationType;
-  /** Absent or null for COUNT. */
+  /** May be absent or null for COUNT, which does not look at it. */
   readonly aggregationKey?: string | null | undefined;
   readonly groupKeys: readonly string[];
 }

@@ -2,6 +2,7 @@
 
 export type ConstraintRule = 'unique' | 'reference' | 'appendOnly' | 'value';
 
+/** Thrown for every refusal of the schema, whichever the backend; its `cause` is the database's own error, where there is one. */
 export class ConstraintViolation extends Error {
   override readonly name = 'ConstraintViolation';
   /**

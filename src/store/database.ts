@@ -21,6 +21,7 @@ type Seal<Update> = ColumnType<string, string | undefined, Update>;
 /** A column that is written once, when the row is made. */
 type Fixed<T> = ColumnType<T, T, never>;
 
+/** Tenants: their settings, and what each goes on counting from. */
 export interface OrganizationsTable {
   readonly seq: Generated<bigint>;
   id: Fixed<string>;
@@ -45,6 +46,7 @@ export interface ClockTable {
   now: string;
 }
 
+/** Keys by digest; the key itself is nowhere. */
 export interface ApiKeysTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -61,6 +63,7 @@ export interface ApiKeysTable {
   createdAt: Fixed<string>;
 }
 
+/** Links to other systems are unique in the organization (semantics 4). */
 export interface CustomersTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -83,6 +86,7 @@ export interface CustomersTable {
   updatedAt: string;
 }
 
+/** Those of a customer stand in the order of `position`. */
 export interface ContactsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -101,6 +105,7 @@ export interface ContactsTable {
   updatedAt: string;
 }
 
+/** What prices are for. An archived one stays, since prices name it. */
 export interface ProductsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -111,6 +116,7 @@ export interface ProductsTable {
   createdAt: Fixed<string>;
 }
 
+/** Prices, of which no amount and no term ever changes (semantics 3). */
 export interface PricingsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -132,6 +138,7 @@ export interface PricingsTable {
   createdAt: Fixed<string>;
 }
 
+/** What contracts made by a plan begin with. */
 export interface PlansTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -151,6 +158,7 @@ export interface PlansTable {
   updatedAt: string;
 }
 
+/** Those of a plan stand in the order of `position`. */
 export interface PlanItemsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -162,6 +170,7 @@ export interface PlanItemsTable {
   defaultQuantity: string;
 }
 
+/** A meter of `sql` has no property filters, aggregation key and group keys (interface 4.17). */
 export interface MetersTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -185,6 +194,7 @@ export interface MetersTable {
   updatedAt: string;
 }
 
+/** At most one a meter. Contracts keep the prices that it had when they were made (semantics 6). */
 export interface RateCardsTable {
   orgId: Fixed<string>;
   meterId: Fixed<string>;
@@ -194,6 +204,7 @@ export interface RateCardsTable {
   updatedAt: string;
 }
 
+/** Contracts with the prices that were frozen into them; their budgets are rows of their own. */
 export interface ContractsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -225,6 +236,7 @@ export interface ContractsTable {
   updatedAt: string;
 }
 
+/** Interface 3.1. */
 export type InvoiceStatus = 'Drafted' | 'In Progress' | 'In Transit' | 'Paid' | 'Cancelled' | 'Refunded';
 
 /** Once `finalizedAt` is set, number, amount, dates and owner cannot be changed any more: the database refuses it. */
@@ -287,6 +299,7 @@ export interface InvoiceLinesTable {
   grantId: Fixed<string | null>;
 }
 
+/** Interface 4.16. */
 export type LedgerEntryType = 'grant' | 'usage' | 'adjustment' | 'reversal' | 'expiration';
 
 /** Movements of credits, written once and never changed. */
@@ -315,7 +328,7 @@ export interface LedgerEntriesTable {
   isPromotional: ColumnType<bigint, boolean, never>;
   /** The caller's idempotency key, unique in the contract. */
   externalId: Fixed<string | null>;
-  /** Digest of what was asked, to notice the same `externalId` with another body. */
+  /** JSON: what was asked, to notice the same `externalId` with another body. */
   fingerprint: Fixed<string | null>;
   /** JSON: which usage the grant pays for */
   specifiers: Fixed<string | null>;
@@ -338,6 +351,7 @@ export interface GrantExpiriesTable {
   expiresAt: Fixed<string>;
 }
 
+/** The array of a contract's budgets, by `position` from 0 without gaps. */
 export interface BudgetsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -356,6 +370,7 @@ export interface BudgetsTable {
   createdAt: Fixed<string>;
 }
 
+/** An endpoint that is removed keeps its row, without its secrets, since deliveries name it. */
 export interface WebhookEndpointsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -388,6 +403,7 @@ export interface WebhookEventsTable {
   createdAt: Fixed<string>;
 }
 
+/** One for each event and endpoint, with what its latest attempt met. */
 export interface WebhookDeliveriesTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -422,6 +438,7 @@ export interface EventHeadsTable {
   movedBatch: Integer;
 }
 
+/** Events on their way to the other database: see records/staged-events.ts. */
 export interface StagedEventsTable {
   orgId: Fixed<string>;
   batch: ColumnType<bigint, bigint | number, never>;
@@ -472,7 +489,8 @@ export interface Database {
  *
  * Promises of a transaction:
  * - a write is complete or absent, and durable (also against power loss) once `write` has resolved;
- * - writes happen one after another, over all processes on the same database;
+ * - writes happen one after another, over all processes on the same database, but that those of different turns may go on
+ *   side by side (`WriteOptions`);
  * - a read sees one state of the database from its first query to its last, whatever is written meanwhile.
  */
 export type Transaction = KyselyTransaction<Database>;

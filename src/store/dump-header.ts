@@ -2,6 +2,7 @@
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
+/** The first line of the file, as JSON. */
 export interface DumpHeader {
   /** The version of this form. */
   readonly tallybookDump: 1;

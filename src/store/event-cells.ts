@@ -45,6 +45,7 @@ function combined(a: Coefficient, b: Coefficient, type: AggregationType): Coeffi
   return sumOf(a, b);
 }
 
+/** Exact; a number where that is a safe integer and both were numbers, else a bigint. */
 export function sumOf(a: Coefficient, b: Coefficient): Coefficient {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b;

@@ -29,6 +29,7 @@ const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 const arrays = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array } as const;
 
+/** The bytes that `decodeSegment` makes the same segment of, on a machine of the same byte order. */
 export function encodeSegment({ rowCount, fixed, properties }: Segment): Uint8Array {
   const parts: Uint8Array[] = [];
   const write = (values: Float64Array): Layout => {
@@ -152,6 +153,7 @@ export function segmentOf(parts: readonly SegmentPart[]): Segment {
   return { rowCount, fixed: new FixedColumns(rows), properties };
 }
 
+/** A column is unpacked when it is first looked at. */
 export function decodeSegment(bytes: Uint8Array): Segment {
   return segmentOf([{ packed: readHeader(bytes), offset: 0 }]);
 }

@@ -12,6 +12,7 @@ import type { MeterRules } from '../calculation/usage-fold.ts';
 import { addCell, type Cells, type Coefficient, rescaled, sumOf } from './event-cells.ts';
 import { decimalTextOf, primitiveOf, type Segment } from './event-segment.ts';
 
+/** What a meter asks of segments. */
 export interface SegmentQuery {
   readonly rules: MeterRules;
   readonly dimensions: UsageDimensions;
@@ -232,6 +233,7 @@ function leaveOutRows(
   for (const filter of query.rules.propertyFilters) leaveOutProperties(groups, segment, filter);
 }
 
+/** A segment holds events of one UTC day. */
 export const millisecondsPerDay = 86_400_000;
 
 function leaveOutProperties(groups: Int32Array, segment: Segment, filter: PropertyFilter): void {

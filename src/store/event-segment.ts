@@ -38,11 +38,14 @@ interface LeftOutColumn {
   readonly kind: 'leftOut';
 }
 
+/** Numbers while all of its values are short ones, then codes, then left out: never back again. */
 export type PropertyColumn = DecimalColumn | CodeColumn | LeftOutColumn;
 
+/** What every event has; `isLate` is 1 or 0. */
 export const fixedColumns = ['eventSeq', 'millisecond', 'nameId', 'contractSeq', 'isLate'] as const;
 type FixedColumn = (typeof fixedColumns)[number];
 
+/** The same row of every column belongs to one event. */
 export interface Segment {
   readonly rowCount: number;
   readonly fixed: Readonly<Record<FixedColumn, Float64Array>>;
@@ -56,6 +59,7 @@ const charactersPerRow = 8;
 
 const noColumns = new Float64Array(0);
 
+/** What the first events of a day are appended to. */
 export const emptySegment: Segment = {
   rowCount: 0,
   fixed: { eventSeq: noColumns, millisecond: noColumns, nameId: noColumns, contractSeq: noColumns, isLate: noColumns },

@@ -8,6 +8,7 @@ import type { ExactNumber } from '../exact-json.ts';
 import type { Transaction } from './database.ts';
 import type { EventAggregation, EventReadings } from './event-aggregation.ts';
 
+/** An event as it is handed in to be recorded. */
 export interface NewEvent {
   readonly id: string;
   /** Unique in the organization. */
@@ -24,11 +25,13 @@ export interface NewEvent {
   readonly isLate: boolean;
 }
 
+/** One version of an event. */
 export interface StoredEvent extends NewEvent {
   /** 1 for what was sent first; rises by one with every replacement. */
   readonly version: number;
 }
 
+/** A primitive; a number has the digits that the sender wrote. */
 export type EventValue = string | boolean | null | ExactNumber;
 
 /** What `scan` hands out. The object is reused for the next row: take what you need, never keep it. */
@@ -59,6 +62,7 @@ export interface EpochInterval {
   readonly toEpochMs: number;
 }
 
+/** Effective events of one customer, `[from, to)` by their own timestamps. */
 export interface EventScan extends EpochInterval {
   readonly orgId: string;
   readonly customerId: string;
@@ -76,6 +80,7 @@ export interface EventScan extends EpochInterval {
   readonly withKeys?: boolean | undefined;
 }
 
+/** Events of one organization; what is absent asks nothing. */
 export interface EventQuery {
   readonly orgId: string;
   readonly eventName?: string | undefined;
@@ -131,6 +136,7 @@ export interface EventRetention {
   countLeft(tx: Transaction, orgId: string): Promise<number>;
 }
 
+/** What the rest of the program knows of events, wherever they are kept. */
 export interface EventStore {
   /**
    * Records events in their order; the outcomes stand in the same order. Two events are the same when customer,

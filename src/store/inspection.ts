@@ -5,6 +5,7 @@ export interface InspectionOptions {
   readonly isFull: boolean;
 }
 
+/** What was found; all lists are empty where nothing is wrong. */
 export interface Inspection {
   readonly location: string;
   readonly schemaVersion: number;
@@ -12,7 +13,7 @@ export interface Inspection {
   readonly exposedFiles: readonly string[];
   /** Damage to pages, rows and indexes, in the words of the database. */
   readonly damages: readonly string[];
-  /** Rows that name a row that is not there. */
+  /** Rows that name a row that is not there. Not asked of a damaged database, and of a server only where `isFull`. */
   readonly danglingReferences: readonly DanglingReference[];
   readonly schemaDifferences: readonly SchemaDifference[];
 }
@@ -25,6 +26,7 @@ export interface DanglingReference {
   readonly parent: string;
 }
 
+/** Where the schema is not what the migrations make. */
 export interface SchemaDifference {
   /** A table, index or trigger. */
   readonly name: string;

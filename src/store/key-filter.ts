@@ -13,6 +13,7 @@ const bitsPerHash = 16;
 const probes = 5;
 const leastRoom = 2 ** 20;
 
+/** Only where `mayHave` says no is it certain. */
 export interface KeyFilter {
   readonly add: (hash: number) => void;
   readonly mayHave: (hash: number) => boolean;

@@ -5,4 +5,5 @@
 
 import type { Statement } from './prepared.ts';
 
+/** By the name of the query, then by the shape of its values. */
 export const knownStatements: Readonly<Record<string, Readonly<Record<string, Statement>>>> = {};

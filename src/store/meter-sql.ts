@@ -23,15 +23,17 @@ export interface MeterSqlReading {
   readonly events: readonly MeterSqlEvent[];
 }
 
+/** One query over the events of several readings. */
 export interface MeterSqlRun {
   /** Whose events these are: what served one scope never serves another. */
   readonly scope: string;
   readonly sql: string;
   readonly readings: readonly MeterSqlReading[];
-  /** For all readings together, from the call to the last value. */
+  /** For all readings together, from the start of the query to the last value; waiting for a turn does not count. */
   readonly deadlineMilliseconds: number;
 }
 
+/** Queries of somebody else's, run over nothing but the events that are handed in. */
 export interface MeterSql {
   /**
    * Whether a query may become a meter: a trial run on an empty table, and one on a single event that has no

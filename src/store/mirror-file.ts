@@ -19,6 +19,7 @@ export function databaseKindOf(url: string): DatabaseKind {
   return isMirrorFile(url) ? 'mirror' : 'file';
 }
 
+/** False where there is no file, where it cannot be read, and for the URL of a server. */
 export function isMirrorFile(url: string): boolean {
   if (isPostgresUrl(url)) return false;
   const path = pathOf(url);

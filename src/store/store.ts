@@ -4,6 +4,7 @@ import type { Transaction } from './database.ts';
 import type { EventStore } from './event-store.ts';
 import type { Inspection, InspectionOptions } from './inspection.ts';
 
+/** One open database, with the events wherever they live. */
 export interface Store {
   /** Where the data is, for messages: the path of the file, `:memory:`, or the URL of a server without its password. */
   readonly location: string;
@@ -27,6 +28,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** Which other writes one waits for, and how long. */
 export interface WriteOptions {
   /**
    * Whose rows alone it changes: the id of an organization, or another name that all such writes give. Writes of different

@@ -53,6 +53,7 @@ const keyAndClock = prepared((tx, { digest }: { readonly digest: string }) =>
     .where('digest', '=', digest),
 );
 
+/** Also a key that is revoked or expired; undefined for an id that the organization does not have. */
 export async function findApiKey(tx: Transaction, orgId: string, id: string): Promise<ApiKey | undefined> {
   const row = await tx
     .selectFrom('apiKeys')
@@ -75,6 +76,7 @@ export async function listApiKeys(tx: Transaction, orgId: string): Promise<ApiKe
   return rows.map(toApiKey);
 }
 
+/** A digest that any organization has already is a ConstraintViolation. */
 export async function insertApiKey(tx: Transaction, key: ApiKey): Promise<void> {
   await tx
     .insertInto('apiKeys')
@@ -82,6 +84,7 @@ export async function insertApiKey(tx: Transaction, key: ApiKey): Promise<void> 
     .execute();
 }
 
+/** Revokes a key, lets it expire or notes its use; nothing else of it ever changes. */
 export async function updateApiKey(
   tx: Transaction,
   orgId: string,

@@ -3,6 +3,7 @@
 import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 
+/** An ordinary book has none of them. */
 export interface BookFacts {
   /** Events of this book live in another database, which knows it by this id. */
   readonly eventsElsewhere?: { readonly bookId: string };
@@ -12,6 +13,7 @@ export interface BookFacts {
   readonly probe?: true;
 }
 
+/** Empty for an ordinary book. */
 export async function readBookFacts(tx: Transaction): Promise<BookFacts> {
   const rows = await bookFacts(tx, {});
   return Object.fromEntries(rows.map(({ name, content }) => [name, JSON.parse(content) as unknown]));
@@ -19,6 +21,7 @@ export async function readBookFacts(tx: Transaction): Promise<BookFacts> {
 
 const bookFacts = prepared((tx) => tx.selectFrom('bookFacts').selectAll(), { name: 'facts of the book', of: [{}] });
 
+/** Puts a fact in the place of the one of its name, if there was one. */
 export async function writeBookFact<Name extends keyof BookFacts>(
   tx: Transaction,
   name: Name,
@@ -32,6 +35,7 @@ export async function writeBookFact<Name extends keyof BookFacts>(
     .execute();
 }
 
+/** Does nothing where there is no such fact. */
 export async function removeBookFact(tx: Transaction, name: keyof BookFacts): Promise<void> {
   await tx.deleteFrom('bookFacts').where('name', '=', name).execute();
 }

@@ -7,6 +7,7 @@ import { prepared } from '../prepared.ts';
 import { askedInParts } from './padded.ts';
 import { instantText, oneRow } from './row-values.ts';
 
+/** A cap on one usage dimension of a contract (interface 2.7). */
 export interface Budget {
   readonly id: string;
   readonly contractId: string;
@@ -129,6 +130,7 @@ export async function insertBudgets(
   await tx.insertInto('budgets').values(rows).execute();
 }
 
+/** Changes the members given; whether that arms the alert again is for the caller to say (interface 4.14). */
 export async function updateBudget(
   tx: Transaction,
   orgId: string,

@@ -24,6 +24,7 @@ export interface StoredTier {
   readonly flatAmount: string;
 }
 
+/** A price as it is stored, with the name of its product (interface 2.4). */
 export interface Pricing {
   readonly id: string;
   readonly productId: string;
@@ -48,6 +49,7 @@ export interface Pricing {
   readonly createdAt: string;
 }
 
+/** Also an archived product; undefined for an id that the organization does not have. */
 export async function findProduct(tx: Transaction, orgId: string, id: string): Promise<Product | undefined> {
   const row = await tx
     .selectFrom('products')
@@ -85,6 +87,7 @@ export async function listProducts(tx: Transaction, orgId: string, { limit, offs
   return { rows: rows.map(toProduct), total: Number(total) };
 }
 
+/** Another unarchived product of the same name is not refused here. */
 export async function insertProduct(tx: Transaction, orgId: string, product: Product): Promise<void> {
   await tx
     .insertInto('products')
@@ -92,11 +95,13 @@ export async function insertProduct(tx: Transaction, orgId: string, product: Pro
     .execute();
 }
 
+/** Also an archived price; undefined for an id that the organization does not have. */
 export async function findPricing(tx: Transaction, orgId: string, id: string): Promise<Pricing | undefined> {
   const [pricing] = await findPricings(tx, orgId, [id]);
   return pricing;
 }
 
+/** Its prices stay as they are. */
 export async function archiveProduct(
   tx: Transaction,
   orgId: string,
@@ -116,6 +121,7 @@ export async function findPricings(
   return rows.map(toPricing);
 }
 
+/** Every member given must hold. */
 export interface PricingFilter {
   readonly productId?: string | undefined;
   readonly model?: PricingModelName | undefined;
@@ -163,6 +169,7 @@ const pricingsOfMeters = prepared(
       .orderBy('pricings.seq', 'desc'),
 );
 
+/** `productName` is not written: the product has it. One that the organization lacks is a ConstraintViolation. */
 export async function insertPricing(tx: Transaction, orgId: string, pricing: Pricing): Promise<void> {
   const { productName: _productName, pricingTiers, ...plain } = pricing;
   await tx
@@ -171,6 +178,7 @@ export async function insertPricing(tx: Transaction, orgId: string, pricing: Pri
     .execute();
 }
 
+/** Takes a price off the lists; contracts have a copy of their own (semantics 6). */
 export async function archivePricing(
   tx: Transaction,
   orgId: string,

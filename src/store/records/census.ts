@@ -9,6 +9,7 @@ export interface Census {
   readonly entryCount: number;
 }
 
+/** A finalized invoice by its legal number. */
 export interface NumberedInvoice {
   readonly id: string;
   readonly number: string;
@@ -22,6 +23,7 @@ export interface CatalogIds {
   readonly productIds: readonly string[];
 }
 
+/** Counts all there are, whatever became of them. */
 export async function readCensus(tx: Transaction, orgId: string): Promise<Census> {
   const count = async (table: 'contracts' | 'invoices' | 'ledgerEntries') => {
     const query = tx.selectFrom(table).select((row) => row.fn.countAll<bigint>().as('total'));

@@ -12,6 +12,7 @@ export async function findClock(tx: Transaction): Promise<Temporal.Instant | und
 
 const clock = prepared((tx) => tx.selectFrom('clock').select('now'));
 
+/** Makes time simulated, or moves the simulated clock, forwards or backwards. */
 export async function setClock(tx: Transaction, instant: Temporal.Instant): Promise<void> {
   const now = instantText(instant);
   await tx
@@ -21,6 +22,7 @@ export async function setClock(tx: Transaction, instant: Temporal.Instant): Prom
     .execute();
 }
 
+/** Makes time real again. */
 export async function removeClock(tx: Transaction): Promise<void> {
   await tx.deleteFrom('clock').execute();
 }

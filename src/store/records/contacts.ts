@@ -7,6 +7,7 @@ import type { ContactsTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { padded } from './padded.ts';
 
+/** A person at a customer (interface 2.2); `Unreachable` after a demotion (interface 4.4). */
 export interface Contact {
   readonly id: string;
   readonly customerId: string;
@@ -79,6 +80,7 @@ const contactsOfCustomer = prepared((tx, of: { readonly orgId: string; readonly 
     .orderBy('seq'),
 );
 
+/** The positions are the caller's to count. */
 export async function insertContacts(tx: Transaction, orgId: string, contacts: readonly Contact[]): Promise<void> {
   for (const contact of contacts) {
     await contactInsertion(tx, { ...contact, orgId, roles: JSON.stringify(contact.roles) });
@@ -92,6 +94,7 @@ const contactInsertion = prepared((tx, row: ContactRow) => tx.insertInto('contac
   of: [Object.fromEntries(['orgId', ...columns].map((column) => [column, ''])) as unknown as ContactRow],
 });
 
+/** Changes the members given; nothing else of a contact ever changes. */
 export async function updateContact(
   tx: Transaction,
   orgId: string,

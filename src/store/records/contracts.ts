@@ -21,6 +21,7 @@ export interface CreditSettings {
   readonly alertThresholdsCents?: readonly bigint[] | undefined;
 }
 
+/** The caller's own keys (interface 2.6); numbers keep their digits. */
 export type ContractMetadata = Readonly<Record<string, string | boolean | ExactNumber>>;
 
 /** `Items` is the price snapshot: `ContractItem` of calculation, which the store keeps without knowing it. */
@@ -46,6 +47,7 @@ export interface Contract<Items = unknown> {
   readonly updatedAt: Temporal.Instant;
 }
 
+/** Every member given must hold. */
 export interface ContractFilter {
   readonly customerId?: string | undefined;
   readonly externalCustomerId?: string | undefined;
@@ -134,6 +136,7 @@ const contractsBefore = prepared((tx, { orgId, customerId, contractId }: OfCusto
     .orderBy('seq'),
 );
 
+/** Its budgets, drafts and grant are records of their own. */
 export async function insertContract(tx: Transaction, orgId: string, contract: Contract): Promise<void> {
   const { id, customerId, planId, name, netTermsDays, budgetsVersion } = contract;
   await tx
@@ -160,6 +163,7 @@ export async function insertContract(tx: Transaction, orgId: string, contract: C
     .execute();
 }
 
+/** What calls change of a contract; a member that is absent stays as it is. */
 export interface ContractChanges {
   readonly metadata?: ContractMetadata;
   readonly cancelledAt?: Temporal.Instant;
@@ -168,6 +172,7 @@ export interface ContractChanges {
   readonly updatedAt: Temporal.Instant;
 }
 
+/** Changes nothing where the organization has no contract of this id. */
 export async function updateContract(
   tx: Transaction,
   orgId: string,
@@ -232,6 +237,7 @@ function creditSettingsJson(settings: CreditSettings): string {
   return JSON.stringify(stored);
 }
 
+/** From the JSON text of a row. */
 export function toCreditSettings(text: string): CreditSettings {
   const stored = JSON.parse(text) as StoredCreditSettings;
   return {
@@ -245,6 +251,7 @@ export function toCreditSettings(text: string): CreditSettings {
 /** The same snapshot for the same text, since the contracts of a plan mostly have one: what follows from it is found once. */
 const latestItems = keepLatest<unknown>(64);
 
+/** Contracts with the same snapshot may share one object of `items`: it is never changed. */
 export function toContract(row: ContractRow): Contract {
   const { id, customerId, planId, name } = row;
   return {

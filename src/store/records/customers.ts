@@ -7,6 +7,7 @@ import { prepared } from '../prepared.ts';
 import { askedInParts } from './padded.ts';
 import type { Page, Rows } from './page.ts';
 
+/** Interface 2.2. */
 export interface BillingAddress {
   readonly address1: string;
   readonly address2?: string | undefined;
@@ -17,6 +18,7 @@ export interface BillingAddress {
   readonly country: string;
 }
 
+/** A customer as it is stored (interface 2.2); contacts are records of their own. */
 export interface Customer {
   readonly id: string;
   readonly name: string;
@@ -54,6 +56,7 @@ const columns = [
   'updatedAt',
 ] as const;
 
+/** Undefined for an id that the organization does not have. */
 export async function findCustomer(tx: Transaction, orgId: string, id: string): Promise<Customer | undefined> {
   const [row] = await customerOfId(tx, { orgId, id });
   return row === undefined ? undefined : toCustomer(row);
@@ -150,6 +153,7 @@ function customersAmong(tx: Transaction, { orgId, externalCustomerId }: Chosen) 
   return externalCustomerId === undefined ? query : query.where('externalCustomerId', '=', externalCustomerId);
 }
 
+/** A link to another system that a customer of the organization has already is a ConstraintViolation. */
 export async function insertCustomer(tx: Transaction, orgId: string, customer: Customer): Promise<void> {
   const { tags, billingAddress, ...plain } = customer;
   await customerInsertion(tx, {
@@ -167,6 +171,7 @@ const customerInsertion = prepared((tx, row: CustomerRow) => tx.insertInto('cust
   of: [Object.fromEntries(['orgId', ...columns].map((column) => [column, ''])) as unknown as CustomerRow],
 });
 
+/** Changes the members given; the billing address stays as it was given. */
 export async function updateCustomer(
   tx: Transaction,
   orgId: string,

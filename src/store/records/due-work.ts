@@ -14,6 +14,7 @@ import { drafted, instantText, optionalDate, optionalInstant } from './row-value
 /** As the index has it. */
 const endsOn = () => sql<string | null>`coalesce("effectiveEndDate", "endDate")`;
 
+/** An instant, and the dates that it stands for. */
 export interface DueBy {
   /** Inclusive, as all of these. */
   readonly instant: Temporal.Instant;

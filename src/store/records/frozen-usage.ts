@@ -2,6 +2,7 @@
 
 import type { Transaction } from '../database.ts';
 
+/** A `UsageReading` of calculation, kept as JSON. */
 export interface FrozenReading {
   readonly groupValues: Readonly<Record<string, string>>;
   readonly eventName: string;
@@ -11,6 +12,7 @@ export interface FrozenReading {
   readonly count: number;
 }
 
+/** The readings of one window, phase by phase, as a `MeteredUsage` of calculation has them. */
 export interface FrozenUsage {
   readonly itemId: string;
   readonly startEpochMs: number;
@@ -42,6 +44,7 @@ export async function listFrozenUsage(
   }));
 }
 
+/** Puts it in the place of what was kept of the window, if anything was. */
 export async function writeFrozenUsage(
   tx: Transaction,
   orgId: string,

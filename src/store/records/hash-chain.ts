@@ -18,6 +18,7 @@ type LineColumn = keyof InvoiceLinesTable;
 export type EntryToSeal = Values<Pick<Insertable<LedgerEntriesTable>, EntryColumn>>;
 /** The members of an invoice that finalization freezes. */
 export type InvoiceToSeal = Values<Pick<Insertable<InvoicesTable>, (typeof invoiceColumns)[number]>>;
+/** All of a line, since nothing of it ever changes. */
 export type LineToSeal = Values<Pick<Insertable<InvoiceLinesTable>, LineColumn>>;
 
 type Value = string | number | bigint | boolean | null | undefined;

@@ -5,6 +5,7 @@ import { prepared } from '../prepared.ts';
 import { type Invoice, toInvoice } from './invoices.ts';
 import type { Page, Rows } from './page.ts';
 
+/** Every member given must hold; times are those of creation. */
 export interface InvoiceFilter {
   readonly customerId?: string | undefined;
   readonly contractId?: string | undefined;

@@ -10,6 +10,7 @@ import { drafted, instantText, oneRow, optionalDate, optionalInstant, optionalIn
 
 export type { InvoiceStatus } from '../database.ts';
 
+/** An invoice as it is stored (interface 2.3), without its lines. */
 export interface Invoice {
   readonly id: string;
   readonly number: string;
@@ -163,6 +164,7 @@ export async function findTakenNumbers(
   return rows.map((row) => row.number);
 }
 
+/** A number or a period of the contract that an invoice has already is a ConstraintViolation. */
 export async function insertInvoices(tx: Transaction, orgId: string, invoices: readonly Invoice[]): Promise<void> {
   // One by one: a long backdated contract has more values than one statement may carry.
   for (const invoice of invoices) await tx.insertInto('invoices').values(invoiceRow(orgId, invoice)).execute();
@@ -186,6 +188,7 @@ function invoiceRow(orgId: string, { memo, paymentLink, ...invoice }: Invoice) {
   };
 }
 
+/** What may change of an invoice beside finalization; a member that is absent stays as it is. */
 export interface InvoiceChanges {
   readonly periodEnd?: Temporal.PlainDate;
   readonly status?: InvoiceStatus;
@@ -301,6 +304,7 @@ function lineRow(orgId: string, invoiceId: string, line: FrozenLine & { readonly
   };
 }
 
+/** From a row; a column that is NULL is undefined. */
 export function toInvoice(row: Selectable<Database['invoices']>): Invoice {
   const { id, number, customerId, contractId, status, totalCents } = row;
   return {
@@ -326,6 +330,7 @@ export function toInvoice(row: Selectable<Database['invoices']>): Invoice {
   };
 }
 
+/** From a row; a column that is NULL is undefined. */
 export function toInvoiceLine(row: Selectable<Database['invoiceLines']>): FrozenLine {
   const { id, lineKey, kind, name, description, quantity, unitPrice, unitPriceCents, totalAmount, totalCents } = row;
   return {

@@ -10,6 +10,7 @@ import { askedInParts } from './padded.ts';
 import type { Rows } from './page.ts';
 import { instantText, oneRow, optionalInstant, optionalInstantText } from './row-values.ts';
 
+/** What caused an entry (semantics 9). */
 export type LedgerSourceType = 'contract' | 'invoice' | 'promotional' | 'adjustment' | 'expiration' | 'reversal';
 
 /** Which usage a grant pays for, as it was given (semantics 9). */
@@ -55,6 +56,7 @@ export interface StoredLedgerEntry extends NewLedgerEntry {
   readonly seq: number;
 }
 
+/** Every member given must hold; times are those of creation. */
 export interface LedgerFilter {
   readonly type?: LedgerEntryType | undefined;
   /** Inclusive. */
@@ -63,6 +65,7 @@ export interface LedgerFilter {
   readonly createdBefore?: string | undefined;
 }
 
+/** Without a limit, all that match (semantics 2). */
 export interface LedgerPageQuery extends LedgerFilter {
   readonly contractId: string;
   readonly limit?: number | undefined;
@@ -86,8 +89,10 @@ export interface StoredLedger {
   readonly head: string | undefined;
 }
 
+/** The ledger of a contract that was granted nothing. */
 export const emptyStoredLedger: StoredLedger = { entries: [], head: undefined };
 
+/** Empty also for a contract that the organization does not have. */
 export async function readStoredLedger(tx: Transaction, orgId: string, contractId: string): Promise<StoredLedger> {
   return toStoredLedger(await entriesOfContract(tx, { orgId, contractId }));
 }
@@ -293,6 +298,7 @@ const newestHash = prepared((tx, { orgId, contractId }: OfContract) =>
     .limit(oneRow()),
 );
 
+/** From a row, without its seal; a column that is NULL is undefined. */
 export function toLedgerEntry(row: Selectable<Database['ledgerEntries']>): StoredLedgerEntry {
   const { id, contractId, type, amountCents, creditMicros, creditRateCents, purchaseRateCents, currency } = row;
   return {

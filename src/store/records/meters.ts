@@ -7,6 +7,7 @@ import type { MetersTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import type { Page, Rows } from './page.ts';
 
+/** What it lets through says `PropertyFilter` of calculation. */
 export interface MeterPropertyFilter {
   readonly name: string;
   readonly exists?: boolean | undefined;
@@ -14,6 +15,7 @@ export interface MeterPropertyFilter {
   readonly exclude?: readonly string[] | undefined;
 }
 
+/** A meter as it is stored (interface 2.9). */
 export interface Meter {
   readonly id: string;
   /** Unique among the unarchived meters of the organization. */
@@ -23,7 +25,7 @@ export interface Meter {
   readonly aggregationType: AggregationType;
   readonly eventTypeFilter: { readonly include: readonly string[]; readonly exclude: readonly string[] };
   readonly propertyFilters: readonly MeterPropertyFilter[];
-  /** Present unless COUNT. */
+  /** Present for SUM, MAX and MIN, unless the meter is a query (`sql`). */
   readonly aggregationKey: string | null;
   readonly groupKeys: readonly string[];
   readonly sql: string | null;
@@ -40,6 +42,7 @@ export interface StoredRate {
   readonly unitAmount: string;
 }
 
+/** The prices of a meter by group values (semantics 5). */
 export interface StoredRateCard {
   readonly meterId: string;
   /** In the order in which they were given. */
@@ -48,6 +51,7 @@ export interface StoredRateCard {
   readonly updatedAt: string;
 }
 
+/** Also an archived meter; undefined for an id that the organization does not have. */
 export async function findMeter(tx: Transaction, orgId: string, id: string): Promise<Meter | undefined> {
   const [meter] = await findMeters(tx, orgId, [id]);
   return meter;
@@ -122,6 +126,7 @@ const activeMeters = prepared((tx, { orgId }: { readonly orgId: string }) =>
   metersAmong(tx, { orgId, status: 'active' }).selectAll().orderBy('createdAt').orderBy('seq'),
 );
 
+/** A code that an unarchived meter of the organization has is a ConstraintViolation. */
 export async function insertMeter(tx: Transaction, orgId: string, meter: Meter): Promise<void> {
   await tx
     .insertInto('meters')
@@ -149,6 +154,7 @@ export async function archiveMeter(
     .execute();
 }
 
+/** Undefined for a meter without one. */
 export async function findRateCard(
   tx: Transaction,
   orgId: string,

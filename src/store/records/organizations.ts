@@ -47,6 +47,7 @@ const organizationsNamed = prepared(
   { name: 'organizations named', of: [{ idOrName: '' }] },
 );
 
+/** What every call begins by asking. */
 export interface OrganizationAndClock {
   readonly organization: Organization;
   /** Where a simulated clock stands; undefined where time is real. */
@@ -78,6 +79,7 @@ const allOrganizations = prepared((tx) => tx.selectFrom('organizations').select(
   of: [{}],
 });
 
+/** Its first legal invoice number will be 1 (semantics 7). */
 export async function insertOrganization(tx: Transaction, organization: Organization): Promise<void> {
   await tx
     .insertInto('organizations')
@@ -85,6 +87,7 @@ export async function insertOrganization(tx: Transaction, organization: Organiza
     .execute();
 }
 
+/** Changes the members given; the prefix of its keys never changes. */
 export async function updateOrganization(
   tx: Transaction,
   id: string,

@@ -14,6 +14,7 @@ export interface PlanItem {
   readonly defaultQuantity: string;
 }
 
+/** A plan as it is stored (interface 2.5). */
 export interface Plan {
   readonly id: string;
   readonly name: string;
@@ -33,6 +34,7 @@ export interface Plan {
   readonly updatedAt: string;
 }
 
+/** Also an archived plan; undefined for an id that the organization does not have. */
 export async function findPlan(tx: Transaction, orgId: string, id: string): Promise<Plan | undefined> {
   const row = await tx
     .selectFrom('plans')
@@ -70,6 +72,7 @@ export async function listPlans(tx: Transaction, orgId: string, { limit, offset 
   return { rows: await withItems(tx, orgId, rows), total: Number(total) };
 }
 
+/** Takes a plan off the lists; its contracts go on. */
 export async function archivePlan(
   tx: Transaction,
   orgId: string,
@@ -99,6 +102,7 @@ export async function findPlanNameOfPricing(
   return row?.name;
 }
 
+/** With its items in the order given; a price that the organization lacks is a ConstraintViolation. */
 export async function insertPlan(tx: Transaction, orgId: string, plan: Plan): Promise<void> {
   const { items, ...plain } = plan;
   await tx

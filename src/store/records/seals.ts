@@ -7,6 +7,7 @@ import type { FrozenLine, Invoice } from './invoices.ts';
 import { toLedgerEntry } from './ledger.ts';
 import type { StoredLedgerEntry } from './ledger.ts';
 
+/** A contract's whole ledger, and where its chain is broken. */
 export interface SealedLedger {
   /** Oldest first. */
   readonly entries: readonly StoredLedgerEntry[];
@@ -16,6 +17,7 @@ export interface SealedLedger {
   readonly head: string;
 }
 
+/** An invoice, and whether it is as finalization wrote it. */
 export interface SealedInvoice {
   readonly invoice: Invoice;
   /** None while it is a draft. */

@@ -14,6 +14,7 @@ export interface PlacedEvent extends StoredEvent {
   readonly previous: { readonly customerId: string; readonly timestampEpochMs: number } | undefined;
 }
 
+/** How far the events of an organization are numbered and moved. */
 export interface EventHead {
   readonly lastPlace: number;
   readonly lastBatch: number;
@@ -23,6 +24,7 @@ export interface EventHead {
   readonly droppedBeforeEpochMs: number;
 }
 
+/** What one `append` recorded. */
 export interface StagedBatch {
   readonly batch: number;
   readonly events: readonly PlacedEvent[];
@@ -45,6 +47,7 @@ export async function readEventHead(tx: Transaction, orgId: string): Promise<Eve
   };
 }
 
+/** From when on events are kept is not written here: the organization says it. */
 export async function writeEventHead(
   tx: Transaction,
   orgId: string,
@@ -72,6 +75,7 @@ export async function listStagedBatches(tx: Transaction, orgId: string): Promise
   }));
 }
 
+/** The number is the caller's to give: the one behind `lastBatch`. */
 export async function insertStagedBatch(tx: Transaction, orgId: string, { batch, events }: StagedBatch): Promise<void> {
   await tx
     .insertInto('stagedEvents')
@@ -79,6 +83,7 @@ export async function insertStagedBatch(tx: Transaction, orgId: string, { batch,
     .execute();
 }
 
+/** `upTo` is inclusive. */
 export async function removeStagedBatches(tx: Transaction, orgId: string, upTo: number): Promise<void> {
   await tx.deleteFrom('stagedEvents').where('orgId', '=', orgId).where('batch', '<=', BigInt(upTo)).execute();
 }

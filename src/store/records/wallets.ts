@@ -9,6 +9,7 @@ import { oneRow } from './row-values.ts';
 /** Of whom a ledger tells. */
 export type WalletHolder = Pick<Contract, 'id' | 'customerId' | 'creditSettings'>;
 
+/** What is known of a contract's credits before its entries are read. */
 export interface Wallet extends WalletHolder {
   /** Whether the contract has an end, its own or that of a cancellation. */
   readonly hasEnd: boolean;

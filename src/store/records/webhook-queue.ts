@@ -105,6 +105,7 @@ export async function holdDueDeliveries(
   return rows.map((row) => ({ ...row, secret: row.secret ?? '', attempts: Number(row.attempts) }));
 }
 
+/** How an attempt ended; `pending` where another is to come. */
 export interface AttemptRecord {
   readonly status: 'pending' | 'delivered' | 'failed';
   readonly nextAttemptAt: string | null;
@@ -136,6 +137,7 @@ export async function recordAttempt(
   return numUpdatedRows > 0n;
 }
 
+/** A delivery that a sender has in hand. */
 export interface HeldReference {
   readonly orgId: string;
   readonly id: string;

@@ -8,6 +8,7 @@ import type { Database, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import type { Page, Rows } from './page.ts';
 
+/** An endpoint that is not removed. */
 export interface WebhookEndpoint {
   readonly id: string;
   readonly url: string;
@@ -26,6 +27,7 @@ export interface WebhookEndpoint {
   readonly updatedAt: string;
 }
 
+/** What endpoints are sent; `body` is the JSON text, byte for byte. */
 export interface WebhookEvent {
   readonly id: string;
   readonly type: WebhookEventType;
@@ -33,6 +35,7 @@ export interface WebhookEvent {
   readonly createdAt: string;
 }
 
+/** An event on its way to one endpoint; what it says of a response is that of the latest attempt. */
 export interface WebhookDelivery {
   readonly id: string;
   readonly eventId: string;
@@ -68,6 +71,7 @@ const endpointsOfOrganization = prepared(
   { name: 'webhook endpoints', of: [{ orgId: '' }] },
 );
 
+/** Null for `eventTypes` takes kinds to come as well. */
 export async function insertWebhookEndpoint(tx: Transaction, orgId: string, endpoint: WebhookEndpoint): Promise<void> {
   const { eventTypes, ...plain } = endpoint;
   await tx
@@ -76,6 +80,7 @@ export async function insertWebhookEndpoint(tx: Transaction, orgId: string, endp
     .execute();
 }
 
+/** Changes the members given. */
 export async function updateWebhookEndpoint(
   tx: Transaction,
   orgId: string,
@@ -149,6 +154,7 @@ export async function insertWebhookEvent(
   await tx.insertInto('webhookDeliveries').values(rows).execute();
 }
 
+/** Every member given must hold. */
 export interface DeliveryFilter {
   readonly status?: DeliveryStatus | undefined;
   readonly endpointId?: string | undefined;
@@ -174,6 +180,7 @@ export async function listWebhookDeliveries(
   return { rows: rows.map(toDelivery), total: Number(total) };
 }
 
+/** Undefined for an id that the organization does not have. */
 export async function findWebhookDelivery(
   tx: Transaction,
   orgId: string,
@@ -186,7 +193,7 @@ export async function findWebhookDelivery(
   return row === undefined ? undefined : toDelivery(row);
 }
 
-/** Makes a delivery as if it had never been attempted, and due at once. */
+/** Makes a delivery pending and due at once, its attempts counted anew; what the latest one met stays to be read. */
 export async function restartWebhookDelivery(tx: Transaction, orgId: string, id: string): Promise<void> {
   await tx
     .updateTable('webhookDeliveries')
