@@ -1,6 +1,7 @@
 /** What goes back: answers with their headers, and failures in the one envelope (interface 7). */
 
-import type { Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -93,16 +94,31 @@ export function unavailable(cause?: BillingError): UnavailableError {
  * Answers bytes that never became a request, and hangs up (security 5, SEC-38): soon also on who does not hang up as well, since
  * nothing else would ever end a connection on which bytes go on coming.
  */
-export function refuseConnection(socket: Socket, headers: Readonly<Record<string, string>>): void {
+export function refuseConnection(
+  socket: Duplex,
+  given: Readonly<Record<string, string>>,
+  message = 'the request is malformed or did not arrive in time',
+): void {
   setTimeout(() => socket.destroy(), limits.hangUpMilliseconds).unref();
   if (!socket.writable) return;
-  const { status, code } = errorFacts.badRequest;
-  const body = JSON.stringify(envelope('the request is malformed or did not arrive in time', code));
-  const lines = Object.entries({
-    ...headers,
-    'content-type': jsonType,
-    'content-length': String(Buffer.byteLength(body)),
-    connection: 'close',
-  }).map(([name, value]) => `${name}: ${value}`);
+  const { status, headers, body } = lastRefusal(given, message);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.end(`HTTP/1.1 ${status} Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** Answers a request that never comes to a route, and hangs up. */
+export function refuseRequest(
+  response: ServerResponse,
+  given: Readonly<Record<string, string>>,
+  message: string,
+): void {
+  const { status, headers, body } = lastRefusal(given, message);
+  response.writeHead(status, headers).end(body);
+}
+
+function lastRefusal(headers: Readonly<Record<string, string>>, message: string) {
+  const { status = 400, code } = errorFacts.badRequest;
+  const body = JSON.stringify(envelope(message, code));
+  const own = { 'content-type': jsonType, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
+  return { status, headers: { ...headers, ...own }, body };
 }

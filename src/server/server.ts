@@ -11,7 +11,7 @@ import { BillingError, UnauthorizedError, UnavailableError } from '../errors.ts'
 import { limits } from '../limits.ts';
 import { allOperations } from '../operations/all.ts';
 import type { Caller, Engine } from '../operations/index.ts';
-import { commonHeaders, failureOf, refuseConnection, sendFailure, unavailable } from './answer.ts';
+import { commonHeaders, failureOf, refuseConnection, refuseRequest, sendFailure, unavailable } from './answer.ts';
 import { isLoopback, keyOf, refuseBrowsers, requireScope } from './authenticate.ts';
 import { checkExposure, limitSockets } from './exposure.ts';
 import type { Metrics } from './metrics.ts';
@@ -147,6 +147,15 @@ function createApp(options: ServerOptions): FastifyInstance {
       if (error.code === 'ECONNRESET') return;
       refuseConnection(socket, commonHeaders(options.version, options.newId()));
     },
+  });
+  const headers = () => commonHeaders(options.version, options.newId());
+  app.server.on('checkExpectation', (_request, response) =>
+    refuseRequest(response, headers(), 'no Expect but 100-continue is met'),
+  );
+  app.server.on('connect', (_request, socket) => {
+    // Its errors are nobody else's from here on.
+    socket.on('error', () => socket.destroy());
+    refuseConnection(socket, headers(), 'CONNECT is not offered: this is no proxy');
   });
   app.server.maxHeadersCount = limits.maxHeaders;
   app.server.maxConnections = limits.maxSockets;

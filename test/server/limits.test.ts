@@ -139,6 +139,17 @@ describe('connections', () => {
     expect(cut).toMatchObject({ code: expect.stringMatching(/^(?:EPIPE|ECONNRESET)$/) });
   });
 
+  test.each([
+    ['GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: x', 'no Expect but 100-continue is met'],
+    ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443', 'CONNECT is not offered: this is no proxy'],
+  ])('a request that comes to no route is refused in the envelope, and ended: %j', async (request, message) => {
+    const { port } = await startService();
+    const answer = await sendRaw(port, `${request}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(answer).toContain('tallybook-version: ');
+    expect(answer.endsWith(`\r\n\r\n${JSON.stringify({ error: { message, code: 'BAD_REQUEST' } })}`)).toBe(true);
+  });
+
   test('headers that do not arrive in time end the connection', async () => {
     const service = await startService(createSampleEngine(), { headersTimeoutMilliseconds: 50 });
     const answer = await sendRaw(service.port, 'GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ');
