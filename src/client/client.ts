@@ -13,6 +13,7 @@ import type { HttpRequest } from './target.ts';
 import { createTransport } from './transport.ts';
 import type { HttpAnswer, NoAnswer } from './transport.ts';
 
+/** Told before the pause. */
 export interface Retry {
   /** The try that failed, counted from 1. */
   readonly attempt: number;

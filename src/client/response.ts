@@ -120,6 +120,7 @@ function isUnknownRoute(operation: OperationFacts, status: number, message: stri
   return message === unknownPathMessage || pathParameters(operation.route?.path ?? '').length === 0;
 }
 
+/** `why` ends the sentence; kind `notOffered`, exit code 12 (semantics 3). */
 export function notOffered(operation: OperationFacts, target: Target, why: string): BillingError {
   const { group, verb } = operation.command;
   return new BillingError('notOffered', `${target.host} does not offer "${group} ${verb}": ${why}`, {

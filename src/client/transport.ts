@@ -7,6 +7,7 @@ import { limits } from '../limits.ts';
 import type { HttpRequest, Target } from './target.ts';
 import { tlsFailure } from './tls-failure.ts';
 
+/** Of any status, redirects too. */
 export interface HttpAnswer {
   readonly kind: 'answer';
   readonly status: number;
@@ -15,6 +16,7 @@ export interface HttpAnswer {
   readonly bytes: Uint8Array;
 }
 
+/** No answer, or not the whole of one. */
 export interface NoAnswer {
   readonly kind: 'noAnswer';
   /** What happened, to follow "HOST: ". */
@@ -36,6 +38,7 @@ export interface Route {
   readonly proxy?: { readonly url: string; readonly except: string } | undefined;
 }
 
+/** `send` never rejects, also once it is closed. */
 export interface Transport {
   send(request: HttpRequest, timeoutMilliseconds: number): Promise<HttpAnswer | NoAnswer>;
   close(): Promise<void>;

@@ -23,6 +23,7 @@ import { wireCents } from './wire.ts';
 type RunBody = ResponseBody<'bill.run'>['data'];
 type Failure = RunBody['failures'][number];
 
+/** `until` is inclusive. */
 export interface RunOptions {
   readonly until: Temporal.Instant;
   readonly report: RunReport;
@@ -60,6 +61,7 @@ export interface RunReport {
   readonly body: () => Omit<RunBody, 'until' | 'isRehearsal'>;
 }
 
+/** Counts and sums are of everything; of invoices and of failures at most `limits.billRunListed` are listed. */
 export function createRunReport(): RunReport {
   const counts = { draftedCount: 0, expiredGrantCount: 0, resumedCustomerCount: 0, endedContractCount: 0 };
   const invoices: RunBody['invoices'] = [];

@@ -6,6 +6,7 @@ import { exactNumber } from '../exact-json.ts';
 import type { Budget } from '../store/records/budgets.ts';
 import { wireCents } from './wire.ts';
 
+/** `index` is the budget's place in the contract's array. */
 export function wireBudget(budget: Budget, index: number) {
   const { label, eventPropertyKey, eventPropertyValue, meterId, maxCredits, maxCreditsCents, isExhausted } = budget;
   return {
@@ -20,6 +21,7 @@ export function wireBudget(budget: Budget, index: number) {
   };
 }
 
+/** Credits with their exact digits; cents. */
 export function wireConsumption({ consumedUnits, consumedCents }: BudgetUse) {
   return { consumedUnits: exactNumber(decimalText(consumedUnits)), consumedCents: wireCents(consumedCents) };
 }

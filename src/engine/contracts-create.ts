@@ -39,6 +39,11 @@ interface Offer {
   readonly meters: readonly Meter[];
 }
 
+/**
+ * Makes a contract with its frozen prices, its first budgets, its drafts and the grant that it begins with (semantics
+ * 6). Throws InvalidInputError with every issue, and ConflictError where its usage would begin among events that are
+ * dropped.
+ */
 export async function createContract(context: CallContext, input: ContractInput): Promise<Contract> {
   const { tx, orgId } = context;
   const startDate = Temporal.PlainDate.from(input.startDate);

@@ -4,6 +4,7 @@ import type { ExactNumber } from '../exact-json.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
 
+/** What every entry shows; a grant shows more (interface 2.8). */
 export interface WireEntry {
   readonly id: string;
   readonly type: StoredLedgerEntry['type'];

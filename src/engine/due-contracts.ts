@@ -13,6 +13,7 @@ import { emptyStoredLedger, listLedgersOf } from '../store/records/ledger.ts';
 import type { CallContext } from './handler.ts';
 import type { BillingFacts } from './open-billing.ts';
 
+/** A contract with what falls due of it, and what that is worked off with. */
 export interface DueContract {
   readonly contract: Contract;
   readonly due: ContractDue;

@@ -41,6 +41,10 @@ export interface BasisDraw extends Draw {
   readonly entryIds: readonly string[];
 }
 
+/**
+ * What an explanation is made of. `live` lines are computed now; `frozen` ones are as finalized, and computed again
+ * beside it.
+ */
 export interface InvoiceBasis {
   readonly basis: 'live' | 'frozen' | 'none';
   readonly contract: Contract;

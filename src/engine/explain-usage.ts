@@ -96,6 +96,7 @@ export function wireMeterFacts(meter: Meter) {
   };
 }
 
+/** The first and the last are left out where no event was counted. */
 export function wireEventCounts({ count, skippedCount, withoutKeyCount, first, last }: GroupTrace) {
   return {
     eventCount: count,
@@ -106,6 +107,7 @@ export function wireEventCounts({ count, skippedCount, withoutKeyCount, first, l
   };
 }
 
+/** The value is left out where there is none. */
 export function wireTracedEvent(event: TracedEvent) {
   const { idempotencyKey, eventName, value } = event;
   return { idempotencyKey, eventName, timestamp: timestampOf(event), ...(value === undefined ? {} : { value }) };

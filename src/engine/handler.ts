@@ -37,6 +37,7 @@ export interface CallContext {
   readonly finalizationGraceHours: number;
 }
 
+/** What a handler answers; the body is not yet checked against the declaration. */
 export interface Result<O extends Operation> {
   readonly body: z.output<O['response']>;
   /** Where it is not the declared one: 200 for a replay. */
@@ -51,6 +52,7 @@ export interface Result<O extends Operation> {
   readonly followUp?: (context: CallContext) => Promise<void>;
 }
 
+/** Runs inside the transaction of its call; refuses by throwing a BillingError. */
 export type Handler<O extends Operation> = (context: CallContext, input: ParsedInput<O>) => Promise<Result<O>>;
 
 /** The handlers of a room: one for each of its declarations, or it does not compile. */
@@ -65,6 +67,7 @@ export type Undertaking<O extends Operation> = (
   input: ParsedInput<O>,
 ) => Promise<Result<O>>;
 
+/** As `HandlersOf`, of a room of undertakings. */
 export type UndertakingsOf<Declarations extends readonly Operation[]> = {
   readonly [O in Declarations[number] as O['name']]: Undertaking<O>;
 };

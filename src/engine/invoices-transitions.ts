@@ -13,6 +13,7 @@ interface Transition {
   readonly words: string;
 }
 
+/** From a status that an action does not name it is a conflict, or done already. */
 export const transitions: Readonly<Record<InvoiceAction, Transition>> = {
   finalize: { from: ['Drafted'], to: ['In Progress', 'Paid'], words: 'finalize' },
   cancel: { from: ['Drafted', 'In Progress'], to: ['Cancelled'], words: 'cancel' },

@@ -25,6 +25,7 @@ export interface KnownLedgers {
   readonly keep: (contractId: string, ledger: KnownLedger) => void;
 }
 
+/** Keeps at most `most` ledgers, grants and reversals together, those that were used last. */
 export function createKnownLedgers(most: number = limits.knownLedgerGrants): KnownLedgers {
   const kept = new Map<string, KnownLedger>();
   let size = 0;

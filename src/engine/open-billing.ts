@@ -29,6 +29,7 @@ import type { MeteredContract, MeteringOptions } from './usage-metering.ts';
 
 export type BillingContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'organization' | 'now' | 'sqlReadings'>;
 
+/** What the open invoices of a contract come to now. */
 export interface OpenBilling {
   /** Every invoice of the contract, in the order of periods. */
   readonly invoices: readonly Invoice[];

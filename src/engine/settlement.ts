@@ -163,6 +163,7 @@ export async function reverseEntry(
   return await writer.append(facts, entry);
 }
 
+/** From its expiry on, that instant included (semantics 9). */
 export function hasExpired(
   grant: { readonly expiresAt?: Temporal.Instant | undefined },
   now: Temporal.Instant,

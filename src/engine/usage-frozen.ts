@@ -103,6 +103,7 @@ export function windowKey({ item, start }: Pick<MeteringWindow, 'item' | 'start'
   return keyOf({ itemId: item.id, startEpochMs: start.epochMilliseconds });
 }
 
+/** The same text as `windowKey` gives for the window that was frozen. */
 export function keyOf({ itemId, startEpochMs }: Pick<FrozenUsage, 'itemId' | 'startEpochMs'>): string {
   return `${itemId} ${startEpochMs}`;
 }

@@ -29,6 +29,7 @@ export interface SqlReadings {
   readonly valuesOf: (orgId: string, meter: SqlMeter, readings: readonly MeterSqlReading[]) => Promise<Values>;
 }
 
+/** The deadline is for each query, with all of its readings together. */
 export interface SqlReadingOptions {
   readonly meterSql: MeterSql;
   readonly deadlineMilliseconds: number;

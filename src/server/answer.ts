@@ -28,6 +28,7 @@ export function commonHeaders(version: string, requestId: string): Record<string
   };
 }
 
+/** What is told beside the body goes as headers: its version, and how a replay differs (semantics 9 and 10). */
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.etag !== undefined) reply.header('etag', `"${answer.etag}"`);
   if (answer.isReplay === true) reply.header('idempotency-replayed', 'true');
@@ -36,6 +37,7 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   return sendJson(reply, answer.status, answer.body);
 }
 
+/** Exact numbers keep their digits. */
 export function sendJson(reply: FastifyReply, status: number, body: unknown): FastifyReply {
   return reply.code(status).header('content-type', jsonType).send(JSON.stringify(body));
 }

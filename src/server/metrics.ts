@@ -9,6 +9,7 @@ import type { Engine } from '../operations/index.ts';
 import type { RunOutcome } from './scheduler.ts';
 import type { RequestLog } from './server.ts';
 
+/** Told of each thing as it happens; only `text` asks the database. */
 export interface Metrics {
   readonly requestBegan: () => void;
   readonly requestEnded: (entry: RequestLog) => void;

@@ -54,6 +54,7 @@ export interface DisputedUsage {
   readonly eventCount: number;
 }
 
+/** What was read of an organization as a whole, beside its contracts. */
 export interface OrganizationFacts {
   readonly organizationId: string;
   readonly lastCreatedAt: Temporal.Instant;
@@ -70,9 +71,11 @@ export interface OrganizationFacts {
   readonly oldestDueDelivery: Temporal.Instant | undefined;
 }
 
+/** Events that are marked as having come after their period was finalized. */
 export interface LateEvents {
+  /** How many, but for the unjustified ones that were found. */
   readonly count: number;
-  /** Idempotency keys of those that no finalized invoice would bill. */
+  /** Idempotency keys of those that no finalized invoice would bill; looked for by a full examination alone. */
   readonly unjustified: readonly string[];
 }
 

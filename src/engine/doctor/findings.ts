@@ -15,6 +15,7 @@ export interface Findings {
   readonly count: () => number;
 }
 
+/** Of each check at most `limits.findingsPerCheck` are kept; all are counted. */
 export function createFindings(): Findings {
   const found = new Map<string, Finding[]>();
   let count = 0;

@@ -53,6 +53,7 @@ export function lateFlagProblems({ lateEvents }: OrganizationFacts): Problem[] {
   }));
 }
 
+/** All of them together are one problem of the organization. */
 export function lateEventProblems({ organizationId, lateEvents: { count } }: OrganizationFacts): Problem[] {
   if (count === 0) return [];
   return [
@@ -60,11 +61,13 @@ export function lateEventProblems({ organizationId, lateEvents: { count } }: Org
   ];
 }
 
+/** What a drop that was cut off has left. */
 export function droppedEventProblems({ organizationId, droppedRowsLeft: count }: OrganizationFacts): Problem[] {
   if (count === 0) return [];
   return [{ objectId: organizationId, problem: `${count} rows of events that were dropped are still stored` }];
 }
 
+/** Beyond `limits.outboxDelaySeconds`. */
 export function outboxProblems({ organizationId, oldestDueDelivery, clock }: OrganizationFacts): Problem[] {
   if (oldestDueDelivery === undefined) return [];
   const seconds = Math.floor((clock.epochMilliseconds - oldestDueDelivery.epochMilliseconds) / 1000);
@@ -72,6 +75,7 @@ export function outboxProblems({ organizationId, oldestDueDelivery, clock }: Org
   return [{ objectId: organizationId, problem: `a webhook delivery has been due for ${seconds} seconds` }];
 }
 
+/** Beyond `limits.clockLagSeconds`. */
 export function clockProblems({ organizationId, lastCreatedAt, clock }: OrganizationFacts): Problem[] {
   const seconds = Math.floor((lastCreatedAt.epochMilliseconds - clock.epochMilliseconds) / 1000);
   if (seconds <= limits.clockLagSeconds) return [];
