@@ -72,10 +72,12 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     }
 
     for (;;) {
+      const wasIdle = underWay.size === 0;
       await beginWhatIsDue().catch((error: unknown) => failures.push(error));
       // Looked again meanwhile, so that nothing waits for an endpoint that is slow to answer.
-      if (underWay.size === 0) break;
-      await firstOf(underWay.keys(), pollMilliseconds);
+      // What ended during a look had no room in it.
+      if (wasIdle && underWay.size === 0) break;
+      if (underWay.size > 0) await firstOf(underWay.keys(), pollMilliseconds);
     }
     // All of them have ended before a failure is told, so that none is still writing when the database is closed.
     if (failures.length > 0) throw failures[0];

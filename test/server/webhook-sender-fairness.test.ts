@@ -80,6 +80,33 @@ describe('an endpoint that answers slowly', () => {
     expect(slow.received).toHaveLength(perEndpoint);
   });
 
+  test('gets what waits for it, also where all of its attempts end while the sender looks for more', async () => {
+    const slow = await startSlowReceiver();
+    await register(slow.url);
+    for (let count = 0; count < perEndpoint + 1; count += 1) await trigger();
+    const outbox = outboxOf(world);
+    let recorded = 0;
+    const sender = senderFor(world, {
+      pollMilliseconds: 1,
+      outbox: {
+        lease: async (count, underWay) => {
+          const due = await outbox.lease(count, underWay);
+          if (due.length === 0 && recorded < perEndpoint) {
+            slow.release();
+            await vi.waitUntil(() => recorded === perEndpoint);
+          }
+          return due;
+        },
+        record: async (delivery, outcome) => {
+          const end = await outbox.record(delivery, outcome);
+          recorded += 1;
+          return end;
+        },
+      },
+    });
+    expect(await sender.deliverDue()).toMatchObject({ delivered: perEndpoint + 1 });
+  });
+
   test('gets no more from a sender than it has room for, whatever the sender asks', async () => {
     const { slow } = await slowBeforeQuick();
     const endpoints = (await world.call('webhooks.list')).data;
