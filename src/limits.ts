@@ -35,9 +35,11 @@ export const limits = {
   /** our choice: events of a simulation, which are held in memory, and values that one of their properties may have */
   simulatedEvents: 1_000_000,
   simulatedValues: 1_000_000_000,
+  /** semantics 1 */
   estimateEvents: 500,
   /** our choice: a JSON document of events is held in memory as a whole */
   importDocumentCharacters: 128 * 1024 * 1024,
+  /** semantics 1 and 8: how far ahead an event may be */
   eventFutureSeconds: 60 * 60,
   /** our choice: events shown as a sample of those behind a quantity */
   sampledEvents: 5,

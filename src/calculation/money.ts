@@ -14,7 +14,7 @@ export const zero = new Big(0);
 const microsPerCredit = 10n ** BigInt(limits.creditFractionDigits);
 const centsPerDollar = 100;
 
-/** The exact value of a decimal text such as `0.000003`; an assertion fails on anything else. */
+/** The exact value of a decimal text such as `0.000003`; throws for what is no number. */
 export function decimal(text: string): Big {
   return new Big(text);
 }

@@ -156,6 +156,7 @@ export interface NotedDue {
   readonly expiries: readonly { readonly grantId: string; readonly expiresAt: Temporal.Instant }[];
 }
 
+/** Empty for a contract that the organization does not have; the expiries are in no order. */
 export async function readNotedDue(tx: Transaction, orgId: string, contractId: string): Promise<NotedDue> {
   const contract = await tx
     .selectFrom('contracts')
