@@ -36,7 +36,7 @@ const firstOrganization = { name: 'default', keyPrefix: 'tally' } as const;
 
 /**
  * The local owner acting for an organization: the one named by id or name, else the oldest, which is made when the
- * database has none. Throws NotFoundError for an unknown name.
+ * database has none. Throws NotFoundError for an unknown name, UnavailableError where the first cannot be made.
  */
 export async function findOwner(dependencies: EngineDependencies, organization?: string): Promise<Caller> {
   const { store } = dependencies;
