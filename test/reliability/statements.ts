@@ -8,8 +8,10 @@ import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isSameImage, takeImage } from './database-image.ts';
 import type { DatabaseImage } from './database-image.ts';
 
+type Watch = (sql: string, values: readonly unknown[]) => void;
+
 /** Calls `before` ahead of each statement of this process, until the function that it gives is called. */
-export function watchStatements(before: (sql: string) => void): () => void {
+export function watchStatements(before: Watch): () => void {
   const undo = [
     ...(['run', 'get', 'all', 'iterate'] as const).map((name) => wrap(StatementSync.prototype, name, before)),
     wrap(DatabaseSync.prototype, 'exec', before),
@@ -19,14 +21,10 @@ export function watchStatements(before: (sql: string) => void): () => void {
   };
 }
 
-function wrap<Name extends string>(
-  prototype: Record<Name, unknown>,
-  name: Name,
-  before: (sql: string) => void,
-): () => void {
+function wrap<Name extends string>(prototype: Record<Name, unknown>, name: Name, before: Watch): () => void {
   const original = prototype[name] as (...values: unknown[]) => unknown;
   prototype[name] = function watched(this: { readonly sourceSQL?: string }, ...values: unknown[]): unknown {
-    before(this.sourceSQL ?? String(values[0]));
+    before(this.sourceSQL ?? String(values[0]), values);
     return original.apply(this, values);
   };
   return () => {

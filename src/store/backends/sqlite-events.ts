@@ -4,16 +4,15 @@
  * beside them for reading is derived: `sqlite-event-segments` and `sqlite-event-keys`.
  */
 
-import type { SQLInputValue } from 'node:sqlite';
-
 import { ReusedEvent, storedEvent } from '../event-content.ts';
-import type { EventPage, EventQuery, EventScan, EventStore, ScannedEvent } from '../event-store.ts';
+import type { EventScan, EventStore, ScannedEvent } from '../event-store.ts';
 import { createKeyHash } from '../key-hash.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { appendEvents, selectStored } from './sqlite-event-append.ts';
 import { listEventFaults, listUpkeepFaults, rebuildDerived } from './sqlite-event-check.ts';
 import { createReadingCache } from './sqlite-event-cache.ts';
 import { createSqliteEventKeys } from './sqlite-event-keys.ts';
+import { createEventPages } from './sqlite-event-pages.ts';
 import { findEvents } from './sqlite-event-places.ts';
 import { readSegments } from './sqlite-event-readings.ts';
 import { type UpkeepThresholds, usualThresholds } from './sqlite-event-segments.ts';
@@ -36,6 +35,7 @@ export function createSqliteEventStore(
 ): SqliteEventStore {
   const keys = createSqliteEventKeys(connection);
   const cache = createReadingCache(connection);
+  const pages = createEventPages(connection);
   let found: FoundTotals[] = [];
   return {
     async append(_tx, orgId, events, canReplace) {
@@ -53,10 +53,12 @@ export function createSqliteEventStore(
       return answer.readings;
     },
     async list(_tx, query) {
-      return list(inTransaction(connection), query);
+      inTransaction(connection);
+      return pages.list(query);
     },
     async listLate(_tx, query) {
-      return page(inTransaction(connection), query, ['"event"."isLate" = 1']);
+      inTransaction(connection);
+      return pages.listLate(query);
     },
     async listVersions(_tx, orgId, idempotencyKey) {
       const select = inTransaction(connection).prepare(
@@ -77,6 +79,7 @@ export function createSqliteEventStore(
       },
       async rebuild() {
         cache.noteChange();
+        pages.forget();
         rebuildDerived(inTransaction(connection), keys);
       },
     },
@@ -120,54 +123,4 @@ function contractIdOf(connection: SqliteConnection, seq: number, known: Map<numb
     known.set(seq, id);
   }
   return id;
-}
-
-/** Events of one customer are found by its segments; others by a walk through all, the newest first. */
-function list(connection: SqliteConnection, query: EventQuery): EventPage {
-  const { orgId, customerId, eventName, fromEpochMs = 0, toEpochMs = Number.MAX_SAFE_INTEGER } = query;
-  if (customerId === undefined) return page(connection, query, []);
-  const eventNames = eventName === undefined ? [] : [eventName];
-  const events = findEvents(connection, { orgId, customerId, eventNames, fromEpochMs, toEpochMs });
-  events.sort((a, b) => b.eventSeq - a.eventSeq);
-  const select = connection.prepare(`${selectStored('events')} WHERE "event"."seq" = ?`);
-  const shown = events.slice(query.offset, query.offset + query.limit);
-  return { rows: shown.map(({ eventSeq }) => storedEvent(select.get(eventSeq) ?? {})), total: events.length };
-}
-
-function page(connection: SqliteConnection, query: EventQuery, demands: readonly string[]): EventPage {
-  const texts = [...demands, '"customer"."orgId" = ?'];
-  const values: SQLInputValue[] = [query.orgId];
-  const demand = (text: string, value: SQLInputValue | undefined) => {
-    if (value === undefined) return;
-    texts.push(text);
-    values.push(value);
-  };
-  demand('"customer"."id" = ?', query.customerId);
-  demand('"name"."name" = ?', query.eventName);
-  demand('"event"."timestampEpochMs" >= ?', query.fromEpochMs);
-  demand('"event"."timestampEpochMs" < ?', query.toEpochMs);
-  const where = `WHERE ${texts.join(' AND ')}`;
-  const rows = connection
-    .prepare(`${selectStored('events')} ${where} ORDER BY "event"."seq" DESC LIMIT ? OFFSET ?`)
-    .all(...values, query.limit, query.offset);
-  if (texts.length === 1) return { rows: rows.map(storedEvent), total: countAll(connection, query.orgId) };
-  const counted = connection
-    .prepare(`SELECT count(*) AS "total" FROM "events" AS "event"
-      JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
-      JOIN "eventNames" AS "name" ON "name"."id" = "event"."nameId" ${where}`)
-    .get(...values);
-  return { rows: rows.map(storedEvent), total: Number(counted?.['total']) };
-}
-
-/** What segments and the tail hold is every event once; counting rows one by one takes a second for ten million. */
-function countAll(connection: SqliteConnection, orgId: string): number {
-  const counts = connection
-    .prepare(
-      `SELECT (SELECT ifnull(sum("rowCount"), 0) FROM "customers" JOIN "eventSegments" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
-         + (SELECT count(*) FROM "customers" JOIN "eventTail" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
-         + (SELECT ifnull(sum("rowCount"), 0) FROM "customers" JOIN "eventTailRuns" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
-         AS "total"`,
-    )
-    .get({ orgId });
-  return Number(counts?.['total']);
 }
