@@ -23,6 +23,7 @@ export interface RawNumber {
   readonly rawJSON: string;
 }
 
+/** A JSON number: plain where JavaScript prints the digits that were written, else raw. */
 export type ExactNumber = number | RawNumber;
 
 const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;

@@ -17,10 +17,10 @@ export interface Refusal {
 }
 
 /**
- * The opposite of one entry, or why it may not be undone: expirations and reversals never, nothing twice, a grant only while
- * nothing of it was used, an adjustment only where its grant stays between nothing and what was granted. The wallet must be
- * folded from the same entries. A return to a grant that has expired is to be followed by an expiration in the same
- * transaction.
+ * The opposite of one entry, or why it may not be undone: expirations and reversals never, nothing twice, a grant only
+ * while nothing of it was used, an adjustment only where its grant stays between nothing and what was granted. The
+ * wallet must be folded from the same entries. A return to a grant that has expired is to be followed by an expiration
+ * in the same transaction.
  */
 export function reversalOf(
   entry: LedgerEntry,

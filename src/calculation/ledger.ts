@@ -46,7 +46,7 @@ export interface LedgerEntry {
   readonly createdAt: Temporal.Instant;
 }
 
-/** `depleted`: nothing is left, and nothing lapsed; `expired`: what was left has lapsed, or must (semantics 1 and 9). */
+/** `depleted`: nothing is left, nothing lapsed; `expired`: what was left has lapsed, or must (semantics 1 and 9). */
 export type GrantStatus = 'active' | 'depleted' | 'expired';
 
 /** A grant with everything that happened to it up to an instant. */

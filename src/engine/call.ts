@@ -42,9 +42,9 @@ const preparations: Partial<Record<OperationName, () => Promise<Preparation>>> =
 };
 
 /**
- * Carries out one operation for a caller. Rejects with a BillingError, or with what a fault of ours threw. A write that rejects
- * has changed nothing, but where that is an UnknownOutcomeError; an undertaking keeps the transactions that it had done.
- * A refusal comes in this order: scope, then form of the input, then what it names, then rules (semantics 2).
+ * Carries out one operation for a caller. Rejects with a BillingError, or with what a fault of ours threw. A write that
+ * rejects has changed nothing, but where that is an UnknownOutcomeError; an undertaking keeps the transactions that it
+ * had done. A refusal comes in this order: scope, then form of the input, then what it names, then rules (semantics 2).
  */
 export async function callOperation<N extends OperationName>(
   dependencies: EngineParts,

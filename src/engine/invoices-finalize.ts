@@ -43,8 +43,8 @@ export async function finalizeInvoice(
 }
 
 /**
- * The same of the earliest draft of a contract that lacks none; throws ConflictError before its day and for such an amount.
- * Takes what has been read of the contract, as it stands.
+ * The same of the earliest draft of a contract that lacks none; throws ConflictError before its day and for such an
+ * amount. Takes what has been read of the contract, as it stands.
  */
 export async function finalizeEarliest(
   context: CallContext,

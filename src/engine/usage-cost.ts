@@ -27,8 +27,8 @@ type BreakdownInput = ParsedInput<OperationTable['usage.breakdown']>['body'];
 type Question = Omit<CostInput, 'unit'>;
 
 /**
- * Answers `usage.cost`; throws InvalidInputError for identifiers that are unknown or contradict each other and for a range
- * that ends before it begins, ConflictError where events that it would have to read are dropped.
+ * Answers `usage.cost`; throws InvalidInputError for identifiers that are unknown or contradict each other and for a
+ * range that does not end after it begins, ConflictError where events that it would have to read are dropped.
  */
 export async function usageCost(context: CallContext, input: CostInput): Promise<ResponseBody<'usage.cost'>> {
   const { customerId, facts, lines } = await ratedUsage(context, input);

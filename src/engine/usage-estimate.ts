@@ -18,8 +18,8 @@ import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 type EstimateInput = ParsedInput<OperationTable['pricing.estimate']>['body'];
 
 /**
- * Answers `pricing.estimate`: a line for each price and combination of group values that the events give a quantity. Throws
- * InvalidInputError for an unknown contract.
+ * Answers `pricing.estimate`: a line for each price and combination of group values that the events give a quantity.
+ * Throws InvalidInputError for an unknown contract.
  */
 export async function estimateCost(
   context: CallContext,

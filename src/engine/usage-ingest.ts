@@ -25,9 +25,10 @@ interface Incoming {
 }
 
 /**
- * Records events, all or none, and gives their idempotency keys with the id of the request. `prefixOf` is the path of an event in the request.
- * Throws InvalidInputError for an unknown customer, a contract that is not the customer's and a timestamp more than an hour
- * ahead; ConflictError for an event that would change a finalized period, or comes from a time whose events are dropped.
+ * Records events, all or none, and gives their idempotency keys with the id of the request. `prefixOf` is the path of
+ * an event in the request. Throws InvalidInputError for an unknown customer, a contract that is not the customer's and
+ * a timestamp more than an hour ahead; ConflictError for an event that would change a finalized period, and for one
+ * whose time or key is that of events that are dropped.
  */
 export async function recordEvents(
   context: CallContext,

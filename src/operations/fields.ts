@@ -88,8 +88,8 @@ export function integerInput(least: number, most: number) {
 }
 
 /**
- * Number of credits: a JSON number above 0, from 0 on, or other than 0, as the options say, with at most six decimals, and at
- * most 1e12 whatever its sign. Comes out as its digits.
+ * Number of credits: a JSON number above 0, from 0 on, or other than 0, as the options say, with at most six decimals,
+ * and at most 1e12 whatever its sign. Comes out as its digits.
  */
 export function creditsInput(options: { readonly allowZero: boolean; readonly allowNegative?: boolean }) {
   const sign = options.allowNegative === true ? 'other than 0' : options.allowZero ? 'of 0 or more' : 'above 0';

@@ -18,9 +18,8 @@ export interface ParsedInput<O extends Operation> {
 }
 
 /**
- * Parses a call by its declaration.
- * Throws BadRequestError for the query (400) and InvalidInputError for path parameters and the body (422), both naming every
- * issue.
+ * Parses a call by its declaration. Throws BadRequestError for the query (400) and InvalidInputError for path
+ * parameters and the body (422), both naming every issue.
  */
 export function parseInput<O extends Operation>(operation: O, input: CallInput): ParsedInput<O> {
   const query = check(operation.query, input.query ?? {});

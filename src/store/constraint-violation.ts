@@ -2,7 +2,10 @@
 
 export type ConstraintRule = 'unique' | 'reference' | 'appendOnly' | 'value';
 
-/** Thrown for every refusal of the schema, whichever the backend; its `cause` is the database's own error, where there is one. */
+/**
+ * Thrown for every refusal of the schema, whichever the backend; its `cause` is the database's own error, where there
+ * is one.
+ */
 export class ConstraintViolation extends Error {
   override readonly name = 'ConstraintViolation';
   /**

@@ -170,7 +170,7 @@ export interface PlanItemsTable {
   defaultQuantity: string;
 }
 
-/** A meter of `sql` has no property filters, aggregation key and group keys (interface 4.17). */
+/** A meter of `sql` has no other rules: its filters are empty, and it has no aggregation key (interface 4.17). */
 export interface MetersTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -489,8 +489,8 @@ export interface Database {
  *
  * Promises of a transaction:
  * - a write is complete or absent, and durable (also against power loss) once `write` has resolved;
- * - writes happen one after another, over all processes on the same database, but that those of different turns may go on
- *   side by side (`WriteOptions`);
+ * - writes happen one after another, over all processes on the same database, but that those of different turns may go
+ *   on side by side (`WriteOptions`);
  * - a read sees one state of the database from its first query to its last, whatever is written meanwhile.
  */
 export type Transaction = KyselyTransaction<Database>;

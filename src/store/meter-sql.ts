@@ -37,8 +37,8 @@ export interface MeterSqlRun {
 export interface MeterSql {
   /**
    * Whether a query may become a meter: a trial run on an empty table, and one on a single event that has no
-   * properties. Rejects with an InvalidInputError whose path is `sql`, or with an UnavailableError where no trial could be
-   * made.
+   * properties. Rejects with an InvalidInputError whose path is `sql`, or with an UnavailableError where no trial could
+   * be made.
    */
   check(sql: string): Promise<void>;
   /**
