@@ -104,9 +104,9 @@ export interface EventFault {
   readonly idempotencyKey: string;
   /**
    * `versions`: what it superseded is not all there; `owner`: its contract is another customer's; `properties`: they are no
-   * JSON.
+   * JSON; `gone`: nothing of it is there, so that the key is the number that it had in its organization.
    */
-  readonly fault: 'versions' | 'owner' | 'properties';
+  readonly fault: 'versions' | 'owner' | 'properties' | 'gone';
 }
 
 /** What a store derived from its events, and that is not what they come to. */

@@ -25,6 +25,7 @@ const faultWords: Readonly<Record<EventFault['fault'], string>> = {
   versions: 'lacks a version that it superseded',
   owner: "names another customer's contract",
   properties: 'has properties that are no JSON',
+  gone: 'of its organization is not there, nor is its key',
 };
 
 /** Every version of an event is kept, and it belongs to its customer. */

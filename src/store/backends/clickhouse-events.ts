@@ -119,7 +119,7 @@ async function listVersions(
 
 /** Of the moved events; staged ones are rows of the books, and as they were written. */
 async function listFaults({ ask }: ClickhouseServer, tx: Transaction, orgId: string): Promise<readonly EventFault[]> {
-  const { movedBatch, droppedBeforeEpochMs } = await readEventHead(tx, orgId);
+  const { movedBatch, droppedBeforeEpochMs, lastPlace } = await readEventHead(tx, orgId);
   const parameters = { orgId, movedBatch, droppedBeforeEpochMs };
   const recorded = 'orgId = {orgId:String} AND batch <= {movedBatch:UInt64}';
   const own = `${recorded} AND timestampEpochMs >= {droppedBeforeEpochMs:Int64}`;
@@ -167,5 +167,16 @@ async function listFaults({ ask }: ClickhouseServer, tx: Transaction, orgId: str
     'properties',
     `SELECT idempotencyKey AS key, place FROM tallybookEvents FINAL WHERE ${own} AND NOT isValidJSON(propertiesJson) ${limit}`,
   );
-  return [...versions, ...(versions.length === 0 ? keys : []), ...owner, ...properties];
+  const staged = (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
+  const gone = await faultsOf(
+    'gone',
+    // Every event has the number behind the one before it, and its key keeps that number when it is dropped.
+    `SELECT toString(number + 1) AS key FROM numbers({lastPlace:UInt64})
+     WHERE number + 1 NOT IN (
+         SELECT place FROM tallybookEventKeys WHERE ${recorded} UNION ALL SELECT place FROM tallybookEvents WHERE ${recorded})
+       AND NOT has({staged:Array(UInt64)}, number + 1)
+     ORDER BY number LIMIT ${limits.findingsPerCheck}`,
+    { lastPlace, staged: staged.filter(({ version }) => version === 1).map(({ place }) => place) },
+  );
+  return [...versions, ...(versions.length === 0 ? keys : []), ...owner, ...properties, ...gone];
 }

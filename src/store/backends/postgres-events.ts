@@ -43,7 +43,7 @@ const updateEffective = `UPDATE "events" SET ("id", "customerId", "contractId", 
 const selectVersions = `SELECT ${columns} FROM "eventVersions" WHERE "orgId" = $1 AND "idempotencyKey" = $2
   ORDER BY "version"`;
 
-const selectFaults: Readonly<Record<EventFault['fault'], string>> = {
+const selectFaults: Readonly<Record<Exclude<EventFault['fault'], 'gone'>, string>> = {
   versions: `SELECT "event"."idempotencyKey" FROM "events" AS "event" LEFT JOIN (
       SELECT "idempotencyKey", count(*) AS "kept", max("version") AS "last" FROM "eventVersions"
       WHERE "orgId" = $1 GROUP BY "idempotencyKey"
