@@ -62,6 +62,7 @@ export async function runSeed(seed: number, length: number, database?: string): 
       await take(run, steps, { ...call, at }, random);
     }
     await checkAll(run);
+    await checkBooks(run);
     await checkRival(run);
     return steps;
   } catch (error) {
@@ -294,6 +295,19 @@ function bindEntries(run: Run, contract: Contract, got: readonly unknown[]): voi
 }
 
 /** Everything that can be read, and the invariants of it. */
+/** What doctor says of sound books: that nothing is wrong with them. */
+async function checkBooks({ world, names, state }: Run): Promise<void> {
+  for (const { id } of state.contracts) {
+    const { data } = await world.call('credits.verify', { params: { contractId: names.idOf.get(id) ?? '' } });
+    const errors = data.findings.filter(({ severity }) => severity === 'error');
+    if (errors.length > 0)
+      throw new Disagreement(
+        errors.map((finding) => `doctor ${JSON.stringify(finding)}`),
+        [],
+      );
+  }
+}
+
 async function checkAll(run: Run): Promise<void> {
   const ids = run.state.contracts.flatMap((contract) => run.names.idOf.get(contract.id) ?? []);
   const broken = await brokenInvariants(run.world, ids, run.seen);
