@@ -9,7 +9,7 @@ import { named, refuseIf } from './refusal.ts';
 import type { ModelCall, ModelInput } from './refusal.ts';
 import { addEntry, lapseUnending, reverseEntry, settle, sweepDue } from './settlement.ts';
 import type { Contract, Entry, Specifiers, State } from './state.ts';
-import { balanceOf, burnOrder, drawDown, grantsOf, isExpired, isReversed, remainderOf } from './wallet.ts';
+import { balanceOf, burnOrder, drawDown, grantsOf, isExpired, isReversed, least, most, remainderOf } from './wallet.ts';
 import type { Money } from './wallet.ts';
 import { creditsText, entryWire } from './wire.ts';
 
@@ -123,14 +123,16 @@ function adjust(state: State, input: ModelInput): Entry {
   });
 }
 
-/** Credits that go with cents of a grant: in proportion, without dust where it is emptied or made whole. */
+/** Credits that go with cents of a grant: in proportion, without dust where it is emptied or made whole, or nearly so. */
 function creditsWith(contract: Contract, grant: Entry, cents: bigint): bigint {
   const rest = remainderOf(contract, grant);
   const adjusted = adjustedOf(contract, grant);
   if (grant.micros === 0n) return 0n;
   if (rest.cents + cents === 0n) return -rest.micros;
   if (adjusted.cents + cents === 0n) return -adjusted.micros;
-  return halfUp(divide(whole(cents * grant.micros), whole(grant.cents)));
+  const share = halfUp(divide(whole(cents * grant.micros), whole(grant.cents)));
+  if (rest.cents + cents < 0n || adjusted.cents + cents > 0n) return share;
+  return most(1n - rest.micros, least(-adjusted.micros, share));
 }
 
 /** The same the other way round. */
@@ -140,7 +142,9 @@ function centsWith(contract: Contract, grant: Entry, micros: bigint): bigint {
   if (grant.cents === 0n) return 0n;
   if (rest.micros + micros === 0n) return -rest.cents;
   if (adjusted.micros + micros === 0n) return -adjusted.cents;
-  return halfUp(divide(whole(micros * grant.cents), whole(grant.micros)));
+  const share = halfUp(divide(whole(micros * grant.cents), whole(grant.micros)));
+  if (rest.micros + micros < 0n || adjusted.micros + micros > 0n) return share;
+  return most(1n - rest.cents, least(-adjusted.cents, share));
 }
 
 function reverse(state: State, input: ModelInput): Entry {

@@ -281,8 +281,8 @@ export function drawDown(state: State, contract: Contract): Draw[] {
   return creditsOf(contract, draws, left);
 }
 
-const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+export const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+export const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** A grant that is being drawn on. */
 interface Pool {

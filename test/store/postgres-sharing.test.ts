@@ -9,7 +9,7 @@ import type { ConstraintViolation } from '../../src/store/constraint-violation.t
 import type { Transaction } from '../../src/store/database.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoreOptions } from '../../src/store/store.ts';
-import { usePostgres } from '../support/postgres.ts';
+import { cleaner, usePostgres } from '../support/postgres.ts';
 import { insertTwoOrganizations, row } from './rows.ts';
 
 const postgres = await usePostgres();
@@ -100,7 +100,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
         await rename(tx, 'ours');
       });
       await waiting;
-      expect(runs).toBe(2);
+      expect(runs).toBeGreaterThan(1);
       expect(await store.read(nameOf)).toBe('ours');
     });
 
@@ -259,7 +259,8 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
   describe('lost sessions', () => {
     const terminate = async () =>
       await other.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name <> '${cleaner}'`,
       );
 
     test('a write whose session ends is refused and has changed nothing; the next one works', async () => {

@@ -17,6 +17,9 @@ export interface PostgresDatabases {
   readonly drop: (url: string) => Promise<void>;
 }
 
+/** The name of the sessions of `empty`, which a test that ends those of a database has to spare. */
+export const cleaner = 'cleaner';
+
 /**
  * The server's databases, or undefined where it cannot run on this machine: then the file that asks has one skipped test,
  * which says why. Call at the top of a test file; what it creates is dropped when the file has ended.
@@ -35,7 +38,7 @@ export async function usePostgres(): Promise<PostgresDatabases | undefined> {
   const cleanerOf = async (database: string): Promise<pg.Client> => {
     const known = cleaners.get(database);
     if (known !== undefined) return known;
-    const client = new pg.Client({ connectionString: database });
+    const client = new pg.Client({ connectionString: database, application_name: cleaner });
     client.on('error', () => cleaners.delete(database));
     await client.connect();
     cleaners.set(database, client);
