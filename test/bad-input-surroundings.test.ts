@@ -64,6 +64,8 @@ describe('the surroundings are wrong, and nothing is lost', () => {
     mkdirSync(folder);
     const path = join(folder, 'billing.db');
     withDatabase(file, (database) => database.prepare('VACUUM INTO ?').run(path));
+    // As the command makes its own, which it does not warn of.
+    chmodSync(path, 0o600);
     return path;
   }
 
