@@ -210,16 +210,12 @@ function leaveOutRows(
   const { fixed } = segment;
   const { wantsName } = query;
   const { isLate } = fixed;
-  // These two passes meet every row of every fold, so they go without a function for each row.
+  // These passes meet every row of every fold, so they go without a function made for each.
   for (let row = 0; row < groups.length; row += 1) if (isLate[row] !== 0) groups[row] = leftOut;
-  const leave = (isWanted: (row: number) => boolean) => {
-    for (let row = 0; row < groups.length; row += 1)
-      if (groups[row] !== leftOut && !isWanted(row)) groups[row] = leftOut;
-  };
   // Names leave the fewest rows to all that follows.
   if (wantsName !== undefined) {
     const { nameId } = fixed;
-    leave((row) => wantsName(nameId[row] ?? 0));
+    for (let row = 0; row < groups.length; row += 1) if (!wantsName(nameId[row] ?? 0)) groups[row] = leftOut;
   }
   const { from, to, takes } = choice;
   if (from > 0 || to < millisecondsPerDay) {
@@ -229,7 +225,9 @@ function leaveOutRows(
       if (at < from || at >= to) groups[row] = leftOut;
     }
   }
-  if (takes !== undefined) leave(takes);
+  if (takes !== undefined) {
+    for (let row = 0; row < groups.length; row += 1) if (groups[row] !== leftOut && !takes(row)) groups[row] = leftOut;
+  }
   for (const filter of query.rules.propertyFilters) leaveOutProperties(groups, segment, filter);
 }
 

@@ -124,9 +124,11 @@ function isWithoutWanted({ headers, nameIds }: Owned, { wantsName }: SegmentQuer
   return headers.length === 0 && !nameIds.some((nameId) => wantsName?.(nameId) ?? true);
 }
 
-/** Totals of a day pay when they are read again: what is read once is folded as it is, many days as one, but for very large ones. */
+/** Totals of so many events pay at once. */
+const largeSegment = 4_096;
+/** Those of fewer pay when they are read again: what is read once is folded as it is, many days as one. */
 const foldedOnce = `"rowCount" < ? OR
-  "rowCount" < 4096 AND NOT EXISTS (SELECT 1 FROM "eventTotals" WHERE "segmentId" = "eventSegments"."id")`;
+  "rowCount" < ${largeSegment} AND NOT EXISTS (SELECT 1 FROM "eventTotals" WHERE "segmentId" = "eventSegments"."id")`;
 
 function readOwned(
   connection: SqliteConnection,
