@@ -3,9 +3,8 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 
 import { createEngine } from '../src/engine/engine.ts';
-import type { OperationName } from '../src/operations/index.ts';
-import type { CallInput } from '../src/operations/operation.ts';
 import { openStore } from '../src/store/open.ts';
+import { type Create, creator } from './creator.ts';
 
 export interface BookSize {
   readonly contracts: number;
@@ -28,10 +27,7 @@ export async function writeBillingBook(file: string, { contracts, events }: Book
     finalizationGraceHours: 12,
   });
   const billing = engine.as(await engine.owner());
-  const create = async (name: OperationName, input: CallInput): Promise<string> => {
-    const { body } = await billing.call(name, input);
-    return (body as { readonly data: { readonly id: string } }).data.id;
-  };
+  const create = creator(billing);
   const planId = await createPlan(create);
   const subscribed: { readonly customerId: string; readonly contractId: string }[] = [];
   for (let i = 0; i < contracts; i += 1) {
@@ -68,7 +64,7 @@ function timestampOf(i: number, events: number): string {
 const eventName = 'request';
 
 /** Usage by model, and a fee. */
-export async function createPlan(create: (name: OperationName, input: CallInput) => Promise<string>): Promise<string> {
+export async function createPlan(create: Create): Promise<string> {
   const monthly = { priceInterval: 'MONTH' };
   const reads = { eventTypeFilter: { include: [eventName] }, aggregationKey: 'tokens', groupKeys: ['model'] };
   const meterId = await create('meters.create', { body: { code: 'TOKENS', displayName: 'Tokens', ...reads } });

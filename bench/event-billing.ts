@@ -3,8 +3,7 @@
 import { closeSync, copyFileSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { OperationName } from '../src/operations/index.ts';
-import type { CallInput } from '../src/operations/operation.ts';
+import { creator } from './creator.ts';
 import { customerCount, customerName, eventNames } from './event-data.ts';
 import { removeDatabase, rollUpMilliseconds } from './event-limits.ts';
 import type { EventService } from './event-service.ts';
@@ -54,10 +53,7 @@ export async function measureBillingOfEvents(
 
 /** A meter with a price for each name of event, and a contract of all of them for each customer. */
 async function subscribeAll({ billing }: EventService): Promise<void> {
-  const create = async (name: OperationName, input: CallInput): Promise<string> => {
-    const { body } = await billing.call(name, input);
-    return (body as { readonly data: { readonly id: string } }).data.id;
-  };
+  const create = creator(billing);
   const items: { pricingId: string }[] = [];
   for (const eventName of eventNames) {
     const reads = { eventTypeFilter: { include: [eventName] }, aggregationType: 'SUM', aggregationKey: 'tokens' };

@@ -3,10 +3,10 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 
 import { createEngine } from '../src/engine/engine.ts';
-import type { Billing, OperationName } from '../src/operations/index.ts';
-import type { CallInput } from '../src/operations/operation.ts';
+import type { Billing } from '../src/operations/index.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
+import { creator } from './creator.ts';
 import { customerCount, customerName, eventAt } from './event-data.ts';
 import { type Range, removeDatabase } from './event-limits.ts';
 
@@ -33,10 +33,7 @@ export async function openService(file: string, options: { readonly meters?: num
 }
 
 async function makeCatalog(billing: Billing, meters: number): Promise<void> {
-  const create = async (name: OperationName, input: CallInput): Promise<string> => {
-    const { body } = await billing.call(name, input);
-    return (body as { readonly data: { readonly id: string } }).data.id;
-  };
+  const create = creator(billing);
   const customers = Array.from({ length: customerCount }, async (_, customer) => {
     const contacts = [{ name: 'Ada', email: 'ada@example.com', roles: ['primary'] }];
     const name = customerName(customer);

@@ -3,10 +3,10 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 
 import { createEngine } from '../src/engine/engine.ts';
-import type { Billing, Engine, OperationName } from '../src/operations/index.ts';
-import type { CallInput } from '../src/operations/operation.ts';
+import type { Engine } from '../src/operations/index.ts';
 import { openStore } from '../src/store/open.ts';
 import { createPlan } from './billing-book.ts';
+import { creator } from './creator.ts';
 
 export interface LedgerBook {
   readonly key: string;
@@ -46,11 +46,4 @@ export async function openBook(file: string): Promise<Engine> {
     randomBytes,
     finalizationGraceHours: 12,
   });
-}
-
-function creator(billing: Billing) {
-  return async (name: OperationName, input: CallInput): Promise<string> => {
-    const { body } = await billing.call(name, input);
-    return (body as { readonly data: { readonly id: string } }).data.id;
-  };
 }
