@@ -79,7 +79,11 @@ async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promi
   }
   const where = shellWord(directory);
   session.terminal.out(
-    vouch(session.flags.quiet === true ? '' : '\n# Look further; the examples of every --help run here as they are.\n'),
+    vouch(
+      session.flags.quiet === true
+        ? ''
+        : '\n# Look further; examples of --help that name no service of their own run here as they are.\n',
+    ),
   );
   session.terminal.out(say`cd ${where} && export TALLY_DATABASE=${shellWord(database)}\n`);
 }
