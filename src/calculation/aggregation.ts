@@ -4,13 +4,9 @@
  */
 
 import { limits } from '../limits.ts';
+import type { AggregationType } from '../operations/meters.ts';
 import { type Big, decimalOfInteger, scaledDecimal, zero } from './money.ts';
 import type { PropertyValue } from './metering.ts';
-
-/**
- * COUNT counts every event that the meter matches; the others read the value of its aggregation key (interface 4.17).
- */
-export type AggregationType = 'SUM' | 'COUNT' | 'MAX' | 'MIN';
 
 /** What an aggregation has read so far; exact, whatever the order of the events (semantics 8). */
 export interface AggregateReading {
@@ -56,7 +52,10 @@ export function skipReasonOf(value: PropertyValue): string | undefined {
   return `is out of range: 1e${limits.eventIntegerDigits} or more, or more than ${limits.eventFractionDigits} decimals`;
 }
 
-/** An empty aggregation; SUM, MAX and MIN of no value are 0 (semantics 8). */
+/**
+ * An empty aggregation. COUNT counts every event that the meter matches, the others read the value of its aggregation key
+ * (interface 4.17); SUM, MAX and MIN of no value are 0 (semantics 8).
+ */
 export function createAggregate(type: AggregationType): Aggregate {
   return aggregates[type]();
 }

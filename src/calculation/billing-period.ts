@@ -4,13 +4,11 @@
  */
 
 import { assert } from '../assert.ts';
-
-/** The values of `priceInterval` (semantics 1). */
-export type IntervalUnit = 'WEEK' | 'MONTH' | 'YEAR';
+import type { PriceInterval } from '../operations/catalog.ts';
 
 /** Every `count` units: `priceIntervalCount` and `priceInterval` of a recurring price (interface 2.4). */
 export interface Interval {
-  readonly unit: IntervalUnit;
+  readonly unit: PriceInterval;
   /** A whole number, 1 or more. */
   readonly count: number;
 }
@@ -42,7 +40,7 @@ export interface ServicePeriod {
   readonly end: Temporal.Instant;
 }
 
-const monthsIn: Readonly<Record<Exclude<IntervalUnit, 'WEEK'>, number>> = { MONTH: 1, YEAR: 12 };
+const monthsIn: Readonly<Record<Exclude<PriceInterval, 'WEEK'>, number>> = { MONTH: 1, YEAR: 12 };
 const daysInMonth = 31;
 
 /** The first instant of a calendar date, in UTC. */

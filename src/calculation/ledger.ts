@@ -4,11 +4,10 @@
  */
 
 import { assert } from '../assert.ts';
+import type { LedgerEntryType } from '../operations/ledger-entry.ts';
 import { compareDeduction } from './deduction-order.ts';
 import type { Specifiers } from './specifiers.ts';
 
-/** What each means, and the sign of its `amountCents`: interface 4.16. */
-export type LedgerEntryType = 'grant' | 'usage' | 'adjustment' | 'reversal' | 'expiration';
 /** What caused an entry (interface 2.8; the set of values is semantics 9). */
 export type LedgerSourceType = 'contract' | 'invoice' | 'promotional' | 'adjustment' | 'expiration' | 'reversal';
 

@@ -5,11 +5,9 @@
  */
 
 import { assert } from '../assert.ts';
+import type { BillingMode } from '../operations/catalog.ts';
 import type { Interval } from './billing-period.ts';
-import type { Price, PricingModelName, PricingTier, Tiering } from './pricing/pricing-model.ts';
-
-/** RECURRING is billed once in each of its intervals, ONE_TIME on the first invoice alone (our choice). */
-export type BillingMode = 'RECURRING' | 'ONE_TIME';
+import type { Price, PricingTier } from './pricing/pricing-model.ts';
 
 /** The price of one combination of group values; dimensions it does not name may have any value. */
 export interface DimensionRate {
@@ -27,9 +25,7 @@ export interface ContractItem extends Price {
   readonly productName: string;
   readonly pricingName: string;
   readonly description?: string | undefined;
-  readonly model: PricingModelName;
-  readonly tiering: Tiering;
-  readonly tiers: readonly PricingTier[];
+  /** RECURRING is billed once in each of its intervals, ONE_TIME on the first invoice alone (our choice). */
   readonly billingMode: BillingMode;
   /** Present when RECURRING. */
   readonly interval?: Interval | undefined;

@@ -4,10 +4,11 @@
  * The cents of a line's atoms add up to the line's cents exactly.
  */
 
+import type { AggregationType } from '../operations/meters.ts';
 import { type Big, decimalOfInteger, divideHalfUp, maximum, minimum, zero } from './money.ts';
 import type { ContractItem } from './rate-card.ts';
 import { type GroupValues, groupKeyOf, type MeteredQuantity, type RatedLine, rateUsage } from './rating.ts';
-import { type AggregationType, combineReadings } from './aggregation.ts';
+import { combineReadings } from './aggregation.ts';
 
 /** How the readings of a line's phases and event groups make one quantity. An SQL meter is read anew up to each phase end. */
 export type Combination = AggregationType | 'SQL';

@@ -3,7 +3,8 @@
  * Time is cut into segments by the caller, so that one pass over the events serves every window and phase.
  */
 
-import { type Aggregate, type AggregationType, combineReadings, createAggregate } from './aggregation.ts';
+import type { AggregationType } from '../operations/meters.ts';
+import { type Aggregate, combineReadings, createAggregate } from './aggregation.ts';
 import { createEventMatcher, type EventRules, groupValuesOf, type MeteredEvent, propertyText } from './metering.ts';
 import { zero } from './money.ts';
 import type { GroupValues } from './rating.ts';

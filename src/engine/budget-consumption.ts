@@ -16,7 +16,7 @@ import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import { listLedger } from '../store/records/ledger.ts';
 import { findMeters } from '../store/records/meters.ts';
 import { wireBudget, wireConsumption } from './budgets-wire.ts';
-import { billingTermsOf, itemsOf } from './contract-terms.ts';
+import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { droppedBefore, isDropped } from './usage-frozen.ts';
 import { meterContract, type MeteredContract, type MeteringContext, type MeteringOptions } from './usage-metering.ts';
@@ -82,7 +82,7 @@ export async function refuseUncountable(
 ): Promise<void> {
   const { tx, orgId } = context;
   if (droppedBefore(context) === undefined) return;
-  const items = new Map(itemsOf(contract).map((item) => [item.id, item]));
+  const items = new Map(contract.items.map((item) => [item.id, item]));
   const unknown = (await listFrozenUsage(tx, orgId, contract.id))
     .filter(
       ({ startEpochMs, combination, dimensions }) =>

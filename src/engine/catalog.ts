@@ -1,5 +1,6 @@
 /** Products and prices, and the room's table (interface 4.7 and 4.8, semantics 3 and 5). Plans are in catalog-plans.ts. */
 
+import type { PricingTier } from '../calculation/pricing/pricing-model.ts';
 import { normaliseTiers } from '../calculation/pricing/tiered.ts';
 import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
@@ -16,7 +17,7 @@ import {
   listPricings,
   listProducts,
 } from '../store/records/catalog.ts';
-import type { Pricing, Product, StoredTier } from '../store/records/catalog.ts';
+import type { Pricing, Product } from '../store/records/catalog.ts';
 import { findMeter } from '../store/records/meters.ts';
 import { findPlanNameOfPricing } from '../store/records/plans.ts';
 import { planHandlers } from './catalog-plans.ts';
@@ -175,7 +176,7 @@ interface GivenTier {
 
 /** Tiers in the stored form; one without minQty begins where the tier before it ends. */
 function tiersOf(given: readonly GivenTier[]): {
-  readonly tiers: readonly StoredTier[];
+  readonly tiers: readonly PricingTier[];
   readonly issues: InputIssue[];
 } {
   if (given.length === 0) return { tiers: [], issues: [] };

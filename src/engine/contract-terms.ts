@@ -10,11 +10,6 @@ import type { Contract } from '../store/records/contracts.ts';
 export type ContractTerms = Pick<Contract, 'startDate' | 'endDate' | 'effectiveEndDate' | 'items'> &
   Partial<Pick<Contract, 'creditGrantCents'>>;
 
-/** The prices that were frozen into a contract. */
-export function itemsOf(contract: Pick<Contract, 'items'>): readonly ContractItem[] {
-  return contract.items as readonly ContractItem[];
-}
-
 /** What a contract is billed by, to its end or to the earlier end that a cancellation gave it. */
 export function billingTermsOf(contract: ContractTerms): BillingTerms {
   const known = termsOfContracts.get(contract) ?? findTerms(contract);
@@ -25,8 +20,7 @@ export function billingTermsOf(contract: ContractTerms): BillingTerms {
 const termsOfContracts = new WeakMap<ContractTerms, BillingTerms>();
 
 function findTerms(contract: ContractTerms): BillingTerms {
-  const { startDate, creditGrantCents } = contract;
-  const items = itemsOf(contract);
+  const { startDate, items, creditGrantCents } = contract;
   const endDate = contract.effectiveEndDate ?? contract.endDate;
   const alike = latestTerms.get(items) ?? keepLatest<BillingTerms>(mostTerms);
   latestTerms.set(items, alike);

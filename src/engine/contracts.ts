@@ -10,7 +10,7 @@ import { closeContract } from '../store/records/due-work.ts';
 import { listInvoicesOfContract, updateInvoice } from '../store/records/invoices.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import { getContract } from './contract-lookup.ts';
-import { billingTermsOf, itemsOf } from './contract-terms.ts';
+import { billingTermsOf } from './contract-terms.ts';
 import { createContract } from './contracts-create.ts';
 import { invoiceDatesOf, topUpDrafts } from './draft-periods.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
@@ -172,7 +172,7 @@ function wireTerms(contract: Contract) {
       ...(expiresAt === undefined ? {} : { expiresAt: wireTimestamp(expiresAt) }),
       ...(alertThresholdsCents === undefined ? {} : { alertThresholdsCents: alertThresholdsCents.map(wireCents) }),
     },
-    items: itemsOf(contract).map((item) => ({
+    items: contract.items.map((item) => ({
       pricingId: item.pricingId,
       quantity: item.quantity,
       unitAmount: item.unitAmount ?? null,

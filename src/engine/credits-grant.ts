@@ -1,12 +1,14 @@
 /** Granting credits (interface 4.15, semantics 9): modes, idempotency, and which usage a grant may pay for. */
 
+import type { LedgerSourceType } from '../calculation/ledger.ts';
 import { centsOfCredits, creditsText, decimal, microsOfCredits } from '../calculation/money.ts';
+import type { Specifiers } from '../calculation/specifiers.ts';
 import { ConflictError, InvalidInputError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { findPricings, findProduct } from '../store/records/catalog.ts';
 import { listInvoicesOfContract } from '../store/records/invoices.ts';
-import type { GrantSpecifiers, LedgerSourceType, StoredLedgerEntry } from '../store/records/ledger.ts';
+import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import { findGrantByExternalId } from '../store/records/ledger.ts';
 import { findMeters } from '../store/records/meters.ts';
 import type { Wallet } from '../store/records/wallets.ts';
@@ -24,7 +26,7 @@ export interface GrantRequest {
   readonly expiresAt?: string | null | undefined;
   readonly description?: string | undefined;
   readonly externalId?: string | undefined;
-  readonly specifiers?: GrantSpecifiers | undefined;
+  readonly specifiers?: Specifiers | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -161,7 +163,7 @@ function canonicalJson(value: unknown): string {
 }
 
 /** Ids that the organization does not have; another tenant's are unknown like any other. */
-async function unknownSpecifiers(context: CallContext, specifiers: GrantSpecifiers): Promise<InputIssue[]> {
+async function unknownSpecifiers(context: CallContext, specifiers: Specifiers): Promise<InputIssue[]> {
   const { tx, orgId } = context;
   const { meterIds = [], pricingIds = [], productIds = [] } = specifiers;
   const meters = await findMeters(tx, orgId, meterIds);

@@ -1,25 +1,11 @@
 /** Ledger entries as they stand on the wire (interface 2.8). */
 
-import type { ExactNumber } from '../exact-json.ts';
+import type { ResponseBody } from '../operations/index.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
 
 /** What every entry shows; a grant shows more (interface 2.8). */
-export interface WireEntry {
-  readonly id: string;
-  readonly type: StoredLedgerEntry['type'];
-  readonly amountCents: ExactNumber;
-  readonly creditAmount: ExactNumber;
-  readonly creditRateCents: ExactNumber;
-  readonly currency: string;
-  readonly description: string;
-  readonly sourceType: string;
-  readonly invoiceId: string | null;
-  readonly grantEntryId: string | null;
-  readonly expiresAt: string | null;
-  readonly isPromotional: boolean;
-  readonly createdAt: string;
-}
+export type WireEntry = ResponseBody<'credits.ledger'>['data']['entries'][number];
 
 /** An entry as ledgers and reports show it. */
 export function wireEntry(entry: StoredLedgerEntry): WireEntry {

@@ -1,8 +1,9 @@
 /** One ledger entry explained: what it did to its grant and to the balance, and why; usage down to its events. */
 
-import { foldLedger, type LedgerEntryType } from '../calculation/ledger.ts';
+import { foldLedger } from '../calculation/ledger.ts';
 import { NotFoundError } from '../errors.ts';
 import type { ResponseBody } from '../operations/index.ts';
+import type { LedgerEntryType } from '../operations/ledger-entry.ts';
 import { findInvoice, type Invoice } from '../store/records/invoices.ts';
 import { findLedgerEntry, listLedger, type StoredLedgerEntry } from '../store/records/ledger.ts';
 import { wireEntry } from './credits-wire.ts';

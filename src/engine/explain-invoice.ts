@@ -17,7 +17,6 @@ import { exactNumber } from '../exact-json.ts';
 import type { ResponseBody } from '../operations/index.ts';
 import type { FrozenLine, Invoice } from '../store/records/invoices.ts';
 import { findMeters, type Meter } from '../store/records/meters.ts';
-import { itemsOf } from './contract-terms.ts';
 import { type BasisLine, type InvoiceBasis, readInvoiceBasis } from './explain-basis.ts';
 import { disagreementsOf } from './explain-disagreements.ts';
 import { countLateEvents } from './explain-meter.ts';
@@ -142,7 +141,7 @@ interface Payment {
 }
 
 function wireLine({ billed, computed }: BasisLine, payment: Payment, basis: Basis): ExplainedLine {
-  const item = itemsOf(basis.contract).find((each) => each.id === computed?.itemId);
+  const item = basis.contract.items.find((each) => each.id === computed?.itemId);
   const meteredQuantity = basis.rated.get(billed.lineKey)?.meteredQuantity;
   const { id, kind, name, description, groupValues = {}, grantId } = billed;
   return {

@@ -1,5 +1,6 @@
 /** The events behind what meters read, for explanations: the same events that metering reads, with their keys. */
 
+import type { ServicePeriod } from '../calculation/billing-period.ts';
 import { type Big, zero } from '../calculation/money.ts';
 import { type GroupTrace, type TracedEvent, createUsageTracer, type UsageTrace } from '../calculation/usage-trace.ts';
 import type { EventScan, ScannedEvent } from '../store/event-store.ts';
@@ -11,12 +12,6 @@ import type { MeteredContract, MeteringContext } from './usage-metering.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 import { wireTimestamp } from './wire.ts';
 
-export interface TraceRange {
-  readonly start: Temporal.Instant;
-  /** Exclusive. */
-  readonly end: Temporal.Instant;
-}
-
 /** Whose events are traced: all of a customer, or those that are billed on one contract. */
 export interface TraceOwner {
   readonly customerId: string;
@@ -26,7 +21,7 @@ export interface TraceOwner {
 /** The events of an owner in a range, which a meter is to read. */
 export interface TraceSubject {
   readonly owner: TraceOwner;
-  readonly range: TraceRange;
+  readonly range: ServicePeriod;
 }
 
 /** What a meter reads and passes over; the quantity of a meter with a query is 0 here. */

@@ -1,7 +1,8 @@
 /** What may happen to an invoice: the table of semantics 7. */
 
 import { ConflictError } from '../errors.ts';
-import type { Invoice, InvoiceStatus } from '../store/records/invoices.ts';
+import type { InvoiceStatus } from '../operations/invoices.ts';
+import type { Invoice } from '../store/records/invoices.ts';
 
 export type InvoiceAction = 'finalize' | 'cancel' | 'initiatePayment' | 'failPayment' | 'pay' | 'refund';
 

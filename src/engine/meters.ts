@@ -1,5 +1,7 @@
 /** Meters and their rate cards (interface 2.9 and 4.17; semantics 1, 5 and 14). */
 
+import type { PropertyFilter } from '../calculation/metering.ts';
+import type { DimensionRate } from '../calculation/rate-card.ts';
 import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -17,7 +19,7 @@ import {
   listMeters,
   saveRateCard,
 } from '../store/records/meters.ts';
-import type { Meter, MeterPropertyFilter, StoredRate, StoredRateCard } from '../store/records/meters.ts';
+import type { Meter, StoredRateCard } from '../store/records/meters.ts';
 import type { EngineParts } from './engine.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
@@ -139,7 +141,7 @@ async function getMeter(context: CallContext, id: string): Promise<Meter> {
 }
 
 /** A rate for a property that the meter does not group by would never match, one for no property always. */
-function dimensionIssues(meter: Meter, rates: readonly StoredRate[]): InputIssue[] {
+function dimensionIssues(meter: Meter, rates: readonly DimensionRate[]): InputIssue[] {
   const keys = meter.groupKeys.length === 0 ? 'it has none' : `it has ${meter.groupKeys.join(', ')}`;
   return rates.flatMap((rate, index): InputIssue[] => {
     const path = `rates[${index}].dimensions`;
@@ -152,7 +154,7 @@ function dimensionIssues(meter: Meter, rates: readonly StoredRate[]): InputIssue
 }
 
 /** Of two rates for one combination the second would never be used. */
-function repetitionIssues(rates: readonly StoredRate[]): InputIssue[] {
+function repetitionIssues(rates: readonly DimensionRate[]): InputIssue[] {
   const first = new Map<string, number>();
   return rates.flatMap(({ dimensions }, index) => {
     const combination = JSON.stringify(Object.entries(dimensions).toSorted(([a], [b]) => (a < b ? -1 : 1)));
@@ -188,7 +190,7 @@ function wireListedMeter(meter: Meter) {
   return { ...wireMeter(meter), status: meter.status };
 }
 
-function wireFilter({ name, exists, include, exclude }: MeterPropertyFilter) {
+function wireFilter({ name, exists, include, exclude }: PropertyFilter) {
   return {
     name,
     ...(exists === undefined ? {} : { exists }),

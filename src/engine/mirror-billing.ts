@@ -4,7 +4,7 @@
  */
 
 import { foldLedger } from '../calculation/ledger.ts';
-import type { LedgerEntry, LedgerEntryType, LedgerSourceType } from '../calculation/ledger.ts';
+import type { LedgerEntry, LedgerSourceType } from '../calculation/ledger.ts';
 import { decimal, microsOfCredits } from '../calculation/money.ts';
 import { BadRequestError, BillingError, NotFoundError } from '../errors.ts';
 import { textOfNumber } from '../exact-json.ts';
@@ -18,6 +18,7 @@ import { parseCall } from '../operations/parse.ts';
 import type { ParsedInput } from '../operations/parse.ts';
 import { openMirror } from '../store/mirror-file.ts';
 import { wireBalance } from './credits-balance.ts';
+import type { WireEntry } from './credits-wire.ts';
 import { listBody, pageOf } from './listing.ts';
 
 type Reading<N extends OperationName> = (mirror: Mirror, input: ParsedInput<OperationTable[N]>) => Promise<unknown>;
@@ -144,22 +145,6 @@ async function listContracts(mirror: Mirror, { query }: ParsedInput<OperationTab
   return await page(mirror, 'contract', query, { where: { customerId: owner ?? query.customerId, planId, isActive } });
 }
 
-interface WireEntry {
-  readonly id: string;
-  readonly type: LedgerEntryType;
-  readonly amountCents: Parameters<typeof textOfNumber>[0];
-  readonly creditAmount: Parameters<typeof textOfNumber>[0];
-  readonly creditRateCents: Parameters<typeof textOfNumber>[0];
-  readonly currency: string;
-  readonly description: string;
-  readonly sourceType: LedgerSourceType;
-  readonly invoiceId?: string | null;
-  readonly grantEntryId?: string | null;
-  readonly expiresAt?: string | null;
-  readonly isPromotional: boolean;
-  readonly createdAt: string;
-}
-
 /** Newest first. */
 function entriesOf({ body }: Mirrored): readonly WireEntry[] {
   return body['entries'] as readonly WireEntry[];
@@ -203,7 +188,7 @@ function ledgerEntryOf(entry: WireEntry, seq: number, contractId: string): Ledge
     purchaseRateCents: entry.isPromotional ? 0n : creditRateCents,
     currency: entry.currency,
     description: entry.description,
-    sourceType: entry.sourceType,
+    sourceType: entry.sourceType as LedgerSourceType,
     invoiceId: entry.invoiceId ?? undefined,
     grantEntryId: entry.grantEntryId ?? undefined,
     expiresAt: typeof entry.expiresAt === 'string' ? Temporal.Instant.from(entry.expiresAt) : undefined,

@@ -14,7 +14,7 @@ import { listLedger } from '../store/records/ledger.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import type { Wallet } from '../store/records/wallets.ts';
 import { getContract } from './contract-lookup.ts';
-import { billingTermsOf, itemsOf } from './contract-terms.ts';
+import { billingTermsOf } from './contract-terms.ts';
 import { topUpDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
 import { knownMeters } from './known-catalog.ts';
@@ -197,7 +197,7 @@ async function descriptions(
   contract: Contract,
   { billing, numbers }: { readonly billing: OpenBilling; readonly numbers: SettlementOptions['numbers'] },
 ): Promise<(draw: Pick<LedgerEntry, 'invoiceId' | 'lineKey'>) => string> {
-  const meterIds = itemsOf(contract).flatMap((item) => item.meterId ?? []);
+  const meterIds = contract.items.flatMap((item) => item.meterId ?? []);
   const meters = new Map((await knownMeters(context, meterIds)).map((meter) => [meter.id, meter]));
   return ({ invoiceId = '', lineKey }) => {
     const number = numbers?.get(invoiceId) ?? billing.invoices.find((invoice) => invoice.id === invoiceId)?.number;

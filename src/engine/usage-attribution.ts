@@ -3,7 +3,7 @@
 import { startOfDay } from '../calculation/billing-period.ts';
 import type { EpochInterval } from '../store/event-store.ts';
 import type { Contract } from '../store/records/contracts.ts';
-import { itemsOf, serviceEndOf } from './contract-terms.ts';
+import { serviceEndOf } from './contract-terms.ts';
 
 /** When a contract takes the usage of which meters. */
 export interface Coverage extends EpochInterval {
@@ -20,7 +20,7 @@ export function coveragesOf(contracts: readonly CoveringContract[]): Coverage[] 
       contractId: contract.id,
       fromEpochMs: startOfDay(contract.startDate).epochMilliseconds,
       toEpochMs: serviceEndOf(contract)?.epochMilliseconds ?? Number.MAX_SAFE_INTEGER,
-      meterIds: new Set(itemsOf(contract).flatMap((item) => item.meterId ?? [])),
+      meterIds: new Set(contract.items.flatMap((item) => item.meterId ?? [])),
     };
   });
 }

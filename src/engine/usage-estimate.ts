@@ -10,7 +10,6 @@ import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import type { ParsedInput } from '../operations/parse.ts';
 import { findContract } from '../store/records/contracts.ts';
 import { findMeters, type Meter } from '../store/records/meters.ts';
-import { itemsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { currentPrices, type MeterPrice } from './usage-prices.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
@@ -53,7 +52,7 @@ export async function estimateCost(
 async function contractPrices({ tx, orgId }: CallContext, contractId: string): Promise<MeterPrice[]> {
   const contract = await findContract(tx, orgId, contractId);
   if (contract === undefined) throw new InvalidInputError([{ path: 'contractId', message: 'names no contract' }]);
-  const items = itemsOf(contract).filter((item) => item.meterId !== undefined);
+  const items = contract.items.filter((item) => item.meterId !== undefined);
   const meters = await findMeters(tx, orgId, [...new Set(items.flatMap((item) => item.meterId ?? []))]);
   return items.flatMap((item) => meters.filter((meter) => meter.id === item.meterId).map((meter) => ({ meter, item })));
 }

@@ -5,8 +5,9 @@ import * as z from 'zod';
 import { cents, exact, timestamp, uuid } from './fields.ts';
 import type { Column } from './operation.ts';
 
-/** Interface 4.16. */
+/** What each means, and the sign of its `amountCents`: interface 4.16. */
 export const ledgerEntryTypes = ['grant', 'usage', 'adjustment', 'reversal', 'expiration'] as const;
+export type LedgerEntryType = (typeof ledgerEntryTypes)[number];
 
 /** The fields that every entry has; the answer to a grant has more (interface 2.8). */
 export const ledgerEntry = z.strictObject({

@@ -13,6 +13,11 @@
 
 import type { ColumnType, Generated, Transaction as KyselyTransaction } from 'kysely';
 
+import type { LineKind } from '../calculation/invoice-draft.ts';
+import type { LedgerSourceType } from '../calculation/ledger.ts';
+import type { InvoiceStatus } from '../operations/invoices.ts';
+import type { LedgerEntryType } from '../operations/ledger-entry.ts';
+
 type Integer = ColumnType<bigint, bigint | number, bigint | number>;
 type NullableInteger = ColumnType<bigint | null, bigint | number | null | undefined, bigint | number | null>;
 type Flag = ColumnType<bigint, boolean, boolean>;
@@ -236,9 +241,6 @@ export interface ContractsTable {
   updatedAt: string;
 }
 
-/** Interface 3.1. */
-export type InvoiceStatus = 'Drafted' | 'In Progress' | 'In Transit' | 'Paid' | 'Cancelled' | 'Refunded';
-
 /** Once `finalizedAt` is set, number, amount, dates and owner cannot be changed any more: the database refuses it. */
 export interface InvoicesTable {
   readonly seq: Generated<bigint>;
@@ -275,7 +277,7 @@ export interface InvoiceLinesTable {
   position: ColumnType<bigint, bigint | number, never>;
   id: Fixed<string>;
   lineKey: Fixed<string>;
-  kind: Fixed<'fixed' | 'metered' | 'prepaid' | 'credit'>;
+  kind: Fixed<LineKind>;
   name: Fixed<string>;
   description: Fixed<string>;
   /** Decimal text. */
@@ -299,9 +301,6 @@ export interface InvoiceLinesTable {
   grantId: Fixed<string | null>;
 }
 
-/** Interface 4.16. */
-export type LedgerEntryType = 'grant' | 'usage' | 'adjustment' | 'reversal' | 'expiration';
-
 /** Movements of credits, written once and never changed. */
 export interface LedgerEntriesTable {
   readonly seq: Generated<bigint>;
@@ -317,7 +316,7 @@ export interface LedgerEntriesTable {
   purchaseRateCents: Fixed<bigint>;
   currency: Fixed<string>;
   description: Fixed<string>;
-  sourceType: Fixed<string>;
+  sourceType: Fixed<LedgerSourceType>;
   invoiceId: Fixed<string | null>;
   lineKey: Fixed<string | null>;
   /** The grant of the same contract that this entry draws on. */

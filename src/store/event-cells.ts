@@ -3,7 +3,7 @@
  * beyond. They are what folds of segments add to, and what is kept of a day.
  */
 
-import type { AggregationType } from '../calculation/aggregation.ts';
+import type { AggregationType } from '../operations/meters.ts';
 import { scaledDecimal } from '../calculation/money.ts';
 import type { UsageDimensions } from '../calculation/specifiers.ts';
 import type { UsageReading } from '../calculation/usage-atoms.ts';

@@ -1,14 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type AggregationType,
-  combineReadings,
-  createAggregate,
-  quantityOf,
-} from '../../src/calculation/aggregation.ts';
+import { combineReadings, createAggregate, quantityOf } from '../../src/calculation/aggregation.ts';
 import type { PropertyValue } from '../../src/calculation/metering.ts';
 import { decimal, decimalText } from '../../src/calculation/money.ts';
 import { exactNumber } from '../../src/exact-json.ts';
+import type { AggregationType } from '../../src/operations/meters.ts';
 
 function aggregate(type: AggregationType, values: readonly (PropertyValue | undefined)[]) {
   const running = createAggregate(type);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { AggregationType } from '../../src/calculation/aggregation.ts';
+import type { AggregationType } from '../../src/operations/meters.ts';
 import { addCell, type Cell, type Cells } from '../../src/store/event-cells.ts';
 
 const beyond = Number.MAX_SAFE_INTEGER;

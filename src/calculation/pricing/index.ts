@@ -1,8 +1,9 @@
 /** The pricing models. A new one is a file here and a line in this table. */
 
+import type { PricingModelName } from '../../operations/catalog.ts';
 import type { Big } from '../money.ts';
 import { flat } from './flat.ts';
-import type { Price, PricedQuantity, PricingModel, PricingModelName } from './pricing-model.ts';
+import type { Price, PricedQuantity, PricingModel } from './pricing-model.ts';
 import { tiered } from './tiered.ts';
 import { usage } from './usage.ts';
 

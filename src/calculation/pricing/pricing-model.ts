@@ -1,14 +1,7 @@
 /** What every pricing model offers: a quantity and a price in, an exact amount and how it came about out. */
 
+import type { PricingModelName, Tiering } from '../../operations/catalog.ts';
 import type { Big } from '../money.ts';
-
-/** The values of `model` (interface 2.4). */
-export type PricingModelName = 'FLAT' | 'TIER' | 'USAGE';
-/**
- * The values of `tiering` (semantics 1): one price, all units at the tier that holds them, or slice by slice (semantics
- * 5).
- */
-export type Tiering = 'NONE' | 'VOLUME' | 'GRADUATED';
 
 /** One step of a price. Amounts and bounds are decimal strings (interface 2.4), so that a tier can be stored as it is. */
 export interface PricingTier {
@@ -23,6 +16,7 @@ export interface PricingTier {
 /** A price as stored; amounts are decimal strings of dollars. */
 export interface Price {
   readonly model: PricingModelName;
+  /** One price, all units at the tier that holds them, or slice by slice (semantics 5). */
   readonly tiering: Tiering;
   readonly unitAmount?: string | undefined;
   readonly flatAmount?: string | undefined;

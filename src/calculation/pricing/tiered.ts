@@ -5,8 +5,9 @@
 
 import { assert } from '../../assert.ts';
 import { limits } from '../../limits.ts';
+import type { Tiering } from '../../operations/catalog.ts';
 import { type Big, decimal, decimalText, divideHalfUp, zero } from '../money.ts';
-import type { PricingModel, PricingTier, Tiering, TierShare } from './pricing-model.ts';
+import type { PricingModel, PricingTier, TierShare } from './pricing-model.ts';
 
 /** A tier as somebody wrote it. */
 export interface TierInput {

@@ -15,7 +15,7 @@ import { readNotedDue } from '../../store/records/due-work.ts';
 import { findMeters } from '../../store/records/meters.ts';
 import { readSealedInvoices, readSealedLedger } from '../../store/records/seals.ts';
 import type { SealedLedger } from '../../store/records/seals.ts';
-import { billingTermsOf, itemsOf } from '../contract-terms.ts';
+import { billingTermsOf } from '../contract-terms.ts';
 import type { CallContext } from '../handler.ts';
 import { frozenLines } from '../invoices-wire.ts';
 import { coveragesOf, takenBefore } from '../usage-attribution.ts';
@@ -68,7 +68,7 @@ async function findUnknownIds(
   { contract, ledger, known }: { readonly contract: Contract; readonly ledger: SealedLedger; readonly known: KnownIds },
 ): Promise<string[]> {
   const named: readonly { readonly [Member in keyof CatalogIds]?: readonly string[] | undefined }[] = [
-    ...itemsOf(contract).map(({ meterId, pricingId, productId }) => ({
+    ...contract.items.map(({ meterId, pricingId, productId }) => ({
       meterIds: meterId === undefined ? [] : [meterId],
       pricingIds: [pricingId],
       productIds: [productId],

@@ -1,7 +1,6 @@
 /** What must hold of a contract beside its credits and invoices (reliability 5, invariants 12, 22, 23 and 25). */
 
 import { normaliseTiers } from '../../calculation/pricing/tiered.ts';
-import { itemsOf } from '../contract-terms.ts';
 import type { ContractBooks, Problem } from './check.ts';
 
 /** An entry that does not fit the seal before it was changed, or something before it was taken out or put in. */
@@ -20,7 +19,7 @@ export function entryTimeProblems({ ledger: { entries } }: ContractBooks): Probl
 
 /** Tiers begin at 0, each where the last one ended, and the last has no end. */
 export function tierProblems({ contract }: ContractBooks): Problem[] {
-  return itemsOf(contract).flatMap(({ id, tiering, tiers }) => {
+  return contract.items.flatMap(({ id, tiering, tiers }) => {
     if (tiering === 'NONE') return [];
     const normalised = normaliseTiers(tiers);
     const isNormal =

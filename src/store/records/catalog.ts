@@ -2,6 +2,7 @@
 
 import type { Selectable } from 'kysely';
 
+import type { PricingTier } from '../../calculation/pricing/pricing-model.ts';
 import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../../operations/catalog.ts';
 import type { PricingsTable, ProductsTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
@@ -14,14 +15,6 @@ export interface Product {
   readonly description: string | null;
   readonly archivedAt: string | null;
   readonly createdAt: string;
-}
-
-/** As it stands on the wire: decimal texts, the last one without maxQty. */
-export interface StoredTier {
-  readonly unitAmount: string;
-  readonly minQty: string;
-  readonly maxQty: string;
-  readonly flatAmount: string;
 }
 
 /** A price as it is stored, with the name of its product (interface 2.4). */
@@ -44,7 +37,7 @@ export interface Pricing {
   /** Present when the model is USAGE. */
   readonly meterId: string | null;
   /** Empty when tiering is NONE. */
-  readonly pricingTiers: readonly StoredTier[];
+  readonly pricingTiers: readonly PricingTier[];
   readonly archivedAt: string | null;
   readonly createdAt: string;
 }
@@ -210,6 +203,6 @@ function toPricing({
   return {
     ...row,
     priceIntervalCount: row.priceIntervalCount === null ? null : Number(row.priceIntervalCount),
-    pricingTiers: JSON.parse(row.pricingTiers) as StoredTier[],
+    pricingTiers: JSON.parse(row.pricingTiers) as PricingTier[],
   };
 }

@@ -2,6 +2,7 @@
 
 import { type Selectable, sql } from 'kysely';
 
+import type { ContractItem } from '../../calculation/rate-card.ts';
 import { reviveExactJson } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
 import { keepLatest } from '../../once.ts';
@@ -24,8 +25,8 @@ export interface CreditSettings {
 /** The caller's own keys (interface 2.6); numbers keep their digits. */
 export type ContractMetadata = Readonly<Record<string, string | boolean | ExactNumber>>;
 
-/** `Items` is the price snapshot: `ContractItem` of calculation, which the store keeps without knowing it. */
-export interface Contract<Items = unknown> {
+/** A contract as it is stored (interface 2.6). */
+export interface Contract {
   readonly id: string;
   readonly customerId: string;
   readonly planId: string;
@@ -36,7 +37,8 @@ export interface Contract<Items = unknown> {
   readonly netTermsDays: number;
   readonly metadata: ContractMetadata;
   readonly creditSettings: CreditSettings;
-  readonly items: Items;
+  /** The prices that were frozen into it. */
+  readonly items: readonly ContractItem[];
   /** Paid credits that the contract began with; undefined for none. */
   readonly creditGrantCents: bigint | undefined;
   readonly cancelledAt: Temporal.Instant | undefined;
@@ -249,7 +251,7 @@ export function toCreditSettings(text: string): CreditSettings {
 }
 
 /** The same snapshot for the same text, since the contracts of a plan mostly have one: what follows from it is found once. */
-const latestItems = keepLatest<unknown>(64);
+const latestItems = keepLatest<readonly ContractItem[]>(64);
 
 /** Contracts with the same snapshot may share one object of `items`: it is never changed. */
 export function toContract(row: ContractRow): Contract {
@@ -264,7 +266,7 @@ export function toContract(row: ContractRow): Contract {
     netTermsDays: Number(row.netTermsDays),
     metadata: reviveExactJson(row.metadata) as ContractMetadata,
     creditSettings: toCreditSettings(row.creditSettings),
-    items: latestItems(row.items, () => JSON.parse(row.items) as unknown),
+    items: latestItems(row.items, () => JSON.parse(row.items) as ContractItem[]),
     creditGrantCents: row.creditGrantCents ?? undefined,
     cancelledAt: optionalInstant(row.cancelledAt),
     effectiveEndDate: optionalDate(row.effectiveEndDate),

@@ -1,5 +1,6 @@
 /** What a batch of events has to know of its customers, asked once for all of them. */
 
+import type { ContractItem } from '../../calculation/rate-card.ts';
 import type { Transaction } from '../database.ts';
 import { askedInParts, padded } from './padded.ts';
 import { optionalDate } from './row-values.ts';
@@ -11,8 +12,7 @@ export interface ContractSpan {
   readonly startDate: Temporal.PlainDate;
   readonly endDate: Temporal.PlainDate | undefined;
   readonly effectiveEndDate: Temporal.PlainDate | undefined;
-  /** `ContractItem` of calculation. */
-  readonly items: unknown;
+  readonly items: readonly ContractItem[];
 }
 
 /** A period of a contract whose invoice is finalized. */
@@ -75,7 +75,7 @@ export async function listContractSpans(
     startDate: Temporal.PlainDate.from(row.startDate),
     endDate: optionalDate(row.endDate),
     effectiveEndDate: optionalDate(row.effectiveEndDate),
-    items: JSON.parse(row.items) as unknown,
+    items: JSON.parse(row.items) as ContractItem[],
   }));
 }
 

@@ -1,6 +1,7 @@
 /** Invoices page by page. */
 
-import type { InvoiceStatus, Transaction } from '../database.ts';
+import type { InvoiceStatus } from '../../operations/invoices.ts';
+import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { type Invoice, toInvoice } from './invoices.ts';
 import type { Page, Rows } from './page.ts';

@@ -2,13 +2,13 @@
 
 import type { Selectable } from 'kysely';
 
-import type { Database, InvoiceStatus, Transaction } from '../database.ts';
+import type { LineKind } from '../../calculation/invoice-draft.ts';
+import type { InvoiceStatus } from '../../operations/invoices.ts';
+import type { Database, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { invoiceHash } from './hash-chain.ts';
 import { askedInParts } from './padded.ts';
 import { drafted, instantText, oneRow, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
-
-export type { InvoiceStatus } from '../database.ts';
 
 /** An invoice as it is stored (interface 2.3), without its lines. */
 export interface Invoice {
@@ -42,7 +42,7 @@ export interface Invoice {
 export interface FrozenLine {
   readonly id: string;
   readonly lineKey: string;
-  readonly kind: 'fixed' | 'metered' | 'prepaid' | 'credit';
+  readonly kind: LineKind;
   readonly name: string;
   readonly description: string;
   readonly quantity: string;

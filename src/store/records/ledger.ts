@@ -2,59 +2,25 @@
 
 import { type Insertable, type Selectable, sql } from 'kysely';
 
+import type { LedgerEntry } from '../../calculation/ledger.ts';
+import type { Specifiers } from '../../calculation/specifiers.ts';
 import { reviveExactJson } from '../../exact-json.ts';
-import type { Database, LedgerEntryType, Transaction } from '../database.ts';
+import type { LedgerEntryType } from '../../operations/ledger-entry.ts';
+import type { Database, Transaction } from '../database.ts';
 import { prepared, preparedInsertion } from '../prepared.ts';
 import { entryHash, noHash } from './hash-chain.ts';
 import { askedInParts } from './padded.ts';
 import type { Rows } from './page.ts';
 import { instantText, oneRow, optionalInstant, optionalInstantText } from './row-values.ts';
 
-/** What caused an entry (semantics 9). */
-export type LedgerSourceType = 'contract' | 'invoice' | 'promotional' | 'adjustment' | 'expiration' | 'reversal';
-
-/** Which usage a grant pays for, as it was given (semantics 9). */
-export interface GrantSpecifiers {
-  readonly meterIds?: readonly string[] | undefined;
-  readonly productIds?: readonly string[] | undefined;
-  readonly pricingIds?: readonly string[] | undefined;
-  readonly eventNames?: readonly string[] | undefined;
-  readonly properties?: Readonly<Record<string, string | readonly string[]>> | undefined;
+/** An entry as it is stored (interface 2.8). */
+export interface StoredLedgerEntry extends LedgerEntry {
+  /** What was asked, as JSON: compared when the same `externalId` comes again. */
+  readonly fingerprint?: string | undefined;
 }
 
 /** An entry that has no place in the ledger yet. */
-export interface NewLedgerEntry {
-  readonly id: string;
-  readonly contractId: string;
-  readonly type: LedgerEntryType;
-  readonly amountCents: bigint;
-  readonly creditMicros: bigint;
-  readonly creditRateCents: bigint;
-  readonly purchaseRateCents: bigint;
-  readonly currency: string;
-  readonly description: string;
-  readonly sourceType: LedgerSourceType;
-  readonly invoiceId?: string | undefined;
-  readonly lineKey?: string | undefined;
-  readonly grantEntryId?: string | undefined;
-  readonly reversesEntryId?: string | undefined;
-  readonly expiresAt?: Temporal.Instant | undefined;
-  readonly isPromotional: boolean;
-  readonly externalId?: string | undefined;
-  /** What was asked, as JSON: compared when the same `externalId` comes again. */
-  readonly fingerprint?: string | undefined;
-  readonly specifiers?: GrantSpecifiers | undefined;
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  readonly appliedCents: bigint;
-  readonly balanceAfterCents: bigint;
-  readonly creditBalanceAfterMicros: bigint;
-  readonly createdAt: Temporal.Instant;
-}
-
-export interface StoredLedgerEntry extends NewLedgerEntry {
-  /** Rises with every entry of the database. */
-  readonly seq: number;
-}
+export type NewLedgerEntry = Omit<StoredLedgerEntry, 'seq'>;
 
 /** Every member given must hold; times are those of creation. */
 export interface LedgerFilter {
@@ -312,7 +278,7 @@ export function toLedgerEntry(row: Selectable<Database['ledgerEntries']>): Store
     purchaseRateCents,
     currency,
     description: row.description,
-    sourceType: row.sourceType as LedgerSourceType,
+    sourceType: row.sourceType,
     invoiceId: row.invoiceId ?? undefined,
     lineKey: row.lineKey ?? undefined,
     grantEntryId: row.grantEntryId ?? undefined,
@@ -321,7 +287,7 @@ export function toLedgerEntry(row: Selectable<Database['ledgerEntries']>): Store
     isPromotional: row.isPromotional === 1n,
     externalId: row.externalId ?? undefined,
     fingerprint: row.fingerprint ?? undefined,
-    specifiers: row.specifiers === null ? undefined : (JSON.parse(row.specifiers) as GrantSpecifiers),
+    specifiers: row.specifiers === null ? undefined : (JSON.parse(row.specifiers) as Specifiers),
     metadata: row.metadata === null ? undefined : (reviveExactJson(row.metadata) as Record<string, unknown>),
     appliedCents: row.appliedCents,
     balanceAfterCents: row.balanceAfterCents,

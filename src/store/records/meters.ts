@@ -2,18 +2,12 @@
 
 import type { Selectable } from 'kysely';
 
+import type { PropertyFilter } from '../../calculation/metering.ts';
+import type { DimensionRate } from '../../calculation/rate-card.ts';
 import type { AggregationType } from '../../operations/meters.ts';
 import type { MetersTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import type { Page, Rows } from './page.ts';
-
-/** What it lets through says `PropertyFilter` of calculation. */
-export interface MeterPropertyFilter {
-  readonly name: string;
-  readonly exists?: boolean | undefined;
-  readonly include?: readonly string[] | undefined;
-  readonly exclude?: readonly string[] | undefined;
-}
 
 /** A meter as it is stored (interface 2.9). */
 export interface Meter {
@@ -24,7 +18,7 @@ export interface Meter {
   readonly description: string | null;
   readonly aggregationType: AggregationType;
   readonly eventTypeFilter: { readonly include: readonly string[]; readonly exclude: readonly string[] };
-  readonly propertyFilters: readonly MeterPropertyFilter[];
+  readonly propertyFilters: readonly PropertyFilter[];
   /** Present for SUM, MAX and MIN, unless the meter is a query (`sql`). */
   readonly aggregationKey: string | null;
   readonly groupKeys: readonly string[];
@@ -35,18 +29,11 @@ export interface Meter {
   readonly updatedAt: string;
 }
 
-/** The price of one combination of group values. */
-export interface StoredRate {
-  readonly dimensions: Readonly<Record<string, string>>;
-  /** Decimal text, dollars a unit. */
-  readonly unitAmount: string;
-}
-
 /** The prices of a meter by group values (semantics 5). */
 export interface StoredRateCard {
   readonly meterId: string;
   /** In the order in which they were given. */
-  readonly rates: readonly StoredRate[];
+  readonly rates: readonly DimensionRate[];
   readonly fallbackUnitAmount: string | null;
   readonly updatedAt: string;
 }
@@ -161,7 +148,7 @@ export async function findRateCard(
   meterId: string,
 ): Promise<StoredRateCard | undefined> {
   const [row] = await rateCardOf(tx, { orgId, meterId });
-  return row === undefined ? undefined : { ...row, rates: JSON.parse(row.rates) as StoredRate[] };
+  return row === undefined ? undefined : { ...row, rates: JSON.parse(row.rates) as DimensionRate[] };
 }
 
 const rateCardOf = prepared((tx, { orgId, meterId }: { readonly orgId: string; readonly meterId: string }) =>
@@ -187,7 +174,7 @@ function toMeter({ orgId: _orgId, seq: _seq, ...row }: Selectable<MetersTable>):
   return {
     ...row,
     eventTypeFilter: JSON.parse(row.eventTypeFilter) as Meter['eventTypeFilter'],
-    propertyFilters: JSON.parse(row.propertyFilters) as MeterPropertyFilter[],
+    propertyFilters: JSON.parse(row.propertyFilters) as PropertyFilter[],
     groupKeys: JSON.parse(row.groupKeys) as string[],
   };
 }

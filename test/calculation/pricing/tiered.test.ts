@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Big, decimal, decimalText, zero } from '../../../src/calculation/money.ts';
 import { priceQuantity } from '../../../src/calculation/pricing/index.ts';
-import type { Price, PricingTier, Tiering } from '../../../src/calculation/pricing/pricing-model.ts';
+import type { Price, PricingTier } from '../../../src/calculation/pricing/pricing-model.ts';
+import type { Tiering } from '../../../src/operations/catalog.ts';
 import { normaliseTiers } from '../../../src/calculation/pricing/tiered.ts';
 
 const tiers: readonly PricingTier[] = [
