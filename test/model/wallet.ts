@@ -243,28 +243,37 @@ export function drawDown(state: State, contract: Contract): Draw[] {
       consumption(state, contract, budget, (invoice) => invoice?.number !== undefined),
     ]),
   );
-  for (const atom of atomsOf(state, contract)) {
-    const { invoice, line, before, cents } = atom;
-    let creditable = cents;
+  const atoms = atomsOf(state, contract).map((atom) => {
+    let creditable = atom.cents;
     for (const budget of contract.budgets) {
       if (!isOf(budget, atom)) continue;
       const cap = capOf(contract, budget);
       const earlier = used.get(budget) ?? 0n;
-      used.set(budget, earlier + cents);
+      used.set(budget, earlier + atom.cents);
       // Credits stay below the cap: a part of a cent that is left of it pays for nothing.
       if (cap !== undefined) creditable = least(creditable, most(0n, cap.n / cap.d - earlier));
     }
-    let kept = 0n;
-    for (const grant of closed) {
-      if ((grant.expiresAt ?? Infinity) < before || !paysFor(grant.specifiers, atom)) continue;
-      const past = recordedDraw(contract, invoice, line.key, grant).applied;
-      const standing = draws.find((draw) => isSameDraw(draw, { invoice, line, grant }))?.applied ?? 0n;
-      const applied = least(cents - kept, past - standing);
-      if (applied <= 0n) continue;
-      kept += applied;
-      merge(draws, { invoice, line, grant, applied, cents: 0n, micros: 0n });
+    return { ...atom, unpaid: atom.cents, creditable };
+  });
+  // What credits may pay comes first, so that it is not paid again; then what budgets forbade only later.
+  for (const grant of closed) {
+    for (const room of ['creditable', 'unpaid'] as const) {
+      for (const atom of atoms) {
+        const { invoice, line, before } = atom;
+        if ((grant.expiresAt ?? Infinity) < before || !paysFor(grant.specifiers, atom)) continue;
+        const past = recordedDraw(contract, invoice, line.key, grant).applied;
+        const standing = draws.find((draw) => isSameDraw(draw, { invoice, line, grant }))?.applied ?? 0n;
+        const applied = least(atom[room], past - standing);
+        if (applied <= 0n) continue;
+        atom.unpaid -= applied;
+        atom.creditable = most(0n, atom.creditable - applied);
+        merge(draws, { invoice, line, grant, applied, cents: 0n, micros: 0n });
+      }
     }
-    let need = creditable - kept;
+  }
+  for (const atom of atoms) {
+    const { invoice, line, before } = atom;
+    let need = atom.creditable;
     for (const grant of grants) {
       const pool = left.get(grant);
       if (pool === undefined || need <= 0n) continue;
