@@ -17,6 +17,9 @@ export const compare = (a: Fraction, b: Fraction): number => Number(sign(a.n * b
 export const smaller = (a: Fraction, b: Fraction): Fraction => (compare(a, b) <= 0 ? a : b);
 export const atLeastZero = (a: Fraction): Fraction => (a.n < 0n ? zero : a);
 
+export const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+export const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
 const sign = (value: bigint): bigint => (value < 0n ? -1n : value > 0n ? 1n : 0n);
 
 export function divide(a: Fraction, b: Fraction): Fraction {

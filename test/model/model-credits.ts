@@ -3,13 +3,13 @@
 import { textOfNumber } from '../../src/exact-json.ts';
 import type { ExactNumber } from '../../src/exact-json.ts';
 import { dayMilliseconds, instantOf, timestampOf } from './calendar.ts';
-import { decimal, divide, halfUp, whole } from './fraction.ts';
+import { decimal, divide, halfUp, least, most, whole } from './fraction.ts';
 import { isBilledOut } from './metering.ts';
 import { named, refuseIf } from './refusal.ts';
 import type { ModelCall, ModelInput } from './refusal.ts';
 import { addEntry, lapseUnending, reverseEntry, settle, sweepDue } from './settlement.ts';
 import type { Contract, Entry, Specifiers, State } from './state.ts';
-import { balanceOf, burnOrder, drawDown, grantsOf, isExpired, isReversed, least, most, remainderOf } from './wallet.ts';
+import { balanceOf, burnOrder, drawDown, grantsOf, isExpired, isReversed, remainderOf } from './wallet.ts';
 import type { Money } from './wallet.ts';
 import { creditsText, entryWire } from './wire.ts';
 

@@ -1,7 +1,7 @@
 /** Credits of a contract: what usage draws from which grant, and the entries that settlement writes (semantics 9, 10). */
 
 import { dayOf, dayOfInstant } from './calendar.ts';
-import { add, atLeastZero, compare, divide, halfUp, multiply, smaller, whole, zero } from './fraction.ts';
+import { add, atLeastZero, compare, divide, halfUp, least, most, multiply, smaller, whole, zero } from './fraction.ts';
 import { billedEvents, readingsBy } from './metering.ts';
 import { meteredLines, usageWindows, windowsTouching } from './rating.ts';
 import type { Fraction } from './fraction.ts';
@@ -289,9 +289,6 @@ export function drawDown(state: State, contract: Contract): Draw[] {
   }
   return creditsOf(contract, draws, left);
 }
-
-export const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-export const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** A grant that is being drawn on. */
 interface Pool {
