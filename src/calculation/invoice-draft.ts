@@ -183,9 +183,13 @@ export function withCredits(
   draws: readonly Draw[],
   grants: readonly GrantState[],
 ): InvoiceDraft {
+  const applied = new Map<string, bigint>();
+  for (const draw of draws) {
+    if (draw.invoiceId !== invoiceId) continue;
+    applied.set(draw.grantId, (applied.get(draw.grantId) ?? 0n) + draw.appliedCents);
+  }
   const credits = grants.flatMap((grant) => {
-    const paid = draws.filter((draw) => draw.invoiceId === invoiceId && draw.grantId === grant.grantId);
-    const appliedCents = paid.reduce((sum, draw) => sum + draw.appliedCents, 0n);
+    const appliedCents = applied.get(grant.grantId) ?? 0n;
     return appliedCents === 0n ? [] : [creditLine(draft.period, grant, appliedCents)];
   });
   const invoice = summed({ ...draft, lines: [...draft.lines, ...credits] });

@@ -8,7 +8,7 @@ import type { LedgerProblem } from './ledger-check.ts';
 import { grantIdOf, grantStateOf, movedTotals, mustLapse, newTotals, walletFrom } from './ledger.ts';
 import type { GrantState, GrantTotals, LedgerEntry, WalletState } from './ledger.ts';
 
-/** One contract's ledger up to its newest entry. Never changed once made, so it can be kept and gone on from. */
+/** One contract's ledger up to its newest entry. It can be kept and gone on from. */
 export interface LedgerFold {
   /** The newest entry. */
   readonly last: LedgerEntry | undefined;
@@ -35,30 +35,33 @@ export const emptyLedger: LedgerFold = {
   unsound: new Map(),
 };
 
-/**
- * The fold of everything in `before` and of `entries` behind it, oldest first; `targetOf` finds the entry that one of them
- * reverses.
- */
-export function foldBehind(
-  before: LedgerFold,
-  entries: readonly LedgerEntry[],
-  targetOf: (entryId: string) => LedgerEntry | undefined,
-): LedgerFold {
-  let { cents, micros } = before;
+/** A ledger that goes on, entry by entry. */
+export interface GrowingLedger {
+  /** Up to the newest entry; once it is kept, nothing may be added. */
+  readonly fold: LedgerFold;
+  /** Takes in the next entry; `target` is the one that it reverses, undefined where there is none. */
+  readonly add: (entry: LedgerEntry, target: LedgerEntry | undefined) => void;
+}
+
+/** Goes on behind `before`, which stays as it is. Copies its grants once: there may be thousands, and as many entries to come. */
+export function growLedger(before: LedgerFold): GrowingLedger {
   const grants = new Map(before.grants);
-  // There may be thousands, and most entries reverse nothing.
-  const reversedIds = entries.some(isReversal) ? new Set(before.reversedIds) : undefined;
+  // Most entries reverse nothing.
+  let reversedIds: Set<string> | undefined;
   const broken = [...before.broken];
   const unsound = new Map(before.unsound);
-  for (const entry of entries) {
+  const fold = { ...before, grants, broken, unsound };
+
+  function add(entry: LedgerEntry, target: LedgerEntry | undefined): void {
     const { reversesEntryId } = entry;
-    const target = reversesEntryId === undefined ? undefined : targetOf(reversesEntryId);
     const grant = grants.get(grantIdOf(entry));
-    const isAgain = reversesEntryId !== undefined && reversedIds?.has(reversesEntryId) === true;
+    const isAgain = reversesEntryId !== undefined && fold.reversedIds.has(reversesEntryId);
     const moved =
       entry.type === 'grant' ? newTotals(entry) : grant && movedTotals(grant, entry, isAgain ? undefined : target);
-    cents += entry.amountCents;
-    micros += entry.creditMicros;
+    fold.last = entry;
+    fold.cents += entry.amountCents;
+    fold.micros += entry.creditMicros;
+    const { cents, micros } = fold;
     broken.push(...entryProblems(entry, { target, isAgain, grant, moved, cents, micros }));
     if (moved !== undefined) {
       const { id } = moved.grant;
@@ -67,20 +70,20 @@ export function foldBehind(
       if (problem === undefined) unsound.delete(id);
       else unsound.set(id, problem);
     }
-    if (reversesEntryId !== undefined) reversedIds?.add(reversesEntryId);
+    if (reversesEntryId === undefined) return;
+    fold.reversedIds = reversedIds ??= new Set(before.reversedIds);
+    reversedIds.add(reversesEntryId);
   }
-  const last = entries.at(-1) ?? before.last;
-  return { last, cents, micros, grants, reversedIds: reversedIds ?? before.reversedIds, broken, unsound };
-}
 
-function isReversal({ reversesEntryId }: LedgerEntry): boolean {
-  return reversesEntryId !== undefined;
+  return { fold, add };
 }
 
 /** The fold of a whole ledger, oldest entry first. */
 export function foldWhole(entries: readonly LedgerEntry[]): LedgerFold {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
-  return foldBehind(emptyLedger, entries, (id) => byId.get(id));
+  const { fold, add } = growLedger(emptyLedger);
+  for (const entry of entries) add(entry, byId.get(entry.reversesEntryId ?? ''));
+  return fold;
 }
 
 /** Every rule that the ledger breaks: what its entries broke, then what its grants should not look like. */

@@ -4,7 +4,7 @@ import { assert } from '../assert.ts';
 
 import { balancesAfter } from '../calculation/ledger.ts';
 import type { GrantTotals, LedgerEntry } from '../calculation/ledger.ts';
-import { foldBehind, problemsIn } from '../calculation/ledger-fold.ts';
+import { growLedger, problemsIn } from '../calculation/ledger-fold.ts';
 import type { LedgerFold } from '../calculation/ledger-fold.ts';
 import { scheduleExpiry } from '../store/records/due-work.ts';
 import { insertLedgerEntry } from '../store/records/ledger.ts';
@@ -41,16 +41,17 @@ export const currency = 'USD';
 /** A writer that goes on behind `before`, the ledger of the contract so far. */
 export function createLedgerWriter(context: CallContext, contract: WalletHolder, before: KnownLedger): LedgerWriter {
   const written: StoredLedgerEntry[] = [];
-  let { head, fold } = before;
+  const { fold, add } = growLedger(before.fold);
+  let { head } = before;
+  let isFinished = false;
   return {
-    get fold() {
-      return fold;
-    },
+    fold,
     get ledger() {
       return { head, fold };
     },
     written,
     append: async (facts, target) => {
+      assert(!isFinished, 'a ledger that is kept is written no more');
       const entry: NewLedgerEntry = {
         ...facts,
         ...balancesAfter(fold.last, facts),
@@ -63,11 +64,12 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
       const stored = { ...entry, seq };
       await noteExpiry(context, stored);
       head = hash;
-      fold = foldBehind(fold, [stored], () => target);
+      add(stored, target);
       written.push(stored);
       return stored;
     },
     finish: async () => {
+      isFinished = true;
       const problems = problemsIn(fold).map(({ problem }) => problem);
       assert(problems.length === 0, `the ledger of contract ${contract.id} is wrong: ${problems.join('; ')}`);
       const after = written.at(-1);

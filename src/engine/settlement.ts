@@ -112,7 +112,8 @@ export async function returnCredits(
       !reversed.has(entry.id),
   );
   for (const entry of taken.toReversed()) await reverseEntry(writer, entry);
-  const grants = entries.filter((entry) => taken.some(({ grantEntryId }) => grantEntryId === entry.id));
+  const givers = new Set(taken.map(({ grantEntryId }) => grantEntryId));
+  const grants = entries.filter(({ id }) => givers.has(id));
   for (const grant of grants) if (hasExpired(grant, context.now)) await expireRest(writer, grant.id);
   await writer.finish();
 }

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 
 import {
   emptyLedger,
-  foldBehind,
   foldWhole,
+  growLedger,
   grantIn,
   problemsIn,
   walletIn,
@@ -60,11 +60,16 @@ describe('the fold of a ledger', () => {
     fc.assert(
       fc.property(ledger, fc.array(fc.nat(25), { maxLength: 4 }), (entries, cuts) => {
         const places = [0, ...cuts.toSorted((one, other) => one - other), entries.length];
-        const targetOf = (id: string) => entries.find((each) => each.id === id);
-        const inParts = places.reduce(
-          (fold, from, index) => foldBehind(fold, entries.slice(from, places[index + 1] ?? from), targetOf),
-          emptyLedger,
-        );
+        const inParts = places.reduce((before, from, index) => {
+          const { fold, add } = growLedger(before);
+          for (const entry of entries.slice(from, places[index + 1] ?? from)) {
+            add(
+              entry,
+              entries.find((each) => each.id === entry.reversesEntryId),
+            );
+          }
+          return fold;
+        }, emptyLedger);
         expect(inParts).toEqual(foldWhole(entries));
       }),
     );
@@ -97,13 +102,18 @@ describe('the fold of a ledger', () => {
   });
 
   test('leaves the one that it goes on from as it was', () => {
-    const [grant, usage] = ledgerOf([
-      { type: 'grant', grant: 0, target: 0, cents: 10, isWrong: false },
-      { type: 'usage', grant: 0, target: 0, cents: 4, isWrong: false },
-    ]);
-    if (grant === undefined || usage === undefined) throw new Error('two were made');
-    const before = foldWhole([grant]);
-    expect(foldBehind(before, [usage], () => undefined).cents).toBe(6n);
-    expect(before).toEqual(foldWhole([grant]));
+    fc.assert(
+      fc.property(ledger, fc.nat(25), (entries, cut) => {
+        const before = foldWhole(entries.slice(0, cut));
+        const { add } = growLedger(before);
+        for (const entry of entries.slice(cut)) {
+          add(
+            entry,
+            entries.find((each) => each.id === entry.reversesEntryId),
+          );
+        }
+        expect(before).toEqual(foldWhole(entries.slice(0, cut)));
+      }),
+    );
   });
 });

@@ -2,7 +2,7 @@
 
 import { invoicePeriodAt, usageWindowsOf } from '../../calculation/invoice-draft.ts';
 import type { UsageWindow } from '../../calculation/invoice-draft.ts';
-import { compareDeduction, type Deductible } from '../../calculation/deduction-order.ts';
+import { compareDeduction } from '../../calculation/deduction-order.ts';
 import { valuationRateOf } from '../../calculation/ledger.ts';
 import { centsOfCredits } from '../../calculation/money.ts';
 import type { Invoice } from '../../store/records/invoices.ts';
@@ -11,7 +11,6 @@ import type { ContractBooks, Problem } from './check.ts';
 
 interface GrantSoFar {
   readonly entry: StoredLedgerEntry;
-  readonly place: Deductible;
   cents: bigint;
   micros: bigint;
   hasLapsed: boolean;
@@ -29,26 +28,35 @@ interface PaidUsage {
  */
 export function burnOrderProblems(books: ContractBooks): Problem[] {
   const usageOf = usageFinder(books);
-  const grants = new Map<string, GrantSoFar>();
+  const { entries } = books.ledger;
+  // Those that are not granted yet hold nothing.
+  const inOrder = inDeductionOrder(entries).map(nothingSoFar);
+  const grants = new Map(inOrder.map((grant) => [grant.entry.id, grant]));
   const soFar: StoredLedgerEntry[] = [];
-  return books.ledger.entries.flatMap((entry) => {
+  let rate: { readonly cents: bigint | undefined } | undefined;
+  const rateCents = (): bigint | undefined =>
+    (rate ??= { cents: valuationRateOf(soFar, books.contract.creditSettings.creditRateCents) }).cents;
+  return entries.flatMap((entry) => {
     const payer = grants.get(entry.grantEntryId ?? '');
     const usage = entry.type === 'usage' && payer !== undefined ? usageOf(entry) : undefined;
-    const passedOver =
-      usage === undefined || payer === undefined
-        ? undefined
-        : [...grants.values()].find(
-            (grant) =>
-              worthOf(grant, () => valuationRateOf(soFar, books.contract.creditSettings.creditRateCents)) > 0n &&
-              compareDeduction(grant.place, payer.place) < 0 &&
-              paysForAllOf(grant.entry, usage.window),
-          );
+    const first = usage && inOrder.find((grant) => grant === payer || canPay(grant, usage, rateCents));
     soFar.push(entry);
     follow(grants, entry);
-    if (passedOver === undefined) return [];
-    const problem = `usage ${entry.id} was paid by grant ${payer?.entry.id}, and grant ${passedOver.entry.id} goes first`;
+    if (entry.type === 'grant' || entry.type === 'reversal') rate = undefined;
+    if (first === undefined || first === payer) return [];
+    const problem = `usage ${entry.id} was paid by grant ${payer?.entry.id}, and grant ${first.entry.id} goes first`;
     return [{ objectId: entry.id, problem }];
   });
+}
+
+function inDeductionOrder(entries: readonly StoredLedgerEntry[]): StoredLedgerEntry[] {
+  const grants = entries.filter(({ type }) => type === 'grant');
+  const places = grants.map((entry) => ({ ...entry, entry, grantId: entry.id, expiresAt: entry.expiresAt }));
+  return places.sort(compareDeduction).map(({ entry }) => entry);
+}
+
+function canPay(grant: GrantSoFar, { window }: PaidUsage, rateCents: () => bigint | undefined): boolean {
+  return worthOf(grant, rateCents) > 0n && paysForAllOf(grant.entry, window);
 }
 
 /** Usage was paid by a grant that may pay it: on a metered line, before the grant's expiry, within its specifiers. */
@@ -120,15 +128,16 @@ export function unpricedCreditProblems({ ledger: { entries }, contract, now }: C
 }
 
 function follow(grants: Map<string, GrantSoFar>, entry: StoredLedgerEntry): void {
-  if (entry.type === 'grant') {
-    const place = { ...entry, grantId: entry.id, expiresAt: entry.expiresAt };
-    grants.set(entry.id, { entry, place, cents: 0n, micros: 0n, hasLapsed: false });
-  }
+  if (entry.type === 'grant' && !grants.has(entry.id)) grants.set(entry.id, nothingSoFar(entry));
   const grant = grants.get(entry.grantEntryId ?? entry.id);
   if (grant === undefined) return;
   grant.cents += entry.amountCents;
   grant.micros += entry.creditMicros;
   grant.hasLapsed ||= entry.type === 'expiration';
+}
+
+function nothingSoFar(entry: StoredLedgerEntry): GrantSoFar {
+  return { entry, cents: 0n, micros: 0n, hasLapsed: false };
 }
 
 function isFree(grant: StoredLedgerEntry): boolean {
