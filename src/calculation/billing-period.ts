@@ -89,21 +89,6 @@ export function periodIndexContaining(
   return index;
 }
 
-/** At most `count` periods from `fromIndex` on, fewer where the contract ends. They tile: each starts where the last ended. */
-export function periodsOf(
-  range: DateRange,
-  interval: Interval,
-  { fromIndex = 0, count }: { readonly fromIndex?: number; readonly count: number },
-): BillingPeriod[] {
-  const periods: BillingPeriod[] = [];
-  for (let index = fromIndex; index < fromIndex + count; index += 1) {
-    const period = periodAt(range, interval, index);
-    if (period === undefined) break;
-    periods.push(period);
-  }
-  return periods;
-}
-
 /**
  * The invoice grid of a plan: its shortest interval, if every other interval starts only where the grid does (semantics 6).
  * Undefined for intervals that do not nest (weeks with months, or two with three months), and for none.

@@ -6,8 +6,8 @@
 
 import { type BudgetCap, budgetCapCents, isOfBudget } from './budget.ts';
 import { compareDeduction } from './deduction-order.ts';
-import type { GrantState, OpenDraw } from './ledger.ts';
-import { centsOfCredits, maximum, microsOfCents, minimum, multiplyDivideHalfUp } from './money.ts';
+import { type GrantState, isFree, type OpenDraw } from './ledger.ts';
+import { centsOfCredits, maximum, microsOfCents, minimum, multiplyDivideHalfUp, sumOf } from './money.ts';
 import { isSpecified } from './specifiers.ts';
 import type { UsageAtom } from './usage-atoms.ts';
 
@@ -73,7 +73,6 @@ interface OpenAtom {
 /** A grant that is being drawn on, in cents; its credits follow once it is known what each line takes. */
 interface Pool {
   readonly grant: GrantState;
-  readonly isFree: boolean;
   capacityCents: bigint;
   /** Whether usage would have taken more than there was. */
   wasShort: boolean;
@@ -179,12 +178,10 @@ function partOfDraw({ invoiceId, lineKey, grantId, ...draw }: OpenDraw, appliedC
 }
 
 function poolOf(grant: GrantState, valuationRateCents: bigint | undefined): Pool {
-  const isFree = grant.originalCents === 0n && grant.creditRateCents === 0n;
   const worth = valuationRateCents === undefined ? 0n : centsOfCredits(grant.availableMicros, valuationRateCents);
   return {
     grant,
-    isFree,
-    capacityCents: isFree ? worth : grant.availableCents,
+    capacityCents: isFree(grant) ? worth : grant.availableCents,
     wasShort: false,
     takings: new Map(),
   };
@@ -226,7 +223,7 @@ function drawsOfPool(pool: Pool, valuationRateCents: bigint | undefined): Draw[]
       lineKey: atom.lineKey,
       grantId: pool.grant.grantId,
       appliedCents,
-      amountCents: pool.isFree ? 0n : appliedCents,
+      amountCents: isFree(pool.grant) ? 0n : appliedCents,
       creditMicros,
     };
   });
@@ -243,7 +240,7 @@ interface CreditsTaken {
 
 function creditsTaken({ pool, appliedCents, micros, isLast, valuationRateCents }: CreditsTaken): bigint {
   if (micros === 0n) return 0n;
-  if (pool.isFree) {
+  if (isFree(pool.grant)) {
     if (isLast && pool.wasShort) return micros;
     if (valuationRateCents === undefined) return 0n;
     // However much a credit is worth, nothing is had for none of it.
@@ -263,7 +260,7 @@ function linesOf(usage: readonly UsageAtom[], draws: readonly Draw[]): LineBurn[
     .flatMap(([key, atoms]) => {
       const [first] = atoms;
       if (first === undefined) return [];
-      const totalCents = atoms.reduce((sum, atom) => sum + atom.cents, 0n);
+      const totalCents = sumOf(atoms.map((atom) => atom.cents));
       const appliedCents = applied.get(key) ?? 0n;
       const { invoiceId, lineKey } = first;
       return [{ invoiceId, lineKey, totalCents, appliedCents, overageCents: totalCents - appliedCents }];

@@ -17,7 +17,7 @@ import {
 } from './billing-period.ts';
 import type { Draw } from './burn-down.ts';
 import type { GrantState } from './ledger.ts';
-import { Big, centsOfDollars, decimal, divideHalfUp, dollarsOfCents, zero } from './money.ts';
+import { Big, centsOfDollars, decimal, divideHalfUp, dollarsOfCents, sumOf, zero } from './money.ts';
 import { priceQuantity } from './pricing/index.ts';
 import type { TierShare } from './pricing/pricing-model.ts';
 import { prorate, type Proration, prorationOf } from './proration.ts';
@@ -379,11 +379,12 @@ function effectivePrice(exactAmount: Big, quantity: Big): Big {
 function summed(invoice: Pick<InvoiceDraft, 'period' | 'invoiceDate' | 'lines'>): InvoiceDraft {
   return {
     ...invoice,
-    totalCents: sumOf(invoice.lines),
-    meteredCents: sumOf(invoice.lines.filter((line) => line.kind === 'metered')),
+    totalCents: centsOfLines(invoice.lines),
+    meteredCents: centsOfLines(invoice.lines.filter((line) => line.kind === 'metered')),
   };
 }
 
-function sumOf(lines: readonly InvoiceLine[]): bigint {
-  return lines.reduce((sum, line) => sum + line.totalCents, 0n);
+/** What lines come to. */
+export function centsOfLines(lines: readonly Pick<InvoiceLine, 'totalCents'>[]): bigint {
+  return sumOf(lines.map((line) => line.totalCents));
 }

@@ -91,11 +91,6 @@ export function problemsIn({ broken, unsound }: LedgerFold): LedgerProblem[] {
   return [...broken, ...unsound.values()];
 }
 
-/** Every broken rule of one contract's whole ledger, given oldest entry first; empty for a sound one. */
-export function ledgerProblems(entries: readonly LedgerEntry[]): string[] {
-  return problemsIn(foldWhole(entries)).map(({ problem }) => problem);
-}
-
 /** One grant at an instant; what open invoices have drawn is not put back. */
 export function grantIn({ grants }: LedgerFold, grantId: string, at: Temporal.Instant): GrantState | undefined {
   const totals = grants.get(grantId);

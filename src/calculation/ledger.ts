@@ -6,6 +6,7 @@
 import { assert } from '../assert.ts';
 import type { LedgerEntryType } from '../operations/ledger-entry.ts';
 import { compareDeduction } from './deduction-order.ts';
+import { sumOf } from './money.ts';
 import type { Specifiers } from './specifiers.ts';
 
 /** What caused an entry (interface 2.8; the set of values is semantics 9). */
@@ -144,8 +145,8 @@ export function walletFrom(states: readonly GrantState[]): WalletState {
   const grants = states.toSorted(compareDeduction);
   const live = grants.filter((grant) => grant.status !== 'expired');
   return {
-    balanceCents: sum(live.map((grant) => grant.remainingCents)),
-    creditMicros: sum(live.map((grant) => grant.remainingMicros)),
+    balanceCents: sumOf(live.map((grant) => grant.remainingCents)),
+    creditMicros: sumOf(live.map((grant) => grant.remainingMicros)),
     grants,
   };
 }
@@ -193,18 +194,21 @@ export function balancesAfter(
   };
 }
 
-/** What usage has drawn on the given invoices, summed over the entries that no reversal has undone. */
-export function drawsOn(entries: readonly LedgerEntry[], invoiceIds: ReadonlySet<string>): OpenDraw[] {
+/** The usage entries of the given invoices that no reversal has undone, in the order of `entries`, which are all. */
+export function standingUsageOn<E extends LedgerEntry>(entries: readonly E[], invoiceIds: ReadonlySet<string>): E[] {
   const reversed = new Set(entries.map((entry) => entry.reversesEntryId));
-  const usage = entries.filter(
+  return entries.filter(
     (entry) =>
       entry.type === 'usage' &&
       entry.invoiceId !== undefined &&
       invoiceIds.has(entry.invoiceId) &&
       !reversed.has(entry.id),
   );
-  const groups = Map.groupBy(usage, (entry) => drawKey(keyOfEntry(entry)));
-  return groups
+}
+
+/** What usage has drawn on the given invoices, summed over the entries that no reversal has undone. */
+export function drawsOn(entries: readonly LedgerEntry[], invoiceIds: ReadonlySet<string>): OpenDraw[] {
+  return Map.groupBy(standingUsageOn(entries, invoiceIds), (entry) => drawKey(keyOfEntry(entry)))
     .values()
     .map((group) => sumOfDraw(group.toSorted((a, b) => a.seq - b.seq)))
     .toArray();
@@ -266,12 +270,17 @@ export function grantStateOf(totals: GrantTotals, at: Temporal.Instant, open: re
     remainingMicros,
     adjustedCents: totals.adjustedCents,
     adjustedMicros: totals.adjustedMicros,
-    availableCents: remainingCents - sum(open.map((entry) => entry.amountCents)),
-    availableMicros: remainingMicros - sum(open.map((entry) => entry.creditMicros)),
+    availableCents: remainingCents - sumOf(open.map((entry) => entry.amountCents)),
+    availableMicros: remainingMicros - sumOf(open.map((entry) => entry.creditMicros)),
     status: statusOf({ isExpired, hasLapsed, hasRest }),
     isReversed: totals.isReversed,
     isClosed: isExpired && !hasRest,
   };
+}
+
+/** Whether a grant is of free credits, which cost nothing and are worth what the contract says (semantics 9). */
+export function isFree(grant: Pick<GrantState, 'originalCents' | 'creditRateCents'>): boolean {
+  return grant.originalCents === 0n && grant.creditRateCents === 0n;
 }
 
 /** Whether something is left of a grant that has expired: it must lapse (semantics 9). */
@@ -302,9 +311,9 @@ function sumOfDraw(entries: readonly LedgerEntry[]): OpenDraw {
   return {
     ...keyOfEntry(first),
     entries,
-    appliedCents: sum(entries.map((entry) => entry.appliedCents)),
-    amountCents: -sum(entries.map((entry) => entry.amountCents)),
-    creditMicros: -sum(entries.map((entry) => entry.creditMicros)),
+    appliedCents: sumOf(entries.map((entry) => entry.appliedCents)),
+    amountCents: -sumOf(entries.map((entry) => entry.amountCents)),
+    creditMicros: -sumOf(entries.map((entry) => entry.creditMicros)),
   };
 }
 
@@ -321,8 +330,4 @@ export function grantIdOf(entry: LedgerEntry): string {
 
 function hasRemainder(grant: Pick<GrantState, 'remainingCents' | 'remainingMicros'>): boolean {
   return grant.remainingCents !== 0n || grant.remainingMicros !== 0n;
-}
-
-function sum(values: readonly bigint[]): bigint {
-  return values.reduce((total, value) => total + value, 0n);
 }

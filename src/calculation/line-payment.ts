@@ -2,7 +2,8 @@
 
 import { type BudgetDimension, isOfBudget } from './budget.ts';
 import { type Draw, ineligibility } from './burn-down.ts';
-import type { GrantState } from './ledger.ts';
+import { type GrantState, isFree } from './ledger.ts';
+import { sumOf } from './money.ts';
 import type { UsageAtom } from './usage-atoms.ts';
 
 /** What one grant paid of the line, in cents and millionths of a credit, positive or 0; and why, in words. */
@@ -73,14 +74,6 @@ function hasRest(grant: GrantState, draws: readonly Drawn[]): boolean {
   return grant.availableCents > sumOf(own.map((draw) => draw.amountCents));
 }
 
-function isFree(grant: GrantState): boolean {
-  return grant.originalCents === 0n;
-}
-
 function centsOf(atoms: readonly UsageAtom[]): bigint {
   return sumOf(atoms.map((atom) => atom.cents));
-}
-
-function sumOf(values: readonly bigint[]): bigint {
-  return values.reduce((sum, value) => sum + value, 0n);
 }

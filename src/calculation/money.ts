@@ -77,11 +77,6 @@ export function dollarsText(cents: bigint): string {
   return dollarsOfCents(cents).toFixed(2);
 }
 
-/** Cents of `quantity` units at `unitAmount` dollars each, rounded once. */
-export function centsAt(unitAmount: Big, quantity: Big): bigint {
-  return centsOfDollars(unitAmount.times(quantity));
-}
-
 /** Credits as a decimal of at most six digits. */
 function creditsOfMicros(creditMicros: bigint): Big {
   return scaledDecimal(creditMicros, limits.creditFractionDigits);
@@ -122,6 +117,11 @@ export function minimum(a: bigint, b: bigint): bigint {
 /** The higher of two integers: `Math.max` takes no bigint. */
 export function maximum(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
+}
+
+/** The sum of integers; 0 of none. */
+export function sumOf(values: readonly bigint[]): bigint {
+  return values.reduce((sum, value) => sum + value, 0n);
 }
 
 /** How many decimals a value needs. */

@@ -4,6 +4,7 @@ import { startOfDay } from '../calculation/billing-period.ts';
 import { budgetUse, type BudgetUse, isOfBudget } from '../calculation/budget.ts';
 import { invoicePeriodAt, type UsageWindow, usageWindowsOf } from '../calculation/invoice-draft.ts';
 import { valuationRateOf } from '../calculation/ledger.ts';
+import { sumOf } from '../calculation/money.ts';
 import { usageDimensionsOf } from '../calculation/specifiers.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
 import { usageWindowsOver } from '../calculation/usage-windows.ts';
@@ -66,7 +67,7 @@ export async function consumedCents(
   return new Map(
     budgets.map((budget) => {
       const own = atoms.filter((atom) => isOfBudget(budget, atom));
-      return [budget.id, own.reduce((sum, atom) => sum + atom.cents, 0n)];
+      return [budget.id, sumOf(own.map((atom) => atom.cents))];
     }),
   );
 }

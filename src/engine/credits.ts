@@ -3,7 +3,7 @@
 import { adjustmentOf, reversalOf } from '../calculation/corrections.ts';
 import type { Refusal } from '../calculation/corrections.ts';
 import { grantIn, walletIn } from '../calculation/ledger-fold.ts';
-import { decimal, microsOfCredits } from '../calculation/money.ts';
+import { decimal, microsOfCredits, sumOf } from '../calculation/money.ts';
 import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
 import type { creditOperations } from '../operations/credits.ts';
 import { findInvoice, listInvoicesOfContract } from '../store/records/invoices.ts';
@@ -153,14 +153,8 @@ async function projection(context: CallContext, contractId: string) {
   const live = wallet.grants.filter((grant) => !hasExpired(grant, context.now));
   const ids = new Set(live.map((grant) => grant.grantId));
   const draws = burnDown.draws.filter((draw) => ids.has(draw.grantId));
-  const cents = draws.reduce(
-    (left, draw) => left - draw.amountCents,
-    live.reduce((sum, grant) => sum + grant.availableCents, 0n),
-  );
-  const micros = draws.reduce(
-    (left, draw) => left - draw.creditMicros,
-    live.reduce((sum, grant) => sum + grant.availableMicros, 0n),
-  );
+  const cents = sumOf(live.map((grant) => grant.availableCents)) - sumOf(draws.map((draw) => draw.amountCents));
+  const micros = sumOf(live.map((grant) => grant.availableMicros)) - sumOf(draws.map((draw) => draw.creditMicros));
   return { balanceCents: wireCents(cents), creditBalance: wireCredits(micros) };
 }
 

@@ -1,13 +1,14 @@
 /** Where the frozen figures of an invoice are not those that its events, its prices and its ledger give. */
 
-import { decimalText } from '../calculation/money.ts';
+import { centsOfLines } from '../calculation/invoice-draft.ts';
+import { decimalText, sumOf } from '../calculation/money.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import type { BasisLine, InvoiceBasis } from './explain-basis.ts';
 
 /** One sentence for each difference; none where all agree, and none for a draft, which is computed as it is read. */
 export function disagreementsOf(invoice: Invoice, basis: InvoiceBasis): string[] {
   if (basis.basis !== 'frozen') return [];
-  const total = basis.lines.reduce((sum, { billed }) => sum + billed.totalCents, 0n);
+  const total = centsOfLines(basis.lines.map(({ billed }) => billed));
   return [
     ...basis.lines.flatMap((line) =>
       line.billed.kind === 'credit' ? creditDifferences(line, basis) : lineDifferences(line),
@@ -35,9 +36,8 @@ function lineDifferences({ billed, computed }: BasisLine): string[] {
 }
 
 function creditDifferences({ billed }: BasisLine, { draws }: InvoiceBasis): string[] {
-  const applied = draws
-    .filter((draw) => draw.grantId === billed.grantId)
-    .reduce((sum, draw) => sum + draw.appliedCents, 0n);
+  const own = draws.filter((draw) => draw.grantId === billed.grantId);
+  const applied = sumOf(own.map((draw) => draw.appliedCents));
   if (applied === -billed.totalCents) return [];
   return [`grant ${billed.grantId} is frozen with ${-billed.totalCents} cents, the ledger took ${applied}`];
 }

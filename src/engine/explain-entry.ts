@@ -1,6 +1,7 @@
 /** One ledger entry explained: what it did to its grant and to the balance, and why; usage down to its events. */
 
 import { foldLedger } from '../calculation/ledger.ts';
+import { sumOf } from '../calculation/money.ts';
 import { NotFoundError } from '../errors.ts';
 import type { ResponseBody } from '../operations/index.ts';
 import type { LedgerEntryType } from '../operations/ledger-entry.ts';
@@ -141,8 +142,8 @@ function wireExplained({ entry, entries }: Story): ExplainedEntry['entry'] {
 function wireGrantOf({ now }: CallContext, { entry, entries, grant, before }: Story): ExplainedEntry['grant'] {
   const wallet = foldLedger(entries, { at: now, openInvoiceIds: new Set() });
   const status = wallet.grants.find((each) => each.grantId === grant.id)?.status ?? 'depleted';
-  const cents = before.reduce((sum, each) => sum + each.amountCents, 0n);
-  const micros = before.reduce((sum, each) => sum + each.creditMicros, 0n);
+  const cents = sumOf(before.map((each) => each.amountCents));
+  const micros = sumOf(before.map((each) => each.creditMicros));
   return {
     grantId: grant.id,
     description: grant.description,

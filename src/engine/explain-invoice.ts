@@ -3,7 +3,7 @@
  * and why in that order. Of a finalized invoice the frozen figures are shown, beside what events and prices give today.
  */
 
-import { decimal, decimalText, dollarsOfCents } from '../calculation/money.ts';
+import { decimal, decimalText, dollarsOfCents, sumOf } from '../calculation/money.ts';
 import { explainDeductionOrder } from '../calculation/deduction-order.ts';
 import type { InvoiceLine } from '../calculation/invoice-draft.ts';
 import type { GrantState } from '../calculation/ledger.ts';
@@ -225,7 +225,7 @@ function paymentsOf(
 ): Pick<ExplainedLine, 'creditCents' | 'overageCents' | 'grants'> {
   const { draws } = payment;
   const payments = explainLinePayments({ ...payment, grants: shown, budgets, hasCreditRate });
-  const creditCents = draws.reduce((sum, draw) => sum + draw.appliedCents, 0n);
+  const creditCents = sumOf(draws.map((draw) => draw.appliedCents));
   return {
     creditCents: wireCents(creditCents),
     overageCents: wireCents(billed.totalCents - creditCents),
@@ -266,7 +266,7 @@ function wireGrant(
     paysFor: { ...grant.specifiers },
     availableCents: wireCents(available.cents),
     availableCredits: wireCredits(available.micros),
-    appliedCents: wireCents(own.reduce((sum, draw) => sum + draw.appliedCents, 0n)),
-    appliedCredits: wireCredits(own.reduce((sum, draw) => sum + draw.creditMicros, 0n)),
+    appliedCents: wireCents(sumOf(own.map((draw) => draw.appliedCents))),
+    appliedCredits: wireCredits(sumOf(own.map((draw) => draw.creditMicros))),
   };
 }

@@ -1,6 +1,7 @@
 /** Invoices: reading, finalization, payment and their undoing (interface 2.3, 4.5, 4.6; semantics 7). */
 
 import { dateOf, isBefore } from '../calculation/billing-period.ts';
+import { sumOf } from '../calculation/money.ts';
 import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
 import type { invoiceOperations } from '../operations/invoices.ts';
 import type { Contract } from '../store/records/contracts.ts';
@@ -105,8 +106,8 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
           invoiceId: invoice.id,
           entries: entries.toReversed().map(wireEntry),
           summary: {
-            totalCredits: wireCredits(entries.reduce((sum, entry) => sum - entry.creditMicros, 0n)),
-            totalCents: wireCents(entries.reduce((sum, entry) => sum + entry.appliedCents, 0n)),
+            totalCredits: wireCredits(-sumOf(entries.map((entry) => entry.creditMicros))),
+            totalCents: wireCents(sumOf(entries.map((entry) => entry.appliedCents))),
             entryCount: entries.length,
           },
         },

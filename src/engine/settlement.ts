@@ -6,7 +6,7 @@
 import type { Draw } from '../calculation/burn-down.ts';
 import { invoicePeriodAt } from '../calculation/invoice-draft.ts';
 import { hasExpirationsDue } from '../calculation/ledger-fold.ts';
-import type { LedgerEntry } from '../calculation/ledger.ts';
+import { type LedgerEntry, standingUsageOn } from '../calculation/ledger.ts';
 import { planSettlement } from '../calculation/settlement-plan.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import type { Invoice } from '../store/records/invoices.ts';
@@ -103,14 +103,7 @@ export async function returnCredits(
 ): Promise<void> {
   const entries = await listLedger(context.tx, context.orgId, contract.id);
   const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id, entries));
-  const reversed = new Set(entries.map((entry) => entry.reversesEntryId));
-  const taken = entries.filter(
-    (entry) =>
-      entry.type === 'usage' &&
-      entry.invoiceId !== undefined &&
-      invoiceIds.has(entry.invoiceId) &&
-      !reversed.has(entry.id),
-  );
+  const taken = standingUsageOn(entries, invoiceIds);
   for (const entry of taken.toReversed()) await reverseEntry(writer, entry);
   const givers = new Set(taken.map(({ grantEntryId }) => grantEntryId));
   const grants = entries.filter(({ id }) => givers.has(id));

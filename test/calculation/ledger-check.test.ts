@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { LedgerEntry } from '../../src/calculation/ledger.ts';
-import { ledgerProblems } from '../../src/calculation/ledger-fold.ts';
+import { foldWhole, problemsIn } from '../../src/calculation/ledger-fold.ts';
 
 const base = {
   contractId: 'c',
@@ -46,6 +46,9 @@ const reversal: Facts = {
   appliedCents: -400n,
   reversesEntryId: 'u',
 };
+
+const ledgerProblems = (entries: readonly LedgerEntry[]) =>
+  problemsIn(foldWhole(entries)).map(({ problem }) => problem);
 
 describe('a ledger', () => {
   test('of right entries has no problems', () => {

@@ -76,6 +76,11 @@ describe('a grant that paid nothing', () => {
       'had nothing left',
     ],
     [
+      'has a rate, and credits that are worth no cent',
+      { grants: [grant({ grantId: 'dust', originalCents: 0n, originalMicros: 1n, creditRateCents: 10n })] },
+      'had nothing left',
+    ],
+    [
       'met a cap',
       { grants: [large], atoms: [atom(100n, { properties: { model: 'x' } })], budgets: [budget] },
       'a budget caps the credits that this usage may take',

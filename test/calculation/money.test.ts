@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  centsAt,
   centsOfCredits,
   centsOfDollars,
   creditsOfDollars,
@@ -78,7 +77,7 @@ describe('prices', () => {
   });
 
   test('a price is multiplied before it is rounded', () => {
-    expect(centsAt(decimal('0.000003'), decimal('22361870'))).toBe(6709n);
+    expect(centsOfDollars(decimal('0.000003').times(decimal('22361870')))).toBe(6709n);
   });
 });
 

@@ -1,6 +1,6 @@
 /** What holds in every book, whatever happened to the program that wrote it (reliability 5). */
 
-import { ledgerProblems } from '../../src/calculation/ledger-fold.ts';
+import { foldWhole, problemsIn } from '../../src/calculation/ledger-fold.ts';
 import { readSealedInvoices, readSealedLedger } from '../../src/store/records/seals.ts';
 import type { World } from '../support/world.ts';
 import { withDatabase } from './database-image.ts';
@@ -13,7 +13,8 @@ export async function problemsOf({ store, engine }: World): Promise<string[]> {
     const problems: string[] = [];
     for (const { id } of contracts) {
       const { entries, brokenIds } = await readSealedLedger(tx, orgId, id);
-      problems.push(...ledgerProblems(entries), ...brokenIds.map((entry) => `entry ${entry} is not as it was sealed`));
+      problems.push(...problemsIn(foldWhole(entries)).map(({ problem }) => problem));
+      problems.push(...brokenIds.map((entry) => `entry ${entry} is not as it was sealed`));
       for (const { invoice, lines, isIntact } of await readSealedInvoices(tx, orgId, id)) {
         if (!isIntact) problems.push(`invoice ${invoice.number} is not as it was sealed`);
         const sum = lines.reduce((cents, line) => cents + line.totalCents, 0n);

@@ -3,7 +3,7 @@
 import { invoicePeriodAt, usageWindowsOf } from '../../calculation/invoice-draft.ts';
 import type { UsageWindow } from '../../calculation/invoice-draft.ts';
 import { compareDeduction } from '../../calculation/deduction-order.ts';
-import { valuationRateOf } from '../../calculation/ledger.ts';
+import { isFree, valuationRateOf } from '../../calculation/ledger.ts';
 import { centsOfCredits } from '../../calculation/money.ts';
 import type { Invoice } from '../../store/records/invoices.ts';
 import type { StoredLedgerEntry } from '../../store/records/ledger.ts';
@@ -123,7 +123,7 @@ export function unpricedCreditProblems({ ledger: { entries }, contract, now }: C
   const grants = new Map<string, GrantSoFar>();
   for (const entry of entries) follow(grants, entry);
   return [...grants.values()]
-    .filter(({ entry, micros }) => isFree(entry) && micros > 0n && !isBefore(entry.expiresAt, now))
+    .filter(({ entry, micros }) => isOfFreeCredits(entry) && micros > 0n && !isBefore(entry.expiresAt, now))
     .map(({ entry }) => ({ objectId: entry.id, problem: `grant ${entry.id} has credits that pay for nothing` }));
 }
 
@@ -140,12 +140,12 @@ function nothingSoFar(entry: StoredLedgerEntry): GrantSoFar {
   return { entry, cents: 0n, micros: 0n, hasLapsed: false };
 }
 
-function isFree(grant: StoredLedgerEntry): boolean {
-  return grant.amountCents === 0n && grant.creditRateCents === 0n;
+function isOfFreeCredits({ amountCents, creditRateCents }: StoredLedgerEntry): boolean {
+  return isFree({ originalCents: amountCents, creditRateCents });
 }
 
 function worthOf({ entry, cents, micros }: GrantSoFar, rateCents: () => bigint | undefined): bigint {
-  return isFree(entry) ? centsOfCredits(micros, rateCents() ?? 0n) : cents;
+  return isOfFreeCredits(entry) ? centsOfCredits(micros, rateCents() ?? 0n) : cents;
 }
 
 function paysForAllOf({ expiresAt, specifiers }: StoredLedgerEntry, window: UsageWindow): boolean {

@@ -1,6 +1,6 @@
 /** What must hold of the invoices of a contract (reliability 5, invariants 13 to 16, 20 and 24). */
 
-import { invoiceDateOf, invoicePeriodAt } from '../../calculation/invoice-draft.ts';
+import { centsOfLines, invoiceDateOf, invoicePeriodAt } from '../../calculation/invoice-draft.ts';
 import { centsOfDollars, decimal } from '../../calculation/money.ts';
 import type { FrozenLine, Invoice } from '../../store/records/invoices.ts';
 import type { SealedInvoice } from '../../store/records/seals.ts';
@@ -11,7 +11,7 @@ import type { ContractBooks, Problem } from './check.ts';
 /** The total is the sum of the lines, and every line's cents are its exact amount, rounded half-up. */
 export function sumProblems({ invoices }: ContractBooks): Problem[] {
   return finalizedOf(invoices).flatMap(({ invoice, lines }) => {
-    const sum = lines.reduce((cents, line) => cents + line.totalCents, 0n);
+    const sum = centsOfLines(lines);
     const wrong = lines.filter(
       (line) =>
         centsOfDollars(decimal(line.totalAmount)) !== line.totalCents ||
@@ -50,9 +50,9 @@ export function creditLineProblems({ invoices, ledger }: ContractBooks): Problem
   return invoices.flatMap(({ invoice, lines }) => {
     if (invoice.status === 'Drafted') return [];
     const credits = lines.filter((line) => line.kind === 'credit');
-    const metered = sumOf(lines.filter((line) => line.kind === 'metered'));
+    const metered = centsOfLines(lines.filter((line) => line.kind === 'metered'));
     const wrong = grantIds.flatMap((grantId) => {
-      const shown = -sumOf(credits.filter((line) => line.grantId === grantId));
+      const shown = -centsOfLines(credits.filter((line) => line.grantId === grantId));
       const paid = applied.get(`${invoice.id} ${grantId}`) ?? 0n;
       if (isRight(invoice, { shown, paid })) return [];
       return [problem(invoice, `shows ${shown} cents of grant ${grantId}, and the ledger ${paid}`)];
@@ -61,7 +61,7 @@ export function creditLineProblems({ invoices, ledger }: ContractBooks): Problem
     return [
       ...wrong,
       ...strays.map((line) => problem(invoice, `has the credit line ${line.lineKey} of no grant`)),
-      ...(-sumOf(credits) > metered ? [problem(invoice, 'takes off more credits than it has usage')] : []),
+      ...(-centsOfLines(credits) > metered ? [problem(invoice, 'takes off more credits than it has usage')] : []),
     ];
   });
 }
@@ -164,10 +164,6 @@ function isRight({ status }: Invoice, { shown, paid }: { readonly shown: bigint;
   if (status === 'Cancelled') return paid === 0n;
   if (status === 'Refunded') return paid >= 0n && paid <= shown;
   return paid === shown;
-}
-
-function sumOf(lines: readonly FrozenLine[]): bigint {
-  return lines.reduce((sum, line) => sum + line.totalCents, 0n);
 }
 
 /** In the order in which a person would look. */
