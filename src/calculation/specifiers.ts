@@ -41,7 +41,7 @@ export interface UsageDimensions {
 
 /** The dimensions that these grants and budgets ask about. */
 export function usageDimensionsOf(
-  grants: readonly { readonly specifiers: Specifiers | undefined }[],
+  grants: readonly { readonly specifiers?: Specifiers | undefined }[],
   budgets: readonly { readonly eventPropertyKey: string }[],
 ): UsageDimensions {
   const keys = grants.flatMap((grant) => Object.keys(grant.specifiers?.properties ?? {}));

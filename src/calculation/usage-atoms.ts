@@ -65,7 +65,7 @@ export interface UsageAtom extends InvoiceReference {
 /** Where the phases of a usage window end: at each grant's expiry inside it, and at its end. Ascending, all different. */
 export function phaseEndsOf(
   window: { readonly start: Temporal.Instant; readonly end: Temporal.Instant },
-  grants: readonly { readonly expiresAt: Temporal.Instant | undefined }[],
+  grants: readonly { readonly expiresAt?: Temporal.Instant | undefined }[],
 ): Temporal.Instant[] {
   const inside = grants
     .map((grant) => grant.expiresAt?.epochMilliseconds)

@@ -5,7 +5,6 @@ import { budgetUse, type BudgetUse, isOfBudget } from '../calculation/budget.ts'
 import { invoicePeriodAt, type UsageWindow, usageWindowsOf } from '../calculation/invoice-draft.ts';
 import { valuationRateOf } from '../calculation/ledger.ts';
 import { sumOf } from '../calculation/money.ts';
-import { usageDimensionsOf } from '../calculation/specifiers.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
 import { usageWindowsOver } from '../calculation/usage-windows.ts';
 import { ConflictError } from '../errors.ts';
@@ -19,8 +18,14 @@ import { findMeters } from '../store/records/meters.ts';
 import { wireBudget, wireConsumption } from './budgets-wire.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
-import { droppedBefore, isDropped } from './usage-frozen.ts';
-import { meterContract, type MeteredContract, type MeteringContext, type MeteringOptions } from './usage-metering.ts';
+import { droppedBefore, isDropped, windowKey } from './usage-frozen.ts';
+import {
+  meterContract,
+  meteringFor,
+  type MeteredContract,
+  type MeteringContext,
+  type MeteringOptions,
+} from './usage-metering.ts';
 import { emit } from './webhooks-emit.ts';
 
 export interface BudgetReading {
@@ -34,14 +39,12 @@ export async function readBudgets(context: CallContext, contract: Contract): Pro
   const budgets = await listBudgets(tx, orgId, contract.id);
   if (budgets.length === 0) return [];
   const entries = await listLedger(tx, orgId, contract.id);
-  const grants = entries
-    .filter((entry) => entry.type === 'grant')
-    .map(({ specifiers, expiresAt }) => ({ specifiers, expiresAt }));
+  const grants = entries.filter((entry) => entry.type === 'grant');
   const rate = valuationRateOf(entries, contract.creditSettings.creditRateCents);
   const consumed = await consumedCents(context, contract, {
     budgets,
     windows: await windowsSoFar(context, contract),
-    metering: { dimensions: usageDimensionsOf(grants, budgets), grants },
+    metering: meteringFor(grants, budgets),
   });
   return budgets.map((budget) => ({ budget, use: budgetUse(budget, consumed.get(budget.id) ?? 0n, rate) }));
 }
@@ -148,8 +151,4 @@ async function windowsSoFar({ tx, orgId, now }: CallContext, contract: Contract)
   const end = now.add({ seconds: limits.eventFutureSeconds, milliseconds: 1 });
   const windows = usageWindowsOver(terms, { start: startOfDay(contract.startDate), end });
   return windows.filter((window) => !cancelled.includes(windowKey(window)));
-}
-
-function windowKey(window: UsageWindow): string {
-  return `${window.item.id} ${window.period.index}`;
 }

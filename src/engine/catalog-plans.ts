@@ -1,7 +1,6 @@
 /** Plans made of prices (interface 2.5 and 4.9, semantics 5 and 6). */
 
 import { nestingGrid } from '../calculation/billing-period.ts';
-import type { Interval } from '../calculation/billing-period.ts';
 import { InvalidInputError, NotFoundError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import type { catalogOperations } from '../operations/catalog.ts';
@@ -11,6 +10,7 @@ import { archivePlan, findPlan, insertPlan, listPlans } from '../store/records/p
 import type { Plan, PlanItem } from '../store/records/plans.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
+import { intervalOf } from './price-source.ts';
 import { wireCents } from './wire.ts';
 
 type PlanHandlers = Pick<
@@ -102,19 +102,13 @@ function problemOf(pricing: Pricing | undefined, isRepeated: boolean): string | 
 
 /** Invoices follow the shortest interval, so every other must start where it does (semantics 6). */
 function checkIntervals(pricings: readonly Pricing[]): void {
-  const intervals = pricings.flatMap(intervalOf);
+  const intervals = pricings.flatMap((pricing) => intervalOf(pricing) ?? []);
   if (intervals.length === 0 || nestingGrid(intervals) !== undefined) return;
   const given = [...new Set(intervals.map(({ unit, count }) => `${count} ${unit}`))].join(', ');
   const message = `the intervals of the prices do not nest (${given}): each must be a whole multiple of the shortest`;
   throw new InvalidInputError([{ path: 'items', message }], {
     hint: 'put weekly and monthly prices into plans of their own',
   });
-}
-
-function intervalOf({ priceInterval, priceIntervalCount }: Pricing): Interval[] {
-  return priceInterval === null || priceIntervalCount === null
-    ? []
-    : [{ unit: priceInterval, count: priceIntervalCount }];
 }
 
 function wirePlan(plan: Plan) {

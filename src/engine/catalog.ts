@@ -61,7 +61,8 @@ export const catalogHandlers: HandlersOf<typeof catalogOperations> = {
   },
 
   'pricing.create': async (context, { body }) => {
-    const { tiers, issues: tierIssues } = tiersOf(body.pricingTiers ?? []);
+    const given = body.pricingTiers ?? [];
+    const { tiers, issues: tierIssues } = given.length === 0 ? noTiers : tiersOf(given, 'pricingTiers');
     const meterIssues = body.meterId === undefined ? [] : await findMeterIssues(context, body.meterId);
     const product = await findOrAddProduct(context, body);
     const productIssues = product === undefined ? [{ path: 'productId', message: 'names no product' }] : [];
@@ -174,18 +175,24 @@ interface GivenTier {
   readonly flatAmount?: string | undefined;
 }
 
-/** Tiers in the stored form; one without minQty begins where the tier before it ends. */
-function tiersOf(given: readonly GivenTier[]): {
+interface ReadTiers {
   readonly tiers: readonly PricingTier[];
-  readonly issues: InputIssue[];
-} {
-  if (given.length === 0) return { tiers: [], issues: [] };
+  readonly issues: readonly InputIssue[];
+}
+
+const noTiers: ReadTiers = { tiers: [], issues: [] };
+
+/**
+ * Tiers in the stored form, or the first issue with them, its path below `path`. One without minQty begins where the tier
+ * before it ends.
+ */
+export function tiersOf(given: readonly GivenTier[], path: string): ReadTiers {
   const normalised = normaliseTiers(
     given.map((tier, index) => ({ ...tier, minQty: tier.minQty ?? given[index - 1]?.maxQty ?? '0' })),
   );
   if ('tiers' in normalised) return { tiers: normalised.tiers, issues: [] };
   const { index, field, problem } = normalised;
-  return { tiers: [], issues: [{ path: `pricingTiers[${index}].${field}`, message: problem }] };
+  return { tiers: [], issues: [{ path: `${path}[${index}].${field}`, message: problem }] };
 }
 
 function wireProduct({ id, name, description, createdAt }: Product) {

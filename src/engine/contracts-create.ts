@@ -3,15 +3,12 @@
 import type * as z from 'zod';
 
 import { isBefore, startOfDay } from '../calculation/billing-period.ts';
-import type { Interval } from '../calculation/billing-period.ts';
-import { normaliseTiers } from '../calculation/pricing/tiered.ts';
 import { buildContractItems, findOverrideProblems } from '../calculation/rate-card.ts';
 import type { PlanItemSource, PriceOverride } from '../calculation/rate-card.ts';
 import { InvalidInputError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { depletionActions } from '../operations/wire-values.ts';
 import type { contractOperations } from '../operations/contracts.ts';
-import type { Pricing } from '../store/records/catalog.ts';
 import { insertContract } from '../store/records/contracts.ts';
 import type { Contract, CreditSettings } from '../store/records/contracts.ts';
 import { findCustomer } from '../store/records/customers.ts';
@@ -20,11 +17,13 @@ import type { Meter } from '../store/records/meters.ts';
 import { findPlan } from '../store/records/plans.ts';
 import type { Plan } from '../store/records/plans.ts';
 import { addFirstBudgets } from './budgets.ts';
+import { tiersOf } from './catalog.ts';
 import { getWallet } from './contract-lookup.ts';
 import { grantCredits } from './credits-grant.ts';
 import type { GrantKind } from './credits-grant.ts';
 import { topUpDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
+import { priceSourceOf } from './price-source.ts';
 import { refuseDropped } from './usage-frozen.ts';
 
 type ContractInput = z.output<(typeof contractOperations)[0]['body']>;
@@ -124,42 +123,9 @@ async function offerOf({ tx, orgId }: CallContext, plan: Plan): Promise<Offer> {
   const sources: PlanItemSource[] = [];
   for (const { id, pricing, defaultQuantity } of plan.items) {
     const card = pricing.meterId === null ? undefined : await findRateCard(tx, orgId, pricing.meterId);
-    const fallback = card?.fallbackUnitAmount ?? undefined;
-    sources.push({
-      ...pricedItem(pricing),
-      id,
-      quantity: defaultQuantity,
-      ...(card === undefined
-        ? {}
-        : { rateCard: { rates: card.rates, ...(fallback === undefined ? {} : { fallbackUnitAmount: fallback }) } }),
-    });
+    sources.push(priceSourceOf(pricing, card, { id, quantity: defaultQuantity }));
   }
   return { sources, meters: await findMeters(tx, orgId, [...meterIds]) };
-}
-
-/** A price as it stands in the catalog today. */
-function pricedItem(pricing: Pricing): Omit<PlanItemSource, 'id' | 'quantity' | 'rateCard'> {
-  const { description, unitAmount, flatAmount, meterId } = pricing;
-  const interval = intervalOf(pricing);
-  return {
-    pricingId: pricing.id,
-    productId: pricing.productId,
-    productName: pricing.productName,
-    pricingName: pricing.name,
-    model: pricing.model,
-    tiering: pricing.tiering,
-    tiers: pricing.pricingTiers,
-    billingMode: pricing.billingMode,
-    ...(description === null ? {} : { description }),
-    ...(unitAmount === null ? {} : { unitAmount }),
-    ...(flatAmount === null ? {} : { flatAmount }),
-    ...(interval === undefined ? {} : { interval }),
-    ...(meterId === null ? {} : { meterId }),
-  };
-}
-
-function intervalOf({ priceInterval, priceIntervalCount }: Pricing): Interval | undefined {
-  return priceInterval === null ? undefined : { unit: priceInterval, count: priceIntervalCount ?? 1 };
 }
 
 interface Overrides {
@@ -178,13 +144,9 @@ function normaliseOverrides(offer: Offer, inputs: readonly OverrideInput[]): Ove
     const { pricingTiers, ...price } = input;
     issues.push(...targetIssues(offer, input, path));
     if (pricingTiers === undefined) return price;
-    const normalised = normaliseTiers(
-      pricingTiers.map((tier, place) => ({ ...tier, minQty: tier.minQty ?? pricingTiers[place - 1]?.maxQty ?? '0' })),
-    );
-    if ('tiers' in normalised) return { ...price, pricingTiers: normalised.tiers };
-    const { problem, field } = normalised;
-    issues.push({ path: `${path}.pricingTiers[${normalised.index}].${field}`, message: problem });
-    return { ...price, pricingTiers: [] };
+    const { tiers, issues: tierIssues } = tiersOf(pricingTiers, `${path}.pricingTiers`);
+    issues.push(...tierIssues);
+    return { ...price, pricingTiers: tiers };
   });
   const problems = findOverrideProblems(offer.sources, overrides);
   return {

@@ -1,5 +1,6 @@
 /** Contracts between a customer and a plan (interface 2.6, 4.10, 4.11; semantics 1 and 6). */
 
+import { assert } from '../assert.ts';
 import { dateOf, isBefore } from '../calculation/billing-period.ts';
 import { invoicePeriodAt, invoicePeriodIndexContaining } from '../calculation/invoice-draft.ts';
 import { ConflictError } from '../errors.ts';
@@ -117,7 +118,7 @@ function endOfCurrentPeriod(contract: Contract, today: Temporal.PlainDate): Temp
   if (isBefore(today, contract.startDate)) return contract.startDate;
   const terms = billingTermsOf(contract);
   const period = invoicePeriodAt(terms, invoicePeriodIndexContaining(terms, today));
-  if (period === undefined) throw new TypeError(`contract ${contract.id} is active, so a period holds today`);
+  assert(period !== undefined, `contract ${contract.id} is active, so a period holds today`);
   return period.end;
 }
 
@@ -133,7 +134,7 @@ function startsFrom(date: Temporal.PlainDate) {
 async function redate(context: CallContext, contract: Contract, invoice: Invoice): Promise<void> {
   const terms = billingTermsOf(contract);
   const period = invoicePeriodAt(terms, invoice.periodIndex);
-  if (period === undefined) throw new TypeError(`invoice ${invoice.id} starts before its contract ends`);
+  assert(period !== undefined, `invoice ${invoice.id} starts before its contract ends`);
   const dates = invoiceDatesOf(contract, terms, period);
   if (dates.invoiceDate.equals(invoice.invoiceDate)) return;
   await updateInvoice(context.tx, context.orgId, { id: invoice.id, ...dates, updatedAt: context.now });

@@ -3,6 +3,7 @@
  * could pay, and the grants and draws as they stood. Drafts live, finalized invoices at the instant of finalization.
  */
 
+import { assert } from '../assert.ts';
 import { startOfDay } from '../calculation/billing-period.ts';
 import { draftInvoice, invoicePeriodAt, type InvoiceLine, usageWindowsOf } from '../calculation/invoice-draft.ts';
 import type { UsageWindow } from '../calculation/invoice-draft.ts';
@@ -16,7 +17,6 @@ import {
   valuationRateOf,
 } from '../calculation/ledger.ts';
 import type { RatedLine } from '../calculation/rating.ts';
-import { usageDimensionsOf } from '../calculation/specifiers.ts';
 import { rateMeteredUsage, type UsageAtom } from '../calculation/usage-atoms.ts';
 import { type Budget, listBudgets } from '../store/records/budgets.ts';
 import type { Contract } from '../store/records/contracts.ts';
@@ -27,7 +27,7 @@ import { getContract } from './contract-lookup.ts';
 import type { CallContext } from './handler.ts';
 import { frozenLines } from './invoices-wire.ts';
 import { readOpenBilling } from './open-billing.ts';
-import { meterContract } from './usage-metering.ts';
+import { meterContract, meteringFor } from './usage-metering.ts';
 
 /** A line as it is billed, and as it comes out when it is computed. */
 export interface BasisLine {
@@ -100,7 +100,7 @@ interface Subject {
 async function liveBasis(context: CallContext, { contract, budgets, invoice }: Subject): Promise<InvoiceBasis> {
   const billing = await readOpenBilling(context, contract);
   const draft = billing.drafts.get(invoice.id);
-  if (draft === undefined) throw new TypeError(`invoice ${invoice.id} is open`);
+  assert(draft !== undefined, `invoice ${invoice.id} is open`);
   const openInvoiceIds = new Set(billing.drafts.keys());
   const { grants } = foldLedger(beforeLapse(billing.ledger.entries, invoice), { at: context.now, openInvoiceIds });
   const usage = await rateUsageOf(context, { contract, budgets, invoice }, { grants, until: context.now });
@@ -161,10 +161,7 @@ async function rateUsageOf(
   const period = invoicePeriodAt(terms, invoice.periodIndex);
   if (period === undefined) return { windows: [], rated: new Map<string, RatedLine>(), atoms: [], lines: [] };
   const windows = usageWindowsOf(terms, period).filter(({ start }) => Temporal.Instant.compare(start, until) <= 0);
-  const usages = await meterContract(context, contract, windows, {
-    dimensions: usageDimensionsOf(grants, budgets),
-    grants,
-  });
+  const usages = await meterContract(context, contract, windows, meteringFor(grants, budgets));
   const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
   const rated = usages.map((usage) => rateMeteredUsage(usage, reference));
   return {
@@ -225,6 +222,6 @@ function withEntries(draw: Draw, written: OpenDraw | undefined): BasisDraw {
 
 function at<T>(list: readonly T[], index: number): T {
   const found = list[index];
-  if (found === undefined) throw new TypeError('every line of a draft can be frozen');
+  assert(found !== undefined, 'every line of a draft can be frozen');
   return found;
 }

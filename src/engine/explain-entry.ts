@@ -1,5 +1,6 @@
 /** One ledger entry explained: what it did to its grant and to the balance, and why; usage down to its events. */
 
+import { assert } from '../assert.ts';
 import { foldLedger } from '../calculation/ledger.ts';
 import { sumOf } from '../calculation/money.ts';
 import { NotFoundError } from '../errors.ts';
@@ -58,7 +59,7 @@ async function readStory(context: CallContext, entry: StoredLedgerEntry): Promis
   const entries = await listLedger(tx, orgId, entry.contractId);
   const grantId = entry.grantEntryId ?? entry.id;
   const grant = entries.find((each) => each.id === grantId);
-  if (grant === undefined) throw new TypeError(`grant ${grantId} is in its own ledger`);
+  assert(grant !== undefined, `grant ${grantId} is in its own ledger`);
   const invoice = entry.invoiceId === undefined ? undefined : await findInvoice(tx, orgId, entry.invoiceId);
   const explained =
     entry.type !== 'usage' || invoice === undefined ? undefined : await explainInvoice(context, invoice);

@@ -3,6 +3,7 @@
  * and why in that order. Of a finalized invoice the frozen figures are shown, beside what events and prices give today.
  */
 
+import { assert } from '../assert.ts';
 import { decimal, decimalText, dollarsOfCents, sumOf } from '../calculation/money.ts';
 import { explainDeductionOrder } from '../calculation/deduction-order.ts';
 import type { InvoiceLine } from '../calculation/invoice-draft.ts';
@@ -96,7 +97,7 @@ async function traceWindows(context: CallContext, { contract, windows }: Invoice
   const traces = new Map<string, { meter: Meter; groups: Map<string, GroupTrace> }>();
   for (const { item, meterId, start, end } of windows.filter((window) => !isDropped(context, window.start))) {
     const meter = meters.get(meterId);
-    if (meter === undefined) throw new TypeError(`the meter ${meterId} of a contract is gone`);
+    assert(meter !== undefined, `the meter ${meterId} of a contract is stored`);
     const { groups } = await traceUsage(context, meter, { owner, range: { start, end } });
     traces.set(item.id, { meter, groups: new Map(groups.map((group) => [groupKeyOf(group.groupValues), group])) });
   }
@@ -252,7 +253,7 @@ function wireGrant(
   grant: GrantState | undefined,
   { rank, reason, basis }: { readonly rank: number; readonly reason: string; readonly basis: Basis },
 ): ExplainedInvoice['grants'][number] {
-  if (grant === undefined) throw new TypeError('every place in the order is that of a grant');
+  assert(grant !== undefined, 'every place in the order is that of a grant');
   const available = leftOf(grant, basis.earlierDraws);
   const own = basis.draws.filter((draw) => draw.grantId === grant.grantId);
   return {

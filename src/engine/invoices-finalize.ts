@@ -1,5 +1,6 @@
 /** Finalization: settle, number, freeze and send (semantics 7). */
 
+import { assert } from '../assert.ts';
 import { startOfDay } from '../calculation/billing-period.ts';
 import type { InvoiceDraft } from '../calculation/invoice-draft.ts';
 import { ConflictError } from '../errors.ts';
@@ -58,7 +59,7 @@ export async function finalizeEarliest(
   const numbers = new Map([[invoice.id, number]]);
   const { billing, ledger } = await settle(context, contract, { numbers, hasDrafts: true, facts });
   const draft = billing.drafts.get(invoice.id);
-  if (draft === undefined) throw new TypeError(`invoice ${invoice.id} is open`);
+  assert(draft !== undefined, `invoice ${invoice.id} is open`);
   refuseTooLarge(invoice, draft);
   const isHeld = isUncovered(contract, invoice, billing) || !(await isSentAutomatically(context, contract));
   const isSent = !isHeld && !(await isCustomerPaused(context, invoice.customerId, customer));

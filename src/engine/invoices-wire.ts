@@ -1,5 +1,6 @@
 /** Invoices as they stand on the wire (interface 2.3): drafts computed now, all others as they were frozen. */
 
+import { assert } from '../assert.ts';
 import type { InvoiceDraft, InvoiceLine } from '../calculation/invoice-draft.ts';
 import { decimalText } from '../calculation/money.ts';
 import { sha256Of } from '../digest.ts';
@@ -74,7 +75,7 @@ async function readDrafts(
 
 async function contractOf({ tx, orgId }: CallContext, contractId: string): Promise<Contract> {
   const contract = await findContract(tx, orgId, contractId);
-  if (contract === undefined) throw new TypeError(`the contract ${contractId} of an invoice is gone`);
+  assert(contract !== undefined, `the contract ${contractId} of an invoice is stored`);
   return contract;
 }
 

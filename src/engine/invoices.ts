@@ -1,5 +1,6 @@
 /** Invoices: reading, finalization, payment and their undoing (interface 2.3, 4.5, 4.6; semantics 7). */
 
+import { assert } from '../assert.ts';
 import { dateOf, isBefore } from '../calculation/billing-period.ts';
 import { sumOf } from '../calculation/money.ts';
 import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
@@ -145,7 +146,7 @@ function wireOptionsOf(include: readonly string[] = []): WireOptions {
 
 async function show(context: CallContext, id: string, options = plainInvoice) {
   const [data] = await wireInvoices(context, [await getInvoice(context, id)], options);
-  if (data === undefined) throw new TypeError('one invoice gives one answer');
+  assert(data !== undefined, 'one invoice gives one answer');
   return { body: { data } };
 }
 

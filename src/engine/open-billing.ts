@@ -12,7 +12,6 @@ import { draftInvoice, invoicePeriodAt, usageWindowsOf, withCredits } from '../c
 import type { BillingTerms, InvoiceDraft, UsageWindow } from '../calculation/invoice-draft.ts';
 import { drawsOn, foldLedger, valuationRateOf } from '../calculation/ledger.ts';
 import type { OpenDraw, WalletState } from '../calculation/ledger.ts';
-import { usageDimensionsOf } from '../calculation/specifiers.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
 import type { RatedUsageItem } from '../calculation/usage-atoms.ts';
 import { type Budget, listBudgets } from '../store/records/budgets.ts';
@@ -24,7 +23,7 @@ import type { StoredLedger } from '../store/records/ledger.ts';
 import { consumedCents } from './budget-consumption.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
-import { meterContract } from './usage-metering.ts';
+import { meterContract, meteringFor } from './usage-metering.ts';
 import type { MeteredContract, MeteringOptions } from './usage-metering.ts';
 
 export type BillingContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'organization' | 'now' | 'sqlReadings'>;
@@ -73,11 +72,7 @@ export async function readOpenBilling(
   const openInvoiceIds = new Set(open.map((invoice) => invoice.id));
   const wallet = foldLedger(entries, { at: context.now, openInvoiceIds });
   const openDraws = drawsOn(entries, openInvoiceIds);
-  const metering: MeteringOptions = {
-    dimensions: usageDimensionsOf(wallet.grants, stored),
-    grants: wallet.grants,
-    isOnce,
-  };
+  const metering = { ...meteringFor(wallet.grants, stored), isOnce };
   const metered = await meterOpen(context, subject, { terms, open, metering });
   const before = await consumedCents(context, subject, {
     budgets: stored,

@@ -3,9 +3,9 @@
  * the book says from when on there are events, and only then the events go. Cut off anywhere, it is done again.
  */
 
+import { assert } from '../assert.ts';
 import { startOfDay } from '../calculation/billing-period.ts';
 import { invoicePeriodAt, type UsageWindow, usageWindowsOf } from '../calculation/invoice-draft.ts';
-import { usageDimensionsOf } from '../calculation/specifiers.ts';
 import { usageWindowsOver } from '../calculation/usage-windows.ts';
 import { ConflictError, InvalidInputError } from '../errors.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
@@ -21,7 +21,7 @@ import type { EngineParts } from './engine.ts';
 import type { CallContext, Undertaking } from './handler.ts';
 import { inTransaction, keepTime } from './transaction.ts';
 import { frozenUsageOf, isDropped, keyOf, windowKey } from './usage-frozen.ts';
-import { meterContract, type MeteringOptions } from './usage-metering.ts';
+import { meterContract, meteringFor, type MeteringOptions } from './usage-metering.ts';
 import { wireTimestamp } from './wire.ts';
 
 const contractsAtOnce = 100;
@@ -172,7 +172,7 @@ async function freeze(context: CallContext, contractIds: readonly string[], befo
     const usages = await meterContract(context, first.contract, windows, options);
     for (const [index, metered] of usages.entries()) {
       const window = windows[index];
-      if (window === undefined) throw new TypeError('every window is metered, in its place');
+      assert(window !== undefined, 'every window is metered, in its place');
       await writeFrozenUsage(tx, orgId, { contractId, usage: frozenUsageOf(window, metered, options) });
     }
   }
@@ -180,10 +180,8 @@ async function freeze(context: CallContext, contractIds: readonly string[], befo
 
 /** As budgets read it, which tell most apart. */
 async function meteringOf({ tx, orgId }: CallContext, contractId: string): Promise<MeteringOptions> {
-  const grants = (await listLedger(tx, orgId, contractId))
-    .filter(({ type }) => type === 'grant')
-    .map(({ specifiers, expiresAt }) => ({ specifiers, expiresAt }));
-  return { dimensions: usageDimensionsOf(grants, await listBudgets(tx, orgId, contractId)), grants };
+  const grants = (await listLedger(tx, orgId, contractId)).filter(({ type }) => type === 'grant');
+  return meteringFor(grants, await listBudgets(tx, orgId, contractId));
 }
 
 /** Whether what is frozen tells all apart that is asked for now. */

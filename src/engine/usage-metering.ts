@@ -4,13 +4,16 @@
  * prices the meter (semantics 8).
  */
 
+import { assert } from '../assert.ts';
 import type { UsageWindow } from '../calculation/invoice-draft.ts';
+import type { LedgerEntry } from '../calculation/ledger.ts';
 import { hasProperty } from '../calculation/metering.ts';
-import type { UsageDimensions } from '../calculation/specifiers.ts';
+import { type UsageDimensions, usageDimensionsOf } from '../calculation/specifiers.ts';
 import { type MeteredUsage, phaseEndsOf, type UsagePhase } from '../calculation/usage-atoms.ts';
 import { type MeterRules, mergeReadings, noDimensions } from '../calculation/usage-fold.ts';
 import type { EventScan, ScannedEvent } from '../store/event-store.ts';
 import type { MeterSqlEvent, MeterSqlReading } from '../store/meter-sql.ts';
+import type { Budget } from '../store/records/budgets.ts';
 import { type Contract, listContractsBefore } from '../store/records/contracts.ts';
 import type { Meter } from '../store/records/meters.ts';
 import type { CallContext } from './handler.ts';
@@ -28,10 +31,10 @@ export interface EventFilter {
 }
 
 export interface MeteringOptions {
-  /** What readings must tell apart, for specifiers and budgets: `usageDimensionsOf(grants, budgets)`. */
+  /** What readings must tell apart, for specifiers and budgets. */
   readonly dimensions: UsageDimensions;
   /** Grants, whose expiries inside a window end its phases. `[]` gives one phase a window. */
-  readonly grants: readonly { readonly expiresAt: Temporal.Instant | undefined }[];
+  readonly grants: readonly { readonly expiresAt?: Temporal.Instant | undefined }[];
   readonly filter?: EventFilter | undefined;
   /** Nothing is asked of usage without properties, which is all that SQL meters have: their windows are left out. */
   readonly leavesOutSql?: boolean | undefined;
@@ -42,6 +45,14 @@ export interface MeteringOptions {
 /** One phase a window, told apart by group values alone. */
 export function plainMetering(): MeteringOptions {
   return { dimensions: noDimensions, grants: [] };
+}
+
+/** Phase by phase of these grants, told apart by all that they and these budgets ask about. */
+export function meteringFor(
+  grants: readonly Pick<LedgerEntry, 'expiresAt' | 'specifiers'>[],
+  budgets: readonly Pick<Budget, 'eventPropertyKey'>[],
+): MeteringOptions {
+  return { dimensions: usageDimensionsOf(grants, budgets), grants };
 }
 
 /** The contract whose usage is metered. */
@@ -124,7 +135,7 @@ async function meterWindows(
   const metered = new Map<MeteringWindow, MeteredUsage>();
   for (const [meterId, group] of Map.groupBy(windows, (window) => window.meterId)) {
     const meter = meters.get(meterId);
-    if (meter === undefined) throw new TypeError(`the meter ${meterId} of a contract is gone`);
+    assert(meter !== undefined, `the meter ${meterId} of a contract is stored`);
     const scan = { meter, owner: ownerOf(meterId), segments: segmentsOf(group, options), options };
     if (meter.sql === null) await foldWindows(context, { scan, windows: group, metered });
     else if (!options.leavesOutSql) {

@@ -1,10 +1,12 @@
 /** The prices that usage has without a contract: the newest unarchived one of each active meter (semantics 11). */
 
+import { assert } from '../assert.ts';
 import { buildContractItems, type ContractItem } from '../calculation/rate-card.ts';
 import { onceASnapshot } from '../store/prepared.ts';
 import { type Pricing, listPricingsOfMeters } from '../store/records/catalog.ts';
 import { findRateCard, listActiveMeters, type Meter, type StoredRateCard } from '../store/records/meters.ts';
 import type { CallContext } from './handler.ts';
+import { priceSourceOf } from './price-source.ts';
 
 export interface MeterPrice {
   readonly meter: Meter;
@@ -37,33 +39,9 @@ export function isMeterOf(meter: Meter, eventNames: readonly string[] | undefine
   return include.some((name) => eventNames.includes(name));
 }
 
-/** A price as if a contract had it; what only decides billing periods is left out. */
+/** A price as if a contract had it. */
 function itemOf(pricing: Pricing, rateCard: StoredRateCard | undefined): ContractItem {
-  const { id, productId, productName, model, billingMode, tiering, unitAmount, flatAmount, meterId } = pricing;
-  const [item] = buildContractItems(
-    [
-      {
-        id,
-        pricingId: id,
-        productId,
-        productName,
-        pricingName: pricing.name,
-        model,
-        billingMode,
-        tiering,
-        tiers: pricing.pricingTiers,
-        unitAmount: unitAmount ?? undefined,
-        flatAmount: flatAmount ?? undefined,
-        meterId: meterId ?? undefined,
-        quantity: '1',
-        rateCard:
-          rateCard === undefined
-            ? undefined
-            : { rates: rateCard.rates, fallbackUnitAmount: rateCard.fallbackUnitAmount ?? undefined },
-      },
-    ],
-    [],
-  );
-  if (item === undefined) throw new TypeError('one price makes one item');
+  const [item] = buildContractItems([priceSourceOf(pricing, rateCard, { id: pricing.id, quantity: '1' })], []);
+  assert(item !== undefined, 'one price makes one item');
   return item;
 }

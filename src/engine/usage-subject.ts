@@ -1,5 +1,6 @@
 /** Whose usage a request asks about: a customer, or one contract of one. */
 
+import { assert } from '../assert.ts';
 import { InvalidInputError } from '../errors.ts';
 import { type Contract, findContract } from '../store/records/contracts.ts';
 import { findCustomer, findCustomerByExternalId } from '../store/records/customers.ts';
@@ -59,6 +60,6 @@ async function resolveCustomer(
     const other = contract === undefined ? 'customerId' : 'contractId';
     throw new InvalidInputError([{ path, message: `names another customer than ${other}` }]);
   }
-  if (owner === undefined) throw new TypeError('the declaration asks for an identifier');
+  assert(owner !== undefined, 'the declaration asks for an identifier');
   return owner;
 }

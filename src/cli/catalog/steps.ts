@@ -4,6 +4,7 @@
  * and with it, first, all that hangs on it.
  */
 
+import { assert } from '../../assert.ts';
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import { patiently } from '../patiently.ts';
@@ -126,6 +127,6 @@ async function createAll(create: Catalog, known: Known, { billing, step }: Makin
 
 function get(ids: ReadonlyMap<string, string>, name: string): string {
   const id = ids.get(name);
-  if (id === undefined) throw new TypeError(`the plan of changes knows no ${name}`);
+  assert(id !== undefined, `the plan of changes knows ${name}`);
   return id;
 }

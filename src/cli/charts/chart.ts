@@ -1,5 +1,6 @@
 /** The pictures that `--chart` draws of an answer, by operation; each is loaded when it is drawn. */
 
+import { assert } from '../../assert.ts';
 import { BillingError } from '../../errors.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import type { LocalValues } from '../call.ts';
@@ -25,7 +26,7 @@ const charts: Readonly<Record<string, () => Promise<Chart>>> = {
 export async function chosenChart(operation: string, local: LocalValues, flags: GlobalFlags): Promise<Chart> {
   checkChart(local, flags);
   const load = charts[operation];
-  if (load === undefined) throw new TypeError(`${operation} has the flag --chart and no chart`);
+  assert(load !== undefined, `${operation} has the flag --chart, and so a chart`);
   return await load();
 }
 

@@ -1,5 +1,6 @@
 /** The main job, told as commands: what is sold, to whom, what they used, what it costs, who pays how much of it. */
 
+import { assert } from '../../assert.ts';
 import { exampleIds } from '../../operations/example-ids.ts';
 
 /**
@@ -43,7 +44,7 @@ export async function tellStory(input: StoryInput): Promise<void> {
   const sales = await sign(input, planId);
   await meter(input);
   const [first] = sales;
-  if (first === undefined) throw new TypeError('a story needs a customer');
+  assert(first !== undefined, 'a story needs a customer');
   await cost(input, first);
   await credit(input, first);
   await bill(input, sales);
@@ -174,7 +175,7 @@ async function bill({ say, tally, endDate }: StoryInput, sales: readonly Sale[])
       .split('\n')
       .find((row) => row.split('\t')[1] === endDate)
       ?.split('\t')[0];
-    if (invoiceId === undefined) throw new TypeError(`no draft is dated ${endDate}`);
+    assert(invoiceId !== undefined, `a draft is dated ${endDate}`);
     await tally(line`invoices finalize ${invoiceId} --json invoiceNumber,status,totalCents,dueDate`);
     await tally(line`invoices get ${invoiceId} --include lineItems`);
   }

@@ -1,5 +1,6 @@
 /** What a scenario expects, held to what came of it. */
 
+import { assert } from '../../assert.ts';
 import { Big } from 'big.js';
 
 import { BillingError } from '../../errors.ts';
@@ -117,7 +118,7 @@ const subjects: Readonly<Record<Subject, (entry: Expected, scene: Scene) => Prom
 
 function subjectOf(entry: Expected): Subject {
   const found = (Object.keys(subjects) as Subject[]).find((name) => entry[name] !== undefined);
-  if (found === undefined) throw new TypeError('the schema lets no expectation without a subject pass');
+  assert(found !== undefined, 'the schema lets no expectation pass that has no subject');
   return found;
 }
 

@@ -1,5 +1,6 @@
 /** What happened at a service, as far as it decides what is billed: contracts, their credits, and usage. Read, never written. */
 
+import { assert } from '../../assert.ts';
 import { NotFoundError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { ExactNumber } from '../../exact-json.ts';
@@ -75,7 +76,7 @@ export async function readHistory(
   const all = await everyRow(billing, 'contracts.list', { include: 'terms' });
   const contracts: HistoricContract[] = [];
   for (const { terms, ...contract } of all.filter(({ customerId }) => ids.has(customerId))) {
-    if (terms === undefined) throw new TypeError(`contract ${contract.id} came without its terms`);
+    assert(terms !== undefined, `contract ${contract.id} came with its terms`);
     const invoices = billed.filter(({ contractId }) => contractId === contract.id);
     contracts.push({
       contract: { ...contract, terms },

@@ -1,5 +1,6 @@
 /** A history played again on a service in memory, under conditions of its own: another catalog, start or grant. */
 
+import { assert } from '../../assert.ts';
 import { BillingError, ConflictError } from '../../errors.ts';
 import { textOfNumber } from '../../exact-json.ts';
 import type { Billing } from '../../operations/index.ts';
@@ -161,7 +162,7 @@ async function makeContract(scene: Scene, historic: HistoricContract): Promise<v
 /** The contract's plan; of one that is archived the plan that has its name in the other catalog, where there is one. */
 function planFor({ history, conditions, live }: Scene, planId: string): LiveCatalog['plans'][number] {
   const historic = history.catalog.plans.get(planId);
-  if (historic === undefined) throw new TypeError(`the plan ${planId} of a contract was not read`);
+  assert(historic !== undefined, `the plan ${planId} of a contract was read`);
   const { plan, original, isArchived } = historic;
   const named = isArchived && conditions.catalog !== undefined ? planWith(live, original) : undefined;
   const found = named ?? planWith(live, plan);

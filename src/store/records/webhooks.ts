@@ -1,5 +1,6 @@
 /** Webhook endpoints, the events to be sent, and their deliveries. */
 
+import { assert } from '../../assert.ts';
 import type { Selectable } from 'kysely';
 
 import type { DeliveryStatus } from '../../operations/webhooks.ts';
@@ -253,7 +254,7 @@ function toDelivery(
 
 function toEndpoint(row: Selectable<Database['webhookEndpoints']>): WebhookEndpoint {
   const { orgId: _orgId, seq: _seq, removedAt: _removedAt, secret, ...plain } = row;
-  if (secret === null) throw new TypeError(`endpoint ${row.id} was removed and has no secret`);
+  assert(secret !== null, `endpoint ${row.id} is not removed, so it has a secret`);
   return {
     ...plain,
     secret,
