@@ -1,9 +1,7 @@
 /** What a grant request asks for, in the terms in which policy, plan and journal speak. */
 
-import { sha256Of } from '../digest.ts';
 import type { CallInput } from '../operations/operation.ts';
 import { parseCall } from '../operations/parse.ts';
-import { canonicalJson } from './canonical-json.ts';
 
 export interface GrantRequest {
   readonly contractId: string;
@@ -28,13 +26,6 @@ export async function readGrant(input: CallInput): Promise<GrantRequest> {
     description: body.description,
     externalId: body.externalId,
   };
-}
-
-/** SHA-256 of a request: the same for the same operation, ids and body, whatever its external id. */
-export function requestHash(operation: string, { params, query, body, ifMatch }: CallInput): string {
-  const { externalId: _externalId, ...rest } = (body ?? {}) as Record<string, unknown>;
-  const request = { operation, params, query, ifMatch, body: body === undefined ? undefined : rest };
-  return sha256Of(canonicalJson(request));
 }
 
 /** Millionths of a decimal text with at most six decimals. */

@@ -1,21 +1,25 @@
 /** `tally import events`: a file into events, with progress and a report of the rows that were refused. */
 
 import { createReadStream } from 'node:fs';
-import type { Readable } from 'node:stream';
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import { delimiterOf } from '../csv-file.ts';
 import { checkReadable } from '../files.ts';
-import { importEvents } from '../import/events.ts';
+import { readBatches } from '../import/batches.ts';
+import type { OnStart } from '../import/batches.ts';
+import { importBatches } from '../import/events.ts';
 import type { ImportReport } from '../import/events.ts';
 import { formatOf, importFormats } from '../import/input.ts';
 import type { ImportFormat } from '../import/input.ts';
-import type { Mapping, MappingOptions } from '../import/mapping.ts';
+import type { MappingOptions } from '../import/mapping.ts';
+import type { Reading } from '../import/read-in-thread.ts';
 import { openForWriting } from '../open-billing.ts';
+import type { OpenForWriting } from '../open-billing.ts';
 import { checkOutputFile, writeOutputFile } from '../output-file.ts';
 import { checkFields, render } from '../output.ts';
 import { createProgress } from '../progress.ts';
+import type { Progress } from '../progress.ts';
 import { confirmWrite } from '../prompts.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
@@ -43,9 +47,6 @@ interface ImportFlags {
 
 const defaultBatchSize = 5_000;
 const shownRefusals = 10;
-/** Of a file at a time. */
-const readBytes = 1024 * 1024;
-
 /** Read in the time that a thread takes to start, and some more. */
 const threadPaysBytes = 2 * 1024 * 1024;
 
@@ -114,44 +115,52 @@ Examples:
 };
 
 async function run(file: string, flags: ImportFlags, session: Session): Promise<void> {
-  const batchSize = batchSizeOf(flags.batchSize);
-  const format = formatOf(file, flags.format);
+  checkBatchSize(flags.batchSize);
+  const delimiter = delimiterOf(flags.delimiter);
   checkFields(session.output, fields, view);
   if (flags.refused !== undefined) checkOutputFile(flags.refused);
-  const input = inputOf(file, session);
+  const size = file === '-' ? undefined : checkReadable(file);
   const target = await session.target();
   const isRehearsal = session.flags.dryRun === true;
   if (!isRehearsal) await confirmWrite(session, target, say`Import events from ${file}`);
-  const opened = isRehearsal ? undefined : await openForWriting(session, target);
-  const stop = new AbortController();
-  void session.dependencies.untilStopped().then(() => stop.abort());
-  const progress = await createProgress(session, input.bytes);
+  // Begins to read before the database is opened.
+  const { batches, close } = await openReading(file, size, { flags, session, delimiter });
+  let opened: OpenForWriting | undefined;
+  let progress: Progress | undefined;
   try {
-    const report = await importEvents({
-      input: input.stream,
-      format,
-      delimiter: delimiterOf(flags.delimiter),
-      batchSize,
-      mapping: mappingOf(flags),
+    if (!isRehearsal) opened = await openForWriting(session, target);
+    const stop = new AbortController();
+    void session.dependencies.untilStopped().then(() => stop.abort());
+    progress = await createProgress(session, size);
+    const report = await importBatches(batches, {
       billing: opened?.billing,
-      readingThread: (input.bytes ?? 0) >= threadPaysBytes ? session.dependencies.readingThread : undefined,
-      onStart: (mapping) => tellPlan(session, mapping, flags),
-      onProgress: ({ rows, bytes }) => progress.update({ rows, done: bytes }),
+      onProgress: ({ rows, bytes }) => progress?.update({ rows, done: bytes }),
       signal: stop.signal,
     });
     progress.stop();
     await tellReport(session, report, { flags, isRehearsal });
   } finally {
-    progress.stop();
-    input.stream.destroy();
+    progress?.stop();
+    close();
     await opened?.close();
   }
 }
 
-function inputOf(file: string, session: Session): { readonly stream: Readable; readonly bytes: number | undefined } {
-  if (file === '-') return { stream: session.terminal.openInput(), bytes: undefined };
-  const bytes = checkReadable(file);
-  return { stream: createReadStream(file, { highWaterMark: readBytes }), bytes };
+async function openReading(
+  file: string,
+  size: number | undefined,
+  { flags, session, delimiter }: { readonly flags: ImportFlags; readonly session: Session; readonly delimiter: string },
+): Promise<Reading> {
+  const { terminal, dependencies } = session;
+  const format = formatOf(file, flags.format);
+  const task = { format, delimiter, batchSize: Number(flags.batchSize), mapping: mappingOf(flags) };
+  const onStart: OnStart = (mapping) => tellPlan(session, mapping, flags);
+  if (size !== undefined && size >= threadPaysBytes && dependencies.readingThread !== undefined) {
+    const { readInThread } = await import('../import/read-in-thread.ts');
+    return readInThread(dependencies.readingThread, { ...task, path: file }, onStart);
+  }
+  const input = size === undefined ? terminal.openInput() : createReadStream(file);
+  return { batches: readBatches(input, task, onStart), close: () => void input.destroy() };
 }
 
 function mappingOf(flags: ImportFlags): MappingOptions {
@@ -171,17 +180,13 @@ function mappingOf(flags: ImportFlags): MappingOptions {
   };
 }
 
-function batchSizeOf(text: string): number {
+function checkBatchSize(text: string): void {
   const value = Number(text);
-  if (/^\d{1,5}$/.test(text) && value >= 1 && value <= 10_000) return value;
+  if (/^\d{1,5}$/.test(text) && value >= 1 && value <= 10_000) return;
   throw new BillingError('usage', `--batch-size takes 1 to 10000, not ${text}`);
 }
 
-function tellPlan(
-  session: Session,
-  mapping: Pick<Mapping, 'timestampColumn' | 'properties'>,
-  flags: ImportFlags,
-): void {
+function tellPlan(session: Session, mapping: Parameters<OnStart>[0], flags: ImportFlags): void {
   if (session.flags.quiet === true) return;
   const properties = Object.entries(mapping.properties).map(([name, column]) =>
     name === column ? name : `${name} (${column})`,

@@ -7,18 +7,11 @@ import type { Readable } from 'node:stream';
 
 import { BadRequestError, BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
+import type { CallInput } from '../../operations/operation.ts';
 import { isAboutCsv } from '../csv-file.ts';
-import { counted, sniffed, unpacked } from './input.ts';
-import type { ImportFormat } from './input.ts';
-import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
-import { readEvents } from './readers.ts';
-import type { ReadRows } from './readers.ts';
-
-export interface RefusedRow {
-  /** Line of the file on which the row begins, or number of the element of a JSON document; from 1. */
-  readonly line: number;
-  readonly reason: string;
-}
+import { withKnownHash } from '../request-hash.ts';
+import { readBatches } from './batches.ts';
+import type { Batch, Batches, ReadingOptions, RefusedRow } from './batches.ts';
 
 export interface ImportReport {
   /** Rows read, the header not counted. */
@@ -30,100 +23,64 @@ export interface ImportReport {
   readonly lastLine: number;
 }
 
-export interface ImportOptions {
-  /** Packed by gzip or not. */
-  readonly input: Readable;
-  /** Told by the first character when not given. */
-  readonly format?: ImportFormat | undefined;
-  readonly delimiter: string;
-  readonly batchSize: number;
-  readonly mapping: MappingOptions;
+interface SendingOptions {
   /** Absent for a rehearsal: rows are mapped and checked, and nothing is sent. */
   readonly billing: Billing | undefined;
-  /** Path of the module that reads in a thread of its own; read in this one where it is not given. */
-  readonly readingThread?: string | undefined;
-  readonly onStart?: (mapping: Pick<Mapping, 'timestampColumn' | 'properties'>) => void;
   /** Called after each batch with the bytes of input that are done. */
   readonly onProgress?: (progress: { readonly rows: number; readonly bytes: number }) => void;
   readonly signal?: AbortSignal;
 }
 
-interface PendingRow {
-  readonly line: number;
-  readonly event: ImportedEvent;
+export interface ImportOptions extends ReadingOptions, SendingOptions {
+  /** Packed by gzip or not. */
+  readonly input: Readable;
 }
 
 /** Throws what stops the whole import: no header, a missing column, a service that cannot be reached. */
-export async function importEvents(options: ImportOptions): Promise<ImportReport> {
+export async function importEvents({ input, ...options }: ImportOptions): Promise<ImportReport> {
+  return await importBatches(readBatches(input, options), options);
+}
+
+/** The same of batches that are read elsewhere. */
+export async function importBatches(
+  batches: Batches,
+  { billing, onProgress, signal }: SendingOptions,
+): Promise<ImportReport> {
   let rows = 0;
   let accepted = 0;
-  let bytes = 0;
   let lastLine = 0;
-  let currentLine = 0;
   const refused: RefusedRow[] = [];
-  let pending: PendingRow[] = [];
-  const flush = async () => {
-    accepted += await send(options.billing, pending, refused);
-    pending = [];
-    lastLine = currentLine;
-  };
+  const report = (isComplete: boolean) => ({ rows, accepted, refused: sorted(refused), isComplete, lastLine });
   try {
-    for await (const found of await openRows(options, (done) => (bytes = done))) {
-      for (const { line, lastLine: end, mapped } of found) {
-        currentLine = end;
-        rows += 1;
-        if ('event' in mapped) pending.push({ line, event: mapped.event });
-        else refused.push({ line, reason: mapped.reason });
-        if (pending.length < options.batchSize) continue;
-        await flush();
-        options.onProgress?.({ rows, bytes });
-        if (options.signal?.aborted === true)
-          return { rows, accepted, refused: sorted(refused), isComplete: false, lastLine };
-      }
+    for await (const batch of batches) {
+      for (const row of batch.refused) refused.push(row);
+      rows += batch.lines.length + batch.refused.length;
+      accepted += await send(billing, batch, refused);
+      ({ lastLine } = batch);
+      if (batch.isRest) continue;
+      onProgress?.({ rows, bytes: batch.bytes });
+      if (signal?.aborted === true) return report(false);
     }
   } catch (error) {
     throw explained(error, lastLine);
   }
-  await flush();
-  return { rows, accepted, refused: sorted(refused), isComplete: true, lastLine };
+  return report(true);
 }
 
-/** The rows of the input, unpacked, in the format that is given or that its first character tells. */
-async function openRows(
-  { input, format, delimiter, mapping, readingThread, onStart }: ImportOptions,
-  onBytes: (done: number) => void,
-): Promise<ReadRows> {
-  let read = 0;
-  let isInThread = false;
-  const onRead = (total: number) => {
-    read = total;
-    if (!isInThread) onBytes(total);
-  };
-  const bytes = await unpacked(counted(input, onRead));
-  const found = format === undefined ? await sniffed(bytes) : { format, bytes };
-  const options = { format: found.format, delimiter, mapping, onStart };
-  // A document of JSON is read as a whole before its first row.
-  const isByRows = found.format === 'csv' || found.format === 'jsonl';
-  if (readingThread === undefined || !isByRows) return readEvents(found.format, found.bytes, options);
-  const { readInThread } = await import('./read-in-thread.ts');
-  isInThread = true;
-  return readInThread(found.bytes, { ...options, module: readingThread, bytesRead: () => read, onTaken: onBytes });
-}
+type Rows = Pick<Batch, 'events' | 'lines' | 'requestHash'>;
 
 /** How many of the rows were accepted; the others are added to `refused`. */
-async function send(
-  billing: Billing | undefined,
-  batch: readonly PendingRow[],
-  refused: RefusedRow[],
-): Promise<number> {
-  if (batch.length === 0) return 0;
-  if (billing === undefined) return batch.length;
+async function send(billing: Billing | undefined, rows: Rows, refused: RefusedRow[]): Promise<number> {
+  const { events, requestHash } = rows;
+  if (events.length === 0) return 0;
+  if (billing === undefined) return events.length;
+  const input: CallInput = { body: { events } };
   try {
-    await billing.call('usage.ingestBatch', { body: { events: batch.map((row) => row.event) } });
-    return batch.length;
+    await billing.call('usage.ingestBatch', requestHash === undefined ? input : withKnownHash(input, requestHash));
+    return events.length;
   } catch (error) {
     if (!(error instanceof BillingError) || !isAboutRows(error)) throw error;
-    return await sendWithout(billing, batch, { error, refused });
+    return await sendWithout(billing, rows, { error, refused });
   }
 }
 
@@ -134,29 +91,34 @@ function isAboutRows(error: BillingError): boolean {
 /** The refusal names events by index; where it names none, halves are tried until the row stands alone. */
 async function sendWithout(
   billing: Billing,
-  batch: readonly PendingRow[],
+  rows: Rows,
   { error, refused }: { readonly error: BillingError; readonly refused: RefusedRow[] },
 ): Promise<number> {
+  const count = rows.events.length;
+  const sendOf = async (isChosen: (index: number) => boolean) => await send(billing, chosen(rows, isChosen), refused);
   const reasons = error.kind === 'payloadTooLarge' ? new Map<number, string>() : reasonsByIndex(error.message);
   if (reasons.size > 0) {
     for (const [index, reason] of reasons) {
-      const row = batch[index];
-      if (row !== undefined) refused.push({ line: row.line, reason });
+      const line = rows.lines[index];
+      if (line !== undefined) refused.push({ line, reason });
     }
-    return await send(
-      billing,
-      batch.filter((_row, index) => !reasons.has(index)),
-      refused,
-    );
+    return await sendOf((index) => !reasons.has(index));
   }
-  const [only] = batch;
-  if (batch.length === 1 && only !== undefined) {
-    refused.push({ line: only.line, reason: error.message });
+  const line = rows.lines[0];
+  if (count === 1 && line !== undefined) {
+    refused.push({ line, reason: error.message });
     return 0;
   }
-  const middle = Math.ceil(batch.length / 2);
-  const first = await send(billing, batch.slice(0, middle), refused);
-  return first + (await send(billing, batch.slice(middle), refused));
+  const middle = Math.ceil(count / 2);
+  const first = await sendOf((index) => index < middle);
+  return first + (await sendOf((index) => index >= middle));
+}
+
+function chosen({ events, lines }: Rows, isChosen: (index: number) => boolean): Rows {
+  return {
+    events: events.filter((_event, index) => isChosen(index)),
+    lines: Array.from(lines).filter((_line, index) => isChosen(index)),
+  };
 }
 
 /** `events[3].timestamp: is too late; events[7]: …` by index, in the words of the refusal. */

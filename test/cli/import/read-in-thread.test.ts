@@ -1,50 +1,59 @@
-/** A thread that reads gives what reading here gives: the same rows, line for line, and the same failure. */
+/** A thread that reads gives what reading here gives: the same batches, line for line, and the same failure. */
 
+import { createReadStream, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 
 import { expect, test } from 'vitest';
 
-import { importEvents } from '../../../src/cli/import/events.ts';
-import { unpacked } from '../../../src/cli/import/input.ts';
-import type { Bytes, ImportFormat } from '../../../src/cli/import/input.ts';
+import { readBatches } from '../../../src/cli/import/batches.ts';
+import type { Batch, Batches } from '../../../src/cli/import/batches.ts';
+import { importBatches } from '../../../src/cli/import/events.ts';
+import type { ImportFormat } from '../../../src/cli/import/input.ts';
 import { readInThread } from '../../../src/cli/import/read-in-thread.ts';
-import { readEvents } from '../../../src/cli/import/readers.ts';
-import type { ReadRow, ReadRows } from '../../../src/cli/import/readers.ts';
+import { requestHash } from '../../../src/cli/request-hash.ts';
 import { root } from '../../support/sources.ts';
+import { createShell } from '../shell.ts';
 
 const module = join(root, 'src/cli/import/reading-thread.ts');
 const mapping = { eventName: 'request', customer: 'acme', timeZone: 'UTC', properties: [] };
 const options = { delimiter: ',', mapping };
 
-async function outcomeOf(rows: ReadRows, plans: unknown[]) {
-  const found: ReadRow[] = [];
+async function outcomeOf(batches: Batches) {
+  const found: Omit<Batch, 'requestHash'>[] = [];
   try {
-    for await (const group of rows) found.push(...group);
+    for await (const { requestHash: hash, lines, ...batch } of batches) {
+      if (hash !== undefined) expect(hash).toBe(requestHash('usage.ingestBatch', { body: { events: batch.events } }));
+      // How far ahead the file has been read is no matter of the rows.
+      found.push({ ...batch, lines: Array.from(lines), bytes: 0 });
+    }
   } catch (error) {
     const { kind, message, hint, code } = error as Record<string, unknown>;
-    return { found, plans, failure: { kind, message, hint, code } };
+    return { found, failure: { kind, message, hint, code } };
   }
-  return { found, plans };
+  return { found };
 }
 
-async function bothOutcomes(format: ImportFormat, open: () => Promise<Bytes> | Bytes) {
+function fileOf(bytes: string | Buffer): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'tally-lines-')), 'events');
+  writeFileSync(path, bytes);
+  return path;
+}
+
+async function bothOutcomes(bytes: string | Buffer, format: ImportFormat | undefined, batchSize: number) {
+  const path = fileOf(bytes);
   const [ofThread, ofOurs]: [unknown[], unknown[]] = [[], []];
   const toPlan = (plans: unknown[]) => (plan: { readonly timestampColumn: string; readonly properties: unknown }) =>
     void plans.push([plan.timestampColumn, plan.properties]);
-  const read = { ...options, format, module, onStart: toPlan(ofThread) };
-  return [
-    await outcomeOf(readInThread(await open(), read), ofThread),
-    await outcomeOf(readEvents(format, await open(), { ...options, onStart: toPlan(ofOurs) }), ofOurs),
+  const task = { ...options, format, batchSize };
+  const thread = readInThread(module, { ...task, path }, toPlan(ofThread));
+  const outcomes = [
+    { ...(await outcomeOf(thread.batches)), plans: ofThread },
+    { ...(await outcomeOf(readBatches(createReadStream(path), task, toPlan(ofOurs)))), plans: ofOurs },
   ];
-}
-
-function inPieces(bytes: Buffer, length: number): Readable {
-  const count = Math.ceil(bytes.length / length);
-  return Readable.from(
-    Array.from({ length: count }, (_, piece) => bytes.subarray(piece * length, (piece + 1) * length)),
-  );
+  thread.close();
+  return outcomes;
 }
 
 const time = '"timestamp":"2026-02-01T00:00:00Z"';
@@ -58,66 +67,105 @@ const lines = [
   `{${time},"name":"Zoë \\ud83d\\ude00","__proto__":1}`,
   `{${time},"name":"Zoë 😀","list":[1,{"a":null}],"7":1,"b":true}`,
   `{"eventName":"own","externalCustomerId":"globex","idempotencyKey":"k",${time},"properties":{"b":1,"a":2}}`,
+  '{"tokens":2}',
 ].join('\n');
+const document = JSON.stringify([{ timestamp: '2026-02-01T00:00:00Z', b: 1.5, a: { z: 1, y: 2 } }, { tokens: 1 }, 7]);
 const table =
   'timestamp,tokens,note\n2026-02-01,1.10,"two\nlines"\n2026-02-01 00:00:00,2,\nnever,3,x\n2026-02-02,4,y,z\n';
-const many = Array.from({ length: 5_000 }, (_, row) => `{${time},"row":${row},"price":${row}.${row % 10}}`).join('\n');
+const many = Array.from({ length: 20_000 }, (_, row) => `{${time},"row":${row},"price":${row}.${row % 10}}`).join('\n');
 
 test.each([
   ['jsonl', lines],
   ['jsonl', `${lines}\n`],
   ['jsonl', ''],
   ['jsonl', many],
+  ['json', document],
+  ['json', '[{"tokens":'],
+  [undefined, document],
+  [undefined, table],
+  [undefined, gzipSync(lines)],
   ['csv', table],
   ['csv', ''],
   ['csv', 'one,two\n1,2\n'],
   ['csv', 'timestamp,tokens\n2026-02-01 00:00:00,1\n2026-02-01 00:00:00,"2\n'],
-] as const)('%s %#, whole and in pieces', async (format, text) => {
-  for (const length of [Math.ceil(text.length / 80) + 1, 1_000_000]) {
-    const [thread, ours] = await bothOutcomes(format, () => inPieces(Buffer.from(text), length));
-    expect(thread).toEqual(ours);
-  }
+] as const)('%s %#, batch for batch', async (format, bytes) => {
+  const [thread, ours] = await bothOutcomes(bytes, format, bytes === many ? 10_000 : 3);
+  expect(thread).toEqual(ours);
 });
 
-test('text that is not UTF-8 stops it behind the rows before', async () => {
-  const bytes = Buffer.concat([Buffer.from(`${lines}\n`), Buffer.from([0xff, 0xfe]), Buffer.from('\n{}')]);
-  const [thread, ours] = await bothOutcomes('jsonl', () => inPieces(bytes, 50));
-  expect(thread).toEqual(ours);
+test('text that is not UTF-8 stops it behind the batches before', async () => {
+  const bytes = Buffer.concat([Buffer.from(`${many}\n`), Buffer.from([0xff, 0xfe]), Buffer.from('\n{}')]);
+  const [thread, ours] = await bothOutcomes(bytes, 'jsonl', 500);
   expect(thread).toMatchObject({ failure: { code: 'ERR_ENCODING_INVALID_ENCODED_DATA' } });
+  expect(ours).toMatchObject({ failure: { code: 'ERR_ENCODING_INVALID_ENCODED_DATA' } });
+  expect(thread?.found.length).toBeGreaterThan(20);
 });
 
 test('a packed file that is cut off stops it with the failure of unpacking', async () => {
-  const bytes = gzipSync(many).subarray(0, -20);
-  const [thread, ours] = await bothOutcomes('jsonl', async () => await unpacked(inPieces(bytes, 1_000)));
+  const [thread, ours] = await bothOutcomes(gzipSync(many).subarray(0, -20), 'jsonl', 500);
   expect(thread).toMatchObject({ failure: { code: 'Z_BUF_ERROR' } });
   expect(ours).toMatchObject({ failure: { code: 'Z_BUF_ERROR' } });
 });
 
+test('a file that is gone is an error with its code', async () => {
+  const { batches, close } = readInThread(module, { ...options, batchSize: 1, path: join(root, 'missing.jsonl') });
+  await expect(outcomeOf(batches)).resolves.toMatchObject({ failure: { code: 'ENOENT' } });
+  close();
+});
+
 test('a module that is not there is an error, and nothing is waited for', async () => {
-  const read = { ...options, format: 'jsonl' as const, module: join(root, 'missing.ts'), onStart: undefined };
-  const { failure } = await outcomeOf(readInThread(inPieces(Buffer.from(lines), 50), read), []);
+  const { batches, close } = readInThread(join(root, 'missing.ts'), { ...options, batchSize: 1, path: fileOf(lines) });
+  const { failure } = await outcomeOf(batches);
   expect(failure?.message).toContain('missing.ts');
+  close();
+});
+
+test('a thread that is closed reads no further', async () => {
+  const { batches, close } = readInThread(module, { ...options, batchSize: 100, path: fileOf(many) });
+  close();
+  const { found, failure } = await outcomeOf(batches);
+  expect(found.length).toBeLessThan(4);
+  expect(failure?.message).toBe('the thread that reads the file broke off');
 });
 
 test('an import that is stopped leaves the rest unread', async () => {
-  const input = inPieces(Buffer.from(many), 10_000);
   const stop = new AbortController();
   stop.abort();
-  const given = { input, ...options, format: 'jsonl' as const, readingThread: module, batchSize: 1_000 };
-  const report = await importEvents({ ...given, billing: undefined, signal: stop.signal });
+  const { batches, close } = readInThread(module, { ...options, batchSize: 1_000, path: fileOf(many) });
+  const report = await importBatches(batches, { billing: undefined, signal: stop.signal });
   expect(report).toMatchObject({ rows: 1_000, accepted: 1_000, isComplete: false, lastLine: 1_000 });
+  close();
 });
 
-test.each([20_000, 200_000])(
-  'progress is of rows that are stored, not of what has been read ahead, pieces of %i',
-  async (length) => {
-    const input = inPieces(Buffer.from(many), length);
-    const seen: [rows: number, part: number][] = [];
-    const onProgress = ({ rows, bytes }: { readonly rows: number; readonly bytes: number }) =>
-      void seen.push([rows, bytes / many.length]);
-    const given = { input, ...options, format: 'jsonl' as const, readingThread: module, batchSize: 1_000, onProgress };
-    await importEvents({ ...given, billing: undefined });
-    expect(seen.map(([rows]) => rows)).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
-    for (const [rows, part] of seen) expect(Math.abs(part - rows / 5_000)).toBeLessThan(0.15);
-  },
-);
+test('progress is of rows that are stored, not of what has been read ahead', async () => {
+  const seen: [rows: number, part: number][] = [];
+  const longer = `${many}\n${many}\n`;
+  const { batches, close } = readInThread(module, { ...options, batchSize: 8_000, path: fileOf(longer) });
+  await importBatches(batches, {
+    billing: undefined,
+    onProgress: ({ rows, bytes }) => void seen.push([rows, bytes / longer.length]),
+  });
+  expect(seen.map(([rows]) => rows)).toEqual([8_000, 16_000, 24_000, 32_000, 40_000]);
+  for (const [rows, part] of seen) expect(Math.abs(part - rows / 40_000)).toBeLessThan(0.15);
+  close();
+});
+
+test('the command sends and journals the same with the thread and without it', async () => {
+  // As large as what is read in a thread.
+  const file = fileOf(`${lines}\n${many}\n${' '.repeat(1_000_000)}\n`);
+  const sent = async (readingThread: string | undefined) => {
+    const shell = createShell({ dependencies: { readingThread, untilStopped: () => new Promise(() => undefined) } });
+    const flags = ['--event-name', 'request', '--customer', 'acme', '--batch-size', '7000', '-o', 'json'];
+    const { stdout, code } = await shell.run(['import', 'events', file, ...flags]);
+    const journal = readFileSync(join(shell.home, 'data', 'journal', 'journal.jsonl'), 'utf8')
+      .trimEnd()
+      .split('\n');
+    const hashes = journal.map((line) => (JSON.parse(line) as { requestHash: string }).requestHash);
+    expect(hashes).toEqual(shell.calls.map(({ name, input }) => requestHash(name, { ...input })));
+    return { stdout, code, calls: shell.calls };
+  };
+  const thread = await sent(module);
+  expect(thread).toEqual(await sent(undefined));
+  expect(thread.calls).toHaveLength(3);
+  expect(thread.code).toBe(10);
+});

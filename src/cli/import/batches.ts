@@ -1,0 +1,70 @@
+/** Events of a file as they are sent: so many at a time, with the rows among them that are none. */
+
+import type { Readable } from 'node:stream';
+
+import { counted, sniffed, unpacked } from './input.ts';
+import type { ImportFormat } from './input.ts';
+import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
+import { readEvents } from './readers.ts';
+
+export interface RefusedRow {
+  /** Line of the file on which the row begins, or number of the element of a JSON document; from 1. */
+  readonly line: number;
+  readonly reason: string;
+}
+
+export interface Batch {
+  readonly events: readonly ImportedEvent[];
+  /** Of each event the line on which its row begins, counted as in `RefusedRow`. */
+  readonly lines: ArrayLike<number>;
+  readonly refused: readonly RefusedRow[];
+  /** Line on which the last of these rows ends. */
+  readonly lastLine: number;
+  /** Bytes of the input that were read for it and those before. */
+  readonly bytes: number;
+  /** It is what was left at the end of the input, fewer than a whole one. */
+  readonly isRest: boolean;
+  /** What the journal calls sending these events, where it is known already. */
+  readonly requestHash?: string | undefined;
+}
+
+export type Batches = AsyncGenerator<Batch>;
+
+export interface ReadingOptions {
+  /** Told by the first character when not given. */
+  readonly format?: ImportFormat | undefined;
+  readonly delimiter: string;
+  readonly mapping: MappingOptions;
+  /** Events in a batch, at least 1. */
+  readonly batchSize: number;
+}
+
+export type OnStart = (mapping: Pick<Mapping, 'timestampColumn' | 'properties'>) => void;
+
+/** `input` may be packed by gzip. Throws what stops the whole import: no header, a missing column, a file that is damaged. */
+export async function* readBatches(
+  input: Readable,
+  { format, delimiter, mapping, batchSize }: ReadingOptions,
+  onStart?: OnStart,
+): Batches {
+  let bytes = 0;
+  const unpackedInput = await unpacked(counted(input, (total) => (bytes = total)));
+  const found = format === undefined ? await sniffed(unpackedInput) : { format, bytes: unpackedInput };
+  let [events, lines, refused]: [ImportedEvent[], number[], RefusedRow[]] = [[], [], []];
+  let end = 0;
+  for await (const rows of readEvents(found.format, found.bytes, { delimiter, mapping, onStart })) {
+    for (const { line, lastLine, mapped } of rows) {
+      end = lastLine;
+      if ('reason' in mapped) {
+        refused.push({ line, reason: mapped.reason });
+        continue;
+      }
+      events.push(mapped.event);
+      lines.push(line);
+      if (events.length < batchSize) continue;
+      yield { events, lines, refused, lastLine: end, bytes, isRest: false };
+      [events, lines, refused] = [[], [], []];
+    }
+  }
+  if (lines.length + refused.length > 0) yield { events, lines, refused, lastLine: end, bytes, isRest: true };
+}
