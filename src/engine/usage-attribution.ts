@@ -15,17 +15,24 @@ export type CoveringContract = Pick<Contract, 'id' | 'startDate' | 'endDate' | '
 
 /** The coverage of a customer's contracts, in their order; a cancelled one covers until its effective end. */
 export function coveragesOf(contracts: readonly CoveringContract[]): Coverage[] {
-  return contracts.map((contract) => {
-    return {
-      contractId: contract.id,
-      fromEpochMs: startOfDay(contract.startDate).epochMilliseconds,
-      toEpochMs: serviceEndOf(contract)?.epochMilliseconds ?? Number.MAX_SAFE_INTEGER,
-      meterIds: new Set(contract.items.flatMap((item) => item.meterId ?? [])),
-    };
-  });
+  return contracts.map(coverageOf);
 }
 
-/** The intervals in which an earlier contract takes the meter's events that name no contract. */
+/** Of contracts as they were read: a bill run asks of each for all that come after it. */
+const knownCoverages = new WeakMap<CoveringContract, Coverage>();
+
+function coverageOf(contract: CoveringContract): Coverage {
+  const known = knownCoverages.get(contract) ?? {
+    contractId: contract.id,
+    fromEpochMs: startOfDay(contract.startDate).epochMilliseconds,
+    toEpochMs: serviceEndOf(contract)?.epochMilliseconds ?? Number.MAX_SAFE_INTEGER,
+    meterIds: new Set(contract.items.flatMap((item) => item.meterId ?? [])),
+  };
+  knownCoverages.set(contract, known);
+  return known;
+}
+
+/** When an earlier contract takes the meter's events that name no contract, as `takenBy` gives it. */
 export function takenBefore(
   coverages: readonly Coverage[],
   { contractId, meterId }: { readonly contractId: string; readonly meterId: string },
@@ -34,11 +41,18 @@ export function takenBefore(
   return takenBy(coverages.slice(0, Math.max(place, 0)), meterId);
 }
 
-/** The intervals in which any of these contracts takes the meter's events that name no contract. */
+/** When any of these contracts takes the meter's events that name no contract: ascending, and apart from each other. */
 export function takenBy(coverages: readonly Coverage[], meterId: string): EpochInterval[] {
-  return coverages
-    .filter((coverage) => coverage.meterIds.has(meterId) && coverage.fromEpochMs < coverage.toEpochMs)
-    .map(({ fromEpochMs, toEpochMs }) => ({ fromEpochMs, toEpochMs }));
+  const taking = coverages.filter(
+    (coverage) => coverage.meterIds.has(meterId) && coverage.fromEpochMs < coverage.toEpochMs,
+  );
+  const taken: { fromEpochMs: number; toEpochMs: number }[] = [];
+  for (const { fromEpochMs, toEpochMs } of taking.sort((a, b) => a.fromEpochMs - b.fromEpochMs)) {
+    const last = taken.at(-1);
+    if (last === undefined || fromEpochMs > last.toEpochMs) taken.push({ fromEpochMs, toEpochMs });
+    else last.toEpochMs = Math.max(last.toEpochMs, toEpochMs);
+  }
+  return taken;
 }
 
 /** Whether an instant lies in an interval. */
