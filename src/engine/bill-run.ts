@@ -65,10 +65,10 @@ export interface RunReport {
 export function createRunReport(): RunReport {
   const counts = { draftedCount: 0, expiredGrantCount: 0, resumedCustomerCount: 0, endedContractCount: 0 };
   const invoices: RunBody['invoices'] = [];
-  const failures = new Map<string, Failure>();
+  const failed = new Set<string>();
+  const failures: Failure[] = [];
   let finalizedCount = 0;
   let totalCents = 0n;
-  let failedCount = 0;
   return {
     add(orgId, done, isRehearsal) {
       for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += done[name];
@@ -88,17 +88,17 @@ export function createRunReport(): RunReport {
     },
     fail(failure) {
       const key = `${failure.organizationId} ${failure.contractId ?? failure.customerId}`;
-      if (failures.has(key)) return;
-      failedCount += 1;
-      if (failures.size < limits.billRunListed) failures.set(key, failure);
+      if (failed.has(key)) return;
+      failed.add(key);
+      if (failures.length < limits.billRunListed) failures.push(failure);
     },
     body: () => ({
       finalizedCount,
       totalCents: wireCents(totalCents),
       ...counts,
-      failedCount,
+      failedCount: failed.size,
       invoices,
-      failures: [...failures.values()],
+      failures,
     }),
   };
 }

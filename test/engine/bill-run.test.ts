@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { createRunReport } from '../../src/engine/bill-run.ts';
 import { UnavailableError } from '../../src/errors.ts';
+import { limits } from '../../src/limits.ts';
 import { grant, invoiceAt, invoices, movements, refusal, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { createWorld } from '../support/world.ts';
@@ -224,6 +226,15 @@ describe('a contract that cannot be billed', () => {
     await use(world, broken, { tokens: 5, key: 'bad', at: '2026-03-01T00:00:00Z' });
     expect(await run()).toMatchObject({ finalizedCount: 1, failedCount: 0 });
     expect((await invoiceAt(world, broken, 0)).invoiceNumber).toBe('INV-000002');
+  });
+
+  test('counts once however often the run meets it, also behind those that are listed', () => {
+    const report = createRunReport();
+    const contracts = limits.billRunListed + 2;
+    for (let i = 0; i < 2 * contracts; i += 1) {
+      report.fail({ organizationId: 'org', contractId: `contract${i % contracts}`, message: 'no quantity' });
+    }
+    expect(report.body()).toMatchObject({ failedCount: contracts, failures: { length: limits.billRunListed } });
   });
 
   test('stands in the way of simulated time no more than of others', async () => {
