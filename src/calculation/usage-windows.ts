@@ -8,7 +8,7 @@ import {
   type ServicePeriod,
   servicePeriodOf,
 } from './billing-period.ts';
-import { type BillingTerms, invoicePeriodAt, type UsageWindow } from './invoice-draft.ts';
+import { type BillingTerms, invoicePeriodAt, invoicePeriodIndexContaining, type UsageWindow } from './invoice-draft.ts';
 import type { ContractItem } from './rate-card.ts';
 
 /**
@@ -23,6 +23,19 @@ export function usageWindowsOver(terms: BillingTerms, range: ServicePeriod): Usa
       .map((period) => ({ item, meterId, period, ...servicePeriodOf(period) }))
       .filter((window) => overlaps(window, range));
   });
+}
+
+/**
+ * Index of the last invoice that bills usage of invoice period `index`: later than `index` where usage is billed over more
+ * than one of them.
+ */
+export function usageInvoiceIndex(terms: BillingTerms, index: number): number {
+  const period = invoicePeriodAt(terms, index);
+  if (period === undefined) return index;
+  const ends = usageWindowsOver(terms, servicePeriodOf(period)).map((window) =>
+    invoicePeriodIndexContaining(terms, window.period.end.subtract({ days: 1 })),
+  );
+  return Math.max(index, ...ends);
 }
 
 /** The part of a window that lies in `range`; for windows that share an instant with it. */

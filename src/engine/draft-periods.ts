@@ -4,6 +4,7 @@ import { dateOf } from '../calculation/billing-period.ts';
 import type { BillingPeriod } from '../calculation/billing-period.ts';
 import { invoiceDateOf, invoicePeriodAt, invoicePeriodIndexContaining } from '../calculation/invoice-draft.ts';
 import type { BillingTerms } from '../calculation/invoice-draft.ts';
+import { usageInvoiceIndex } from '../calculation/usage-windows.ts';
 import { sha256Of } from '../digest.ts';
 import { limits } from '../limits.ts';
 import type { Contract } from '../store/records/contracts.ts';
@@ -14,12 +15,13 @@ import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { tellOfInvoices } from './invoices-wire.ts';
 
-/** Periods of a rolling contract that are drafted ahead: the current one and the next. */
+/** Periods of a rolling contract that are drafted ahead at least: the current one and the next. */
 const rollingPeriods = 2;
 
 /**
  * Drafts the periods that a contract lacks by now, and gives them: all of a fixed term, up to `limits.draftPeriods` from the
- * current one on; of a rolling contract those that have begun, and the next. Notes when there will be more to draft.
+ * current one on; of a rolling contract those that have begun, the next, and up to the one that bills the usage of now: credits
+ * that lapse before could not pay for it otherwise. Notes when there will be more to draft.
  * Takes the invoices of the contract in the order of their periods, where they have been read.
  */
 export async function topUpDrafts(
@@ -32,8 +34,7 @@ export async function topUpDrafts(
   const last = invoices === undefined ? await lastPeriodIndexOf(tx, orgId, contract.id) : lastIndexIn(invoices);
   const from = last + 1;
   const current = Math.max(0, invoicePeriodIndexContaining(terms, dateOf(context.now)));
-  const until = current + periodsAhead(terms);
-  const periods = missingPeriods(terms, from, until);
+  const periods = missingPeriods(terms, from, draftedUntil(terms, current));
   if (periods.length === 0) return [];
   const drafts = await numbered(
     context,
@@ -59,7 +60,9 @@ export function nextDraftsDueOn(
 ): Temporal.PlainDate | undefined {
   const next = lastIndexIn(invoices) + 1;
   if (invoicePeriodAt(terms, next) === undefined) return undefined;
-  return invoicePeriodAt(terms, Math.max(0, next + 1 - periodsAhead(terms)))?.start;
+  let current = Math.max(0, next + 1 - periodsAhead(terms));
+  while (current > 0 && draftedUntil(terms, current - 1) > next) current -= 1;
+  return invoicePeriodAt(terms, current)?.start;
 }
 
 function lastIndexIn(invoices: readonly Pick<Invoice, 'periodIndex'>[]): number {
@@ -76,7 +79,13 @@ export function invoiceDatesOf(
   return { invoiceDate, dueDate: invoiceDate.add({ days: contract.netTermsDays }) };
 }
 
-/** How many periods are drafted from the current one on. */
+/** The first period that is not drafted yet while `current` runs. */
+function draftedUntil(terms: BillingTerms, current: number): number {
+  const usageEnds = Math.min(usageInvoiceIndex(terms, current) + 1, current + limits.draftPeriods);
+  return Math.max(current + periodsAhead(terms), usageEnds);
+}
+
+/** How many periods are drafted from the current one on, at least. */
 function periodsAhead(terms: BillingTerms): number {
   return terms.endDate === undefined ? rollingPeriods : limits.draftPeriods;
 }

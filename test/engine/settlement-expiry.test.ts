@@ -5,6 +5,7 @@ import {
   finalize,
   grant,
   invoiceAt,
+  invoices,
   ledger,
   linesOf,
   movements,
@@ -12,6 +13,7 @@ import {
   subscribe,
   use,
 } from '../support/billing-scenario.ts';
+import { createContract } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -53,6 +55,28 @@ describe('the expiry of a grant', () => {
       invoiceId: null,
     });
     expect((await invoiceAt(world, acme, 0)).totalCents).toBe(500);
+  });
+
+  test('settles usage that a rolling contract is billed for only at the end of a longer period', async () => {
+    const acme = await subscribe(world, { price: { priceInterval: 'YEAR' } });
+    const seat = { productName: 'Seats', name: 'Seat', model: 'FLAT', unitAmount: '0', priceInterval: 'MONTH' };
+    const { data } = await world.call('pricing.create', { body: seat });
+    const contractId = await createContract(world, {
+      customerId: acme.customerId,
+      pricingIds: [acme.pricingId, data.id],
+      startDate: '2026-03-01',
+      endDate: undefined,
+    });
+    const mixed = { ...acme, contractId };
+    await grant(world, mixed, { amountCents: 1000, expiresAt: '2026-04-10T00:00:00Z' });
+    await use(world, mixed, { tokens: 300, at: '2026-03-01T00:00:00Z' });
+    expect((await invoices(world, mixed)).at(-1)).toMatchObject({ invoiceDate: '2027-03-01', totalCents: 0 });
+    world.clock.set('2026-04-20T00:00:00Z');
+    await settle(world, mixed);
+    expect(await movements(world, mixed)).toEqual(['grant 1000 0', 'usage -300 0', 'expiration -700 0']);
+    world.clock.set('2027-03-01T00:00:00Z');
+    await settle(world, mixed);
+    expect((await invoices(world, mixed)).at(-1)).toMatchObject({ invoiceDate: '2028-03-01' });
   });
 
   test('is the same for two grants that expire one after the other', async () => {
