@@ -5,17 +5,9 @@
 
 import { assert } from '../assert.ts';
 import { limits } from '../limits.ts';
-import {
-  type BillingPeriod,
-  type DateRange,
-  type Interval,
-  nestingGrid,
-  periodAt,
-  periodIndexContaining,
-  type ServicePeriod,
-  servicePeriodOf,
-} from './billing-period.ts';
+import { type BillingPeriod, type ServicePeriod, servicePeriodOf } from './billing-period.ts';
 import type { Draw } from './burn-down.ts';
+import { billedPeriods, type BilledPeriod, type BillingTerms, invoiceDateOf, serviceOf } from './invoice-periods.ts';
 import type { GrantState } from './ledger.ts';
 import { Big, centsOfDollars, decimal, divideHalfUp, dollarsOfCents, sumOf, zero } from './money.ts';
 import { priceQuantity } from './pricing/index.ts';
@@ -23,23 +15,6 @@ import type { TierShare } from './pricing/pricing-model.ts';
 import { prorate, type Proration, prorationOf } from './proration.ts';
 import type { ContractItem } from './rate-card.ts';
 import { type GroupValues, type RatedLine, rateUsage } from './rating.ts';
-
-/** What a contract is billed by. `endDate` is exclusive: the end date, or the earlier date of a cancellation. */
-export interface BillingTerms extends DateRange {
-  readonly items: readonly ContractItem[];
-  /** The paid credits that the first invoice bills; absent or 0 for none. */
-  readonly creditGrantCents?: bigint | undefined;
-}
-
-/** What to meter for an item of an invoice. */
-export interface UsageWindow {
-  readonly item: ContractItem;
-  readonly meterId: string;
-  readonly period: BillingPeriod;
-  readonly start: Temporal.Instant;
-  /** Exclusive. */
-  readonly end: Temporal.Instant;
-}
 
 /** `metered` lines are what credits may pay (interface 4.15 rule 4). */
 export type LineKind = 'fixed' | 'metered' | 'prepaid' | 'credit';
@@ -73,7 +48,8 @@ export interface InvoiceLine {
 
 /** What the invoice of a period comes to; its credits are in it once `withCredits` has added them. */
 export interface InvoiceDraft {
-  readonly period: BillingPeriod;
+  /** What its credits are for. */
+  readonly service: ServicePeriod;
   readonly invoiceDate: Temporal.PlainDate;
   readonly lines: readonly InvoiceLine[];
   /** Sum of all lines. */
@@ -86,74 +62,6 @@ export interface InvoiceDraft {
 export type RatedUsage = ReadonlyMap<string, readonly RatedLine[]>;
 
 const one = new Big(1);
-const monthly: Interval = { unit: 'MONTH', count: 1 };
-
-/** What follows from terms alone: found once, since billing asks for the same periods again and again. */
-interface TermsPeriods {
-  readonly grid: Interval | undefined;
-  readonly periods: Map<number, BillingPeriod | undefined>;
-  readonly billed: WeakMap<BillingPeriod, ReadonlyMap<ContractItem, BilledPeriod>>;
-  readonly windows: WeakMap<BillingPeriod, readonly UsageWindow[]>;
-}
-
-const knownPeriods = new WeakMap<BillingTerms, TermsPeriods>();
-
-function periodsOfTerms(terms: BillingTerms): TermsPeriods {
-  let found = knownPeriods.get(terms);
-  if (found === undefined) {
-    found = { grid: gridOf(terms.items), periods: new Map(), billed: new WeakMap(), windows: new WeakMap() };
-    knownPeriods.set(terms, found);
-  }
-  return found;
-}
-
-/** Which period of the contract's invoice grid holds `date`. */
-export function invoicePeriodIndexContaining(terms: BillingTerms, date: Temporal.PlainDate): number {
-  const { grid } = periodsOfTerms(terms);
-  return grid === undefined ? 0 : periodIndexContaining(terms.startDate, grid, date);
-}
-
-/**
- * Period `index` of the invoice grid, which is the shortest interval of the contract's items (semantics 6); undefined once
- * the contract has ended. A contract whose items are all billed once has one invoice: for its whole term, or for its first
- * month when it rolls (our choice).
- */
-export function invoicePeriodAt(terms: BillingTerms, index: number): BillingPeriod | undefined {
-  const { grid, periods } = periodsOfTerms(terms);
-  if (!periods.has(index))
-    periods.set(index, grid === undefined ? onlyPeriod(terms, index) : periodAt(terms, grid, index));
-  return periods.get(index);
-}
-
-function onlyPeriod(terms: BillingTerms, index: number): BillingPeriod | undefined {
-  if (index !== 0) return undefined;
-  const first = periodAt({ startDate: terms.startDate }, monthly, 0);
-  assert(first !== undefined, 'a rolling period has no end to be cut at');
-  const end = terms.endDate ?? first.end;
-  return { ...first, end, wholeEnd: end };
-}
-
-/**
- * What to meter for an invoice: of every USAGE item, its own period that ends with the invoice's. An item that is billed
- * once is metered over the first invoice's period (our choice).
- */
-export function usageWindowsOf(terms: BillingTerms, period: BillingPeriod): readonly UsageWindow[] {
-  const { windows } = periodsOfTerms(terms);
-  let found = windows.get(period);
-  if (found === undefined) {
-    found = [...billedPeriods(terms, period)].flatMap(([item, { own, service }]) => {
-      const { model, meterId } = item;
-      return model === 'USAGE' && meterId !== undefined ? [{ item, meterId, period: own, ...service }] : [];
-    });
-    windows.set(period, found);
-  }
-  return found;
-}
-
-/** The period's end where usage is billed, its start where fixed prices alone are (semantics 7). */
-export function invoiceDateOf(terms: BillingTerms, period: BillingPeriod): Temporal.PlainDate {
-  return usageWindowsOf(terms, period).length > 0 ? period.end : period.start;
-}
 
 /**
  * The invoice of a period before credits: lines in the order of the items, then the prepaid credits on the first.
@@ -167,7 +75,7 @@ export function draftInvoice(terms: BillingTerms, period: BillingPeriod, rated: 
     return [...meteredLines(item, billed, rated.get(item.id) ?? rateUsage(item, [])), ...flatAmountLine(item, billed)];
   });
   return summed({
-    period,
+    service: serviceOf(terms, period),
     invoiceDate: invoiceDateOf(terms, period),
     lines: [...lines, ...prepaidLine(terms, period)],
   });
@@ -190,77 +98,11 @@ export function withCredits(
   }
   const credits = grants.flatMap((grant) => {
     const appliedCents = applied.get(grant.grantId) ?? 0n;
-    return appliedCents === 0n ? [] : [creditLine(draft.period, grant, appliedCents)];
+    return appliedCents === 0n ? [] : [creditLine(draft.service, grant, appliedCents)];
   });
   const invoice = summed({ ...draft, lines: [...draft.lines, ...credits] });
   assert(draft.totalCents - invoice.totalCents <= draft.meteredCents, 'credits pay for metered lines alone');
   return invoice;
-}
-
-function gridOf(items: readonly ContractItem[]): Interval | undefined {
-  const intervals = items.filter((item) => item.billingMode === 'RECURRING').map(intervalOf);
-  const grid = nestingGrid(intervals);
-  assert(
-    grid !== undefined || intervals.length === 0,
-    'the intervals of a plan nest: it is checked when a plan is made',
-  );
-  return grid;
-}
-
-function intervalOf(item: ContractItem): Interval {
-  assert(item.interval !== undefined, 'a recurring price has an interval');
-  return item.interval;
-}
-
-/** An item's own period, and its instants. */
-interface BilledPeriod {
-  readonly own: BillingPeriod;
-  readonly service: ServicePeriod;
-}
-
-/**
- * Of each item that this invoice bills its own period: it starts with the invoice's period when fixed, ends with it when
- * metered.
- */
-function billedPeriods(terms: BillingTerms, period: BillingPeriod): ReadonlyMap<ContractItem, BilledPeriod> {
-  const { billed } = periodsOfTerms(terms);
-  let found = billed.get(period);
-  if (found === undefined) {
-    const ofInterval = ownPeriods(terms, period);
-    found = new Map(
-      terms.items.flatMap((item): [ContractItem, BilledPeriod][] => {
-        const own = ofInterval(item.billingMode === 'ONE_TIME' ? undefined : intervalOf(item));
-        return own !== undefined && isBilledWith(period, item, own) ? [[item, own]] : [];
-      }),
-    );
-    billed.set(period, found);
-  }
-  return found;
-}
-
-function isBilledWith(period: BillingPeriod, item: ContractItem, { own }: BilledPeriod): boolean {
-  if (item.billingMode === 'ONE_TIME') return period.index === 0;
-  return item.model === 'USAGE' ? own.end.equals(period.end) : own.start.equals(period.start);
-}
-
-/** An interval's period at the start of the invoice's, found once for all items of an interval. */
-function ownPeriods(
-  terms: BillingTerms,
-  period: BillingPeriod,
-): (interval: Interval | undefined) => BilledPeriod | undefined {
-  const known = new Map<string, BilledPeriod | undefined>();
-  const find = (interval: Interval | undefined): BilledPeriod | undefined => {
-    const own =
-      interval === undefined
-        ? { ...period, wholeEnd: period.end }
-        : periodAt(terms, interval, periodIndexContaining(terms.startDate, interval, period.start));
-    return own && { own, service: servicePeriodOf(own) };
-  };
-  return (interval) => {
-    const key = interval === undefined ? '' : `${interval.count} ${interval.unit}`;
-    if (!known.has(key)) known.set(key, find(interval));
-    return known.get(key);
-  };
 }
 
 function fixedLine(item: ContractItem, { own, service }: BilledPeriod): InvoiceLine {
@@ -333,7 +175,7 @@ function prepaidLine(terms: BillingTerms, period: BillingPeriod): InvoiceLine[] 
   ];
 }
 
-function creditLine(period: BillingPeriod, grant: GrantState, appliedCents: bigint): InvoiceLine {
+function creditLine(servicePeriod: ServicePeriod, grant: GrantState, appliedCents: bigint): InvoiceLine {
   const amount = dollarsOfCents(-appliedCents);
   return {
     lineKey: `credit ${grant.grantId}`,
@@ -342,7 +184,7 @@ function creditLine(period: BillingPeriod, grant: GrantState, appliedCents: bigi
     description: grant.description,
     quantity: one,
     ...amounts(amount, amount),
-    servicePeriod: servicePeriodOf(period),
+    servicePeriod,
     grantId: grant.grantId,
   };
 }
@@ -376,7 +218,7 @@ function effectivePrice(exactAmount: Big, quantity: Big): Big {
   return quantity.eq(zero) ? zero : divideHalfUp(exactAmount, quantity, limits.decimalFractionDigits);
 }
 
-function summed(invoice: Pick<InvoiceDraft, 'period' | 'invoiceDate' | 'lines'>): InvoiceDraft {
+function summed(invoice: Pick<InvoiceDraft, 'service' | 'invoiceDate' | 'lines'>): InvoiceDraft {
   return {
     ...invoice,
     totalCents: centsOfLines(invoice.lines),

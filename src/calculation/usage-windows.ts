@@ -8,7 +8,12 @@ import {
   type ServicePeriod,
   servicePeriodOf,
 } from './billing-period.ts';
-import { type BillingTerms, invoicePeriodAt, invoicePeriodIndexContaining, type UsageWindow } from './invoice-draft.ts';
+import {
+  type BillingTerms,
+  invoicePeriodAt,
+  invoicePeriodIndexContaining,
+  type UsageWindow,
+} from './invoice-periods.ts';
 import type { ContractItem } from './rate-card.ts';
 
 /**

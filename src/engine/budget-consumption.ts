@@ -2,7 +2,7 @@
 
 import { startOfDay } from '../calculation/billing-period.ts';
 import { budgetUse, type BudgetUse, isOfBudget } from '../calculation/budget.ts';
-import { invoicePeriodAt, type UsageWindow, usageWindowsOf } from '../calculation/invoice-draft.ts';
+import { invoicePeriodAt, type UsageWindow, usageWindowsOf } from '../calculation/invoice-periods.ts';
 import { valuationRateOf } from '../calculation/ledger.ts';
 import { sumOf } from '../calculation/money.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';

@@ -1,7 +1,7 @@
 /** A stored contract as calculation sees it. */
 
 import { startOfDay } from '../calculation/billing-period.ts';
-import type { BillingTerms } from '../calculation/invoice-draft.ts';
+import type { BillingTerms } from '../calculation/invoice-periods.ts';
 import type { ContractItem } from '../calculation/rate-card.ts';
 import { keepLatest } from '../once.ts';
 import type { Contract } from '../store/records/contracts.ts';
@@ -24,8 +24,15 @@ function findTerms(contract: ContractTerms): BillingTerms {
   const endDate = contract.effectiveEndDate ?? contract.endDate;
   const alike = latestTerms.get(items) ?? keepLatest<BillingTerms>(mostTerms);
   latestTerms.set(items, alike);
-  const key = `${startDate} ${endDate ?? ''} ${creditGrantCents ?? ''}`;
-  return alike(key, () => ({ startDate, endDate, items, creditGrantCents }));
+  const isCancelled = contract.effectiveEndDate !== undefined;
+  const key = `${startDate} ${endDate ?? ''} ${creditGrantCents ?? ''} ${isCancelled ? `of ${contract.endDate ?? ''}` : ''}`;
+  return alike(key, () => ({
+    startDate,
+    endDate,
+    items,
+    creditGrantCents,
+    uncancelled: isCancelled ? findTerms({ ...contract, effectiveEndDate: undefined }) : undefined,
+  }));
 }
 
 /** The same terms for contracts that are alike, as far as they share their items: their periods are found once. */

@@ -2,7 +2,7 @@
 
 import { assert } from '../assert.ts';
 import { dateOf, isBefore } from '../calculation/billing-period.ts';
-import { invoicePeriodAt, invoicePeriodIndexContaining } from '../calculation/invoice-draft.ts';
+import { invoicePeriodAt, invoicePeriodIndexContaining } from '../calculation/invoice-periods.ts';
 import { ConflictError } from '../errors.ts';
 import type { contractOperations } from '../operations/contracts.ts';
 import { listContracts, updateContract } from '../store/records/contracts.ts';
@@ -75,10 +75,7 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
     });
     const invoices = await listInvoicesOfContract(context.tx, context.orgId, contract.id);
     const drafts = invoices.filter((invoice) => invoice.status === 'Drafted');
-    const [kept, dropped] = [
-      drafts.filter(startsBefore(effectiveEndDate)),
-      drafts.filter(startsFrom(effectiveEndDate)),
-    ];
+    const [kept, dropped] = [drafts.filter(isBilled(cancelled, true)), drafts.filter(isBilled(cancelled, false))];
     for (const invoice of kept) await redate(context, cancelled, invoice);
     await cancelInvoices(context, cancelled, dropped);
     await emit(context, 'contract.updated', () => wireContract(cancelled, context.now));
@@ -122,15 +119,13 @@ function endOfCurrentPeriod(contract: Contract, today: Temporal.PlainDate): Temp
   return period.end;
 }
 
-function startsBefore(date: Temporal.PlainDate) {
-  return (invoice: Invoice): boolean => isBefore(invoice.periodStart, date);
+/** Drafts that a contract still needs, or those that it does not. */
+function isBilled(contract: Contract, whether: boolean) {
+  const terms = billingTermsOf(contract);
+  return (invoice: Invoice): boolean => (invoicePeriodAt(terms, invoice.periodIndex) !== undefined) === whether;
 }
 
-function startsFrom(date: Temporal.PlainDate) {
-  return (invoice: Invoice): boolean => !isBefore(invoice.periodStart, date);
-}
-
-/** With another end, usage of a longer period may fall due on this invoice, which then is dated at its end. */
+/** With another end, usage of a longer period may fall due on this invoice, which then is dated at the end of service. */
 async function redate(context: CallContext, contract: Contract, invoice: Invoice): Promise<void> {
   const terms = billingTermsOf(contract);
   const period = invoicePeriodAt(terms, invoice.periodIndex);

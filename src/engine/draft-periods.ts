@@ -2,8 +2,8 @@
 
 import { dateOf } from '../calculation/billing-period.ts';
 import type { BillingPeriod } from '../calculation/billing-period.ts';
-import { invoiceDateOf, invoicePeriodAt, invoicePeriodIndexContaining } from '../calculation/invoice-draft.ts';
-import type { BillingTerms } from '../calculation/invoice-draft.ts';
+import { invoiceDateOf, invoicePeriodAt, invoicePeriodIndexContaining } from '../calculation/invoice-periods.ts';
+import type { BillingTerms } from '../calculation/invoice-periods.ts';
 import { usageInvoiceIndex } from '../calculation/usage-windows.ts';
 import { sha256Of } from '../digest.ts';
 import { limits } from '../limits.ts';

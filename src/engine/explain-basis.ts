@@ -5,8 +5,9 @@
 
 import { assert } from '../assert.ts';
 import { startOfDay } from '../calculation/billing-period.ts';
-import { draftInvoice, invoicePeriodAt, type InvoiceLine, usageWindowsOf } from '../calculation/invoice-draft.ts';
-import type { UsageWindow } from '../calculation/invoice-draft.ts';
+import { draftInvoice, type InvoiceLine } from '../calculation/invoice-draft.ts';
+import { invoicePeriodAt, usageWindowsOf } from '../calculation/invoice-periods.ts';
+import type { UsageWindow } from '../calculation/invoice-periods.ts';
 import type { Draw } from '../calculation/burn-down.ts';
 import {
   drawKey,

@@ -4,7 +4,7 @@
  */
 
 import type { Draw } from '../calculation/burn-down.ts';
-import { invoicePeriodAt } from '../calculation/invoice-draft.ts';
+import { invoicePeriodAt } from '../calculation/invoice-periods.ts';
 import { hasExpirationsDue } from '../calculation/ledger-fold.ts';
 import { type LedgerEntry, standingUsageOn } from '../calculation/ledger.ts';
 import { planSettlement } from '../calculation/settlement-plan.ts';

@@ -5,7 +5,7 @@
 
 import { assert } from '../assert.ts';
 import { startOfDay } from '../calculation/billing-period.ts';
-import { invoicePeriodAt, type UsageWindow, usageWindowsOf } from '../calculation/invoice-draft.ts';
+import { invoicePeriodAt, type UsageWindow, usageWindowsOf } from '../calculation/invoice-periods.ts';
 import { usageWindowsOver } from '../calculation/usage-windows.ts';
 import { ConflictError, InvalidInputError } from '../errors.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';

@@ -1,6 +1,6 @@
 /** Which usage is already on a finalized invoice, so that no event may join or change it any more (semantics 8). */
 
-import { invoicePeriodAt, usageWindowsOf } from '../calculation/invoice-draft.ts';
+import { invoicePeriodAt, usageWindowsOf } from '../calculation/invoice-periods.ts';
 import { createEventMatcher, type MeteredEvent } from '../calculation/metering.ts';
 import type { EpochInterval } from '../store/event-store.ts';
 import {

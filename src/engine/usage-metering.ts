@@ -5,7 +5,7 @@
  */
 
 import { assert } from '../assert.ts';
-import type { UsageWindow } from '../calculation/invoice-draft.ts';
+import type { UsageWindow } from '../calculation/invoice-periods.ts';
 import type { LedgerEntry } from '../calculation/ledger.ts';
 import { hasProperty } from '../calculation/metering.ts';
 import { type UsageDimensions, usageDimensionsOf } from '../calculation/specifiers.ts';

@@ -1,15 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { BillingPeriod } from '../../src/calculation/billing-period.ts';
+import { draftInvoice, type RatedUsage, withCredits } from '../../src/calculation/invoice-draft.ts';
 import {
   type BillingTerms,
-  draftInvoice,
   invoicePeriodAt,
   invoicePeriodIndexContaining,
-  type RatedUsage,
   usageWindowsOf,
-  withCredits,
-} from '../../src/calculation/invoice-draft.ts';
+} from '../../src/calculation/invoice-periods.ts';
 import { decimal, decimalText, dollarsText } from '../../src/calculation/money.ts';
 import { rateUsage } from '../../src/calculation/rating.ts';
 import { date, flatItem, grant, usageItem } from './fixtures.ts';

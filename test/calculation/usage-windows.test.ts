@@ -5,7 +5,7 @@ import {
   invoicePeriodAt,
   type UsageWindow,
   usageWindowsOf,
-} from '../../src/calculation/invoice-draft.ts';
+} from '../../src/calculation/invoice-periods.ts';
 import { cutWindow, usageWindowsOver } from '../../src/calculation/usage-windows.ts';
 import { at, date, flatItem, usageItem } from './fixtures.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { grant, invoiceAt, invoices, movements, refusal, subscribe, use } from '../support/billing-scenario.ts';
-import { createContract } from '../support/usage-scenario.ts';
+import { createContract, createMeter, createPrice } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -74,22 +74,56 @@ describe('cancelling a contract', () => {
     });
   });
 
-  test('bills usage of a longer period with the last invoice', async () => {
-    const acme = await subscribe(world, { price: { priceInterval: 'YEAR' }, contract: { endDate: '2028-03-01' } });
-    const seat = await flatPrice();
-    const contractId = await createContract(world, {
-      customerId: acme.customerId,
-      pricingIds: [acme.pricingId, seat],
-      startDate: '2026-03-01',
-      endDate: '2027-03-01',
-    });
-    const mixed = { ...acme, contractId };
-    world.clock.set('2026-04-20T00:00:00Z');
-    await use(world, mixed, { tokens: 300, at: '2026-03-20T00:00:00Z' });
-    await cancel(contractId);
-    const [first, second] = await invoices(world, mixed);
-    expect(first).toMatchObject({ totalCents: 3100, invoiceDate: '2026-03-01' });
-    expect(second).toMatchObject({ totalCents: 3400, invoiceDate: '2026-05-01', dueDate: '2026-05-31' });
+  /** 31.00 USD a month in advance, and tokens once a year. */
+  async function mixed(endDate: string | undefined) {
+    const acme = await subscribe(world, { price: { priceInterval: 'YEAR' }, contract: { endDate: '2026-03-02' } });
+    const pricingIds = [acme.pricingId, await flatPrice()];
+    const terms = { customerId: acme.customerId, pricingIds, startDate: '2026-03-01', endDate };
+    return { ...acme, contractId: await createContract(world, terms) };
+  }
+
+  test.each([
+    ['of a year', '2027-03-01', 10],
+    ['that rolls', undefined, 10],
+  ])(
+    '%s bills usage of a longer period on an invoice of its own, since those of fixed prices are final',
+    async (_of, endDate, dropped) => {
+      const acme = await mixed(endDate);
+      await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z' });
+      await grant(world, acme, { amountCents: 120 });
+      world.clock.set('2026-04-20T00:00:00Z');
+      await world.call('bill.run');
+      expect(await cancel(acme.contractId)).toMatchObject({
+        effectiveCancellationDate: '2026-05-01',
+        cancelledInvoiceCount: dropped - 1,
+      });
+      await use(world, acme, { tokens: 50, at: '2026-04-19T00:00:00Z' });
+      world.clock.set('2026-05-02T00:00:00Z');
+      await world.call('bill.run');
+      const bills = (await invoices(world, acme)).filter(({ status }) => status !== 'Cancelled');
+      expect(bills.map(({ totalCents, invoiceDate, status }) => [invoiceDate, totalCents, status])).toEqual([
+        ['2026-03-01', 3100, 'In Progress'],
+        ['2026-04-01', 3100, 'In Progress'],
+        ['2026-05-01', 230, 'In Progress'],
+      ]);
+      const service = { start: '2026-03-01T00:00:00.000Z', end: '2026-05-01T00:00:00.000Z' };
+      expect(bills[2]?.lineItems?.map((line) => line.servicePeriod)).toEqual([service, service]);
+      const { data } = await world.call('usage.late', {});
+      expect(data).toEqual([]);
+    },
+  );
+
+  test('bills usage of a longer period on the invoice of its last period, where that bills usage anyway', async () => {
+    const other = await subscribe(world);
+    const meterId = await createMeter(world, 'YEARLY');
+    const pricingIds = [other.pricingId, await createPrice(world, meterId, { priceInterval: 'YEAR' })];
+    const terms = { customerId: other.customerId, pricingIds, startDate: '2026-03-01', endDate: undefined };
+    const acme = { ...other, contractId: await createContract(world, terms) };
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-20T00:00:00Z' });
+    await cancel(acme.contractId);
+    expect(await invoiceAt(world, acme, 0)).toMatchObject({ totalCents: 600, invoiceDate: '2026-04-01' });
+    expect((await invoices(world, acme)).filter(({ status }) => status !== 'Cancelled')).toHaveLength(1);
   });
 
   test('settles usage before a grant that has expired unswept, and lapses the rest', async () => {

@@ -10,8 +10,7 @@ export function topUpDrafts(state: State, contract: Contract): void {
   const today = dayOfInstant(state.now);
   const periods = gridPeriods(contract, today);
   const current = Math.max(0, periods.filter((period) => period.start <= today).length - 1);
-  const most = contract.end === undefined ? Infinity : current + 120;
-  for (const period of periods.slice(contract.invoices.length, most)) addDraft(state, contract, period);
+  for (const period of periods.slice(contract.invoices.length, current + 120)) addDraft(state, contract, period);
   dateDrafts(contract);
 }
 
@@ -34,9 +33,11 @@ function addDraft(state: State, contract: Contract, period: { start: number; end
   contract.invoices.push(invoice);
 }
 
-/** Dates of drafts: the period's end where they meter anything, else its start (semantics 7). */
+/** Dates of drafts: the period's end where they meter anything, else its start (semantics 7); that of the end of service. */
 export function dateDrafts(contract: Contract): void {
   for (const invoice of contract.invoices) {
-    if (invoice.status === 'Drafted') invoice.day = usageWindows(invoice).length > 0 ? invoice.end : invoice.start;
+    if (invoice.status !== 'Drafted') continue;
+    const isInArrears = usageWindows(invoice).length > 0 && invoice.index !== contract.closing;
+    invoice.day = isInArrears ? invoice.end : invoice.start;
   }
 }

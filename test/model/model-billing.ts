@@ -5,7 +5,7 @@ import { decimal } from './fraction.ts';
 import { newestFirst, today } from './model-catalog.ts';
 import { budgetOf } from './model-budgets.ts';
 import { isBilledOut } from './metering.ts';
-import { gridOf, linesOf, tiersOf } from './rating.ts';
+import { gridOf, linesOf, metersUsage, tiersOf, usageWindows } from './rating.ts';
 import { named, Refusal, refuseIf } from './refusal.ts';
 import type { ModelCall } from './refusal.ts';
 import { dateDrafts, topUpDrafts } from './drafts.ts';
@@ -123,6 +123,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
       start: body.startDate,
       end: body.endDate,
       cancelledFrom: undefined,
+      closing: undefined,
       createdAt: state.now,
       netTerms: body.netTerms ?? plan.netTerms,
       grid: recurring.length === 0 ? undefined : gridOf(recurring),
@@ -174,9 +175,14 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
     sweepDue(state, contract);
     const day = dayOfInstant(state.now);
     const last = contract.invoices.findLast((invoice) => invoice.start <= day);
+    const isCut = last !== undefined && metersUsage(contract) && usageWindows(last).length === 0;
     contract.cancelledFrom = last === undefined ? contract.start : dateOf(last.end);
+    contract.closing = isCut ? last.index + 1 : undefined;
     const later = contract.invoices.filter(
-      (invoice) => invoice.status === 'Drafted' && invoice.start >= dayOf(contract.cancelledFrom ?? ''),
+      (invoice) =>
+        invoice.status === 'Drafted' &&
+        invoice.index !== contract.closing &&
+        invoice.start >= dayOf(contract.cancelledFrom ?? ''),
     );
     for (const invoice of later) cancelInvoice(state, invoice);
     dateDrafts(contract);

@@ -1,6 +1,6 @@
 /** From quantities to money: tiers, rate cards, and the lines of one invoice before credits (semantics 5 to 7). */
 
-import { dayOf, midnight, periodStart } from './calendar.ts';
+import { dayOf, dayOfInstant, midnight, periodStart } from './calendar.ts';
 import {
   add,
   atLeastZero,
@@ -96,10 +96,20 @@ export interface UsageWindow {
 }
 
 /** What an invoice meters: usage items whose own period ends in the invoice's period. */
-export function usageWindows(invoice: Pick<Invoice, 'contract' | 'start' | 'end'>): UsageWindow[] {
+export function usageWindows(invoice: Pick<Invoice, 'contract' | 'index' | 'start' | 'end'>): UsageWindow[] {
   const { contract, start, end } = invoice;
-  return windowsTouching(contract, start, end).filter((own) => own.to > midnight(start) && own.to <= midnight(end));
+  return windowsTouching(contract, start - 1, end).filter((own) => isBilledOn(invoice, dayOfInstant(own.to)));
 }
+
+/** Whether usage of an own period with this end is billed on an invoice. */
+function isBilledOn(invoice: Pick<Invoice, 'contract' | 'index' | 'start' | 'end'>, end: number): boolean {
+  const { closing } = invoice.contract;
+  if (closing !== undefined && end === endOfService(invoice.contract)) return invoice.index === closing;
+  return end > invoice.start && end <= invoice.end;
+}
+
+export const metersUsage = (contract: Contract): boolean =>
+  contract.items.some(({ pricing }) => pricing.model === 'USAGE' && pricing.interval !== undefined);
 
 /** Windows of usage items that reach into the days from `start` up to `end`. */
 export function windowsTouching(contract: Contract, start: number, end: number): UsageWindow[] {
@@ -159,12 +169,8 @@ function fixedLines(invoice: Invoice): Line[] {
     if (item.pricing.interval === undefined) return onceLines(invoice, item);
     const isUsage = item.pricing.model === 'USAGE';
     if (isUsage && (item.flat === undefined || item.flat.n === 0n)) return [];
-    return ownPeriods(contract, item.pricing.interval, invoice.start, invoice.end)
-      .filter((own) =>
-        isUsage
-          ? own.end > invoice.start && own.end <= invoice.end
-          : own.start >= invoice.start && own.start < invoice.end,
-      )
+    return ownPeriods(contract, item.pricing.interval, invoice.start - 1, invoice.end)
+      .filter((own) => (isUsage ? isBilledOn(invoice, own.end) : own.start >= invoice.start && own.start < invoice.end))
       .map((own) => {
         const part = divide(whole(BigInt(own.end - own.start)), whole(BigInt(own.whole - own.start)));
         return fixedLine(item, { part, from: own.start, to: own.end });
@@ -234,10 +240,17 @@ export function gridPeriods(contract: Contract, today: number): { start: number;
   for (let k = 0; ; k += 1) {
     const start = periodStart(contract.start, contract.grid, k);
     const last = periods.at(-1);
-    if (start >= end || (end === Infinity && last !== undefined && periods.length > 1 && last.start > today))
-      return periods;
+    const isAhead = last !== undefined && periods.length > 1 && last.start > today;
+    if (start >= end || (end === Infinity && isAhead && start >= usageReach(contract, periods, today))) return periods;
     periods.push({ start, end: Math.min(end, periodStart(contract.start, contract.grid, k + 1)) });
   }
+}
+
+/** The end of the usage that goes on in the period of a day, or in the first. */
+function usageReach(contract: Contract, periods: readonly { start: number; end: number }[], today: number): number {
+  const current = periods.findLast((period) => period.start <= today) ?? periods[0];
+  if (current === undefined) return 0;
+  return Math.max(0, ...windowsTouching(contract, current.start, current.end).map((own) => dayOfInstant(own.to)));
 }
 
 /** Tiers as they are given, made contiguous; a problem in words when they are not (semantics 5). */

@@ -173,6 +173,8 @@ export interface Contract {
   readonly start: string;
   readonly end: string | undefined;
   cancelledFrom: string | undefined;
+  /** The invoice that bills the usage cut by a cancellation, where that of the last period bills no usage. */
+  closing: number | undefined;
   readonly createdAt: number;
   readonly netTerms: number;
   readonly grid: Interval | undefined;

@@ -2,7 +2,7 @@
 
 import { dateOf, dayOf, midnight, timestampOf } from './calendar.ts';
 import { halfUp, one, scaledText, textOf } from './fraction.ts';
-import { linesOf } from './rating.ts';
+import { linesOf, usageWindows } from './rating.ts';
 import type { Budget, Contract, Customer, Entry, Event, Invoice, Line, State } from './state.ts';
 import { projectedCredits } from './wallet.ts';
 
@@ -65,7 +65,8 @@ function allLines(state: State, invoice: Invoice): readonly Line[] {
 
 /** One negative line for each grant that pays for a part of the invoice. */
 export function creditLines(invoice: Invoice, appliedByGrant: ReadonlyMap<Entry, bigint>): Line[] {
-  const period = { from: midnight(invoice.start), to: midnight(invoice.end) };
+  const [closed] = invoice.index === invoice.contract.closing ? usageWindows(invoice) : [];
+  const period = { from: closed?.from ?? midnight(invoice.start), to: closed?.to ?? midnight(invoice.end) };
   return [...appliedByGrant.values()]
     .filter((applied) => applied !== 0n)
     .map((applied) => {

@@ -1,6 +1,6 @@
 /** What a check is: a rule, what breaks it in facts that were read before, and what to do then. */
 
-import type { BillingTerms } from '../../calculation/invoice-draft.ts';
+import type { BillingTerms } from '../../calculation/invoice-periods.ts';
 import type { Inspection } from '../../store/inspection.ts';
 import type { EventFault, UpkeepFault } from '../../store/event-store.ts';
 import type { Budget } from '../../store/records/budgets.ts';

@@ -1,7 +1,8 @@
 /** Reads what is stored of one contract, and computes again what its finalized invoices should say. */
 
-import { draftInvoice, invoicePeriodAt, usageWindowsOf } from '../../calculation/invoice-draft.ts';
-import type { BillingTerms } from '../../calculation/invoice-draft.ts';
+import { draftInvoice } from '../../calculation/invoice-draft.ts';
+import { invoicePeriodAt, usageWindowsOf } from '../../calculation/invoice-periods.ts';
+import type { BillingTerms } from '../../calculation/invoice-periods.ts';
 import { createEventMatcher } from '../../calculation/metering.ts';
 import { rateUsage } from '../../calculation/rating.ts';
 import { meteredQuantitiesOf } from '../../calculation/usage-atoms.ts';

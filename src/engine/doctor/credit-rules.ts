@@ -1,7 +1,7 @@
 /** What must hold between the grants of a contract and the usage that they paid (reliability 5, invariants 7 to 11). */
 
-import { invoicePeriodAt, usageWindowsOf } from '../../calculation/invoice-draft.ts';
-import type { UsageWindow } from '../../calculation/invoice-draft.ts';
+import { invoicePeriodAt, usageWindowsOf } from '../../calculation/invoice-periods.ts';
+import type { UsageWindow } from '../../calculation/invoice-periods.ts';
 import { compareDeduction } from '../../calculation/deduction-order.ts';
 import { isFree, valuationRateOf } from '../../calculation/ledger.ts';
 import { centsOfCredits } from '../../calculation/money.ts';

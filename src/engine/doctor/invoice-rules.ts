@@ -1,6 +1,7 @@
 /** What must hold of the invoices of a contract (reliability 5, invariants 13 to 16, 20 and 24). */
 
-import { centsOfLines, invoiceDateOf, invoicePeriodAt } from '../../calculation/invoice-draft.ts';
+import { centsOfLines } from '../../calculation/invoice-draft.ts';
+import { invoiceDateOf, invoicePeriodAt } from '../../calculation/invoice-periods.ts';
 import { centsOfDollars, decimal } from '../../calculation/money.ts';
 import type { FrozenLine, Invoice } from '../../store/records/invoices.ts';
 import type { SealedInvoice } from '../../store/records/seals.ts';

@@ -1,0 +1,198 @@
+/** Terms of a contract -> the periods of its invoices, and what each of them bills (semantics 6). */
+
+import { assert } from '../assert.ts';
+import {
+  type BillingPeriod,
+  type DateRange,
+  type Interval,
+  isBefore,
+  nestingGrid,
+  periodAt,
+  periodIndexContaining,
+  type ServicePeriod,
+  servicePeriodOf,
+} from './billing-period.ts';
+import type { ContractItem } from './rate-card.ts';
+
+/** What a contract is billed by. `endDate` is exclusive: the end date, or the earlier date of a cancellation. */
+export interface BillingTerms extends DateRange {
+  readonly items: readonly ContractItem[];
+  /** The paid credits that the first invoice bills; absent or 0 for none. */
+  readonly creditGrantCents?: bigint | undefined;
+  /** What held before a cancellation; absent without one. */
+  readonly uncancelled?: BillingTerms | undefined;
+}
+
+/** What to meter for an item of an invoice. */
+export interface UsageWindow {
+  readonly item: ContractItem;
+  readonly meterId: string;
+  readonly period: BillingPeriod;
+  readonly start: Temporal.Instant;
+  /** Exclusive. */
+  readonly end: Temporal.Instant;
+}
+
+const monthly: Interval = { unit: 'MONTH', count: 1 };
+
+/** What follows from terms alone: found once, since billing asks for the same periods again and again. */
+interface TermsPeriods {
+  readonly grid: Interval | undefined;
+  readonly closing: BillingPeriod | undefined;
+  readonly periods: Map<number, BillingPeriod | undefined>;
+  readonly billed: WeakMap<BillingPeriod, ReadonlyMap<ContractItem, BilledPeriod>>;
+  readonly windows: WeakMap<BillingPeriod, readonly UsageWindow[]>;
+}
+
+const knownPeriods = new WeakMap<BillingTerms, TermsPeriods>();
+
+function periodsOfTerms(terms: BillingTerms): TermsPeriods {
+  let found = knownPeriods.get(terms);
+  if (found === undefined) {
+    const grid = gridOf(terms.items);
+    const closing = grid && closingPeriod(terms, grid);
+    found = { grid, closing, periods: new Map(), billed: new WeakMap(), windows: new WeakMap() };
+    knownPeriods.set(terms, found);
+  }
+  return found;
+}
+
+/** Which period of the contract's invoice grid holds `date`. */
+export function invoicePeriodIndexContaining(terms: BillingTerms, date: Temporal.PlainDate): number {
+  const { grid } = periodsOfTerms(terms);
+  return grid === undefined ? 0 : periodIndexContaining(terms.startDate, grid, date);
+}
+
+/**
+ * Period `index` of the invoice grid, which is the shortest interval of the contract's items (semantics 6); undefined once
+ * the contract has ended. A contract whose items are all billed once has one invoice: for its whole term, or for its first
+ * month when it rolls (our choice).
+ */
+export function invoicePeriodAt(terms: BillingTerms, index: number): BillingPeriod | undefined {
+  const { grid, closing, periods } = periodsOfTerms(terms);
+  if (closing?.index === index) return closing;
+  if (!periods.has(index))
+    periods.set(index, grid === undefined ? onlyPeriod(terms, index) : periodAt(terms, grid, index));
+  return periods.get(index);
+}
+
+/**
+ * The period behind a cancellation whose invoice bills, at the end of service, the usage that is cut by it. The one of the
+ * last period of service does so where it bills usage anyway; with fixed prices alone it has been finalized at its start.
+ */
+function closingPeriod({ startDate, endDate, uncancelled, items }: BillingTerms, grid: Interval) {
+  if (uncancelled === undefined || endDate === undefined || !isBefore(startDate, endDate)) return undefined;
+  if (!items.some((item) => item.model === 'USAGE' && item.billingMode === 'RECURRING')) return undefined;
+  const index = periodIndexContaining(startDate, grid, endDate.subtract({ days: 1 }));
+  const last = invoicePeriodAt(uncancelled, index);
+  return last === undefined || usageWindowsOf(uncancelled, last).length > 0
+    ? undefined
+    : invoicePeriodAt(uncancelled, index + 1);
+}
+
+function onlyPeriod(terms: BillingTerms, index: number): BillingPeriod | undefined {
+  if (index !== 0) return undefined;
+  const first = periodAt({ startDate: terms.startDate }, monthly, 0);
+  assert(first !== undefined, 'a rolling period has no end to be cut at');
+  const end = terms.endDate ?? first.end;
+  return { ...first, end, wholeEnd: end };
+}
+
+/**
+ * What to meter for an invoice: of every USAGE item, its own period that ends with the invoice's. An item that is billed
+ * once is metered over the first invoice's period (our choice).
+ */
+export function usageWindowsOf(terms: BillingTerms, period: BillingPeriod): readonly UsageWindow[] {
+  const { windows } = periodsOfTerms(terms);
+  let found = windows.get(period);
+  if (found === undefined) {
+    found = [...billedPeriods(terms, period)].flatMap(([item, { own, service }]) => {
+      const { model, meterId } = item;
+      return model === 'USAGE' && meterId !== undefined ? [{ item, meterId, period: own, ...service }] : [];
+    });
+    windows.set(period, found);
+  }
+  return found;
+}
+
+/** The period's end where usage is billed, its start where fixed prices alone are (semantics 7) or service has ended. */
+export function invoiceDateOf(terms: BillingTerms, period: BillingPeriod): Temporal.PlainDate {
+  if (period === periodsOfTerms(terms).closing) return period.start;
+  return usageWindowsOf(terms, period).length > 0 ? period.end : period.start;
+}
+
+function gridOf(items: readonly ContractItem[]): Interval | undefined {
+  const intervals = items.filter((item) => item.billingMode === 'RECURRING').map(intervalOf);
+  const grid = nestingGrid(intervals);
+  assert(
+    grid !== undefined || intervals.length === 0,
+    'the intervals of a plan nest: it is checked when a plan is made',
+  );
+  return grid;
+}
+
+function intervalOf(item: ContractItem): Interval {
+  assert(item.interval !== undefined, 'a recurring price has an interval');
+  return item.interval;
+}
+
+/** What an invoice is for as a whole: its period, or the service whose usage it bills after a cancellation. */
+export function serviceOf(terms: BillingTerms, period: BillingPeriod): ServicePeriod {
+  const [window] = period === periodsOfTerms(terms).closing ? usageWindowsOf(terms, period) : [];
+  return window === undefined ? servicePeriodOf(period) : { start: window.start, end: window.end };
+}
+
+/** An item's own period, and its instants. */
+export interface BilledPeriod {
+  readonly own: BillingPeriod;
+  readonly service: ServicePeriod;
+}
+
+/**
+ * Of each item that this invoice bills its own period: it starts with the invoice's period when fixed, ends with it when
+ * metered.
+ */
+export function billedPeriods(terms: BillingTerms, period: BillingPeriod): ReadonlyMap<ContractItem, BilledPeriod> {
+  const { billed } = periodsOfTerms(terms);
+  let found = billed.get(period);
+  if (found === undefined) {
+    const ofInterval = ownPeriods(terms, period);
+    found = new Map(
+      terms.items.flatMap((item): [ContractItem, BilledPeriod][] => {
+        const own = ofInterval(item.billingMode === 'ONE_TIME' ? undefined : intervalOf(item));
+        return own !== undefined && isBilledWith(terms, period, item, own) ? [[item, own]] : [];
+      }),
+    );
+    billed.set(period, found);
+  }
+  return found;
+}
+
+function isBilledWith(terms: BillingTerms, period: BillingPeriod, item: ContractItem, { own }: BilledPeriod): boolean {
+  if (item.billingMode === 'ONE_TIME') return period.index === 0;
+  if (item.model !== 'USAGE') return own.start.equals(period.start);
+  const { closing } = periodsOfTerms(terms);
+  return closing?.start.equals(own.end) === true ? period === closing : own.end.equals(period.end);
+}
+
+/** An interval's period at the start of the invoice's, or on the last day of service, found once for all of an interval. */
+function ownPeriods(
+  terms: BillingTerms,
+  period: BillingPeriod,
+): (interval: Interval | undefined) => BilledPeriod | undefined {
+  const known = new Map<string, BilledPeriod | undefined>();
+  const isClosing = period === periodsOfTerms(terms).closing;
+  const day = isClosing ? period.start.subtract({ days: 1 }) : period.start;
+  const find = (interval: Interval | undefined): BilledPeriod | undefined => {
+    const own =
+      interval === undefined
+        ? { ...period, wholeEnd: period.end }
+        : periodAt(terms, interval, periodIndexContaining(terms.startDate, interval, day));
+    return own && { own, service: servicePeriodOf(own) };
+  };
+  return (interval) => {
+    const key = interval === undefined ? '' : `${interval.count} ${interval.unit}`;
+    if (!known.has(key)) known.set(key, find(interval));
+    return known.get(key);
+  };
+}
