@@ -5,6 +5,7 @@ import { exactNumber, isNumberText, parseExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { CallInput } from '../operations/operation.ts';
 import type { CommandSpec, FlagSpec, Shape } from './manifest.ts';
+import { folded } from './rows.ts';
 
 /** What stood on the command line. */
 export interface Given {
@@ -202,11 +203,6 @@ function jsonOr(text: string): unknown {
 /** The choice that a text means whatever its case and dashes: `in-progress` is `In Progress`. */
 function choiceOf(shape: Shape, text: string): string {
   return shape.choices?.find((choice) => folded(choice) === folded(text)) ?? text;
-}
-
-/** The form in which names are compared: without case, dashes and spaces. */
-export function folded(text: string): string {
-  return text.toLowerCase().replaceAll(/[-_\s]/g, '');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

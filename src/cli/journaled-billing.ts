@@ -12,6 +12,7 @@ import { loadOutline } from '../operations/index.ts';
 import type { Answer, Billing, OperationName } from '../operations/index.ts';
 import { changesState } from '../operations/operation.ts';
 import type { CallInput, OperationFacts } from '../operations/operation.ts';
+import { everyRow } from './every-row.ts';
 import { grantOperation } from './grant-history.ts';
 import type { GrantHistory, Place } from './grant-history.ts';
 import { creditsOf, readGrant } from './grant-request.ts';
@@ -254,19 +255,13 @@ export function createContractLookup(billing: Billing): (contractId: string) => 
     if (customerId === undefined) {
       customerId = (await billing.call('contracts.get', { params: { contractId } })).body.data.customerId;
     }
-    const found = ofCustomer.get(customerId) ?? listContracts(billing, customerId);
+    const found = ofCustomer.get(customerId) ?? contractIdsOf(billing, customerId);
     ofCustomer.set(customerId, found);
     for (const id of await found) customerOf.set(id, customerId);
     return await found;
   };
 }
 
-async function listContracts(billing: Billing, customerId: string): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for (;;) {
-    const query = { customerId, limit: '100', offset: String(ids.length) };
-    const { body } = await billing.call('contracts.list', { query });
-    ids.push(...body.data.map(({ id }) => id));
-    if (!body.hasMore || body.data.length === 0) return ids;
-  }
+async function contractIdsOf(billing: Billing, customerId: string): Promise<readonly string[]> {
+  return (await everyRow(billing, 'contracts.list', { customerId })).map(({ id }) => id);
 }

@@ -99,6 +99,7 @@ function listText(value: unknown): string {
     .join(', ');
 }
 
-function folded(text: string): string {
+/** The form in which names are compared: without case, dashes and spaces. */
+export function folded(text: string): string {
   return text.toLowerCase().replaceAll(/[-_\s]/g, '');
 }

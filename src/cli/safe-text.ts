@@ -25,6 +25,11 @@ export function say(ours: TemplateStringsArray, ...foreign: readonly (string | n
   return String.raw({ raw: ours }, ...foreign.map((part) => safe(String(part)))) as SafeText;
 }
 
+/** `1 event`, `2 events`. */
+export function counted(count: number, noun: string): SafeText {
+  return say`${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /**
  * Vouches for a text that a format has already made harmless: JSON with its escapes, a table of safe cells.
  * Every call is a place to look at when this promise is checked.

@@ -142,7 +142,8 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-function pathText(path: readonly PropertyKey[]): string {
+/** `pricing[0].unitAmount`. */
+export function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? String(key) : `.${String(key)}`))
     .join('');

@@ -1,8 +1,8 @@
 /** The customers of many contracts, by few requests. */
 
 import { NotFoundError, BillingError } from '../../errors.ts';
-import { limits } from '../../limits.ts';
 import type { Billing, ResponseBody } from '../../operations/index.ts';
+import { everyRow } from '../every-row.ts';
 import { createContractLookup } from '../journaled-billing.ts';
 
 /** Up to here one request for each contract is cheaper than the list of all. */
@@ -22,7 +22,7 @@ export interface Contracts {
 export async function loadContracts(billing: Billing, contractIds: readonly string[]): Promise<Contracts> {
   const wanted = [...new Set(contractIds)];
   const isFew = wanted.length <= askedOneByOne;
-  const found = isFew ? await eachOf(billing, wanted) : await allOf(billing);
+  const found = isFew ? await eachOf(billing, wanted) : await everyRow(billing, 'contracts.list');
   const customers = new Map(found.map(({ id, customerId }) => [id, customerId]));
   const lookUp = createContractLookup(billing);
   const byCustomer = Map.groupBy(found, ({ customerId }) => customerId);
@@ -46,16 +46,6 @@ async function eachOf(billing: Billing, ids: readonly string[]): Promise<Contrac
     }
   }
   return found;
-}
-
-async function allOf(billing: Billing): Promise<Contract[]> {
-  const found: Contract[] = [];
-  for (;;) {
-    const query = { limit: String(limits.pageSize), offset: String(found.length) };
-    const { body } = await billing.call('contracts.list', { query });
-    found.push(...body.data);
-    if (!body.hasMore || body.data.length === 0) return found;
-  }
 }
 
 async function namesOf(billing: Billing, customerIds: readonly string[]): Promise<ReadonlyMap<string, string>> {

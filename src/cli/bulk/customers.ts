@@ -5,7 +5,7 @@ import type { Billing } from '../../operations/index.ts';
 import { loadOperation } from '../../operations/index.ts';
 import { parseInput } from '../../operations/parse.ts';
 import { valueAt } from '../rows.ts';
-import { counted } from '../views/blocks.ts';
+import { counted } from '../safe-text.ts';
 import type { RowOutcome, Unit } from './apply.ts';
 import type { BulkKind } from './kind.ts';
 import type { BulkRow, Problem } from './rows.ts';

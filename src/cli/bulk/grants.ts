@@ -14,7 +14,7 @@ import type { Policy } from '../policy.ts';
 import { differingMembers } from '../replay.ts';
 import { createRowIdentity } from '../row-identity.ts';
 import { amountText, valueAt, wireText } from '../rows.ts';
-import { counted } from '../views/blocks.ts';
+import { counted } from '../safe-text.ts';
 import type { RowOutcome, Unit } from './apply.ts';
 import { loadContracts } from './contracts.ts';
 import type { Contracts } from './contracts.ts';

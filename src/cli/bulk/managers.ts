@@ -6,7 +6,7 @@ import { loadOperation } from '../../operations/index.ts';
 import type { Billing } from '../../operations/index.ts';
 import { parseInput } from '../../operations/parse.ts';
 import type { CommandSpec, FlagSpec } from '../manifest.ts';
-import { counted } from '../views/blocks.ts';
+import { counted } from '../safe-text.ts';
 import type { RowOutcome, Unit } from './apply.ts';
 import type { BulkKind } from './kind.ts';
 import type { BulkRow, Problem } from './rows.ts';

@@ -4,9 +4,10 @@ import { BillingError } from '../../errors.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { delimiterHint } from '../csv-file.ts';
 import type { CsvFile, CsvRow } from '../csv-file.ts';
-import { folded, inputOf, member } from '../flags.ts';
 import type { Given } from '../flags.ts';
+import { inputOf, member } from '../flags.ts';
 import type { CommandSpec, FlagSpec } from '../manifest.ts';
+import { folded } from '../rows.ts';
 
 export interface BulkRow {
   /** Line of the file on which the row begins. */

@@ -5,7 +5,7 @@ import type * as z from 'zod';
 import { InvalidInputError } from '../../errors.ts';
 import type { InputIssue } from '../../errors.ts';
 import { operations } from '../../operations/all.ts';
-import { issuesOf } from '../../operations/parse.ts';
+import { issuesOf, pathText } from '../../operations/parse.ts';
 import { meterBody, priceBody } from './bodies.ts';
 import { planKey, priceKey } from './definitions.ts';
 import type { Catalog, Section } from './definitions.ts';
@@ -13,38 +13,25 @@ import { catalogFile, fieldNames } from './file-schema.ts';
 import type { ParsedFile } from './file-schema.ts';
 import { definitionOf } from './from-file.ts';
 import { nearest } from './nearest.ts';
-import { readYaml } from './yaml-source.ts';
+import { readYaml, type YamlFile } from './yaml-source.ts';
 
 export interface CatalogFile {
   readonly catalog: Catalog;
   /** Sections that stand in the file, if only as an empty list. */
   readonly sections: ReadonlySet<Section>;
-  /** An issue of the part at a path, with the file's name and line. */
-  readonly issueAt: (path: readonly PropertyKey[], message: string) => InputIssue;
+  readonly issueAt: YamlFile['issueAt'];
 }
 
 const sections = ['products', 'meters', 'rateCards', 'pricing', 'plans'] as const satisfies readonly Section[];
 
 /** Throws InvalidInputError with every problem: `catalog.yaml:12: pricing[0].unitAmount: must be…`. */
 export function readCatalogFile(text: string, fileName: string): CatalogFile {
-  const source = readYaml(text);
-  if ('message' in source)
-    throw new InvalidInputError([{ path: `${fileName}:${source.line}`, message: source.message }]);
-  const { value, lineOf } = source;
-  if (value === null || value === undefined) {
-    throw new InvalidInputError([{ path: fileName, message: 'the file is empty' }], {
-      hint: 'see what one looks like with: tally catalog export',
-    });
-  }
-  const issueAt = (path: readonly PropertyKey[], message: string): InputIssue => {
-    const place = pathText(path);
-    return { path: `${fileName}:${lineOf(path)}`, message: place === '' ? message : `${place}: ${message}` };
-  };
+  const { value, issueAt } = readYaml(text, fileName, { example: 'tally catalog export' });
   return catalogOfValue(value, issueAt);
 }
 
 /** The same of a value that stands in a file of another kind, in which `issueAt` finds its place. */
-export function catalogOfValue(value: unknown, issueAt: CatalogFile['issueAt']): CatalogFile {
+export function catalogOfValue(value: unknown, issueAt: YamlFile['issueAt']): CatalogFile {
   const parsed = catalogFile.safeParse(value);
   if (!parsed.success) throw new InvalidInputError(parsed.error.issues.flatMap((issue) => told(issue, value, issueAt)));
   const catalog = fullForm(parsed.data);
@@ -65,7 +52,7 @@ function fullForm(file: ParsedFile): Catalog {
 
 type Place = readonly [path: readonly PropertyKey[], words: string];
 
-function told(issue: z.core.$ZodIssue, value: unknown, issueAt: CatalogFile['issueAt']): InputIssue[] {
+function told(issue: z.core.$ZodIssue, value: unknown, issueAt: YamlFile['issueAt']): InputIssue[] {
   if (issue.code === 'unrecognized_keys') {
     const known = isSection(issue.path[0]) ? fieldNames(issue.path[0]) : sections;
     return issue.keys.map((key) => issueAt([...issue.path, key], unknownKey(nearest(key, known))));
@@ -142,11 +129,4 @@ function repeated(section: Section, keys: readonly string[], within: readonly Pr
       ? []
       : [[[section, ...within, index], `is the same as ${pathText([section, ...within, earlier])}`]];
   });
-}
-
-/** `pricing[0].unitAmount`. */
-export function pathText(path: readonly PropertyKey[]): string {
-  return path
-    .map((name, index) => (typeof name === 'number' ? `[${name}]` : index === 0 ? String(name) : `.${String(name)}`))
-    .join('');
 }

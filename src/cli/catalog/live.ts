@@ -2,8 +2,8 @@
 
 import { BillingError, ConflictError } from '../../errors.ts';
 import { textOfNumber } from '../../exact-json.ts';
-import { limits } from '../../limits.ts';
-import type { Billing, ResponseBody } from '../../operations/index.ts';
+import type { Billing } from '../../operations/index.ts';
+import { everyRow, type RowOf } from '../every-row.ts';
 import { planKey, planLabel, priceKey, priceLabel } from './definitions.ts';
 import type {
   Catalog,
@@ -38,9 +38,6 @@ export interface LiveCatalog {
   readonly plans: readonly LivePlan[];
 }
 
-type ListName = 'products.list' | 'meters.list' | 'pricing.list' | 'plans.list';
-type RowOf<N extends ListName> = ResponseBody<N>['data'][number];
-
 /** Throws ConflictError for a price on a meter that is archived, which a file cannot name. */
 export async function readCatalog(billing: Billing): Promise<LiveCatalog> {
   const products = await everyRow(billing, 'products.list');
@@ -69,19 +66,6 @@ export async function readCatalog(billing: Billing): Promise<LiveCatalog> {
       definition: planOf(row),
     })),
   };
-}
-
-/** Every page; a row that moved between pages while they were read is kept once. */
-async function everyRow<N extends ListName>(billing: Billing, name: N): Promise<RowOf<N>[]> {
-  const rows = new Map<string, RowOf<N>>();
-  for (let offset = 0; ;) {
-    const query = { limit: String(limits.pageSize), offset: String(offset) };
-    const { body } = await billing.call(name, { query });
-    const { data, hasMore } = body as { readonly data: readonly RowOf<N>[]; readonly hasMore: boolean };
-    for (const row of data) rows.set(row.id, row);
-    offset += data.length;
-    if (!hasMore || data.length === 0) return [...rows.values()];
-  }
 }
 
 /** Undefined for one without prices, and where a service has no rate cards at all. */

@@ -14,7 +14,7 @@ import { jqLines } from '../jq.ts';
 import { createWaitingNote } from '../patiently.ts';
 import { allowFormats, checkFields, jsonAnswer, render } from '../output.ts';
 import { confirmWrite, mayAsk } from '../prompts.ts';
-import { safeLines, say, vouch } from '../safe-text.ts';
+import { counted, safeLines, say, vouch } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import type { Target } from '../target.ts';
 import { readCatalogFile } from './file.ts';
@@ -154,8 +154,4 @@ async function show(plan: CatalogPlan, { terminal, output }: Session): Promise<v
 function doneWords({ changes, unchanged }: CatalogPlan): string {
   const count = (action: string) => changes.filter((change) => change.action === action).length;
   return `${count('create')} created, ${count('replace')} replaced, ${count('archive')} archived, ${unchanged} unchanged`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -3,32 +3,55 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Pair } from 'yaml';
 
+import type { InputIssue } from '../../errors.ts';
+import { InvalidInputError } from '../../errors.ts';
 import { exactNumber, isNumberText } from '../../exact-json.ts';
+import { pathText } from '../../operations/parse.ts';
 
-export interface YamlSource {
+export interface YamlFile {
+  /** Neither null nor undefined. */
   readonly value: unknown;
   /** Line, from 1, of the part at a path; of the nearest part above it where it is missing. */
   readonly lineOf: (path: readonly PropertyKey[]) => number;
+  /** An issue of the part at a path, with the file's name and line. */
+  readonly issueAt: (path: readonly PropertyKey[], message: string) => InputIssue;
 }
 
-export interface YamlProblem {
-  readonly line: number;
-  readonly message: string;
-}
-
-/** The data with the digits of its numbers, or the first problem. Custom tags and repeated keys are problems. */
-export function readYaml(text: string): YamlSource | YamlProblem {
+/**
+ * The data with the digits of its numbers. Throws InvalidInputError with the first problem, which a custom tag or a
+ * repeated key is too, and for an empty file; `example` is a command that shows what a file looks like.
+ */
+export function readYaml(text: string, fileName: string, { example }: { readonly example: string }): YamlFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const lineAt = (position: number) => lines.linePos(position).line;
   const [problem] = [...document.errors, ...document.warnings];
-  if (problem !== undefined) return { line: lineAt(problem.pos[0]), message: wordsOf(problem) };
+  if (problem !== undefined) throw refusal(`${fileName}:${lineAt(problem.pos[0])}`, wordsOf(problem));
   keepDigits(document);
-  try {
-    return { value: document.toJS(), lineOf: (path) => lineAt(positionOf(document, path)) };
-  } catch (error) {
-    return { line: 1, message: (error as Error).message };
+  const value = valueOf(document, fileName);
+  if (value === null || value === undefined) {
+    throw new InvalidInputError([{ path: fileName, message: 'the file is empty' }], {
+      hint: `see what one looks like with: ${example}`,
+    });
   }
+  const lineOf = (path: readonly PropertyKey[]) => lineAt(positionOf(document, path));
+  const issueAt = (path: readonly PropertyKey[], message: string): InputIssue => {
+    const place = pathText(path);
+    return { path: `${fileName}:${lineOf(path)}`, message: place === '' ? message : `${place}: ${message}` };
+  };
+  return { value, lineOf, issueAt };
+}
+
+function valueOf(document: Document.Parsed, fileName: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw refusal(`${fileName}:1`, (error as Error).message);
+  }
+}
+
+function refusal(path: string, message: string): InvalidInputError {
+  return new InvalidInputError([{ path, message }]);
 }
 
 function wordsOf({ code, message }: { readonly code: string; readonly message: string }): string {

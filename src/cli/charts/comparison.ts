@@ -2,10 +2,10 @@
 
 import { textOfNumber } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
-import { cellText } from '../rows.ts';
 import { say, vouch } from '../safe-text.ts';
 import type { SafeText } from '../safe-text.ts';
 import type { ComparedCustomer } from '../simulation/comparison.ts';
+import { money } from '../views/blocks.ts';
 import { barLines } from './bars.ts';
 import type { Bar, ChartStyle } from './bars.ts';
 
@@ -44,8 +44,4 @@ function changeText({ differenceCents, differencePercent }: ComparedCustomer): s
   if (lengthOf(differenceCents) === 0) return '';
   const sign = lengthOf(differenceCents) > 0 ? '+' : '';
   return `${sign}${money(differenceCents)}${differencePercent === null ? '' : ` (${sign}${textOfNumber(differencePercent)} %)`}  `;
-}
-
-function money(cents: ExactNumber): SafeText {
-  return cellText({ cents }, { header: '', path: 'cents', format: 'money' });
 }

@@ -6,10 +6,9 @@ import type { Examination } from '../../operations/findings.ts';
 import { findingColumns } from '../../operations/maintenance.ts';
 import type { Maintenance } from '../../operations/maintenance.ts';
 import { checkFields, render } from '../output.ts';
-import { say } from '../safe-text.ts';
+import { counted, say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { type EmbeddedTarget, requireEmbedded } from '../target.ts';
-import { counted } from '../views/blocks.ts';
 import type { CommandModule } from './index.ts';
 import { tell } from '../tell.ts';
 

@@ -2,7 +2,7 @@
 
 import { BadRequestError, BillingError } from '../../errors.ts';
 import { readCsv } from '../csv-file.ts';
-import { folded } from '../flags.ts';
+import { folded } from '../rows.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** A contract, and what the documented interface does not tell of it, where it is known. */

@@ -1,37 +1,26 @@
 /** What a simulated service holds, read through its lists, in the order in which it came to be. */
 
-import { limits } from '../../limits.ts';
 import type { Billing, ResponseBody } from '../../operations/index.ts';
+import { everyRow, type ListName, type RowOf } from '../every-row.ts';
 import { valueAt } from '../rows.ts';
 
 export type Contract = ResponseBody<'contracts.list'>['data'][number];
 export type Invoice = ResponseBody<'invoices.list'>['data'][number];
 export type LedgerEntry = ResponseBody<'credits.ledger'>['data']['entries'][number];
 export type Delivery = ResponseBody<'webhooks.deliveries'>['data'][number];
-type ListName = 'customers.list' | 'contracts.list' | 'invoices.list' | 'webhooks.deliveries' | 'usage.events';
-type RowOf<N extends ListName> = ResponseBody<N>['data'][number];
-
-/** Every row, oldest first. A row that others moved to the next page meanwhile is kept once. */
-export async function everyRow<N extends ListName>(
+/** Every row of a list, oldest first. */
+export async function oldestFirst<N extends ListName>(
   billing: Billing,
   name: N,
   query: Readonly<Record<string, string>> = {},
 ): Promise<RowOf<N>[]> {
-  const rows = new Map<string, RowOf<N>>();
-  for (let offset = 0; ;) {
-    const paged = { ...query, limit: String(limits.pageSize), offset: String(offset) };
-    const { body } = await billing.call(name, { query: paged });
-    const { data, hasMore } = body as { readonly data: readonly RowOf<N>[]; readonly hasMore: boolean };
-    for (const row of data) rows.set(row.id, row);
-    offset += data.length;
-    if (!hasMore || data.length === 0) return [...rows.values()].toReversed();
-  }
+  return (await everyRow(billing, name, query)).toReversed();
 }
 
 /** With lines and periods. */
 export async function invoicesOf(billing: Billing, customerId?: string): Promise<Invoice[]> {
   const ofCustomer = customerId === undefined ? {} : { customerId };
-  return await everyRow(billing, 'invoices.list', { ...ofCustomer, include: 'lineItems,period' });
+  return await oldestFirst(billing, 'invoices.list', { ...ofCustomer, include: 'lineItems,period' });
 }
 
 export async function ledgerOf(billing: Billing, contractId: string): Promise<LedgerEntry[]> {
@@ -41,7 +30,7 @@ export async function ledgerOf(billing: Billing, contractId: string): Promise<Le
 
 /** What webhooks would have told. */
 export async function deliveriesOf(billing: Billing): Promise<Delivery[]> {
-  return await everyRow(billing, 'webhooks.deliveries', { include: 'payload' });
+  return await oldestFirst(billing, 'webhooks.deliveries', { include: 'payload' });
 }
 
 /** The contract that an event is about; undefined where it is about none. */

@@ -2,8 +2,8 @@
 
 import { exactNumber } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
+import { centsOf } from '../amounts.ts';
 import type { Invoice } from './books.ts';
-import { centsOf } from './history.ts';
 import type { History } from './history.ts';
 import type { Replayed } from './replay.ts';
 

@@ -7,6 +7,7 @@ import { BillingError } from '../../errors.ts';
 import { exactNumber, isExactNumber, textOfNumber } from '../../exact-json.ts';
 import { utcTimestamp } from '../../operations/field-rules.ts';
 import type { Billing, OperationName } from '../../operations/index.ts';
+import { centsOf } from '../amounts.ts';
 import { valueAt } from '../rows.ts';
 import { contractIdOf, deliveriesOf, exhaustionOf, invoicesOf, ledgerOf } from './books.ts';
 import { idOf, resolved } from './references.ts';
@@ -186,8 +187,4 @@ function numberOf(value: unknown): Big | undefined {
 
 function isDate(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text);
-}
-
-function centsOf(cents: unknown): bigint {
-  return BigInt(valueText(cents));
 }

@@ -3,10 +3,9 @@
 import { assert } from '../../assert.ts';
 import { NotFoundError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import type { ExactNumber } from '../../exact-json.ts';
 import type { Billing, ResponseBody } from '../../operations/index.ts';
-import { everyRow, ledgerOf } from './books.ts';
 import type { Contract, Invoice, LedgerEntry } from './books.ts';
+import { ledgerOf, oldestFirst } from './books.ts';
 import { readHistoryCatalog } from './history-catalog.ts';
 import type { HistoryCatalog } from './history-catalog.ts';
 
@@ -62,18 +61,18 @@ export async function readHistory(
   billing: Billing,
   { only, until }: { readonly only: readonly string[]; readonly until: string },
 ): Promise<History> {
-  const customers = chosen(await everyRow(billing, 'customers.list'), only);
+  const customers = chosen(await oldestFirst(billing, 'customers.list'), only);
   const ids = new Set(customers.map(({ id }) => id));
   const events: HistoricEvent[] = [];
   const billed: Invoice[] = [];
   for (const { id } of customers) {
-    billed.push(...(await everyRow(billing, 'invoices.list', { customerId: id, include: 'period' })));
+    billed.push(...(await oldestFirst(billing, 'invoices.list', { customerId: id, include: 'period' })));
     // From the very first on: where events were dropped this is refused, and no rest of them taken for all.
-    for (const event of await everyRow(billing, 'usage.events', { customerId: id, start: firstDay, end: until })) {
+    for (const event of await oldestFirst(billing, 'usage.events', { customerId: id, start: firstDay, end: until })) {
       if (!event.isLate) events.push(event);
     }
   }
-  const all = await everyRow(billing, 'contracts.list', { include: 'terms' });
+  const all = await oldestFirst(billing, 'contracts.list', { include: 'terms' });
   const contracts: HistoricContract[] = [];
   for (const { terms, ...contract } of all.filter(({ customerId }) => ids.has(customerId))) {
     assert(terms !== undefined, `contract ${contract.id} came with its terms`);
@@ -159,9 +158,4 @@ export function isOwnGrant({ type, sourceType }: LedgerEntry): boolean {
 
 export function isManual(entry: LedgerEntry): boolean {
   return entry.type === 'adjustment' || (entry.type === 'grant' && !isOwnGrant(entry));
-}
-
-/** Whole cents as a bigint. */
-export function centsOf(cents: ExactNumber): bigint {
-  return BigInt(typeof cents === 'number' ? cents : cents.rawJSON);
 }

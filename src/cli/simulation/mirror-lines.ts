@@ -5,8 +5,8 @@
 
 import { textOfNumber } from '../../exact-json.ts';
 import type { ResponseBody } from '../../operations/index.ts';
+import { centsOf } from '../amounts.ts';
 import type { Invoice } from './books.ts';
-import { centsOf } from './history.ts';
 
 export type MirroredPrice = ResponseBody<'pricing.get'>['data'];
 type Line = NonNullable<Invoice['lineItems']>[number];

@@ -6,8 +6,8 @@
 
 import { Big } from 'big.js';
 
+import { centsOf } from '../amounts.ts';
 import type { Invoice, LedgerEntry } from './books.ts';
-import { centsOf } from './history.ts';
 import type { HistoricEvent } from './history.ts';
 import { quantityProperty } from './mirror-catalog.ts';
 import type { PricedLine } from './mirror-lines.ts';

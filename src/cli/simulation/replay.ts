@@ -4,6 +4,7 @@ import { assert } from '../../assert.ts';
 import { BillingError, ConflictError } from '../../errors.ts';
 import { textOfNumber } from '../../exact-json.ts';
 import type { Billing } from '../../operations/index.ts';
+import { centsOf } from '../amounts.ts';
 import { planKey, priceKey } from '../catalog/definitions.ts';
 import type { PlanDefinition } from '../catalog/definitions.ts';
 import type { CatalogFile } from '../catalog/file.ts';
@@ -11,9 +12,8 @@ import { readCatalog } from '../catalog/live.ts';
 import type { LiveCatalog } from '../catalog/live.ts';
 import type { Dependencies } from '../session.ts';
 import { overridesOf } from './agreed-prices.ts';
-import { everyRow, ledgerOf } from './books.ts';
 import type { Invoice } from './books.ts';
-import { centsOf } from './history.ts';
+import { ledgerOf, oldestFirst } from './books.ts';
 import type { HistoricContract, History, Movement } from './history.ts';
 import { createPassing } from './passing.ts';
 import { applyTo, openThrowAway } from './throw-away.ts';
@@ -359,6 +359,6 @@ function note({ notes }: Scene, customerId: string, words: string): void {
 
 async function invoicesOf({ billing, customers }: Scene): Promise<ReplayedInvoice[]> {
   const sourceIds = new Map([...customers].map(([source, id]) => [id, source]));
-  const invoices = await everyRow(billing, 'invoices.list', { include: 'period' });
+  const invoices = await oldestFirst(billing, 'invoices.list', { include: 'period' });
   return invoices.map((invoice) => ({ customerId: sourceIds.get(invoice.customerId) ?? '', invoice }));
 }

@@ -3,8 +3,8 @@
 import type { Billing } from '../../operations/index.ts';
 import type { Column } from '../../operations/operation.ts';
 import { wireText } from '../rows.ts';
-import { deliveriesOf, everyRow, exhaustionOf, invoicesOf, ledgerOf } from './books.ts';
 import type { Contract, Invoice } from './books.ts';
+import { deliveriesOf, exhaustionOf, invoicesOf, ledgerOf, oldestFirst } from './books.ts';
 import type { Outcome } from './expectations.ts';
 import type { Played } from './play.ts';
 import type { Scenario } from './scenario.ts';
@@ -78,7 +78,7 @@ export async function reportOf(
   }: { readonly billing: Billing; readonly played: Played; readonly outcomes: readonly Outcome[] },
 ) {
   const { file } = scenario;
-  const contracts = await everyRow(billing, 'contracts.list');
+  const contracts = await oldestFirst(billing, 'contracts.list');
   const own = ownersOf(contracts, played);
   const invoices = await invoicesOf(billing);
   const deliveries = await deliveriesOf(billing);

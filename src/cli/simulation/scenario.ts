@@ -5,48 +5,32 @@ import type * as z from 'zod';
 import { InvalidInputError } from '../../errors.ts';
 import type { InputIssue } from '../../errors.ts';
 import { issuesOf } from '../../operations/parse.ts';
-import { catalogOfValue, pathText, quotable, unknownKey } from '../catalog/file.ts';
 import type { CatalogFile } from '../catalog/file.ts';
+import { catalogOfValue, quotable, unknownKey } from '../catalog/file.ts';
 import { nearest } from '../catalog/nearest.ts';
-import { readYaml } from '../catalog/yaml-source.ts';
+import { readYaml, type YamlFile } from '../catalog/yaml-source.ts';
 import { valueAt } from '../rows.ts';
 import { scenarioFile, sections } from './scenario-schema.ts';
 import type { Entry, ScenarioFile, Section } from './scenario-schema.ts';
 
 export type Path = readonly PropertyKey[];
 
-export interface Scenario {
+export interface Scenario extends Pick<YamlFile, 'lineOf' | 'issueAt'> {
   readonly fileName: string;
   readonly file: ScenarioFile;
   /** An entry as it is written, with the digits of its numbers: what is sent. */
   readonly written: (section: Section, index: number) => Readonly<Record<string, unknown>>;
   /** The catalog that stands in the file itself. */
   readonly catalog: CatalogFile | undefined;
-  readonly lineOf: (path: Path) => number;
-  /** An issue of the part at a path, with the file's name and line. */
-  readonly issueAt: (path: Path, message: string) => InputIssue;
 }
 
 /** Throws InvalidInputError with every problem: `scenario.yaml:12: contracts[0].plan: is required`. */
 export function readScenario(text: string, fileName: string): Scenario {
-  const source = readYaml(text);
-  if ('message' in source) {
-    throw new InvalidInputError([{ path: `${fileName}:${source.line}`, message: source.message }]);
-  }
-  const { value, lineOf } = source;
-  if (value === null || value === undefined) {
-    throw new InvalidInputError([{ path: fileName, message: 'the file is empty' }], {
-      hint: 'see what one looks like with: tally simulate run --help',
-    });
-  }
-  const issueAt = (path: Path, message: string): InputIssue => {
-    const place = pathText(path);
-    return { path: `${fileName}:${lineOf(path)}`, message: place === '' ? message : `${place}: ${message}` };
-  };
+  const { value, lineOf, issueAt } = readYaml(text, fileName, { example: 'tally simulate run --help' });
   const { catalog: inline } = value as { readonly catalog?: unknown };
   const isInline = typeof inline === 'object' && inline !== null;
   // A catalog has issues of its own, which are told by its own reader.
-  const parsed = scenarioFile.safeParse(isInline ? { ...value, catalog: 'inline' } : value);
+  const parsed = scenarioFile.safeParse(isInline ? { ...(value as object), catalog: 'inline' } : value);
   if (!parsed.success) {
     throw new InvalidInputError(parsed.error.issues.flatMap((issue) => told(issue, value, issueAt)));
   }

@@ -49,8 +49,3 @@ export function plain(value: unknown): SafeText {
 export function members(values: Readonly<Record<string, unknown>>): SafeText {
   return cellText({ values }, { header: '', path: 'values', format: 'list' });
 }
-
-/** `1 event`, `2 events`. */
-export function counted(count: number, noun: string): SafeText {
-  return safe(`${count} ${noun}${count === 1 ? '' : 's'}`);
-}
