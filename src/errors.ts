@@ -85,11 +85,11 @@ export const errorFacts: Readonly<Record<ErrorKind, ErrorFacts>> = {
 
 export interface ErrorOptions {
   /** Overrides the kind's hint: what to do next, one short sentence. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly cause?: unknown;
   /** Seconds after which a retry is welcome; travels as the `Retry-After` header. */
-  readonly retryAfterSeconds?: number;
-  readonly requestId?: string;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly requestId?: string | undefined;
 }
 
 /** A failure that a person can act on: its kind decides status, wire code and exit code. */

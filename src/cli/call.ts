@@ -169,11 +169,7 @@ export async function namingWhatIsMissing<T>(ids: readonly string[], call: () =>
   } catch (error) {
     if (!(error instanceof NotFoundError) || ids.length === 0) throw error;
     const { hint, requestId, cause } = error;
-    throw new NotFoundError(`${error.message}: ${ids.join(' ')}`, {
-      cause,
-      ...(hint === undefined ? {} : { hint }),
-      ...(requestId === undefined ? {} : { requestId }),
-    });
+    throw new NotFoundError(`${error.message}: ${ids.join(' ')}`, { cause, hint, requestId });
   }
 }
 

@@ -166,5 +166,5 @@ export async function lockFile(path: string, machine: Machine): Promise<() => vo
 }
 
 function refusal(message: string, hint?: string): BillingError {
-  return new BillingError('usage', message, hint === undefined ? {} : { hint });
+  return new BillingError('usage', message, { hint });
 }

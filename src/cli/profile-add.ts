@@ -73,8 +73,8 @@ function notStored(error: BillingError): BillingError {
   return new BillingError(kind, `${message}: nothing was stored`, {
     hint,
     cause: error,
-    ...(requestId === undefined ? {} : { requestId }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    requestId,
+    retryAfterSeconds,
   });
 }
 

@@ -6,10 +6,10 @@
 import { join } from 'node:path';
 
 import { BillingError } from '../errors.ts';
+import { apiKeyForm, apiKeyFormWords } from '../operations/api-key.ts';
 import type { Keyring } from './keyring.ts';
 import { changePrivateFile, readPrivateFile } from './private-file.ts';
 import type { Machine, Members } from './private-file.ts';
-import { keyForm } from './redact.ts';
 
 export const environments = ['production', 'sandbox', 'embedded'] as const;
 export type Environment = (typeof environments)[number];
@@ -197,8 +197,8 @@ export function checkedName(name: string): string {
 /** Throws a usage error, without repeating the value, for what is no key. */
 export function checkedKey(text: string): string {
   const key = text.trim();
-  if (keyForm.test(key)) return key;
-  throw new BillingError('usage', 'this is not an API key: a key is a prefix, _live_ and 48 hexadecimal digits');
+  if (apiKeyForm.test(key)) return key;
+  throw new BillingError('usage', `this is not an API key: a key is ${apiKeyFormWords}`);
 }
 
 function without(members: Members, name: string): Members {

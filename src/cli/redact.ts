@@ -1,8 +1,5 @@
 /** Takes keys and secrets out of whatever is said about a failure (security 2, SEC-3). */
 
-/** The form of a key (interface 5.2); checked before a request, since a malformed header would show its value. */
-export const keyForm = /^[A-Za-z0-9]{1,16}_live_[0-9a-f]{48}$/;
-
 const secretForms = [
   /[A-Za-z0-9]{1,16}_live_[0-9a-f]{8,}/g,
   /(?<=Bearer )[^\s"']+/gi,

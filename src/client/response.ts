@@ -92,14 +92,11 @@ function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
 
 function optionsOf(kind: ErrorKind, { headers }: HttpAnswer, { target, retryAfterSeconds }: Reading): ErrorOptions {
   const requestId = /^[!-~]{1,100}$/.exec(headers['x-request-id'] ?? '')?.[0];
-  const hint = hintOf(headers['tallybook-hint']);
-  return {
-    ...(hint === undefined ? {} : { hint }),
-    ...(requestId === undefined ? {} : { requestId }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(kind === 'unauthorized' ? { hint: `${target.host} refused the key; check it with: tally profile check` } : {}),
-    ...(kind === 'rateLimited' ? { hint: `wait ${retryAfterSeconds ?? 1} s, and repeat the command` } : {}),
+  const ownHints: Partial<Record<ErrorKind, string>> = {
+    unauthorized: `${target.host} refused the key; check it with: tally profile check`,
+    rateLimited: `wait ${retryAfterSeconds ?? 1} s, and repeat the command`,
   };
+  return { hint: ownHints[kind] ?? hintOf(headers['tallybook-hint']), requestId, retryAfterSeconds };
 }
 
 /** A service of ours sends its hints too, so that a person reads the same on both sides. */

@@ -1,6 +1,7 @@
 /** Where requests go: what base URLs and keys are accepted, and how a call becomes a method, a path and a body. */
 
 import { BadRequestError, BillingError, InvalidInputError, UnauthorizedError } from '../errors.ts';
+import { apiKeyForm, apiKeyFormWords } from '../operations/api-key.ts';
 import { pathParameters } from '../operations/operation.ts';
 import type { CallInput, Method, OperationFacts } from '../operations/operation.ts';
 
@@ -42,8 +43,8 @@ function isLoopbackAddress(hostname: string): boolean {
 
 /** Throws UnauthorizedError for a text that cannot be a key, so that it never reaches a header (security 2, SEC-3). */
 export function checkKeyForm(key: string): void {
-  if (/^[A-Za-z0-9]{1,16}_live_[0-9a-f]{48}$/.test(key)) return;
-  throw new UnauthorizedError('the API key does not have the form <prefix>_live_ and 48 hexadecimal digits', {
+  if (apiKeyForm.test(key)) return;
+  throw new UnauthorizedError(`the API key does not have the form ${apiKeyFormWords}`, {
     hint: 'give the key as it was shown when it was created',
   });
 }

@@ -10,6 +10,7 @@ import {
   UnavailableError,
 } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { apiKeyForm, apiKeyOf, apiKeySecretBytes } from '../operations/api-key.ts';
 import type { Caller } from '../operations/index.ts';
 import type { keyOperations } from '../operations/keys.ts';
 import type { Scope } from '../operations/operation.ts';
@@ -29,9 +30,7 @@ import type { CallContext, HandlersOf } from './handler.ts';
 import { checkMachineTime } from './transaction.ts';
 import { wireTimestamp } from './wire.ts';
 
-const secretBytes = 24;
 const suffixCharacters = 4;
-const keyForm = /^[A-Za-z0-9]{1,16}_live_[0-9a-f]{48}$/;
 const firstOrganization = { name: 'default', keyPrefix: 'tally' } as const;
 
 /**
@@ -58,7 +57,7 @@ export async function findOwner(dependencies: EngineDependencies, organization?:
 
 /** The caller of an API key. Throws UnauthorizedError with the words of semantics 1. */
 export async function authenticate(dependencies: EngineDependencies, key: string): Promise<Caller> {
-  if (!keyForm.test(key)) throw new UnauthorizedError('Invalid API key');
+  if (!apiKeyForm.test(key)) throw new UnauthorizedError('Invalid API key');
   const digest = sha256Of(key);
   const found = await dependencies.store.read(async (tx) => await findApiKeyAndClock(tx, digest));
   if (found === undefined || !isSameDigest(found.digest, digest)) throw new UnauthorizedError('Invalid API key');
@@ -235,8 +234,7 @@ async function issueKey(
   context: CallContext,
   wanted: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: string | null },
 ) {
-  const secret = Buffer.from(context.randomBytes(secretBytes)).toString('hex');
-  const text = `${context.organization.keyPrefix}_live_${secret}`;
+  const text = apiKeyOf(context.organization.keyPrefix, context.randomBytes(apiKeySecretBytes));
   const key: ApiKey = {
     ...wanted,
     scopes: [...new Set(wanted.scopes)],

@@ -121,7 +121,7 @@ export interface ClientOptions {
   /** `https://billing.example.com`; plain http only to this machine. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** For a whole call, its retries included; 60,000 when not given. */
+  /** For a whole call, its retries included; 120,000 when not given. */
   readonly timeoutMilliseconds?: number | undefined;
   /** Told of each retry before it waits. Only what is safe to repeat is repeated. */
   readonly onRetry?: ((retry: ClientRetry) => void) | undefined;

@@ -4,6 +4,7 @@ import * as z from 'zod';
 
 import { errorFacts } from '../errors.ts';
 import type { ErrorKind } from '../errors.ts';
+import { apiKeyFormWords } from '../operations/api-key.ts';
 import { commandGroups, pathParameters } from '../operations/operation.ts';
 import type { Operation } from '../operations/operation.ts';
 
@@ -36,7 +37,7 @@ export function openApiDocument(operations: readonly Operation[], options: OpenA
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key: <prefix>_live_ and 48 hexadecimal digits.',
+          description: `An API key: ${apiKeyFormWords}.`,
         },
       },
       schemas: { Error: errorSchema },

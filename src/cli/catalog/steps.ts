@@ -59,7 +59,7 @@ export async function takeSteps(
       throw new BillingError(error.kind, `${words}: ${error.message}`, {
         cause: error,
         hint: `${done} of ${total} steps are done; once this is settled, the same command goes on from there`,
-        ...(error.requestId === undefined ? {} : { requestId: error.requestId }),
+        requestId: error.requestId,
       });
     }
   };

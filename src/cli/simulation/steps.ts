@@ -90,7 +90,7 @@ export async function placed<T>(scenario: Scenario, path: Path, words: string, w
     }
     throw new BillingError(kind, `${scenario.fileName}:${scenario.lineOf(path)}: ${words}: ${message}`, {
       cause: error,
-      ...(hint === undefined ? {} : { hint }),
+      hint,
     });
   }
 }
