@@ -6,6 +6,7 @@ import type { UsageReading } from '../src/calculation/usage-atoms.ts';
 import { type Cells, readingsOfCells } from '../src/store/event-cells.ts';
 import { decodeSegment } from '../src/store/event-segment-bytes.ts';
 import { createSegmentQuery, foldSegment, groupRows } from '../src/store/event-segment-fold.ts';
+import { chooseRows } from '../src/store/event-segment-rows.ts';
 import type { DecimalColumn } from '../src/store/event-segment.ts';
 import { eventAt, millisecondsPerDay } from './event-data.ts';
 import { raggedRange } from './event-limits.ts';
@@ -78,7 +79,10 @@ const wholeDay = { from: 0, to: millisecondsPerDay };
 
 function foldExactly(days: readonly Uint8Array[]): readonly UsageReading[] {
   const cells: Cells = new Map();
-  for (const day of days) foldSegment(decodeSegment(day), query, wholeDay, cells);
+  for (const day of days) {
+    const segment = decodeSegment(day);
+    foldSegment(segment, query, chooseRows(segment, wholeDay), cells);
+  }
   return readingsOfCells(cells, rules, dimensions);
 }
 
@@ -87,15 +91,15 @@ function foldInFloatingPoint(days: readonly Uint8Array[]): readonly unknown[] {
   const cells = new Map<string, { readonly quantity: number; readonly count: number }>();
   for (const day of days) {
     const segment = decodeSegment(day);
-    const { groups, count: groupCount, keyOf } = groupRows(segment, query, wholeDay);
+    const { rows, groups, count: groupCount, keyOf } = groupRows(segment, query, chooseRows(segment, wholeDay));
     const { values, scale } = segment.properties.get(rules.aggregationKey) as DecimalColumn;
     const unit = 10 ** scale;
     const quantities = new Float64Array(groupCount);
     const counts = new Float64Array(groupCount);
-    for (let row = 0; row < groups.length; row += 1) {
-      const group = groups[row] ?? -1;
-      const value = values[row] ?? Number.NaN;
-      if (group === -1 || Number.isNaN(value)) continue;
+    for (let place = 0; place < rows.length; place += 1) {
+      const group = groups[place] ?? 0;
+      const value = values[rows[place] ?? 0] ?? Number.NaN;
+      if (Number.isNaN(value)) continue;
       counts[group] = (counts[group] ?? 0) + 1;
       quantities[group] = (quantities[group] ?? 0) + value / unit;
     }

@@ -1,7 +1,7 @@
 /**
- * What the meters of a contract or a customer read: one scan of events for each meter over all windows, folded into windows
- * and phases, or handed to the query of the meter. Events that came late are left out; events without a contract go to the customer's earliest contract that
- * prices the meter (semantics 8).
+ * What the meters of a contract or a customer read: events are looked at once for all meters and windows, and folded into windows
+ * and phases; a meter with a query has a scan of its own. Events that came late are left out; events without a contract go to the
+ * customer's earliest contract that prices the meter (semantics 8).
  */
 
 import { assert } from '../assert.ts';
@@ -11,6 +11,7 @@ import { hasProperty } from '../calculation/metering.ts';
 import { type UsageDimensions, usageDimensionsOf } from '../calculation/specifiers.ts';
 import { type MeteredUsage, phaseEndsOf, type UsagePhase } from '../calculation/usage-atoms.ts';
 import { type MeterRules, mergeReadings, noDimensions } from '../calculation/usage-fold.ts';
+import type { EventReadings } from '../store/event-aggregation.ts';
 import type { EventScan, ScannedEvent } from '../store/event-store.ts';
 import type { MeterSqlEvent, MeterSqlReading } from '../store/meter-sql.ts';
 import type { Budget } from '../store/records/budgets.ts';
@@ -133,14 +134,19 @@ async function meterWindows(
   );
   const meters = new Map(known.map((meter) => [meter.id, meter]));
   const metered = new Map<MeteringWindow, MeteredUsage>();
+  const folded: Metering[] = [];
   for (const [meterId, group] of Map.groupBy(windows, (window) => window.meterId)) {
     const meter = meters.get(meterId);
     assert(meter !== undefined, `the meter ${meterId} of a contract is stored`);
     const scan = { meter, owner: ownerOf(meterId), segments: segmentsOf(group, options), options };
-    if (meter.sql === null) await foldWindows(context, { scan, windows: group, metered });
+    if (meter.sql === null) folded.push({ scan, windows: group, metered });
     else if (!options.leavesOutSql) {
       await queryWindows(context, { scan, windows: group, metered, meter: { ...meter, sql: meter.sql } });
     }
+  }
+  // Meters that read the same events read them together.
+  for (const alike of Map.groupBy(folded, ({ scan }) => JSON.stringify([scan.owner, scan.segments])).values()) {
+    await foldWindows(context, alike, options);
   }
   return metered;
 }
@@ -168,18 +174,26 @@ interface Metering {
   readonly metered: Map<MeteringWindow, MeteredUsage>;
 }
 
-async function foldWindows(context: MeteringContext, { scan, windows, metered }: Metering): Promise<void> {
-  const { meter, owner, segments, options } = scan;
-  const { tx, events, orgId } = context;
-  const readings = await events.aggregate(tx, {
-    ...owner,
-    orgId,
-    boundsEpochMs: segments,
-    rules: rulesOf(meter, options.filter),
-    dimensions: options.dimensions,
-    isStanding: options.filter?.eventNames === undefined && (options.filter?.properties ?? []).length === 0,
-    isOnce: options.isOnce,
-  });
+/** Of meters that read the same events in the same segments. */
+async function foldWindows(
+  { tx, events, orgId }: MeteringContext,
+  meterings: readonly Metering[],
+  { dimensions, filter, isOnce }: MeteringOptions,
+): Promise<void> {
+  const [first] = meterings;
+  if (first === undefined) return;
+  const { owner, segments } = first.scan;
+  const isStanding = filter?.eventNames === undefined && (filter?.properties ?? []).length === 0;
+  const readings = await events.aggregate(
+    tx,
+    { ...owner, orgId, boundsEpochMs: segments, dimensions, isStanding, isOnce },
+    meterings.map(({ scan }) => rulesOf(scan.meter, filter)),
+  );
+  for (const [place, metering] of meterings.entries()) takeReadings(metering, readings[place] ?? []);
+}
+
+function takeReadings({ scan, windows, metered }: Metering, readings: EventReadings): void {
+  const { meter } = scan;
   for (const window of windows) {
     const phases = partsOf(window, scan).map(({ end, from, to }) => ({
       end,

@@ -9,18 +9,22 @@ import { createUsageFold, type MeterRules, readingKeyOf } from '../calculation/u
 import type { Transaction } from './database.ts';
 import type { EventScan, EventStore } from './event-store.ts';
 
-/** Whose events, which of them, in which intervals, and what is to be told apart. Late events are in no reading. */
-export interface EventAggregation extends Pick<EventScan, 'orgId' | 'customerId' | 'contract'> {
+/** Whose events, in which intervals, and what is to be told apart. Late events are in no reading. */
+export interface AggregatedEvents extends Pick<EventScan, 'orgId' | 'customerId' | 'contract'> {
   /** Ascending, all different, milliseconds since 1970: reading `i` is of the events in [bound `i`, bound `i + 1`). */
   readonly boundsEpochMs: readonly number[];
-  /** Event names, filters of properties, aggregation, group keys. A missing group key is the group of the empty value. */
-  readonly rules: MeterRules;
   /** What else readings tell apart. A missing property is not the same as an empty one. */
   readonly dimensions: UsageDimensions;
   /** The same rules will be asked for again: what it takes to answer them faster then is worth keeping. */
   readonly isStanding: boolean;
   /** What is read is written down, as when it is billed: nobody is likely to ask for it again. */
   readonly isOnce?: boolean | undefined;
+}
+
+/** What one meter reads of them. */
+export interface EventAggregation extends AggregatedEvents {
+  /** Event names, filters of properties, aggregation, group keys. A missing group key is the group of the empty value. */
+  readonly rules: MeterRules;
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What a meter reads of a segment: masks and group codes column by column, so that an event costs nanoseconds. The rules are
- * those of calculation's metering, applied once to every text of a column and not to every event.
+ * What a meter reads of a segment: rows are chosen and given group codes column by column, so that an event costs nanoseconds.
+ * The rules are those of calculation's metering, applied once to every text of a column and not to every event.
  */
 
 import { quantityOf } from '../calculation/aggregation.ts';
@@ -10,6 +10,7 @@ import { decimalText } from '../calculation/money.ts';
 import type { UsageDimensions } from '../calculation/specifiers.ts';
 import type { MeterRules } from '../calculation/usage-fold.ts';
 import { addCell, type Cells, type Coefficient, rescaled, sumOf } from './event-cells.ts';
+import { type ChosenRows, keptRows } from './event-segment-rows.ts';
 import { decimalTextOf, primitiveOf, type Segment } from './event-segment.ts';
 
 /** What a meter asks of segments. */
@@ -29,19 +30,8 @@ export function createSegmentQuery(
   const { include, exclude } = rules.eventTypeFilter;
   if (include.length === 0 && exclude.length === 0) return { rules, dimensions, nameOf, wantsName: undefined };
   const matches = createEventMatcher({ ...rules, propertyFilters: [] });
-  // By the number of the name: every row of every fold asks.
-  const wanted: boolean[] = [];
-  const wantsName = (nameId: number): boolean =>
-    (wanted[nameId] ??= matches({ eventName: nameOf(nameId), properties: {} }));
+  const wantsName = (nameId: number): boolean => matches({ eventName: nameOf(nameId), properties: {} });
   return { rules, dimensions, nameOf, wantsName };
-}
-
-/** Which rows: those that `takes` says, in `[from, to)` of the day's milliseconds. */
-export interface RowChoice {
-  readonly from: number;
-  readonly to: number;
-  /** Absent: every contract, and rows that name none. */
-  readonly takes?: ((row: number) => boolean) | undefined;
 }
 
 /** Whether rows of events have to be read, because the segment left out a column that is asked for. */
@@ -55,27 +45,40 @@ export function lacksColumn({ properties }: Segment, { rules, dimensions }: Segm
   return names.some((name) => properties.get(name)?.kind === 'leftOut');
 }
 
-/** Whether there is an event of a name that is asked for. */
-export function hasWantedName({ fixed }: Segment, { wantsName }: SegmentQuery): boolean {
-  return wantsName === undefined || fixed.nameId.some(wantsName);
-}
-
-/** Adds the chosen rows, but for late ones, to `cells`. Not for a segment that `lacksColumn`. */
-export function foldSegment(segment: Segment, query: SegmentQuery, choice: RowChoice, cells: Cells): void {
-  const { groups, count, keyOf } = groupRows(segment, query, choice);
-  for (const [group, total] of accumulate(groups, count, { segment, rules: query.rules })) {
-    addCell(cells, keyOf(group), total, query.rules.aggregationType);
+/** Adds to `cells` what the meter counts of the chosen rows. Not for a segment that `lacksColumn`. */
+export function foldSegment(segment: Segment, query: SegmentQuery, chosen: ChosenRows, cells: Cells): void {
+  const grouped = groupRows(segment, query, chosen);
+  if (grouped.rows.length === 0) return;
+  for (const [group, total] of accumulate(grouped, { segment, rules: query.rules })) {
+    addCell(cells, grouped.keyOf(group), total, query.rules.aggregationType);
   }
 }
 
-/** The number of each row's combination, -1 for rows that are left out; `keyOf` a number is the key of its cell. */
-export function groupRows(segment: Segment, query: SegmentQuery, choice: RowChoice) {
-  const groups = new Int32Array(segment.rowCount);
-  const axes = axesOf(segment, query);
-  const { count, placesOf } = assignGroups(groups, axes);
-  leaveOutRows(groups, segment, { query, choice });
+/** Rows, and the number of each one's combination. */
+interface GroupedRows {
+  readonly rows: Int32Array;
+  /** Of the row at the same place in `rows`. */
+  readonly groups: Int32Array;
+  /** Every number is below. */
+  readonly count: number;
+}
+
+/** Those that the meter counts; `keyOf` the number of a combination is the key of its cell. */
+export function groupRows(
+  segment: Segment,
+  query: SegmentQuery,
+  chosen: ChosenRows,
+): GroupedRows & { readonly keyOf: (group: number) => string } {
+  let rows = chosen.ofNames(query);
+  for (const filter of query.rules.propertyFilters) {
+    if (rows.length > 0) rows = keptRows(rows, propertyTest(segment, filter));
+  }
+  const groups = new Int32Array(rows.length);
+  // Columns are unpacked when they are looked at, which nobody has to where no row is chosen.
+  const axes = rows.length === 0 ? [] : axesOf(segment, query);
+  const { count, placesOf } = assignGroups(groups, rows, axes);
   const textOfPlaces = createKeys(axes, query);
-  return { groups, count, keyOf: (group: number): string => textOfPlaces(placesOf(group)) };
+  return { rows, groups, count, keyOf: (group) => textOfPlaces(placesOf(group)) };
 }
 
 /** One dimension: a code for each row, and the text that each code stands for; null where the property is not there. */
@@ -146,13 +149,15 @@ interface Groups {
 }
 
 /** Numbers the combinations that there are room for; where there are more than rows are likely to have, those that occur. */
-function assignGroups(groups: Int32Array, axes: readonly Axis[]): Groups {
+function assignGroups(groups: Int32Array, rows: Int32Array, axes: readonly Axis[]): Groups {
   const product = axes.reduce((size, { texts }) => size * texts.length, 1);
-  if (product > 65_536) return assignOccurring(groups, axes);
+  if (product > 65_536) return assignOccurring(groups, rows, axes);
   for (const { codes, texts } of axes) {
     if (codes === undefined || texts.length === 1) continue;
     const size = texts.length;
-    for (let row = 0; row < groups.length; row += 1) groups[row] = (groups[row] ?? 0) * size + (codes[row] ?? 0);
+    for (let place = 0; place < groups.length; place += 1) {
+      groups[place] = (groups[place] ?? 0) * size + (codes[rows[place] ?? 0] ?? 0);
+    }
   }
   const sizes = axes.map(({ codes, texts }) => (codes === undefined ? 1 : texts.length));
   return {
@@ -170,18 +175,18 @@ function assignGroups(groups: Int32Array, axes: readonly Axis[]): Groups {
   };
 }
 
-function assignOccurring(groups: Int32Array, axes: readonly Axis[]): Groups {
-  const places = new Map<string, number>();
+function assignOccurring(groups: Int32Array, rows: Int32Array, axes: readonly Axis[]): Groups {
+  const numbers = new Map<string, number>();
   const occurring: number[][] = [];
-  for (let row = 0; row < groups.length; row += 1) {
+  for (const [place, row] of rows.entries()) {
     const codes = axes.map((axis) => axis.codes?.[row] ?? 0);
     const key = codes.join(' ');
-    let place = places.get(key);
-    if (place === undefined) {
-      place = occurring.push(codes) - 1;
-      places.set(key, place);
+    let number = numbers.get(key);
+    if (number === undefined) {
+      number = occurring.push(codes) - 1;
+      numbers.set(key, number);
     }
-    groups[row] = place;
+    groups[place] = number;
   }
   return {
     count: occurring.length,
@@ -199,50 +204,14 @@ function createKeys(axes: readonly Axis[], { dimensions }: SegmentQuery): (place
   };
 }
 
-const leftOut = -1;
-
-function leaveOutRows(
-  groups: Int32Array,
-  segment: Segment,
-  { query, choice }: { readonly query: SegmentQuery; readonly choice: RowChoice },
-): void {
-  // Columns are unpacked when they are looked at, so each only where it is needed.
-  const { fixed } = segment;
-  const { wantsName } = query;
-  const { isLate } = fixed;
-  // These passes meet every row of every fold, so they go without a function made for each.
-  for (let row = 0; row < groups.length; row += 1) if (isLate[row] !== 0) groups[row] = leftOut;
-  // Names leave the fewest rows to all that follows.
-  if (wantsName !== undefined) {
-    const { nameId } = fixed;
-    for (let row = 0; row < groups.length; row += 1) if (!wantsName(nameId[row] ?? 0)) groups[row] = leftOut;
-  }
-  const { from, to, takes } = choice;
-  if (from > 0 || to < millisecondsPerDay) {
-    const { millisecond } = fixed;
-    for (let row = 0; row < groups.length; row += 1) {
-      const at = millisecond[row] ?? 0;
-      if (at < from || at >= to) groups[row] = leftOut;
-    }
-  }
-  if (takes !== undefined) {
-    for (let row = 0; row < groups.length; row += 1) if (groups[row] !== leftOut && !takes(row)) groups[row] = leftOut;
-  }
-  for (const filter of query.rules.propertyFilters) leaveOutProperties(groups, segment, filter);
-}
-
-/** A segment holds events of one UTC day. */
-export const millisecondsPerDay = 86_400_000;
-
-function leaveOutProperties(groups: Int32Array, segment: Segment, filter: PropertyFilter): void {
+function propertyTest(segment: Segment, filter: PropertyFilter): (row: number) => boolean {
   const { codes, texts } = propertyAxis(segment, filter.name);
   const eventTypeFilter = { include: [], exclude: [] };
   const matches = createEventMatcher({ eventTypeFilter, propertyFilters: [filter] });
   const wanted = texts.map((text) =>
     matches({ eventName: '', properties: text === null ? {} : Object.fromEntries([[filter.name, text]]) }),
   );
-  // This pass meets every row as well.
-  for (let row = 0; row < groups.length; row += 1) if (wanted[codes?.[row] ?? 0] !== true) groups[row] = leftOut;
+  return (row) => wanted[codes?.[row] ?? 0] === true;
 }
 
 interface Total {
@@ -259,29 +228,22 @@ interface Values {
 }
 
 function* accumulate(
-  groups: Int32Array,
-  groupCount: number,
+  grouped: GroupedRows,
   { segment, rules }: { readonly segment: Segment; readonly rules: MeterRules },
 ): Generator<[number, Total]> {
+  const counts = new Float64Array(grouped.count);
   if (rules.aggregationType === 'COUNT') {
-    const counts = countRows(groups, groupCount);
+    for (const group of grouped.groups) counts[group] = (counts[group] ?? 0) + 1;
     for (const [group, count] of counts.entries())
       if (count > 0) yield [group, { coefficient: count, scale: 0, count }];
     return;
   }
   const found = valuesOf(segment, rules.aggregationKey ?? '');
   if (found === undefined) return;
-  const counts = new Float64Array(groupCount);
-  const results = plainTotals(groups, counts, { found, rules }) ?? exactTotals(groups, counts, { found, rules });
+  const results = plainTotals(grouped, counts, { found, rules }) ?? exactTotals(grouped, counts, { found, rules });
   for (const [group, count] of counts.entries()) {
     if (count > 0) yield [group, { coefficient: results[group] ?? 0, scale: found.scale, count }];
   }
-}
-
-function countRows(groups: Int32Array, groupCount: number): Float64Array {
-  const counts = new Float64Array(groupCount);
-  for (const group of groups) if (group !== leftOut) counts[group] = (counts[group] ?? 0) + 1;
-  return counts;
 }
 
 function valuesOf({ properties }: Segment, key: string): Values | undefined {
@@ -310,7 +272,7 @@ interface Folding {
 
 /** Undefined where plain integers could lose a digit; the counts are then not all there. */
 function plainTotals(
-  groups: Int32Array,
+  { rows, groups }: GroupedRows,
   counts: Float64Array,
   { found: { values, coefficients }, rules: { aggregationType } }: Folding,
 ): Float64Array | undefined {
@@ -318,11 +280,11 @@ function plainTotals(
   const plain = coefficients && Float64Array.from(coefficients, (coefficient) => Number(coefficient ?? Number.NaN));
   const results = new Float64Array(counts.length);
   let magnitude = 0;
-  for (let row = 0; row < groups.length; row += 1) {
-    const group = groups[row] ?? leftOut;
-    const stored = values[row] ?? Number.NaN;
+  for (let place = 0; place < rows.length; place += 1) {
+    const stored = values[rows[place] ?? 0] ?? Number.NaN;
     const value = plain === undefined ? stored : (plain[stored] ?? Number.NaN);
-    if (group === leftOut || Number.isNaN(value)) continue;
+    if (Number.isNaN(value)) continue;
+    const group = groups[place] ?? 0;
     const result = results[group] ?? 0;
     const count = counts[group] ?? 0;
     counts[group] = count + 1;
@@ -336,15 +298,15 @@ function plainTotals(
 }
 
 function exactTotals(
-  groups: Int32Array,
+  { rows, groups }: GroupedRows,
   counts: Float64Array,
   { found: { values, coefficients }, rules: { aggregationType } }: Folding,
 ): Coefficient[] {
   const results: Coefficient[] = [];
-  for (const [row, group] of groups.entries()) {
-    const stored = values[row] ?? Number.NaN;
+  for (const [place, group] of groups.entries()) {
+    const stored = values[rows[place] ?? 0] ?? Number.NaN;
     const value = coefficients === undefined ? stored : coefficients[stored];
-    if (group === leftOut || value === undefined || Number.isNaN(value)) continue;
+    if (value === undefined || Number.isNaN(value)) continue;
     const result = results[group];
     counts[group] = (counts[group] ?? 0) + 1;
     if (result === undefined) results[group] = value;

@@ -7,6 +7,9 @@
 import { exactNumber, reviveExactJson, textOfNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
 
+/** A segment holds events of one UTC day. */
+export const millisecondsPerDay = 86_400_000;
+
 /** An event as far as meters look at it. */
 export interface SegmentEvent {
   readonly eventSeq: number;

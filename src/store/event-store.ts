@@ -4,9 +4,10 @@
  * was superseded is kept for good (semantics 8). Amounts are not this file's business: what meters read is `aggregate`'s.
  */
 
+import type { MeterRules } from '../calculation/usage-fold.ts';
 import type { ExactNumber } from '../exact-json.ts';
 import type { Transaction } from './database.ts';
-import type { EventAggregation, EventReadings } from './event-aggregation.ts';
+import type { AggregatedEvents, EventReadings } from './event-aggregation.ts';
 
 /** An event as it is handed in to be recorded. */
 export interface NewEvent {
@@ -154,10 +155,14 @@ export interface EventStore {
   scan(tx: Transaction, request: EventScan, onEvent: (event: ScannedEvent) => void): Promise<void>;
 
   /**
-   * What a meter reads of the effective events, exactly what `aggregateByScan` gives: a store answers from what it keeps
-   * beside the events where that is quicker.
+   * What each of these meters reads of the same effective events, in their order, exactly what `aggregateByScan` gives: a
+   * store answers from what it keeps beside the events where that is quicker, and looks at them once for all meters if it can.
    */
-  aggregate(tx: Transaction, request: EventAggregation): Promise<EventReadings>;
+  aggregate(
+    tx: Transaction,
+    events: AggregatedEvents,
+    meters: readonly MeterRules[],
+  ): Promise<readonly EventReadings[]>;
 
   /** A page of effective events, the one that arrived last first. A replaced event keeps its place. */
   list(tx: Transaction, query: EventQuery): Promise<EventPage>;

@@ -11,7 +11,7 @@ import type { EventAggregation } from '../../src/store/event-aggregation.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { naiveReadings } from '../store/naive-readings.ts';
-import { insertTwoOrganizations } from '../store/rows.ts';
+import { aggregateOne, insertTwoOrganizations } from '../store/rows.ts';
 import { startChild } from './child.ts';
 import { batchOf, day, eventUpkeep } from './ingest-batches.ts';
 import { damageOf } from './soundness.ts';
@@ -85,7 +85,7 @@ function expectedRows(batches: number): string[][] {
 }
 
 async function readRows(store: Store): Promise<string[][]> {
-  const readings = await store.read((tx) => store.events.aggregate(tx, request));
+  const readings = await store.read((tx) => aggregateOne(store.events, tx, request));
   return readings.map((interval) =>
     interval.map(
       ({ groupValues, quantity, count }) => `${groupValues['model']}//: ${decimalText(quantity)} of ${count}`,

@@ -10,7 +10,7 @@ import type { EventAggregation, EventReadings } from '../../src/store/event-aggr
 import type { NewEvent } from '../../src/store/event-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { naiveReadings } from './naive-readings.ts';
-import { contractRow, eventOf, insertTwoOrganizations, row } from './rows.ts';
+import { aggregateOne, contractRow, eventOf, insertTwoOrganizations, row } from './rows.ts';
 
 const day = 86_400_000;
 
@@ -76,8 +76,8 @@ export function describeEventAggregation(
     /** Read twice: what is kept from the first time must say the same. */
     async function read(request: Partial<EventAggregation> = {}): Promise<string[][]> {
       const whole = { ...wholeOfCustomer, ...request };
-      const first = rowsOf(await store.read((tx) => store.events.aggregate(tx, whole)));
-      const again = rowsOf(await store.read((tx) => store.events.aggregate(tx, whole)));
+      const first = rowsOf(await store.read((tx) => aggregateOne(store.events, tx, whole)));
+      const again = rowsOf(await store.read((tx) => aggregateOne(store.events, tx, whole)));
       expect(again).toEqual(first);
       return first;
     }
@@ -257,9 +257,10 @@ export function describeEventAggregation(
             await append(batch);
             for (const each of batch) effective.set(each.idempotencyKey, each);
             for (let read = 0; read < repeats; read += 1) {
-              const asked = { ...wholeOfCustomer, ...request, customerId };
-              const found = await store.read((tx) => store.events.aggregate(tx, asked));
-              expect(rowsOf(found)).toEqual(naiveReadings([...effective.values()], asked));
+              const { meters, ...of } = { ...wholeOfCustomer, ...request, customerId };
+              const found = await store.read((tx) => store.events.aggregate(tx, of, meters));
+              const counted = meters.map((rules) => naiveReadings([...effective.values()], { ...of, rules }));
+              expect(found.map(rowsOf)).toEqual(counted);
             }
           }
         }),
@@ -318,9 +319,8 @@ const newEvent = fc
   })
   .map(({ key, ...changes }) => eventOf(`k${key}`, { ...changes, contractId: null }));
 
-const request = fc
+const meterRules = fc
   .record({
-    bounds: fc.uniqueArray(instant, { minLength: 2, maxLength: 4 }),
     aggregationType: fc.constantFrom('SUM', 'COUNT', 'MAX', 'MIN'),
     groupKeys: fc.subarray(['model', 'region']),
     include: fc.subarray(['a', 'b']),
@@ -330,37 +330,27 @@ const request = fc
       { name: 'region', exclude: ['eu'] },
       { name: 'tokens', exists: true },
     ]),
+  })
+  .map(({ include, exclude, ...rules }): MeterRules => ({
+    ...rules,
+    aggregationKey: rules.aggregationType === 'COUNT' ? null : 'tokens',
+    eventTypeFilter: { include, exclude },
+  }));
+
+const request = fc
+  .record({
+    bounds: fc.uniqueArray(instant, { minLength: 2, maxLength: 4 }),
+    meters: fc.array(meterRules, { minLength: 1, maxLength: 3 }),
     needsEventName: fc.boolean(),
     propertyKeys: fc.subarray(['model', 'region']),
     isStanding: fc.boolean(),
     isOnce: fc.boolean(),
   })
-  .map(
-    ({
-      bounds,
-      aggregationType,
-      groupKeys,
-      include,
-      exclude,
-      propertyFilters,
-      needsEventName,
-      propertyKeys,
-      isStanding,
-      isOnce,
-    }) => ({
-      boundsEpochMs: bounds.toSorted((a, b) => a - b),
-      rules: {
-        aggregationType,
-        aggregationKey: aggregationType === 'COUNT' ? null : 'tokens',
-        groupKeys,
-        eventTypeFilter: { include, exclude },
-        propertyFilters,
-      } satisfies MeterRules,
-      dimensions: { needsEventName, propertyKeys },
-      isStanding,
-      isOnce,
-    }),
-  );
+  .map(({ bounds, needsEventName, propertyKeys, ...asked }) => ({
+    ...asked,
+    boundsEpochMs: bounds.toSorted((a, b) => a - b),
+    dimensions: { needsEventName, propertyKeys },
+  }));
 
 const story = fc.array(
   fc.record({ events: fc.array(newEvent, { maxLength: 12 }), request, repeats: fc.integer({ min: 0, max: 2 }) }),

@@ -8,7 +8,7 @@ import { aggregateByScan } from '../../src/store/event-aggregation.ts';
 import type { EventAggregation, EventReadings } from '../../src/store/event-aggregation.ts';
 import { openStore } from '../../src/store/open.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { eventOf, insertTwoOrganizations } from './rows.ts';
+import { aggregateOne, eventOf, insertTwoOrganizations } from './rows.ts';
 
 const postgres = await usePostgres();
 
@@ -138,7 +138,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await fc.assert(
       fc.asyncProperty(request, async (asked) => {
         const [read, scanned] = await store.read(async (tx) => [
-          await store.events.aggregate(tx, asked),
+          await aggregateOne(store.events, tx, asked),
           await aggregateByScan(store.events, tx, asked),
         ]);
         expect(shown(read ?? [])).toEqual(shown(scanned ?? []));

@@ -3,7 +3,8 @@
 import type { Insertable } from 'kysely';
 
 import type { ContractsTable, InvoicesTable, LedgerEntriesTable, Transaction } from '../../src/store/database.ts';
-import type { NewEvent } from '../../src/store/event-store.ts';
+import type { EventAggregation, EventReadings } from '../../src/store/event-aggregation.ts';
+import type { EventStore, NewEvent } from '../../src/store/event-store.ts';
 import type { NewLedgerEntry } from '../../src/store/records/ledger.ts';
 
 export const at = '2026-01-01T00:00:00.000Z';
@@ -146,4 +147,14 @@ export function eventOf(idempotencyKey: string, changes: Partial<NewEvent> = {})
     isLate: false,
     ...changes,
   };
+}
+
+/** What one meter reads. */
+export async function aggregateOne(
+  events: EventStore,
+  tx: Transaction,
+  { rules, ...of }: EventAggregation,
+): Promise<EventReadings> {
+  const [readings = []] = await events.aggregate(tx, of, [rules]);
+  return readings;
 }

@@ -12,7 +12,7 @@ import type { Transaction } from '../../src/store/database.ts';
 import type { EventAggregation } from '../../src/store/event-aggregation.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { eventOf, insertTwoOrganizations } from './rows.ts';
+import { aggregateOne, eventOf, insertTwoOrganizations } from './rows.ts';
 
 const day = 86_400_000;
 const eventUpkeep = { longestTail: 40, leastKept: 1 };
@@ -64,7 +64,7 @@ async function using<T>(work: (store: Store) => Promise<T>): Promise<T> {
 }
 
 const read = (store: Store, changes: Partial<EventAggregation> = {}) =>
-  store.read((tx) => store.events.aggregate(tx, { ...request, ...changes }));
+  store.read((tx) => aggregateOne(store.events, tx, { ...request, ...changes }));
 
 const faults = () =>
   using((store) =>
@@ -129,11 +129,12 @@ test('a reader that cannot write answers the same, and keeps nothing', async () 
 test('what is read once keeps no totals where there are none, and answers the same', async () => {
   damage('DELETE FROM eventTotals');
   const once = await using(
-    async (store) => await store.write(async (tx) => await store.events.aggregate(tx, { ...request, isOnce: true })),
+    async (store) =>
+      await store.write(async (tx) => await aggregateOne(store.events, tx, { ...request, isOnce: true })),
   );
   expect(countOf('eventTotals')).toBe(0);
   const again = await using(
-    async (store) => await store.write(async (tx) => await store.events.aggregate(tx, request)),
+    async (store) => await store.write(async (tx) => await aggregateOne(store.events, tx, request)),
   );
   expect(again).toEqual(once);
   expect(countOf('eventTotals')).toBeGreaterThan(0);
@@ -225,7 +226,7 @@ test('what a write reads of its own events is not taken for committed when they 
       await store.events.append(tx, 'org-a', events, () => true);
     };
     const sumIn = async (tx: Transaction): Promise<string | undefined> => {
-      const [readings = []] = await store.events.aggregate(tx, request);
+      const [readings = []] = await aggregateOne(store.events, tx, request);
       return readings.find(({ groupValues }) => groupValues['model'] === 'own')?.quantity.toString();
     };
     const sums: (string | undefined)[] = [];

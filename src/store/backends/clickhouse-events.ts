@@ -14,6 +14,7 @@ import type {
   ScannedEvent,
   StoredEvent,
 } from '../event-store.ts';
+import type { EventReadings } from '../event-aggregation.ts';
 import { listStagedBatches, readEventHead } from '../records/staged-events.ts';
 import { storedEvent } from '../event-content.ts';
 import { appendEvents, withoutPlace } from './clickhouse-append.ts';
@@ -28,7 +29,12 @@ export function createClickhouseEventStore(server: ClickhouseServer, mostStaged:
     append: async (tx, orgId, events, canReplace) =>
       await appendEvents({ server, mostStaged }, tx, { orgId, events, canReplace }),
     scan: async (tx, request, onEvent) => await scan(server, tx, request, onEvent),
-    aggregate: async (tx, request) => await aggregateInClickhouse(server, await viewOf(tx, request), request),
+    async aggregate(tx, of, meters) {
+      const view = await viewOf(tx, of);
+      const readings: EventReadings[] = [];
+      for (const rules of meters) readings.push(await aggregateInClickhouse(server, view, { ...of, rules }));
+      return readings;
+    },
     list: async (tx, query) => await list(server, tx, query, false),
     listLate: async (tx, query) => await list(server, tx, query, true),
     listVersions: async (tx, orgId, idempotencyKey) => await listVersions(server, tx, orgId, idempotencyKey),

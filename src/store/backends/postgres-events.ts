@@ -7,7 +7,7 @@ import { CompiledQuery } from 'kysely';
 
 import { limits } from '../../limits.ts';
 import type { Transaction } from '../database.ts';
-import type { EventAggregation } from '../event-aggregation.ts';
+import type { EventAggregation, EventReadings } from '../event-aggregation.ts';
 import { isSameEvent, ReusedEvent, storedEvent } from '../event-content.ts';
 import type {
   AppendOutcome,
@@ -67,7 +67,12 @@ export function createPostgresEventStore(): EventStore {
   const store: EventStore = {
     append,
     scan,
-    aggregate: async (tx, request) => await aggregateInServer({ store, ask, conditionsOf, scanEscaped }, tx, request),
+    async aggregate(tx, of, meters) {
+      const readings: EventReadings[] = [];
+      const parts = { store, ask, conditionsOf, scanEscaped };
+      for (const rules of meters) readings.push(await aggregateInServer(parts, tx, { ...of, rules }));
+      return readings;
+    },
     list: async (tx, query) => await list(tx, query, false),
     listLate: async (tx, query) => await list(tx, query, true),
     listVersions: async (tx, orgId, idempotencyKey) =>

@@ -15,11 +15,10 @@ export interface SegmentVersion {
 }
 
 export interface ReadingCache {
-  readonly segment: (version: SegmentVersion) => Segment;
+  /** One that is read once is not kept where it was not. */
+  readonly segment: (version: SegmentVersion, isOnce?: boolean) => Segment;
   /** Undefined where none are kept. */
   readonly totals: (version: SegmentVersion, ruleId: bigint | undefined) => Totals | undefined;
-  /** What `read` gives; not read again where the same is asked for next, as by each meter of a customer. */
-  readonly latest: <T>(subject: string, read: () => T) => T;
   /** The transaction that runs changes events. */
   readonly noteChange: () => void;
 }
@@ -35,7 +34,6 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
   const totals = new Map<string, Totals>();
   let handle = connection.handleCount;
   let eventCount = 0;
-  let latest: { readonly transaction: number; readonly subject: string; readonly value: unknown } | undefined;
   let changed = 0;
 
   const isCommitted = (): boolean => changed !== connection.transactionCount;
@@ -50,13 +48,13 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
   }
 
   return {
-    segment({ id, revision }) {
+    segment({ id, revision }, isOnce) {
       forgetOtherFile();
       const key = `${id} ${revision}`;
       const known = segments.get(key);
       if (known !== undefined) return known;
       const segment = loadSegment(connection, id);
-      if (!isCommitted() || weightOf(segment) > heldEvents) return segment;
+      if (isOnce === true || !isCommitted() || weightOf(segment) > heldEvents) return segment;
       segments.set(key, segment);
       eventCount += weightOf(segment);
       for (const [oldest, held] of segments) {
@@ -82,16 +80,8 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
       if (totals.size > heldTotals) totals.delete(totals.keys().next().value ?? key);
       return found;
     },
-    latest<T>(subject: string, read: () => T) {
-      const transaction = connection.transactionCount;
-      if (latest?.transaction === transaction && latest.subject === subject) return latest.value as T;
-      const value = read();
-      latest = isCommitted() ? { transaction, subject, value } : undefined;
-      return value;
-    },
     noteChange() {
       changed = connection.transactionCount;
-      latest = undefined;
     },
   };
 }

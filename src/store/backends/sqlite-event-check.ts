@@ -5,8 +5,16 @@
 
 import { limits } from '../../limits.ts';
 import { decodeSegment } from '../event-segment-bytes.ts';
-import { createSegmentQuery, millisecondsPerDay } from '../event-segment-fold.ts';
-import { appendEvents, emptySegment, fixedColumns, type Segment, type SegmentEvent, textAt } from '../event-segment.ts';
+import { createSegmentQuery } from '../event-segment-fold.ts';
+import {
+  appendEvents,
+  emptySegment,
+  fixedColumns,
+  millisecondsPerDay,
+  type Segment,
+  type SegmentEvent,
+  textAt,
+} from '../event-segment.ts';
 import type { EventFault, UpkeepFault } from '../event-store.ts';
 import { createKeyHashes } from '../key-hash.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -14,7 +22,7 @@ import { plainRows } from './sqlite-event-rows.ts';
 import { entriesOf, type SqliteEventKeys } from './sqlite-event-keys.ts';
 import { absorbWholeTail, dayOf, nameReader } from './sqlite-event-segments.ts';
 import { placesInTail } from './sqlite-event-tail.ts';
-import { computeTotals, rulesOfText } from './sqlite-event-totals.ts';
+import { computeTotals, rowsOfContracts, rulesOfText } from './sqlite-event-totals.ts';
 
 const ofOrganization = `FROM "events" AS "event" JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
   WHERE "customer"."orgId" = :orgId`;
@@ -208,9 +216,11 @@ function hasSoundTotals(connection: SqliteConnection, row: Record<string, unknow
       JOIN "eventRules" AS "rule" ON "rule"."id" = "total"."ruleId"
       WHERE "total"."segmentId" = ? AND "total"."revision" = ?`)
     .all(row['id'] as bigint, row['revision'] as bigint);
+  if (totals.length === 0) return true;
   const nameOf = nameReader(connection);
-  return totals.every(
-    ({ cells, rules }) =>
-      JSON.stringify(computeTotals(segment, createSegmentQuery(rulesOfText(String(rules)), nameOf))) === cells,
-  );
+  const contracts = rowsOfContracts(segment);
+  return totals.every(({ cells, rules }) => {
+    const query = createSegmentQuery(rulesOfText(String(rules)), nameOf);
+    return JSON.stringify(computeTotals(segment, query, contracts)) === cells;
+  });
 }

@@ -1,7 +1,7 @@
 /** Which events of a customer lie in an interval, and where their rows are: from segments and the tail, which are the index. */
 
 import { decodeSegment } from '../event-segment-bytes.ts';
-import { millisecondsPerDay } from '../event-segment-fold.ts';
+import { millisecondsPerDay } from '../event-segment.ts';
 import type { EventScan } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { type Attribution, attributionOf, findCustomerSeq, isAttributed, nameReader } from './sqlite-event-segments.ts';

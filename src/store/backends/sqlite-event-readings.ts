@@ -1,33 +1,34 @@
 /** What meters read: totals where a whole day is asked for, columns where a part of it is, rows for the newest events. */
 
-import { createUsageFold, mergeReadings } from '../../calculation/usage-fold.ts';
-import { type EventAggregation, type EventReadings, inOrder } from '../event-aggregation.ts';
+import { createUsageFold, type MeterRules, mergeReadings } from '../../calculation/usage-fold.ts';
+import { type AggregatedEvents, type EventReadings, inOrder } from '../event-aggregation.ts';
 import { addCell, type Cell, type Cells, readingsOfCells } from '../event-cells.ts';
 import { ReusedEvent } from '../event-content.ts';
-import {
-  createSegmentQuery,
-  foldSegment,
-  hasWantedName,
-  lacksColumn,
-  millisecondsPerDay,
-  type SegmentQuery,
-} from '../event-segment-fold.ts';
+import { createSegmentQuery, foldSegment, lacksColumn, type SegmentQuery } from '../event-segment-fold.ts';
 import { isAlike, readHeader, segmentOf, type SegmentPart } from '../event-segment-bytes.ts';
-import type { Segment } from '../event-segment.ts';
+import { chooseRows } from '../event-segment-rows.ts';
+import { millisecondsPerDay, type Segment } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { plainRows } from './sqlite-event-rows.ts';
-import type { ReadingCache } from './sqlite-event-cache.ts';
+import type { ReadingCache, SegmentVersion } from './sqlite-event-cache.ts';
 import {
   type Attribution,
+  attributionOf,
   dayOf,
-  findContractSeq,
   findCustomerSeq,
   isAttributed,
   nameReader,
 } from './sqlite-event-segments.ts';
 import { tailRows } from './sqlite-event-tail.ts';
-import { computeTotals, type FoundTotals, textOfRules, type Totals } from './sqlite-event-totals.ts';
+import {
+  computeTotals,
+  type ContractRows,
+  type FoundTotals,
+  rowsOfContracts,
+  textOfRules,
+  type Totals,
+} from './sqlite-event-totals.ts';
 
 type HeaderRow = readonly [id: number, day: number, revision: number, rowCount: number, small: Uint8Array | null];
 type TailRow = readonly [
@@ -42,86 +43,101 @@ const tailColumns = `"event"."timestampEpochMs", "event"."contractSeq", "event".
 
 /** What there is of a customer in the days that are asked for, whatever is counted. */
 interface Owned {
-  readonly contractSeq: number;
-  readonly nameOf: (nameId: number) => string;
   /** Of segments that are read each for itself, by day. */
   readonly headers: readonly HeaderRow[];
   /** All others, which are small and lie in one interval each. */
-  readonly joined: readonly JoinedSegment[];
+  readonly joined: readonly JoinedSegments[];
   /** By time. */
   readonly tail: readonly TailRow[];
-  /** Of events in `joined` and `tail`. */
-  readonly nameIds: readonly number[];
 }
 
-interface JoinedSegment {
+/** Segments that are read as one. */
+interface JoinedSegments {
   readonly interval: number;
-  /** The beginning of its first day. */
+  /** The beginning of the first day. */
   readonly start: number;
-  readonly segment: Segment;
+  readonly parts: SegmentPart[];
+}
+
+/** What is asked. */
+interface Question {
+  readonly of: AggregatedEvents;
+  readonly meters: readonly MeterRules[];
 }
 
 interface Reading {
   readonly connection: SqliteConnection;
-  readonly request: EventAggregation;
-  readonly query: SegmentQuery;
+  readonly of: AggregatedEvents;
   readonly attribution: Attribution | undefined;
-  /** For each interval. */
-  readonly cells: readonly Cells[];
-  /** Takes what has to be read row by row. */
-  readonly fold: ReturnType<typeof createUsageFold>;
-  readonly rulesText: string;
+  readonly meters: readonly MeterReading[];
   readonly found: FoundTotals[];
   readonly leastKept: number;
   readonly cache: ReadingCache;
 }
 
-/** What a meter reads, and totals that it was worth finding out. */
+interface MeterReading {
+  readonly query: SegmentQuery;
+  /** For each interval. */
+  readonly cells: readonly Cells[];
+  /** Takes what has to be read row by row. */
+  readonly fold: ReturnType<typeof createUsageFold>;
+  /** What totals are kept by, and its id where there are any; empty where none are looked for. */
+  readonly rulesText: string;
+  readonly ruleId: bigint | undefined;
+}
+
+/** What each meter reads, and totals that it was worth finding out. Segments are looked at once for all meters. */
 export function readSegments(
   connection: SqliteConnection,
-  request: EventAggregation,
+  { of, meters }: Question,
   { leastKept, cache }: { readonly leastKept: number; readonly cache: ReadingCache },
-): { readonly readings: EventReadings; readonly found: readonly FoundTotals[] } {
-  const { orgId, rules, dimensions, boundsEpochMs } = request;
-  const intervals = boundsEpochMs.slice(1);
-  const contractId = request.contract?.contractId ?? null;
-  const subject = JSON.stringify([orgId, request.customerId, contractId, request.isOnce, boundsEpochMs]);
-  const owned = cache.latest(subject, () => readOwned(connection, request, leastKept));
-  const nothing = { readings: intervals.map(() => []), found: [] };
-  if (owned === undefined || intervals.length === 0) return nothing;
-  const query = createSegmentQuery(request, owned.nameOf);
-  if (isWithoutWanted(owned, query)) return nothing;
+): { readonly readings: readonly EventReadings[]; readonly found: readonly FoundTotals[] } {
+  const intervals = of.boundsEpochMs.slice(1);
+  const customerSeq = findCustomerSeq(connection, of.orgId, of.customerId);
+  if (customerSeq === undefined || intervals.length === 0) {
+    return { readings: meters.map(() => intervals.map(() => [])), found: [] };
+  }
+  const { headers, joined, tail } = readOwned(connection, of, { customerSeq, leastKept });
+  const mayHaveTotals = of.isStanding && headers.some(([, , , rowCount]) => rowCount >= leastKept);
+  const nameOf = nameReader(connection);
   const reading: Reading = {
     connection,
-    request,
-    query,
-    attribution: request.contract && {
-      contractSeq: owned.contractSeq,
-      elsewhere: request.contract.unassignedOutside,
-    },
-    cells: intervals.map(() => new Map()),
-    fold: createUsageFold(rules, dimensions),
-    rulesText: request.isStanding && owned.headers.length > 0 ? textOfRules(request) : '',
+    of,
+    attribution: attributionOf(connection, of.orgId, of.contract),
+    meters: meters.map((rules): MeterReading => {
+      const { dimensions } = of;
+      const rulesText = mayHaveTotals ? textOfRules({ rules, dimensions }) : '';
+      return {
+        query: createSegmentQuery({ rules, dimensions }, nameOf),
+        cells: intervals.map(() => new Map()),
+        fold: createUsageFold(rules, dimensions),
+        rulesText,
+        ruleId: mayHaveTotals ? findRule(connection, rulesText) : undefined,
+      };
+    }),
     found: [],
     leastKept,
     cache,
   };
-  readDays(reading, owned.headers);
-  for (const { segment, start, interval } of owned.joined) {
-    if (hasWantedName(segment, query)) foldRows(reading, segment, { start, from: 0, to: Infinity, interval });
+  readDays(reading, headers);
+  for (const { parts, start, interval } of joined) {
+    foldRows(reading, reading.meters, { segment: segmentOf(parts), start, from: 0, to: Infinity, interval });
   }
-  readTail(reading, owned.tail);
-  const readings = intervals.map((_, index) => {
-    const columns = readingsOfCells(reading.cells[index] ?? new Map(), rules, dimensions);
-    const rows = reading.fold.readings(index, index + 1);
-    return inOrder(rows.length === 0 ? columns : mergeReadings(rules.aggregationType, [...columns, ...rows]));
-  });
-  return { readings, found: reading.found };
+  readTail(reading, tail);
+  return { readings: reading.meters.map((meter) => readingsOf(meter)), found: reading.found };
 }
 
-/** Most meters count one name of event, and most customers send few. */
-function isWithoutWanted({ headers, nameIds }: Owned, { wantsName }: SegmentQuery): boolean {
-  return headers.length === 0 && !nameIds.some((nameId) => wantsName?.(nameId) ?? true);
+function findRule(connection: SqliteConnection, rulesText: string): bigint | undefined {
+  const rule = connection.prepare('SELECT "id" FROM "eventRules" WHERE "rules" = ?').get(rulesText);
+  return rule?.['id'] as bigint | undefined;
+}
+
+function readingsOf({ query: { rules, dimensions }, cells, fold }: MeterReading): EventReadings {
+  return cells.map((each, interval) => {
+    const columns = readingsOfCells(each, rules, dimensions);
+    const rows = fold.readings(interval, interval + 1);
+    return inOrder(rows.length === 0 ? columns : mergeReadings(rules.aggregationType, [...columns, ...rows]));
+  });
 }
 
 /** Totals of so many events pay at once. */
@@ -132,11 +148,9 @@ const foldedOnce = `"rowCount" < ? OR
 
 function readOwned(
   connection: SqliteConnection,
-  { orgId, customerId, contract, boundsEpochMs, isOnce }: EventAggregation,
-  leastKept: number,
-): Owned | undefined {
-  const customerSeq = findCustomerSeq(connection, orgId, customerId);
-  if (customerSeq === undefined) return undefined;
+  { boundsEpochMs, isOnce }: AggregatedEvents,
+  { customerSeq, leastKept }: { readonly customerSeq: number; readonly leastKept: number },
+): Owned {
   const [from = 0] = boundsEpochMs;
   const to = boundsEpochMs.at(-1) ?? from;
   const segments = plainRows(
@@ -147,26 +161,16 @@ function readOwned(
   const rows = segments.all(leastKept, customerSeq, dayOf(from), dayOf(to - 1)) as unknown as readonly HeaderRow[];
   const range = { customerSeq, fromEpochMs: from, toEpochMs: to };
   const tail = tailRows(connection, range, tailColumns) as readonly TailRow[];
-  const { headers, joined } = joinedWithinIntervals(rows, boundsEpochMs);
-  const nameIds = new Set(tail.map(([, , nameId]) => nameId));
-  for (const { segment } of joined) for (const nameId of segment.fixed.nameId) nameIds.add(nameId);
-  return {
-    contractSeq: (contract && findContractSeq(connection, orgId, contract.contractId)) ?? -1,
-    nameOf: nameReader(connection),
-    headers,
-    joined,
-    tail,
-    nameIds: [...nameIds],
-  };
+  return { ...joinedWithinIntervals(rows, boundsEpochMs), tail };
 }
 
-/** Reads small segments of one interval as one as long as they are alike; those that a bound cuts stay by themselves. */
+/** Small segments of one interval are read as one as long as they are alike; those that a bound cuts stay by themselves. */
 function joinedWithinIntervals(
   rows: readonly HeaderRow[],
   boundsEpochMs: readonly number[],
 ): Pick<Owned, 'headers' | 'joined'> {
   const headers: HeaderRow[] = [];
-  const groups: (Omit<JoinedSegment, 'segment'> & { readonly parts: SegmentPart[] })[] = [];
+  const joined: JoinedSegments[] = [];
   let interval = 0;
   for (const row of rows) {
     const [, day, , , small] = row;
@@ -177,13 +181,12 @@ function joinedWithinIntervals(
       continue;
     }
     const packed = readHeader(small);
-    const group = groups.at(-1);
+    const group = joined.at(-1);
     const last = group?.parts.at(-1);
     if (group === undefined || last === undefined || group.interval !== interval || !isAlike(last.packed, packed)) {
-      groups.push({ interval, start, parts: [{ packed, offset: 0 }] });
+      joined.push({ interval, start, parts: [{ packed, offset: 0 }] });
     } else group.parts.push({ packed, offset: start - group.start });
   }
-  const joined = groups.map(({ parts, ...group }) => ({ ...group, segment: segmentOf(parts) }));
   return { headers, joined };
 }
 
@@ -193,45 +196,39 @@ function isWithinInterval(boundsEpochMs: readonly number[], interval: number, st
 }
 
 function readDays(reading: Reading, headers: readonly HeaderRow[]): void {
-  const { connection, request, rulesText, leastKept } = reading;
-  const { boundsEpochMs } = request;
-  const mayHaveTotals = headers.some(([, , , rowCount]) => rowCount >= leastKept);
-  const rule = mayHaveTotals
-    ? connection.prepare('SELECT "id" FROM "eventRules" WHERE "rules" = ?').get(rulesText)
-    : undefined;
+  const { boundsEpochMs } = reading.of;
   let interval = 0;
   for (const header of headers) {
     const start = header[1] * millisecondsPerDay;
     while ((boundsEpochMs[interval + 1] ?? Infinity) <= start) interval += 1;
-    readSegment(reading, header, { interval, ruleId: rule?.['id'] as bigint | undefined });
+    readSegment(reading, header, interval);
   }
 }
 
 /** `interval` is the first that may share an instant with the segment's day. */
-function readSegment(
-  reading: Reading,
-  header: HeaderRow,
-  { interval, ruleId }: { readonly interval: number; readonly ruleId: bigint | undefined },
-): void {
-  const { boundsEpochMs } = reading.request;
-  const start = header[1] * millisecondsPerDay;
+function readSegment(reading: Reading, [id, day, revision, rowCount]: HeaderRow, interval: number): void {
+  const { boundsEpochMs, isStanding, isOnce } = reading.of;
+  const start = day * millisecondsPerDay;
   const end = start + millisecondsPerDay;
-  const isWhole = isWithinInterval(boundsEpochMs, interval, start);
   const share = unassignedShare(reading.attribution, { fromEpochMs: start, toEpochMs: end });
-  if (isWhole && reading.request.isStanding && share !== 'part') {
-    const totals = totalsOf(reading, header, ruleId);
-    if (totals !== undefined) {
-      addTotals(reading, totals, { interval, takesUnassigned: share === 'all' });
-      return;
-    }
-  }
-  const segment = reading.cache.segment({ id: header[0], revision: header[2] });
-  if (!hasWantedName(segment, reading.query)) return;
+  const isWhole = isWithinInterval(boundsEpochMs, interval, start);
+  const mayHaveTotals = isStanding && isWhole && share !== 'part' && rowCount >= reading.leastKept;
+  let loaded: Segment | undefined;
+  const load = (): Segment => (loaded ??= reading.cache.segment({ id, revision }, isOnce));
+  let contracts: ContractRows | undefined;
+  const loadContracts = (): ContractRows => (contracts ??= rowsOfContracts(load()));
+  const folded = reading.meters.filter((meter) => {
+    if (!mayHaveTotals) return true;
+    const totals = totalsOf(reading, meter, { id, revision, load, loadContracts });
+    if (totals !== undefined) addTotals(reading, meter, { totals, interval, takesUnassigned: share === 'all' });
+    return totals === undefined;
+  });
+  if (folded.length === 0) return;
   for (let each = interval; each + 1 < boundsEpochMs.length; each += 1) {
     const from = Math.max(0, (boundsEpochMs[each] ?? 0) - start);
     const to = Math.min(millisecondsPerDay, (boundsEpochMs[each + 1] ?? 0) - start);
     if (from >= millisecondsPerDay) break;
-    foldRows(reading, segment, { start, from, to, interval: each });
+    foldRows(reading, folded, { segment: load(), start, from, to, interval: each });
   }
 }
 
@@ -248,33 +245,42 @@ function unassignedShare(attribution: Attribution | undefined, day: EpochInterva
 }
 
 function totalsOf(
-  reading: Reading,
-  [id, , revision, rowCount]: HeaderRow,
-  ruleId: bigint | undefined,
+  { cache, found }: Reading,
+  { query, rulesText, ruleId }: MeterReading,
+  {
+    load,
+    loadContracts,
+    ...version
+  }: SegmentVersion & { readonly load: () => Segment; readonly loadContracts: () => ContractRows },
 ): Totals | undefined {
-  if (rowCount < reading.leastKept) return undefined;
-  const kept = reading.cache.totals({ id, revision }, ruleId);
+  const kept = cache.totals(version, ruleId);
   if (kept !== undefined) return kept;
-  const segment = reading.cache.segment({ id, revision });
-  if (lacksColumn(segment, reading.query)) return undefined;
-  const totals = computeTotals(segment, reading.query);
-  const { rulesText } = reading;
-  reading.found.push({
+  const segment = load();
+  if (lacksColumn(segment, query)) return undefined;
+  const totals = computeTotals(segment, query, loadContracts());
+  found.push({
     rules: rulesText,
-    segmentId: BigInt(id),
-    revision: BigInt(revision),
+    segmentId: BigInt(version.id),
+    revision: BigInt(version.revision),
     cells: JSON.stringify(totals),
   });
   return totals;
 }
 
+interface WholeDay {
+  readonly totals: Totals;
+  readonly interval: number;
+  /** Whether events that name no contract are the one's that is asked for. */
+  readonly takesUnassigned: boolean;
+}
+
 function addTotals(
-  { cells, attribution, request }: Reading,
-  totals: Totals,
-  { interval, takesUnassigned }: { readonly interval: number; readonly takesUnassigned: boolean },
+  { attribution }: Reading,
+  { cells, query }: MeterReading,
+  { totals, interval, takesUnassigned }: WholeDay,
 ): void {
   const into = cells[interval] ?? new Map();
-  const { aggregationType } = request.rules;
+  const { aggregationType } = query.rules;
   const cell: Cell = { coefficient: 0, scale: 0, count: 0 };
   for (const [contractSeq, scales, keys, coefficients, counts] of totals) {
     const isWanted = contractSeq === 0 ? takesUnassigned : contractSeq === attribution?.contractSeq;
@@ -290,6 +296,7 @@ function addTotals(
 }
 
 interface Rows {
+  readonly segment: Segment;
   /** The beginning of the segment's day. */
   readonly start: number;
   /** In the day's milliseconds. */
@@ -298,30 +305,35 @@ interface Rows {
   readonly interval: number;
 }
 
-function foldRows(reading: Reading, segment: Segment, { start, from, to, interval }: Rows): void {
-  const { attribution, query, cells, connection, fold } = reading;
-  const takes = attribution && rowTest(attribution, segment, start);
-  if (!lacksColumn(segment, query)) {
-    foldSegment(segment, query, { from, to, takes }, cells[interval] ?? new Map());
-    return;
-  }
-  const { eventSeq, millisecond, isLate, nameId } = segment.fixed;
-  const event = new ReusedEvent();
-  for (let row = 0; row < segment.rowCount; row += 1) {
-    const at = millisecond[row] ?? 0;
-    if (isLate[row] !== 0 || at < from || at >= to || takes?.(row) === false) continue;
-    event.eventName = query.nameOf(nameId[row] ?? 0);
-    event.propertiesJson = propertiesOf(connection, eventSeq[row] ?? 0);
-    event.forgetProperties();
-    fold.add(event, interval);
+function foldRows(
+  { attribution, connection }: Reading,
+  meters: readonly MeterReading[],
+  { segment, start, from, to, interval }: Rows,
+): void {
+  const rows = chooseRows(segment, { from, to, takes: attribution && rowTest(attribution, segment, start) });
+  for (const { query, cells, fold } of meters) {
+    if (!lacksColumn(segment, query)) {
+      foldSegment(segment, query, rows, cells[interval] ?? new Map());
+      continue;
+    }
+    const { eventSeq, nameId } = segment.fixed;
+    const event = new ReusedEvent();
+    for (const row of rows.ofNames(query)) {
+      event.eventName = query.nameOf(nameId[row] ?? 0);
+      event.propertiesJson = propertiesOf(connection, eventSeq[row] ?? 0);
+      event.forgetProperties();
+      fold.add(event, interval);
+    }
   }
 }
 
 function rowTest(attribution: Attribution, { fixed }: Segment, start: number): (row: number) => boolean {
   const { contractSeq } = fixed;
-  // Columns are unpacked when they are looked at, and times decide only where there are other contracts.
-  const millisecond = attribution.elsewhere.length === 0 ? undefined : fixed.millisecond;
-  return (row) => isAttributed(attribution, contractSeq[row] ?? 0, start + (millisecond?.[row] ?? 0));
+  if (attribution.elsewhere.length === 0) {
+    return (row) => contractSeq[row] === 0 || contractSeq[row] === attribution.contractSeq;
+  }
+  const { millisecond } = fixed;
+  return (row) => isAttributed(attribution, contractSeq[row] ?? 0, start + (millisecond[row] ?? 0));
 }
 
 function propertiesOf(connection: SqliteConnection, eventSeq: number): string {
@@ -330,18 +342,20 @@ function propertiesOf(connection: SqliteConnection, eventSeq: number): string {
   );
 }
 
-function readTail(reading: Reading, rows: readonly TailRow[]): void {
-  const { request, attribution, query, fold } = reading;
-  const { boundsEpochMs } = request;
+function readTail({ of, attribution, meters }: Reading, rows: readonly TailRow[]): void {
+  const { boundsEpochMs } = of;
   const event = new ReusedEvent();
   let interval = 0;
   for (const [timestampEpochMs, contractSeq, nameId, propertiesJson, isLate] of rows) {
-    if (isLate === 1 || query.wantsName?.(nameId) === false) continue;
     while (timestampEpochMs >= (boundsEpochMs[interval + 1] ?? Infinity)) interval += 1;
+    if (isLate === 1) continue;
     if (attribution !== undefined && !isAttributed(attribution, contractSeq ?? 0, timestampEpochMs)) continue;
-    event.eventName = query.nameOf(nameId);
     event.propertiesJson = propertiesJson;
     event.forgetProperties();
-    fold.add(event, interval);
+    for (const { query, fold } of meters) {
+      if (query.wantsName?.(nameId) === false) continue;
+      event.eventName = query.nameOf(nameId);
+      fold.add(event, interval);
+    }
   }
 }

@@ -6,8 +6,14 @@
 
 import type { EventAggregation } from '../event-aggregation.ts';
 import { decodeSegment, encodeSegment } from '../event-segment-bytes.ts';
-import { millisecondsPerDay } from '../event-segment-fold.ts';
-import { appendEvents, emptySegment, removeEvents, type Segment, type SegmentEvent } from '../event-segment.ts';
+import {
+  appendEvents,
+  emptySegment,
+  millisecondsPerDay,
+  removeEvents,
+  type Segment,
+  type SegmentEvent,
+} from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { plainRows } from './sqlite-event-rows.ts';

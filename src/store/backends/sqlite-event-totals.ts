@@ -3,8 +3,9 @@
 import type { MeterRules } from '../../calculation/usage-fold.ts';
 import type { EventAggregation } from '../event-aggregation.ts';
 import type { Cells } from '../event-cells.ts';
-import { foldSegment, millisecondsPerDay, type SegmentQuery } from '../event-segment-fold.ts';
-import type { Segment } from '../event-segment.ts';
+import { foldSegment, type SegmentQuery } from '../event-segment-fold.ts';
+import { type ChosenRows, chooseRows } from '../event-segment-rows.ts';
+import { millisecondsPerDay, type Segment } from '../event-segment.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 
 /** Totals that a reader found out, for whoever may write. */
@@ -67,6 +68,18 @@ export function rulesOfText(text: string): TotalRules {
   };
 }
 
+/** The rows of each contract that the events name, 0 where they name none. */
+export type ContractRows = readonly (readonly [contractSeq: number, rows: ChosenRows])[];
+
+export function rowsOfContracts(segment: Segment): ContractRows {
+  const column = segment.fixed.contractSeq;
+  const contracts = [...new Set(column)];
+  return contracts.map((contractSeq) => {
+    const takes = contracts.length === 1 ? undefined : (row: number) => column[row] === contractSeq;
+    return [contractSeq, chooseRows(segment, { from: 0, to: millisecondsPerDay, takes })];
+  });
+}
+
 /** Of each contract that the events name, 0 where they name none: keys, coefficients (texts beyond 2^53), and counts. */
 export type Totals = readonly (readonly [
   contractSeq: number,
@@ -76,13 +89,10 @@ export type Totals = readonly (readonly [
   counts: readonly number[],
 ])[];
 
-export function computeTotals(segment: Segment, query: SegmentQuery): Totals {
-  const column = segment.fixed.contractSeq;
-  const contracts = [...new Set(column)];
-  return contracts.map((contractSeq) => {
+export function computeTotals(segment: Segment, query: SegmentQuery, contracts: ContractRows): Totals {
+  return contracts.map(([contractSeq, rows]) => {
     const cells: Cells = new Map();
-    const takes = contracts.length === 1 ? undefined : (row: number) => column[row] === contractSeq;
-    foldSegment(segment, query, { from: 0, to: millisecondsPerDay, takes }, cells);
+    foldSegment(segment, query, rows, cells);
     const values = [...cells.values()];
     return [
       contractSeq,

@@ -46,8 +46,9 @@ export function createSqliteEventStore(
     async scan(_tx, request, onEvent) {
       scan(inTransaction(connection), request, onEvent);
     },
-    async aggregate(_tx, request) {
-      const answer = readSegments(inTransaction(connection), request, { leastKept: thresholds.leastKept, cache });
+    async aggregate(_tx, of, meters) {
+      const { leastKept } = thresholds;
+      const answer = readSegments(inTransaction(connection), { of, meters }, { leastKept, cache });
       if (connection.isWriting) keepTotals(connection, answer.found);
       else if (!connection.isReadOnly && found.length < mostFound) found.push(...answer.found);
       return answer.readings;
