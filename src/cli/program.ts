@@ -29,7 +29,7 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
   const argvToParse = normalized(argv, { isCommand, isGroup });
   const words = commandWords(argvToParse);
   let helpText = '';
-  let named: Named = { known: [], isUnknown: false };
+  let named: Named = { known: [], isUnknown: false, longer: [] };
   try {
     refuseKeys(argv);
     const program = createProgram(dependencies, words[0], (text) => (helpText += text));
@@ -47,7 +47,7 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
       terminal.out(vouch(helpText));
       return 0;
     }
-    return tellFailure(error instanceof CommanderError ? usageError(error, named.known) : error, {
+    return tellFailure(error instanceof CommanderError ? usageError(error, named) : error, {
       terminal,
       isJson: wantsJson(argv),
       isDebug: argv.includes('--debug'),
@@ -58,11 +58,16 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
   }
 }
 
+/** More would be a list of commands, which help is. */
+const mostMeant = 3;
+
 interface Named {
   /** The words that name a command and its verb. */
   readonly known: readonly string[];
   /** Whether another word stands in the place of one. */
   readonly isUnknown: boolean;
+  /** The names that begin with that word. */
+  readonly longer: readonly string[];
 }
 
 function namedIn(program: Command, words: readonly string[]): Named {
@@ -71,11 +76,14 @@ function namedIn(program: Command, words: readonly string[]): Named {
   for (const word of words) {
     if (commands.length === 0) break;
     const found = commands.find((each) => each.name() === word);
-    if (found === undefined) return { known, isUnknown: true };
+    if (found === undefined) {
+      const names = commands.map((each) => each.name());
+      return { known, isUnknown: true, longer: names.filter((name) => name.startsWith(word)) };
+    }
     known.push(word);
     ({ commands } = found);
   }
-  return { known, isUnknown: false };
+  return { known, isUnknown: false, longer: [] };
 }
 
 /** The parser would print the help of another command than was meant. */
@@ -368,10 +376,11 @@ function examplesText({ examples, localExamples = [] }: Pick<CommandSpec, 'examp
   return `\nExamples:\n${[...examples, ...localExamples].map(({ about, line }) => `  # ${about}\n  ${line}\n`).join('')}`;
 }
 
-/** The parser's words as ours: what is wrong, and what was probably meant. */
-function usageError(error: CommanderError, known: readonly string[]): BillingError {
+/** The parser's words as ours: what is wrong, and what was probably meant. A word cut short comes before one misspelt. */
+function usageError(error: CommanderError, { known, longer }: Named): BillingError {
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
-  const meant = /^\(Did you mean (.+)\?\)$/.exec(suggestion ?? '')?.[1];
+  const similar = /^\(Did you mean (.+)\?\)$/.exec(suggestion ?? '')?.[1];
+  const meant = longer.length > 0 && longer.length <= mostMeant ? longer.join(' or ') : similar;
   const place = ['tally', ...known, '--help'].join(' ');
   return new BillingError('usage', message, { hint: meant === undefined ? `see: ${place}` : `did you mean ${meant}?` });
 }

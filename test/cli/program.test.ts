@@ -8,6 +8,10 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
   test.each([
     ['custmers list', "unknown command 'custmers'", 'did you mean customers?'],
     ['customers lst', "unknown command 'lst'", 'did you mean list?'],
+    ['cust list', "unknown command 'cust'", 'did you mean customers?'],
+    ['con list', "unknown command 'con'", 'did you mean contracts?'],
+    ['credits g c1', "unknown command 'g'", 'did you mean grant or grant-paid?'],
+    ['c list', "unknown command 'c'", 'see: tally --help'],
     ['customers list --limt 5', "unknown option '--limt'", 'did you mean --limit?'],
     ['customers create --nam x', "unknown option '--nam'", 'did you mean --name?'],
     ['customers list --outptu json', "unknown option '--outptu'", 'did you mean --output?'],
