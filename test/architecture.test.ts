@@ -34,6 +34,7 @@ const rootFiles = new Set([
   'exact-json',
   'database-url',
   'once',
+  'text-order',
   'make-directory',
   'turns',
 ]);

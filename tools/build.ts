@@ -195,7 +195,7 @@ const { output } = await bundle.write({
     groups: [
       {
         name: 'base',
-        test: /src[\\/](assert|digest|errors|limits|exact-json|store[\\/]constraint-violation|operations[\\/](index|operation|parse))\.ts$/,
+        test: /src[\\/](assert|digest|errors|limits|exact-json|text-order|store[\\/]constraint-violation|operations[\\/](index|operation|parse))\.ts$/,
         priority: 6,
       },
       {

@@ -1,5 +1,7 @@
 /** Which grant pays first, and why (interface 4.15 rule 5, semantics 9). */
 
+import { compareText } from '../text-order.ts';
+
 /** What of a grant decides its place in the order. */
 export interface Deductible {
   readonly grantId: string;
@@ -80,9 +82,4 @@ function expiryOf(grant: Deductible): number {
 function sign(difference: bigint): number {
   if (difference === 0n) return 0;
   return difference < 0n ? -1 : 1;
-}
-
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

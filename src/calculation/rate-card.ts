@@ -6,6 +6,7 @@
 
 import { assert } from '../assert.ts';
 import type { BillingMode } from '../operations/catalog.ts';
+import { compareText } from '../text-order.ts';
 import type { Interval } from './billing-period.ts';
 import type { Price, PricingTier } from './pricing/pricing-model.ts';
 
@@ -178,6 +179,6 @@ function isTarget(source: Pick<PlanItemSource, 'pricingId' | 'meterId'>, overrid
 
 function targetKey(override: PriceOverride): string {
   if ('basePricingId' in override) return override.basePricingId;
-  const dimensions = Object.entries(override.dimensions).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const dimensions = Object.entries(override.dimensions).toSorted(([a], [b]) => compareText(a, b));
   return JSON.stringify([override.meterId, dimensions]);
 }

@@ -5,6 +5,7 @@
  */
 
 import type { AggregationType } from '../operations/meters.ts';
+import { compareText } from '../text-order.ts';
 import { type Big, decimalOfInteger, divideHalfUp, maximum, minimum, zero } from './money.ts';
 import type { ContractItem } from './rate-card.ts';
 import { type GroupValues, groupKeyOf, type MeteredQuantity, type RatedLine, rateUsage } from './rating.ts';
@@ -215,8 +216,9 @@ function quantitiesAfter({ combination }: MeteredUsage, groups: GroupedPhases): 
 }
 
 function byDimension(a: UsageReading, b: UsageReading): number {
-  const left = JSON.stringify([a.eventName, Object.entries(a.properties)]);
-  const right = JSON.stringify([b.eventName, Object.entries(b.properties)]);
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
+  return compareText(dimensionsText(a), dimensionsText(b));
+}
+
+function dimensionsText({ eventName, properties }: UsageReading): string {
+  return JSON.stringify([eventName, Object.entries(properties)]);
 }

@@ -4,6 +4,7 @@
  */
 
 import { limits } from '../limits.ts';
+import { compareText } from '../text-order.ts';
 import { type Aggregate, createAggregate, quantityOf, skipReasonOf } from './aggregation.ts';
 import { createEventMatcher, groupValuesOf, type MeteredEvent, type PropertyValue } from './metering.ts';
 import { type Big, zero } from './money.ts';
@@ -120,7 +121,7 @@ export function createUsageTracer(meter: MeterRules): UsageTracer {
       else if (skipped.length < limits.sampledEvents) skipped.push({ ...traced, reason });
     },
     read: () => ({
-      groups: [...groups.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => groupTrace(group)),
+      groups: [...groups.entries()].toSorted(([a], [b]) => compareText(a, b)).map(([, group]) => groupTrace(group)),
       matchedCount: counts.matched,
       unmatchedCount: counts.unmatched,
       skipped,

@@ -12,6 +12,7 @@ import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import { findGrantByExternalId } from '../store/records/ledger.ts';
 import { findMeters } from '../store/records/meters.ts';
 import type { Wallet } from '../store/records/wallets.ts';
+import { compareText } from '../text-order.ts';
 import { getContract } from './contract-lookup.ts';
 import type { CallContext } from './handler.ts';
 import { createLedgerWriter } from './ledger-writing.ts';
@@ -158,7 +159,7 @@ function differences(before: string | undefined, now: string): string[] {
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner !== 'object' || inner === null || Array.isArray(inner) || JSON.isRawJSON(inner)) return inner;
-    return Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    return Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => compareText(a, b)));
   });
 }
 

@@ -20,6 +20,7 @@ import {
   saveRateCard,
 } from '../store/records/meters.ts';
 import type { Meter, StoredRateCard } from '../store/records/meters.ts';
+import { compareText } from '../text-order.ts';
 import type { EngineParts } from './engine.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
@@ -157,7 +158,7 @@ function dimensionIssues(meter: Meter, rates: readonly DimensionRate[]): InputIs
 function repetitionIssues(rates: readonly DimensionRate[]): InputIssue[] {
   const first = new Map<string, number>();
   return rates.flatMap(({ dimensions }, index) => {
-    const combination = JSON.stringify(Object.entries(dimensions).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    const combination = JSON.stringify(Object.entries(dimensions).toSorted(([a], [b]) => compareText(a, b)));
     const earlier = first.get(combination);
     if (earlier !== undefined) {
       return [{ path: `rates[${index}].dimensions`, message: `is the combination of rates[${earlier}]` }];

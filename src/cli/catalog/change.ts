@@ -1,5 +1,6 @@
 /** A line of the plan: what happens to one thing, and why. */
 
+import { compareText } from '../../text-order.ts';
 import { differences } from './comparison.ts';
 import type { Difference } from './comparison.ts';
 import type { Live } from './live.ts';
@@ -69,6 +70,6 @@ export function inOrder(changes: readonly Change[]): Change[] {
     `${actions.indexOf(action)} ${kinds.indexOf(kind)} ${JSON.stringify(name)}`;
   return changes
     .map((change) => ({ change, key: rank(change) }))
-    .toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+    .toSorted((one, other) => compareText(one.key, other.key))
     .map(({ change }) => change);
 }

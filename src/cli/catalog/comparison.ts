@@ -1,6 +1,7 @@
 /** When two definitions say the same: decimals as numbers, what has no order without it, absent as empty. */
 
 import { Big } from 'big.js';
+import { compareText } from '../../text-order.ts';
 
 const decimalFields: ReadonlySet<string> = new Set([
   'unitAmount',
@@ -56,7 +57,7 @@ function comparableObject(value: object, field: string): unknown {
   const members = Object.entries(value)
     .map(([name, each]) => [name, comparable(each, nameOf(name))] as const)
     .filter(([, each]) => each !== undefined)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+    .toSorted(([one], [other]) => compareText(one, other));
   return members.length === 0 ? undefined : members;
 }
 

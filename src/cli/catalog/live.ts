@@ -3,6 +3,7 @@
 import { BillingError, ConflictError } from '../../errors.ts';
 import { textOfNumber } from '../../exact-json.ts';
 import type { Billing } from '../../operations/index.ts';
+import { compareText } from '../../text-order.ts';
 import { everyRow, type RowOf } from '../every-row.ts';
 import { planKey, planLabel, priceKey, priceLabel } from './definitions.ts';
 import type {
@@ -193,6 +194,6 @@ function idsOf(rows: readonly { readonly id: string }[]): string {
 function sorted<D>(rows: readonly Live<D>[], keyOf: (definition: D) => readonly string[]): D[] {
   return rows
     .map(({ definition }) => ({ definition, key: JSON.stringify(keyOf(definition)) }))
-    .toSorted((one, other) => (one.key < other.key ? -1 : 1))
+    .toSorted((one, other) => compareText(one.key, other.key))
     .map(({ definition }) => definition);
 }

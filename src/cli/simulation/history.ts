@@ -4,6 +4,7 @@ import { assert } from '../../assert.ts';
 import { NotFoundError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Billing, ResponseBody } from '../../operations/index.ts';
+import { compareText } from '../../text-order.ts';
 import type { Contract, Invoice, LedgerEntry } from './books.ts';
 import { ledgerOf, oldestFirst } from './books.ts';
 import { readHistoryCatalog } from './history-catalog.ts';
@@ -89,9 +90,7 @@ export async function readHistory(
     customers: customers.filter(({ id }) => only.length > 0 || owners.has(id)),
     catalog: await readHistoryCatalog(billing, planIds),
     contracts,
-    events: events.toSorted((one, other) =>
-      one.timestamp < other.timestamp ? -1 : one.timestamp > other.timestamp ? 1 : 0,
-    ),
+    events: events.toSorted((one, other) => compareText(one.timestamp, other.timestamp)),
     billed,
   };
 }

@@ -1,5 +1,6 @@
 /** What a contract was billed by, read out of its lines: an invoice shows the price of each, and a mirror no contract's terms. */
 
+import { compareText } from '../../text-order.ts';
 import { saySame } from '../catalog/comparison.ts';
 import type { HistoricContract } from './history.ts';
 import type { GroupValues, MirroredPrice, PricedLine } from './mirror-lines.ts';
@@ -93,7 +94,7 @@ function has(rates: readonly Rate[], dimensions: GroupValues): boolean {
 }
 
 function keyOf(groups: GroupValues): string {
-  return JSON.stringify(Object.entries(groups).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  return JSON.stringify(Object.entries(groups).toSorted(([one], [other]) => compareText(one, other)));
 }
 
 function sameAmount(one: string, other: string): boolean {

@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { BillingError, InvalidInputError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Billing } from '../../operations/index.ts';
+import { compareText } from '../../text-order.ts';
 import { readCatalogFile } from '../catalog/file.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { readCatalog } from '../catalog/live.ts';
@@ -109,9 +110,7 @@ async function usageOf(scenario: Scenario): Promise<UsageEvent[]> {
     refuseTooMany(scenario, path, events.length + read.length);
     for (const event of read) events.push(event);
   }
-  return events.toSorted((one, other) =>
-    one.timestamp < other.timestamp ? -1 : one.timestamp > other.timestamp ? 1 : 0,
-  );
+  return events.toSorted((one, other) => compareText(one.timestamp, other.timestamp));
 }
 
 function refuseTooMany({ issueAt }: Scenario, path: Path, count: number): void {

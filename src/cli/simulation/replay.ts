@@ -4,6 +4,7 @@ import { assert } from '../../assert.ts';
 import { BillingError, ConflictError } from '../../errors.ts';
 import { textOfNumber } from '../../exact-json.ts';
 import type { Billing } from '../../operations/index.ts';
+import { compareText } from '../../text-order.ts';
 import { centsOf } from '../amounts.ts';
 import { planKey, priceKey } from '../catalog/definitions.ts';
 import type { PlanDefinition } from '../catalog/definitions.ts';
@@ -214,7 +215,7 @@ async function passTime(scene: Scene, { start, until, onProgress }: ReplayOption
     onProgress,
   });
   const deeds = [...extraGrants(scene, start), ...movements(scene)].filter(({ at }) => at < until);
-  for (const { at, act } of deeds.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))) {
+  for (const { at, act } of deeds.toSorted((one, other) => compareText(one.at, other.at))) {
     await passing.until(at);
     await act();
   }

@@ -4,6 +4,7 @@ import { BillingError, InvalidInputError } from '../../errors.ts';
 import { allOperations } from '../../operations/all.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput, Operation } from '../../operations/operation.ts';
+import { compareText } from '../../text-order.ts';
 import { valueAt, wireText } from '../rows.ts';
 import { idOf, resolved } from './references.ts';
 import type { Names } from './references.ts';
@@ -40,7 +41,7 @@ export function stepsOf(scenario: Scenario): Step[] {
     ...grants(scenario),
     ...others(scenario),
   ];
-  return steps.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
+  return steps.toSorted((one, other) => compareText(one.at, other.at));
 }
 
 /** The operation that a command stands for. Throws TypeError for a command that the schema does not let pass. */

@@ -3,6 +3,7 @@
 import { isExactNumber } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
 import type { WebhookEventType } from '../../operations/wire-values.ts';
+import { compareText } from '../../text-order.ts';
 import { amountText, valueAt, wireText } from '../rows.ts';
 import { contractIdOf } from './books.ts';
 import type { Delivery, Invoice, LedgerEntry } from './books.ts';
@@ -44,10 +45,7 @@ export function timelineOf({ steps, deliveries, ledger, invoices, own }: Told): 
     ...ledger.map((entry) => ({ rank: 2, row: rowOfEntry(entry) })),
   ];
   return ranked
-    .toSorted((one, other) => {
-      if (one.row.at === other.row.at) return one.rank - other.rank;
-      return one.row.at < other.row.at ? -1 : 1;
-    })
+    .toSorted((one, other) => compareText(one.row.at, other.row.at) || one.rank - other.rank)
     .map(({ row }) => row);
 }
 
