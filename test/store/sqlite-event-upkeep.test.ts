@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
+import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { createMaintenance } from '../../src/engine/maintenance.ts';
@@ -197,6 +198,37 @@ test('an event that is new and replaced at once is read where it went', async ()
   const [readings] = await using((store) => read(store));
   expect(readings?.find(({ groupValues }) => groupValues['model'] === 'moved')).toMatchObject({ count: 1 });
   expect(await faults()).toEqual([]);
+});
+
+test('what is absorbed is what the rows say, whoever has written, replaced or undone them', async () => {
+  const stores = [await openStore(file, { eventUpkeep }), await openStore(file, { eventUpkeep })] as const;
+  let written = 0;
+  const oneStep = fc.record({
+    store: fc.constantFrom(...stores),
+    kind: fc.constantFrom('new', 'new', 'replaced', 'undone'),
+    count: fc.constantFrom(1, 5, 15),
+    tokens: fc.nat(99),
+  });
+  const steps = fc.asyncProperty(fc.array(oneStep, { minLength: 5, maxLength: 20 }), async (all) => {
+    for (const { store, kind, count, tokens } of all) {
+      const begin = kind === 'replaced' ? Math.max(0, written - count) : written;
+      const events = Array.from({ length: count }, (_, index) =>
+        eventOf(`step-${begin + index}`, { propertiesJson: `{"model":"m","tokens":${tokens}}` }),
+      );
+      await store
+        .write(async (tx) => {
+          await store.events.append(tx, 'org-a', events, () => true);
+          if (kind === 'undone') throw new Error('undone');
+        })
+        .catch((error: unknown) => {
+          if (kind !== 'undone') throw error;
+        });
+      if (kind !== 'undone') written = Math.max(written, begin + count);
+    }
+    expect(await faults()).toEqual([]);
+  });
+  await fc.assert(steps, { numRuns: 25 });
+  for (const store of stores) await store.close();
 });
 
 test('a write that is undone leaves nothing that another process could trip over', async () => {

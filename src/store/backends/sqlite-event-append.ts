@@ -6,6 +6,7 @@ import type { AppendOutcome, CanReplace, NewEvent, StoredEvent } from '../event-
 import { createKeyHash } from '../key-hash.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { SqliteEventKeys } from './sqlite-event-keys.ts';
+import type { RecentRows } from './sqlite-event-recent.ts';
 import {
   absorbTail,
   findContractSeq,
@@ -36,12 +37,13 @@ const updateEffective = `UPDATE "events" SET ("id", "customerSeq", "contractSeq"
 interface Appender {
   readonly connection: SqliteConnection;
   readonly keys: SqliteEventKeys;
+  readonly recent: RecentRows;
   readonly thresholds: UpkeepThresholds;
 }
 
 /** Belongs into a transaction for writing. */
 export async function appendEvents(
-  { connection, keys, thresholds }: Appender,
+  { connection, keys, recent, thresholds }: Appender,
   { orgId, events }: { readonly orgId: string; readonly events: readonly NewEvent[] },
   canReplace: CanReplace,
 ): Promise<readonly AppendOutcome[]> {
@@ -55,6 +57,7 @@ export async function appendEvents(
   const places = new Map<number, EventPlace>();
   const first = Number(connection.prepare('SELECT max("seq") AS "last" FROM "events"').get()?.['last'] ?? 0n) + 1;
   let next = first;
+  recent.prepare(next);
 
   const insertOne = (event: NewEvent, hash: number): void => {
     const { customerSeq, contractSeq, nameId } = seqs(event);
@@ -62,6 +65,7 @@ export async function appendEvents(
     const isLate = event.isLate ? 1 : 0;
     insert.run(next, event.idempotencyKey, event.id, customerSeq, contractSeq, nameId, timestampEpochMs,
       event.propertiesJson, receivedAtEpochMs, isLate); // prettier-ignore
+    recent.add([customerSeq, timestampEpochMs, next, contractSeq, nameId, isLate, event.propertiesJson]);
     keys.add(hash, next);
     places.set(next, { eventSeq: next, customerSeq, timestampEpochMs });
     next += 1;
@@ -76,6 +80,7 @@ export async function appendEvents(
       .run(event.id, customerSeq, contractSeq, nameId, timestampEpochMs, event.propertiesJson, receivedAtEpochMs,
         isLate, place.eventSeq); // prettier-ignore
     const { eventSeq } = place;
+    recent.forget(eventSeq);
     if (!places.has(eventSeq)) superseded.push(place);
     places.set(eventSeq, { eventSeq, customerSeq, timestampEpochMs });
   };
@@ -98,7 +103,7 @@ export async function appendEvents(
   if (next > first) keys.keep(leastRun);
   forget(connection, superseded);
   enterTail(connection, [...places.values()], leastRun);
-  keepUp({ connection, keys, thresholds }, outcomes);
+  keepUp({ connection, keys, recent, thresholds }, outcomes);
   return outcomes;
 }
 
@@ -127,7 +132,7 @@ function findKnown(
   return undefined;
 }
 
-function keepUp({ connection, keys, thresholds }: Appender, outcomes: readonly AppendOutcome[]): void {
+function keepUp({ connection, keys, recent, thresholds }: Appender, outcomes: readonly AppendOutcome[]): void {
   const added = outcomes.filter((outcome) => outcome === 'new' || outcome === 'replaced').length;
   if (added === 0) return;
   const row = connection
@@ -135,7 +140,8 @@ function keepUp({ connection, keys, thresholds }: Appender, outcomes: readonly A
     .get(added);
   const tailCount = Number(row?.['tailCount']);
   if (tailCount < thresholds.longestTail) return;
-  absorbTail(connection, thresholds, tailCount);
+  absorbTail(connection, thresholds, { tailCount, recent });
+  recent.clear();
   keys.absorb();
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
+import type { RecentRows, TailRow } from './sqlite-event-recent.ts';
 import { plainRows } from './sqlite-event-rows.ts';
 import { type EventPlace, eventRows, leaveTail, readTail, replaceTail, unpackRuns } from './sqlite-event-tail.ts';
 
@@ -37,8 +38,6 @@ const fullSegment = 16_384;
 
 export const dayOf = (timestampEpochMs: number): number => Math.floor(timestampEpochMs / millisecondsPerDay);
 
-type TailRow = readonly [number, number, number, number | null, number, number, string];
-
 const tailColumns = `"event"."customerSeq", "event"."timestampEpochMs", "event"."seq", "event"."contractSeq",
   "event"."nameId", "event"."isLate", "event"."propertiesJson"`;
 
@@ -47,7 +46,11 @@ const tailColumns = `"event"."customerSeq", "event"."timestampEpochMs", "event".
  * has grown far beyond: by `tailCount` since this was done before. Who has few waits, since a segment is written as a whole.
  * Belongs into a transaction for writing.
  */
-export function absorbTail(connection: SqliteConnection, { longestTail }: UpkeepThresholds, tailCount: number): void {
+export function absorbTail(
+  connection: SqliteConnection,
+  { longestTail }: UpkeepThresholds,
+  { tailCount, recent }: { readonly tailCount: number; readonly recent: RecentRows },
+): void {
   const most = mostWaiting * longestTail;
   const least = 2 * Math.ceil(longestTail / 256);
   // After an upgrade all events may stand in it, which are too many to hold.
@@ -60,12 +63,25 @@ export function absorbTail(connection: SqliteConnection, { longestTail }: Upkeep
   const revision = nextRevision(connection);
   for (const [customerSeq, pairs] of tail) {
     if (pairs.length < least) continue;
-    const seqs = pairs.filter((_, place) => place % 2 === 1);
-    absorbRows(connection, eventRows(connection, seqs, tailColumns) as readonly TailRow[], revision);
+    absorbRows(connection, rowsOfTail(connection, pairs, recent), revision);
     tail.delete(customerSeq);
   }
   replaceTail(connection, tail);
   connection.execute('UPDATE "eventUpkeep" SET "tailCount" = 0');
+}
+
+/** The rows of a customer's events in the tail, by time. */
+function rowsOfTail(connection: SqliteConnection, pairs: readonly number[], recent: RecentRows): readonly TailRow[] {
+  const rows: TailRow[] = [];
+  const others: number[] = [];
+  for (let place = 1; place < pairs.length; place += 2) {
+    const eventSeq = pairs[place] ?? 0;
+    const row = recent.find(eventSeq);
+    if (row === undefined) others.push(eventSeq);
+    else rows.push(row);
+  }
+  if (others.length > 0) rows.push(...(eventRows(connection, others, tailColumns) as readonly TailRow[]));
+  return rows.sort((one, other) => one[1] - other[1] || one[2] - other[2]);
 }
 
 /** Moves the whole tail into segments. */

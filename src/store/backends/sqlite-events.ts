@@ -14,6 +14,7 @@ import { createReadingCache } from './sqlite-event-cache.ts';
 import { createSqliteEventKeys } from './sqlite-event-keys.ts';
 import { createEventPages } from './sqlite-event-pages.ts';
 import { findEvents } from './sqlite-event-places.ts';
+import { createRecentRows } from './sqlite-event-recent.ts';
 import { readSegments } from './sqlite-event-readings.ts';
 import { type UpkeepThresholds, usualThresholds } from './sqlite-event-segments.ts';
 import { type FoundTotals, keepTotals } from './sqlite-event-totals.ts';
@@ -34,12 +35,13 @@ export function createSqliteEventStore(
   thresholds: UpkeepThresholds = usualThresholds,
 ): SqliteEventStore {
   const keys = createSqliteEventKeys(connection);
+  const recent = createRecentRows(connection);
   const cache = createReadingCache(connection);
   const pages = createEventPages(connection);
   let found: FoundTotals[] = [];
   return {
     async append(_tx, orgId, events, canReplace) {
-      const appender = { connection: inTransaction(connection), keys, thresholds };
+      const appender = { connection: inTransaction(connection), keys, recent, thresholds };
       cache.noteChange();
       return await appendEvents(appender, { orgId, events }, canReplace);
     },
