@@ -38,7 +38,7 @@ export interface Invocation {
 /** Calls the operation and prints its answer. Nothing is printed on standard output when it throws. */
 export async function callOperation(invocation: Invocation, session: Session): Promise<void> {
   const { command, local } = invocation;
-  const { flags, terminal } = session;
+  const { flags } = session;
   if (local['from'] !== undefined) return await (await import('./bulk/run.ts')).runBulk(invocation, session);
   if (local['resume'] === true) return await (await import('./resume.ts')).resumeGrants(invocation, session);
   if (flags.dryRun === true && !command.isWrite) {
@@ -49,12 +49,7 @@ export async function callOperation(invocation: Invocation, session: Session): P
   }
   checkFields(session.output, command.fields, command.view);
   const picture = 'chart' in local || 'ascii' in local ? await pictureOf(invocation, session) : undefined;
-  const readText = (path: string) => readTextFile(path, terminal);
-  const whole =
-    invocation.inputPath === undefined ? undefined : wholeBody(await readText(invocation.inputPath), command.isBulk);
-  const missing = missingFlags(command, invocation.given, whole !== undefined);
-  const given = await completed(command, invocation.given, missing, session);
-  const asked = await inputOf(command, given, { whole, readText });
+  const { given, asked } = await readInput(invocation, session);
   const isRehearsal = flags.dryRun === true && command.rehearsalMember !== undefined;
   const unversioned = isRehearsal ? rehearsalOf(command, asked) : asked;
   const isGrant = command.operation === grantOperation;
@@ -62,38 +57,26 @@ export async function callOperation(invocation: Invocation, session: Session): P
   const target = await session.target();
   if (flags.dryRun === true && !isRehearsal) {
     const { printDryRun } = await import('./dry-run.ts');
-    await printDryRun(command, unversioned, { session, target, local });
-    return;
+    return await printDryRun(command, unversioned, { session, target, local });
   }
-  const input =
-    command.isWrite && command.isVersioned ? await versioned(command, unversioned, { session, target }) : unversioned;
-  const question = picture?.chart.question?.(input) ?? input;
-  // What no service offers is refused by whoever sends it; nobody has to agree to it first.
-  const isOffered = target.kind !== 'remote' || command.path !== undefined;
-  if (command.isWrite && !isRehearsal && isOffered) {
-    await (command.destroys === true ? confirmLoss : confirmWrite)(session, target, effectOf(command, input));
-  }
+  const input = await versioned(command, unversioned, { session, target });
+  if (!isRehearsal) await agreed(command, input, { session, target });
   const opened = await openFor(invocation, session, target);
   try {
-    const receipt = isGrant ? await beginReceipt(session, opened.billing, input) : undefined;
+    const { billing } = opened;
+    const receipt = isGrant ? await beginReceipt(session, billing, input) : undefined;
+    const question = picture?.chart.question?.(input) ?? input;
     const answer = await namingWhatIsMissing(given.positionals, async () =>
       invocation.isAll
-        ? await everyPage(command, input, { billing: opened.billing, session })
-        : await opened.billing.call(command.operation as OperationName, question),
+        ? await everyPage(command, input, { billing, session })
+        : await billing.call(command.operation as OperationName, question),
     );
     checkReplay(command, input, answer);
-    const { stdout } = terminal;
-    const shown =
-      picture === undefined
-        ? await render(answer.body, command.view, { choice: session.output, fields: command.fields, stdout })
-        : await picture.chart.draw(answer.body, { asked: input, style: picture.style });
-    terminal.out(shown);
+    const shown = await shownAnswer(command, answer, { session, picture, input });
+    session.terminal.out(shown);
     if (command.isSecret) noteSecret(command, session, shown.includes(secretOf(command, answer)));
     note(command, answer, session);
-    if (isEmptyPage(answer)) {
-      const { unknownFilters } = await import('./unknown-filter.ts');
-      for (const sentence of await unknownFilters(command, input, opened.billing)) tell(session, sentence);
-    }
+    if (isEmptyPage(answer)) await tellUnknownFilters(command, input, { billing, session });
     await receipt?.(answer);
     const kept = command.destroys === true ? 'nothing was changed' : 'all of it was done, and nothing kept';
     if (isRehearsal) tell(session, say`dry run on ${target.environment}: ${kept}`);
@@ -103,11 +86,36 @@ export async function callOperation(invocation: Invocation, session: Session): P
   }
 }
 
+/** What the flags, their files and the answers to questions come to. */
+async function readInput(
+  { command, given: typed, inputPath }: Invocation,
+  session: Session,
+): Promise<{ readonly given: Given; readonly asked: CallInput }> {
+  const readText = (path: string) => readTextFile(path, session.terminal);
+  const whole = inputPath === undefined ? undefined : wholeBody(await readText(inputPath), command.isBulk);
+  const given = await completed(command, typed, missingFlags(command, typed, whole !== undefined), session);
+  return { given, asked: await inputOf(command, given, { whole, readText }) };
+}
+
+/** Asks whoever runs a write. What no service offers is refused by whoever sends it; nobody has to agree to it first. */
+async function agreed(
+  command: CommandSpec,
+  input: CallInput,
+  { session, target }: { readonly session: Session; readonly target: Target },
+): Promise<void> {
+  const isOffered = target.kind !== 'remote' || command.path !== undefined;
+  if (!command.isWrite || !isOffered) return;
+  const confirm = command.destroys === true ? confirmLoss : confirmWrite;
+  await confirm(session, target, effectOf(command, input));
+}
+
+/** With the version that is to be changed, where the command looks it up. */
 async function versioned(
   command: CommandSpec,
   input: CallInput,
   context: { readonly session: Session; readonly target: Target },
 ): Promise<CallInput> {
+  if (!command.isWrite || !command.isVersioned) return input;
   const { withVersionSeen } = await import('./version-seen.ts');
   return await withVersionSeen(command.operation as OperationName, input, context);
 }
@@ -116,6 +124,27 @@ async function pictureOf({ command, local }: Invocation, { flags, terminal }: Se
   const { chartStyle, chosenChart } = await import('./charts/chart.ts');
   const chart = await chosenChart(command.operation, local, flags);
   return { chart, style: chartStyle(terminal.stdout, local['ascii'] === true) };
+}
+
+/** As a picture, or in the format that was chosen. */
+async function shownAnswer(
+  { view, fields }: CommandSpec,
+  { body }: Answer,
+  { session, picture, input }: { readonly session: Session; readonly picture: Picture; readonly input: CallInput },
+): Promise<SafeText> {
+  if (picture !== undefined) return await picture.chart.draw(body, { asked: input, style: picture.style });
+  return await render(body, view, { choice: session.output, fields, stdout: session.terminal.stdout });
+}
+
+type Picture = Awaited<ReturnType<typeof pictureOf>> | undefined;
+
+async function tellUnknownFilters(
+  command: CommandSpec,
+  input: CallInput,
+  { billing, session }: { readonly billing: Billing; readonly session: Session },
+): Promise<void> {
+  const { unknownFilters } = await import('./unknown-filter.ts');
+  for (const sentence of await unknownFilters(command, input, billing)) tell(session, sentence);
 }
 
 async function openFor({ command, local }: Invocation, session: Session, target: Target): Promise<OpenBilling> {

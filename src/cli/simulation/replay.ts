@@ -102,32 +102,48 @@ async function makeCustomers({ history, billing, customers }: Scene): Promise<vo
 }
 
 async function makeContract(scene: Scene, historic: HistoricContract): Promise<void> {
-  const { history, conditions, billing, live } = scene;
-  const { contract, budgets } = historic;
-  const { customerId, terms } = contract;
+  const { conditions, billing } = scene;
+  const { contract, ownGrantId } = historic;
   const startDate = conditions.startDate ?? contract.startDate;
-  const endDate = terms.effectiveEndDate ?? contract.endDate;
+  const endDate = contract.terms.effectiveEndDate ?? contract.endDate;
   if (endDate !== undefined && endDate <= startDate) {
-    if (conditions.startDate !== undefined)
-      note(scene, customerId, `contract ${contract.id} ends on ${endDate}: left out`);
+    const words = `contract ${contract.id} ends on ${endDate}: left out`;
+    if (conditions.startDate !== undefined) note(scene, contract.customerId, words);
     return;
   }
+  const body = contractBody(scene, historic, { startDate, endDate });
+  const made = await repeated(
+    scene,
+    contract.customerId,
+    `contract ${contract.id}`,
+    async () => await billing.call('contracts.create', { body }),
+  );
+  if (made === undefined) return;
+  scene.contracts.set(contract.id, made.body.data.id);
+  const [ownGrant] = ownGrantId === undefined ? [] : await ledgerOf(billing, made.body.data.id);
+  if (ownGrant !== undefined) scene.entries.set(ownGrantId ?? '', ownGrant.id);
+}
+
+function contractBody(
+  scene: Scene,
+  historic: HistoricContract,
+  { startDate, endDate }: { readonly startDate: string; readonly endDate: string | undefined },
+): object {
+  const { history, conditions, live } = scene;
+  const { contract, budgets } = historic;
+  const { onDepletion, creditRateCents, expiresAt } = contract.terms.creditSettings;
   const plan = planFor(scene, contract.planId);
-  const { onDepletion, creditRateCents, expiresAt } = terms.creditSettings;
-  const meterId = (id: string) => idByCode(live, history.catalog.meters.get(id));
+  const prices = live.pricing.filter(({ id }) => plan.pricingIds.includes(id));
   const overrides = overridesOf(historic, history.catalog, {
     place: {
-      price: (price) =>
-        live.pricing.find((each) => plan.pricingIds.includes(each.id) && priceKey(each.definition) === priceKey(price))
-          ?.id,
-      meter: (code) =>
-        live.pricing.find((each) => plan.pricingIds.includes(each.id) && each.definition.meter === code)?.meterId,
+      price: (price) => prices.find(({ definition }) => priceKey(definition) === priceKey(price))?.id,
+      meter: (code) => prices.find(({ definition }) => definition.meter === code)?.meterId,
     },
     isOtherCatalog: conditions.catalog !== undefined,
   });
-  const body = {
+  return {
     planId: plan.id,
-    customerId: scene.customers.get(customerId),
+    customerId: scene.customers.get(contract.customerId),
     startDate,
     ...(endDate === undefined ? {} : { endDate }),
     ...(overrides.length === 0 ? {} : { overrides }),
@@ -136,28 +152,16 @@ async function makeContract(scene: Scene, historic: HistoricContract): Promise<v
       ...(onDepletion === undefined ? {} : { onDepletion }),
       ...(creditRateCents === undefined ? {} : { creditRateCents }),
       ...(expiresAt === undefined ? {} : { expiresAt }),
-      budgets: budgets.map(
-        ({ label, eventPropertyKey, eventPropertyValue, maxCredits, maxCreditsCents, ...budget }) => ({
-          label,
-          eventPropertyKey,
-          eventPropertyValue,
-          meterId: budget.meterId === null ? null : meterId(budget.meterId),
-          maxCredits,
-          maxCreditsCents,
-        }),
-      ),
+      budgets: budgets.map(({ label, eventPropertyKey, eventPropertyValue, meterId, maxCredits, maxCreditsCents }) => ({
+        label,
+        eventPropertyKey,
+        eventPropertyValue,
+        meterId: meterId === null ? null : idByCode(live, history.catalog.meters.get(meterId)),
+        maxCredits,
+        maxCreditsCents,
+      })),
     },
   };
-  const made = await repeated(
-    scene,
-    customerId,
-    `contract ${contract.id}`,
-    async () => await billing.call('contracts.create', { body }),
-  );
-  if (made === undefined) return;
-  scene.contracts.set(contract.id, made.body.data.id);
-  const [ownGrant] = historic.ownGrantId === undefined ? [] : await ledgerOf(billing, made.body.data.id);
-  if (ownGrant !== undefined) scene.entries.set(historic.ownGrantId ?? '', ownGrant.id);
 }
 
 /** The contract's plan; of one that is archived the plan that has its name in the other catalog, where there is one. */
