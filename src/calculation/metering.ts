@@ -50,6 +50,19 @@ export function groupValuesOf(
   return Object.fromEntries(keys.map((key) => [key, propertyText(properties, key) ?? '']));
 }
 
+/** The texts of these properties, as far as an event has them. */
+export function presentProperties(
+  properties: MeteredEvent['properties'],
+  keys: readonly string[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const text = propertyText(properties, key);
+      return text === undefined ? [] : [[key, text]];
+    }),
+  );
+}
+
 /** The text by which a property is compared: that of its JSON primitive, strings in NFC; undefined when it is missing. */
 export function propertyText(properties: MeteredEvent['properties'], key: string): string | undefined {
   if (!Object.hasOwn(properties, key)) return undefined;

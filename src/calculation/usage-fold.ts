@@ -5,7 +5,14 @@
 
 import type { AggregationType } from '../operations/meters.ts';
 import { type Aggregate, combineReadings, createAggregate } from './aggregation.ts';
-import { createEventMatcher, type EventRules, groupValuesOf, type MeteredEvent, propertyText } from './metering.ts';
+import {
+  createEventMatcher,
+  type EventRules,
+  groupValuesOf,
+  type MeteredEvent,
+  presentProperties,
+  propertyText,
+} from './metering.ts';
 import { zero } from './money.ts';
 import type { GroupValues } from './rating.ts';
 import type { UsageDimensions } from './specifiers.ts';
@@ -45,7 +52,7 @@ export function createUsageFold(meter: MeterRules, dimensions: UsageDimensions):
   const newCell = (event: MeteredEvent): Cell => ({
     groupValues: groupValuesOf(event.properties, groupKeys),
     eventName: dimensions.needsEventName ? event.eventName : '',
-    properties: presentProperties(event, dimensions.propertyKeys),
+    properties: presentProperties(event.properties, dimensions.propertyKeys),
     aggregate: createAggregate(aggregationType),
   });
   return {
@@ -121,13 +128,4 @@ function cellKey(event: MeteredEvent, groupKeys: readonly string[], dimensions: 
     key += text === undefined ? '\u0000' : `\u0000=${text}`;
   }
   return key;
-}
-
-function presentProperties(event: MeteredEvent, keys: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    keys.flatMap((key) => {
-      const text = propertyText(event.properties, key);
-      return text === undefined ? [] : [[key, text]];
-    }),
-  );
 }

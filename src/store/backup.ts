@@ -25,6 +25,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { BillingError, ConflictError, NotFoundError, UnavailableError } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { BackupManifest } from '../operations/backup-manifest.ts';
+import { damagedBackup } from './damaged-backup.ts';
 import { isPostgresUrl, pathOf } from './open.ts';
 
 /** The backup's own path with this behind it. */
@@ -175,12 +176,6 @@ async function checkContent(source: string, copy: string, manifest: BackupManife
   const content = await contentOf(copy);
   if (content.bytes === manifest.bytes && content.sha256 === manifest.sha256) return;
   throw damagedBackup(source, 'it is not the file that its manifest describes');
-}
-
-function damagedBackup(path: string, reason: string): BillingError {
-  return new BillingError('checkFailed', `the backup ${path} is damaged: ${reason}; nothing was restored`, {
-    hint: 'use another backup, or copy this one again from where it was kept',
-  });
 }
 
 function readManifest(path: string): BackupManifest {

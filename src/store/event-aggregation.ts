@@ -39,19 +39,24 @@ export async function aggregateByScan(
   tx: Transaction,
   request: EventAggregation,
 ): Promise<EventReadings> {
-  const { orgId, customerId, contract, boundsEpochMs, rules, dimensions } = request;
+  const { boundsEpochMs, rules, dimensions } = request;
   const fold = createUsageFold(rules, dimensions);
+  const scan = scanOf(request);
+  let interval = 0;
+  await events.scan(tx, scan, (event) => {
+    while (event.timestampEpochMs >= (boundsEpochMs[interval + 1] ?? scan.toEpochMs)) interval += 1;
+    fold.add(event, interval);
+  });
+  return boundsEpochMs.slice(1).map((_, index) => inOrder(fold.readings(index, index + 1)));
+}
+
+/** The events that a meter may count, by all that is no property. */
+export function scanOf({ orgId, customerId, contract, boundsEpochMs, rules }: EventAggregation): EventScan {
   const [fromEpochMs = 0] = boundsEpochMs;
   const toEpochMs = boundsEpochMs.at(-1) ?? fromEpochMs;
   const { include, exclude } = rules.eventTypeFilter;
   const names = { eventNames: include, excludedEventNames: exclude };
-  let interval = 0;
-  const scan: EventScan = { orgId, customerId, contract, fromEpochMs, toEpochMs, ...names, excludeLate: true };
-  await events.scan(tx, scan, (event) => {
-    while (event.timestampEpochMs >= (boundsEpochMs[interval + 1] ?? toEpochMs)) interval += 1;
-    fold.add(event, interval);
-  });
-  return boundsEpochMs.slice(1).map((_, index) => inOrder(fold.readings(index, index + 1)));
+  return { orgId, customerId, contract, fromEpochMs, toEpochMs, ...names, excludeLate: true };
 }
 
 /** Readings that have a value, in the order of `EventReadings`. */

@@ -32,3 +32,19 @@ export interface SchemaDifference {
   readonly name: string;
   readonly difference: 'missing' | 'changed' | 'unexpected';
 }
+
+/** Where the objects that a schema has differ from those that it should have, by name; each with how it is written down. */
+export function differencesBetween(
+  expected: ReadonlyMap<string, string>,
+  found: ReadonlyMap<string, string>,
+): SchemaDifference[] {
+  return [...new Set([...expected.keys(), ...found.keys()])]
+    .toSorted()
+    .filter((name) => expected.get(name) !== found.get(name))
+    .map((name) => ({ name, difference: differenceOf(expected.has(name), found.has(name)) }));
+}
+
+function differenceOf(isExpected: boolean, isFound: boolean): SchemaDifference['difference'] {
+  if (!isFound) return 'missing';
+  return isExpected ? 'changed' : 'unexpected';
+}

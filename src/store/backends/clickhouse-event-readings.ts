@@ -5,12 +5,12 @@
  */
 
 import { quantityOf } from '../../calculation/aggregation.ts';
-import { createEventMatcher, groupValuesOf, propertyText } from '../../calculation/metering.ts';
+import { createEventMatcher, groupValuesOf, presentProperties } from '../../calculation/metering.ts';
 import { decimal, decimalOfInteger } from '../../calculation/money.ts';
 import type { UsageReading } from '../../calculation/usage-atoms.ts';
 import { createUsageFold, mergeReadings } from '../../calculation/usage-fold.ts';
 import { reviveExactJson } from '../../exact-json.ts';
-import { type EventAggregation, type EventReadings, inOrder } from '../event-aggregation.ts';
+import { type EventAggregation, type EventReadings, inOrder, scanOf } from '../event-aggregation.ts';
 import type { EventScan, EventValue } from '../event-store.ts';
 import { type View, scanConditions, scanView } from './clickhouse-view.ts';
 import type { ClickhouseServer, EventRow } from './clickhouse-server.ts';
@@ -41,14 +41,6 @@ export async function aggregateInClickhouse(
     for (const [index, readings] of found.entries()) readings.push(...fold.readings(index, index + 1));
   }
   return found.map((readings) => inOrder(mergeReadings(rules.aggregationType, readings)));
-}
-
-/** The events that a meter may count, by all that is no property. */
-function scanOf({ boundsEpochMs, rules, ...request }: EventAggregation): EventScan {
-  const [fromEpochMs = 0] = boundsEpochMs;
-  const { include, exclude } = rules.eventTypeFilter;
-  const names = { eventNames: include, excludedEventNames: exclude };
-  return { ...request, ...names, fromEpochMs, toEpochMs: boundsEpochMs.at(-1) ?? fromEpochMs, excludeLate: true };
 }
 
 /** Every property that rules and dimensions look at, with the texts that matter where only some do. */
@@ -162,12 +154,7 @@ function addGroups(
       ...reading,
       groupValues: groupValuesOf(properties, rules.groupKeys),
       eventName,
-      properties: Object.fromEntries(
-        dimensions.propertyKeys.flatMap((key) => {
-          const value = propertyText(properties, key);
-          return value === undefined ? [] : [[key, value]];
-        }),
-      ),
+      properties: presentProperties(properties, dimensions.propertyKeys),
     });
   }
 }

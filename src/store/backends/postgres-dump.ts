@@ -5,13 +5,14 @@
 
 import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { CompiledQuery } from 'kysely';
 
 import { BillingError, ConflictError } from '../../errors.ts';
 import type { BackedUpOrganization, BackupManifest } from '../../operations/backup-manifest.ts';
 import { ConstraintViolation } from '../constraint-violation.ts';
+import { damagedBackup } from '../damaged-backup.ts';
 import type { Transaction } from '../database.ts';
 import { type DumpHeader, headerOf } from '../dump-header.ts';
+import { goOnCounting, rowsOfText } from '../raw-query.ts';
 import { readCensus } from '../records/census.ts';
 import { listOrganizations } from '../records/organizations.ts';
 import { readLedgerHead } from '../records/seals.ts';
@@ -31,7 +32,7 @@ export async function writeDump(
   const store = await openPostgresStore(url, { readOnly: true });
   try {
     return await store.read(async (tx) => {
-      await run(tx, withoutLimit);
+      await rowsOfText(tx, withoutLimit);
       const file = openSync(path, 'w', 0o600);
       try {
         const header: DumpHeader = { tallybookDump: 1, schemaVersion: postgresSchemaVersion };
@@ -59,17 +60,20 @@ async function writeTable(
   writeLine(file, { table, columns });
   const by = order.split(' ').map((name) => `"${name}"`);
   const selected = columns.map((name) => `"${name}"`).join(', ');
-  await run(tx, `DECLARE "dumped" NO SCROLL CURSOR FOR SELECT ${selected} FROM "${table}" ORDER BY ${by.join(', ')}`);
+  await rowsOfText(
+    tx,
+    `DECLARE "dumped" NO SCROLL CURSOR FOR SELECT ${selected} FROM "${table}" ORDER BY ${by.join(', ')}`,
+  );
   let count = 0;
   for (;;) {
-    const rows = await run(tx, `FETCH ${rowsAtOnce} FROM "dumped"`);
+    const rows = await rowsOfText(tx, `FETCH ${rowsAtOnce} FROM "dumped"`);
     const lines = rows.map((row) => JSON.stringify(columns.map((name) => textOf(row[name]))));
     if (lines.length > 0) writeSync(file, `${lines.join('\n')}\n`);
     count += rows.length;
     if (rows.length < rowsAtOnce) break;
   }
-  await run(tx, 'CLOSE "dumped"');
-  const [counted] = await run(tx, `SELECT count(*) AS "count" FROM "${table}"`);
+  await rowsOfText(tx, 'CLOSE "dumped"');
+  const [counted] = await rowsOfText(tx, `SELECT count(*) AS "count" FROM "${table}"`);
   if (counted?.['count'] !== BigInt(count))
     throw new Error(`${count} rows of ${table} were written, and there are others`);
   return count;
@@ -85,7 +89,7 @@ function writeLine(file: number, value: object): void {
 }
 
 async function columnsOf(tx: Transaction, table: string): Promise<string[]> {
-  const rows = await run(
+  const rows = await rowsOfText(
     tx,
     `SELECT column_name AS "name" FROM information_schema.columns
      WHERE table_schema = current_schema() AND table_name = $1 ORDER BY ordinal_position`,
@@ -128,7 +132,7 @@ export async function restoreDump(path: string, url: string, manifest: BackupMan
   const store = await openPostgresStore(url, {});
   try {
     await store.write(async (tx) => {
-      await run(tx, withoutLimit);
+      await rowsOfText(tx, withoutLimit);
       if ((await listOrganizations(tx)).length > 0) {
         throw new ConflictError(`${store.location} holds a book already, and is never overwritten`, {
           hint: 'give another database, or another schema of it: ?options=-csearch_path%3DNAME',
@@ -136,12 +140,12 @@ export async function restoreDump(path: string, url: string, manifest: BackupMan
       }
       await insertRows(tx, path).catch((error: unknown) => {
         const isOfTheFile = error instanceof ConstraintViolation || error instanceof SyntaxError;
-        throw isOfTheFile ? damagedDump(path, error.message) : error;
+        throw isOfTheFile ? damagedBackup(path, error.message) : error;
       });
       for (const [table, order] of Object.entries(dumpedTables)) if (order === 'seq') await goOnCounting(tx, table);
       const restored = JSON.stringify(await organizationsOf(store, tx));
       if (restored === JSON.stringify(manifest.organizations.map(inOrder))) return;
-      throw damagedDump(path, 'its rows are not what its manifest says');
+      throw damagedBackup(path, 'its rows are not what its manifest says');
     });
   } finally {
     await store.close();
@@ -166,7 +170,7 @@ async function insertRows(tx: Transaction, path: string): Promise<void> {
     const columns = target.columns.map((name) => `"${name}"`).join(', ');
     const text = `INSERT INTO "${target.table}" (${columns})
       SELECT ${columns} FROM json_populate_recordset(NULL::"${target.table}", $1::json)`;
-    await run(tx, text, [JSON.stringify(batch)]);
+    await rowsOfText(tx, text, [JSON.stringify(batch)]);
     rowCount += batch.length;
     batch = [];
   }
@@ -184,35 +188,13 @@ async function insertRows(tx: Transaction, path: string): Promise<void> {
     if (typeof total === 'number') expected = total;
     if (table === undefined) continue;
     target = { table: knownTable(path, table), columns: await columnsOf(tx, table as string) };
-    if (JSON.stringify(target.columns) !== JSON.stringify(columns)) throw damagedDump(path, 'it has other columns');
+    if (JSON.stringify(target.columns) !== JSON.stringify(columns)) throw damagedBackup(path, 'it has other columns');
   }
-  if (rowCount !== expected) throw damagedDump(path, 'it is not whole');
+  if (rowCount !== expected) throw damagedBackup(path, 'it is not whole');
 }
 
 /** Names go into statements as they are. */
 function knownTable(path: string, table: unknown): string {
   if (typeof table === 'string' && Object.hasOwn(dumpedTables, table)) return table;
-  throw damagedDump(path, 'it has an unknown table');
-}
-
-/** Lets `seq` go on behind the rows that brought theirs. */
-async function goOnCounting(tx: Transaction, table: string): Promise<void> {
-  await run(
-    tx,
-    `SELECT setval(pg_get_serial_sequence('"${table}"', 'seq'), max("seq")) FROM "${table}" HAVING max("seq") IS NOT NULL`,
-  );
-}
-
-function damagedDump(path: string, reason: string): BillingError {
-  return new BillingError('checkFailed', `the backup ${path} is damaged: ${reason}; nothing was restored`, {
-    hint: 'use another backup, or copy this one again from where it was kept',
-  });
-}
-
-async function run(
-  tx: Transaction,
-  text: string,
-  values: readonly unknown[] = [],
-): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  return (await tx.executeQuery(CompiledQuery.raw(text, [...values]))).rows as readonly Record<string, unknown>[];
+  throw damagedBackup(path, 'it has an unknown table');
 }

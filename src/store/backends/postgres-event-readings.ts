@@ -4,9 +4,9 @@
  * and what the server could not read as JavaScript does (escaped characters, odd numbers) comes back as it is.
  */
 
+import { createEventMatcher, groupValuesOf, presentProperties } from '../../calculation/metering.ts';
 import type { Transaction } from '../database.ts';
 import { quantityOf } from '../../calculation/aggregation.ts';
-import { createEventMatcher, groupValuesOf, propertyText } from '../../calculation/metering.ts';
 import { decimal, decimalOfInteger } from '../../calculation/money.ts';
 import type { UsageReading } from '../../calculation/usage-atoms.ts';
 import { createUsageFold, mergeReadings } from '../../calculation/usage-fold.ts';
@@ -60,12 +60,7 @@ export async function aggregateInServer(
       ...reading,
       groupValues: groupValuesOf(properties, rules.groupKeys),
       eventName: dimensions.needsEventName ? eventName : '',
-      properties: Object.fromEntries(
-        dimensions.propertyKeys.flatMap((key) => {
-          const value = propertyText(properties, key);
-          return value === undefined ? [] : [[key, value]];
-        }),
-      ),
+      properties: presentProperties(properties, dimensions.propertyKeys),
     });
   }
   await addEscaped(parts, tx, request, found);

@@ -3,11 +3,9 @@
  * `eventVersions`. Statements are written out: a batch goes in one, and a scan in pages of one snapshot.
  */
 
-import { CompiledQuery } from 'kysely';
-
 import { limits } from '../../limits.ts';
 import type { Transaction } from '../database.ts';
-import type { EventAggregation, EventReadings } from '../event-aggregation.ts';
+import { type EventAggregation, type EventReadings, scanOf } from '../event-aggregation.ts';
 import { isSameEvent, ReusedEvent, storedEvent } from '../event-content.ts';
 import type {
   AppendOutcome,
@@ -20,6 +18,7 @@ import type {
   NewEvent,
   ScannedEvent,
 } from '../event-store.ts';
+import { type RawRow, rowsOfText } from '../raw-query.ts';
 import { aggregateInServer, hasEscape } from './postgres-event-readings.ts';
 
 const columns = `"id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
@@ -60,8 +59,6 @@ const selectFaults: Readonly<Record<Exclude<EventFault['fault'], 'gone'>, string
 /** So many rows of a scan are in memory at a time. */
 const scannedAtOnce = 10_000;
 
-type Row = Readonly<Record<string, unknown>>;
-
 /** Every method runs inside a transaction of the store, and on nothing else. */
 export function createPostgresEventStore(): EventStore {
   const store: EventStore = {
@@ -89,9 +86,9 @@ export function createPostgresEventStore(): EventStore {
   return store;
 }
 
-async function ask(tx: Transaction | undefined, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+async function ask(tx: Transaction | undefined, text: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
   if (tx === undefined) throw new Error('events are read and written inside read() or write() only');
-  return (await tx.executeQuery(CompiledQuery.raw(text, [...values]))).rows as readonly Row[];
+  return await rowsOfText(tx, text, values);
 }
 
 async function append(
@@ -181,14 +178,6 @@ class Conditions {
   toString(): string {
     return this.texts.join(' AND ');
   }
-}
-
-/** The events that a meter may count, by all that is no property. */
-function scanOf({ boundsEpochMs, rules, ...request }: EventAggregation): EventScan {
-  const [fromEpochMs = 0] = boundsEpochMs;
-  const { include, exclude } = rules.eventTypeFilter;
-  const names = { eventNames: include, excludedEventNames: exclude };
-  return { ...request, ...names, fromEpochMs, toEpochMs: boundsEpochMs.at(-1) ?? fromEpochMs, excludeLate: true };
 }
 
 function conditionsOf(request: EventAggregation): { readonly text: string; readonly values: readonly unknown[] } {

@@ -8,6 +8,7 @@ import type { Pool, PoolClient } from 'pg';
 
 import { limits } from '../../limits.ts';
 import type { DanglingReference, Inspection, InspectionOptions, SchemaDifference } from '../inspection.ts';
+import { differencesBetween } from '../inspection.ts';
 import { versionQuery } from './postgres-driver.ts';
 import { dumpedTables } from './postgres-tables.ts';
 
@@ -161,18 +162,10 @@ async function differencesFrom(client: PoolClient, found: Objects): Promise<Sche
   for (const { statements } of migrations) for (const statement of statements) await client.query(statement);
   const expected = await objectsOf(client, model);
   await client.query('ROLLBACK');
-  return [...new Set([...expected.keys(), ...found.keys()])]
-    .toSorted()
-    .filter((name) => expected.get(name) !== found.get(name) && !isFaster(name, expected))
-    .map((name) => ({ name, difference: differenceOf(expected.has(name), found.has(name)) }));
+  return differencesBetween(expected, found).filter((each) => !isFaster(each));
 }
 
 /** Who looks after a server may add indexes of their own; they change no answer. */
-function isFaster(name: string, expected: Objects): boolean {
-  return name.startsWith('index ') && !expected.has(name);
-}
-
-function differenceOf(isExpected: boolean, isFound: boolean): SchemaDifference['difference'] {
-  if (!isFound) return 'missing';
-  return isExpected ? 'changed' : 'unexpected';
+function isFaster({ name, difference }: SchemaDifference): boolean {
+  return name.startsWith('index ') && difference === 'unexpected';
 }

@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 
 import { limits } from '../../limits.ts';
 import type { DanglingReference, Inspection, InspectionOptions, SchemaDifference } from '../inspection.ts';
+import { differencesBetween } from '../inspection.ts';
 import { type SqliteConnection, openConnection, pragma } from './sqlite-connection.ts';
 import { isCorrupt } from './sqlite-errors.ts';
 import { prepareSchema } from './sqlite-schema.ts';
@@ -67,19 +68,10 @@ async function schemaDifferences(connection: SqliteConnection): Promise<SchemaDi
   const model = await openConnection(':memory:', {});
   try {
     await prepareSchema(model);
-    const [expected, found] = [schemaOf(model), schemaOf(connection)];
-    return [...new Set([...expected.keys(), ...found.keys()])]
-      .toSorted()
-      .filter((name) => expected.get(name) !== found.get(name))
-      .map((name) => ({ name, difference: differenceOf(expected.has(name), found.has(name)) }));
+    return differencesBetween(schemaOf(model), schemaOf(connection));
   } finally {
     model.close();
   }
-}
-
-function differenceOf(isExpected: boolean, isFound: boolean): SchemaDifference['difference'] {
-  if (!isFound) return 'missing';
-  return isExpected ? 'changed' : 'unexpected';
 }
 
 /** The statement of each table, index and trigger; what SQLite makes for itself is left out. */

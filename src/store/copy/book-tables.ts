@@ -1,10 +1,10 @@
 /** Rows of the tables of a book as they stand, on any engine of SQL: to read, to write, and to compare. Events are not among them. */
 
-import { CompiledQuery, sql } from 'kysely';
-
+import { sql } from 'kysely';
 import { sha256 } from '../../digest.ts';
 import { dumpedTables } from '../backends/postgres-tables.ts';
 import type { Transaction } from '../database.ts';
+import { goOnCounting } from '../raw-query.ts';
 
 const ofEvents = new Set(['bookFacts', 'events', 'eventVersions', 'eventHeads', 'stagedEvents']);
 
@@ -80,13 +80,6 @@ async function insert(tx: Transaction, table: string, rows: readonly Row[]): Pro
 }
 
 /** Lets a server's counters go on behind the rows that brought their numbers. */
-export async function goOnCounting(tx: Transaction): Promise<void> {
-  for (const [table, keys] of bookTables) {
-    if (keys[0] !== 'seq') continue;
-    await tx.executeQuery(
-      CompiledQuery.raw(
-        `SELECT setval(pg_get_serial_sequence('"${table}"', 'seq'), max("seq")) FROM "${table}" HAVING max("seq") IS NOT NULL`,
-      ),
-    );
-  }
+export async function goOnCountingAll(tx: Transaction): Promise<void> {
+  for (const [table, keys] of bookTables) if (keys[0] === 'seq') await goOnCounting(tx, table);
 }

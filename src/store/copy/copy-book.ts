@@ -15,7 +15,7 @@ import { readBookFacts, removeBookFact, writeBookFact } from '../records/book-fa
 import { listOrganizations } from '../records/organizations.ts';
 import { readLedgerHead } from '../records/seals.ts';
 import type { Store } from '../store.ts';
-import { bookTables, copyTables, digestTables, goOnCounting } from './book-tables.ts';
+import { bookTables, copyTables, digestTables, goOnCountingAll } from './book-tables.ts';
 import { type ReadEventPage, readPageOf, readPageOfFile, readPageOfServer } from './event-pages.ts';
 
 const usualPage = 5_000;
@@ -193,7 +193,7 @@ async function begin(
     }
     await writeBookFact(to, 'unfinishedCopy', { source: fingerprint, places: {} });
     await copyTables(tx, to);
-    if (isPostgresUrl(place.database)) await goOnCounting(to);
+    if (isPostgresUrl(place.database)) await goOnCountingAll(to);
   });
 }
 

@@ -1,12 +1,11 @@
 /** The events of an organization in the order in which they arrived, each with all its versions, from whichever store has them. */
 
-import { CompiledQuery } from 'kysely';
-
 import type { Transaction } from '../database.ts';
 import { withoutPlace } from '../backends/clickhouse-append.ts';
 import { storedEvent } from '../event-content.ts';
 import type { ClickhouseServer } from '../backends/clickhouse-server.ts';
 import type { StoredEvent } from '../event-store.ts';
+import { rowsOfText } from '../raw-query.ts';
 import { listStagedBatches, readEventHead } from '../records/staged-events.ts';
 
 export interface PlacedVersions {
@@ -36,13 +35,13 @@ export const readPageOfFile: ReadEventPage = async (tx, orgId, { after, limit })
   const joined = `JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
     JOIN "eventNames" AS "name" ON "name"."id" = "event"."nameId"
     LEFT JOIN "contracts" AS "contract" ON "contract"."seq" = "event"."contractSeq"`;
-  const effective = await ask(
+  const effective = await rowsOfText(
     tx,
     `${selected('"event"."seq"')} FROM "events" AS "event" ${joined}
      WHERE "customer"."orgId" = ? AND "event"."seq" > ? ORDER BY "event"."seq" LIMIT ?`,
     [orgId, after, limit],
   );
-  const superseded = await ask(
+  const superseded = await rowsOfText(
     tx,
     `${selected('"event"."eventSeq"')} FROM "eventVersions" AS "event" ${joined}
      WHERE "customer"."orgId" = ? AND "event"."eventSeq" >= ? AND "event"."eventSeq" <= ?`,
@@ -54,13 +53,13 @@ export const readPageOfFile: ReadEventPage = async (tx, orgId, { after, limit })
 /** Of a server that has the events in its own tables. */
 export const readPageOfServer: ReadEventPage = async (tx, orgId, { after, limit }) => {
   const all = `"customerId", "contractId", "eventName"`;
-  const effective = await ask(
+  const effective = await rowsOfText(
     tx,
     `SELECT "seq" AS "place", ${columns('"events"')}, ${all} FROM "events"
      WHERE "orgId" = $1 AND "seq" > $2 ORDER BY "seq" LIMIT $3`,
     [orgId, after, limit],
   );
-  const superseded = await ask(
+  const superseded = await rowsOfText(
     tx,
     `SELECT ${columns('"eventVersions"')}, ${all} FROM "eventVersions"
      WHERE "orgId" = $1 AND "idempotencyKey" = ANY($2::text[])`,
@@ -117,12 +116,4 @@ function grouped(versions: readonly PlacedVersion[]): PlacedVersions[] {
     }))
     .toArray()
     .toSorted((a, b) => a.place - b.place);
-}
-
-async function ask(
-  tx: Transaction,
-  text: string,
-  values: readonly unknown[],
-): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  return (await tx.executeQuery(CompiledQuery.raw(text, [...values]))).rows as readonly Record<string, unknown>[];
 }
