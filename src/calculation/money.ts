@@ -30,7 +30,7 @@ export function decimalText(value: Big): string {
 }
 
 /** The value with at most `fractionDigits` decimals, ties away from zero (semantics 12). */
-export function roundHalfUp(value: Big, fractionDigits = 0): Big {
+export function roundHalfUp(value: Big, fractionDigits: number): Big {
   return value.round(fractionDigits, Big.roundHalfUp);
 }
 

@@ -45,7 +45,7 @@ export interface Transport {
 }
 
 /** Connections to one target, opened by the first request. Never follows a redirect (security 3, SEC-11). */
-export function createTransport(target: Target, route: Route = {}): Transport {
+export function createTransport(target: Target, route: Route): Transport {
   let way: Promise<Way> | undefined;
   let isClosed = false;
   return {

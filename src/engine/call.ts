@@ -5,8 +5,8 @@ import { limits } from '../limits.ts';
 import { once } from '../once.ts';
 import { loadOperation, loadOutline, roomOf } from '../operations/index.ts';
 import type { Answer, Caller, OperationName, RoomDeclarations, RoomName } from '../operations/index.ts';
-import { allows, changesState } from '../operations/operation.ts';
 import type { CallInput, Operation, Outline } from '../operations/operation.ts';
+import { changesState, requireScope } from '../operations/operation.ts';
 import { type ParsedInput, check, parseCall } from '../operations/parse.ts';
 import { readPlainly, refused } from '../operations/plain.ts';
 import { ConstraintViolation } from '../store/constraint-violation.ts';
@@ -111,8 +111,7 @@ function checkScope(caller: Caller, { name, route, scope }: Outline): void {
   if (route === undefined && !caller.isLocal) {
     throw new ForbiddenError(`${name} is offered only to the owner of the database`);
   }
-  if (allows(caller.scopes, scope)) return;
-  throw new ForbiddenError(`API key does not have the required permission: ${scope}`);
+  requireScope(caller.scopes, scope);
 }
 
 /** Rooms check first and answer in their own words; what the schema alone refuses is a race that another call won. */

@@ -32,12 +32,15 @@ interface PageQuery {
 const readings: { readonly [N in OperationName]?: Reading<N> } = {
   'customers.get': async (mirror, { params }) => await one(mirror, 'customer', params.customerId),
   'customers.list': async (mirror, { query }) =>
-    await page(mirror, 'customer', query, { where: { 'metadata.externalCustomerId': query.externalCustomerId } }),
+    await page(mirror, 'customer', {
+      query,
+      filter: { where: { 'metadata.externalCustomerId': query.externalCustomerId } },
+    }),
   'plans.get': async (mirror, { params }) => await one(mirror, 'plan', params.planId),
-  'plans.list': async (mirror, { query }) => await page(mirror, 'plan', query, {}),
+  'plans.list': async (mirror, { query }) => await page(mirror, 'plan', { query }),
   'pricing.get': async (mirror, { params }) => await one(mirror, 'pricing', params.pricingId),
   'pricing.list': async (mirror, { query }) =>
-    await page(mirror, 'pricing', query, { where: { productId: query.productId, model: query.model } }),
+    await page(mirror, 'pricing', { query, filter: { where: { productId: query.productId, model: query.model } } }),
   'contracts.get': async (mirror, { params }) => await one(mirror, 'contract', params.contractId),
   'contracts.list': listContracts,
   'invoices.get': async (mirror, { params, query }) => {
@@ -47,7 +50,7 @@ const readings: { readonly [N in OperationName]?: Reading<N> } = {
   'invoices.list': async (mirror, { query }) => {
     const { createdAfter, createdBefore, customerId, status } = query;
     const filter = { where: { customerId, status }, createdAfter, createdBefore };
-    return await page(mirror, 'invoice', query, filter, (body) => invoiceOf(body, query.include));
+    return await page(mirror, 'invoice', { query, filter, shown: (body) => invoiceOf(body, query.include) });
   },
   'credits.ledger': readLedger,
   'credits.balance': readBalance,
@@ -105,13 +108,14 @@ async function one(mirror: Mirror, kind: MirroredKind, id: string) {
   return { data: (await found(mirror, kind, id)).body };
 }
 
-async function page(
-  mirror: Mirror,
-  kind: MirroredKind,
-  query: PageQuery,
-  filter: MirrorFilter,
-  shown: (body: Mirrored['body']) => unknown = (body) => body,
-) {
+interface Listing {
+  readonly query: PageQuery;
+  readonly filter?: MirrorFilter;
+  /** What is shown of a record, where that is not all. */
+  readonly shown?: (body: Mirrored['body']) => unknown;
+}
+
+async function page(mirror: Mirror, kind: MirroredKind, { query, filter = {}, shown = (body) => body }: Listing) {
   const asked = pageOf(query, kind === 'pricing' ? limits.defaultPricingPageSize : undefined);
   const rows = await mirror.list(kind, { ...filter, ...asked });
   return listBody(
@@ -142,7 +146,8 @@ async function listContracts(mirror: Mirror, { query }: ParsedInput<OperationTab
   if (owner !== undefined && query.customerId !== undefined && owner !== query.customerId) {
     return listBody({ rows: [], total: 0 }, pageOf(query), []);
   }
-  return await page(mirror, 'contract', query, { where: { customerId: owner ?? query.customerId, planId, isActive } });
+  const filter = { where: { customerId: owner ?? query.customerId, planId, isActive } };
+  return await page(mirror, 'contract', { query, filter });
 }
 
 /** Newest first. */

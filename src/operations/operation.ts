@@ -5,7 +5,7 @@
 
 import type * as z from 'zod';
 
-import type { ErrorKind } from '../errors.ts';
+import { type ErrorKind, ForbiddenError } from '../errors.ts';
 import type { Form } from './plain.ts';
 
 /** Every scope that a key may carry (interface 5.6, 5.7; semantics 1 and 3). */
@@ -31,9 +31,13 @@ export type Scope = (typeof scopes)[number];
 /** What an operation asks of a key: a scope, or nothing more than to be one. */
 export type NeededScope = Scope | 'any';
 
-/** Whether a key's scopes suffice: `*` is every scope, while writing does not include reading (interface 5.6). */
-export function allows(held: readonly Scope[], needed: NeededScope): boolean {
-  return needed === 'any' || held.includes('*') || held.includes(needed);
+/**
+ * Throws ForbiddenError naming the scope that a key lacks, in the words of interface 5.10: `*` is every scope, while writing
+ * does not include reading (interface 5.6).
+ */
+export function requireScope(held: readonly Scope[], needed: NeededScope): void {
+  if (needed === 'any' || held.includes('*') || held.includes(needed)) return;
+  throw new ForbiddenError(`API key does not have the required permission: ${needed}`);
 }
 
 /** Groups in the order of help. */

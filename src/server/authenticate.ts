@@ -3,9 +3,6 @@
 import type { IncomingMessage } from 'node:http';
 
 import { BadRequestError, ForbiddenError, UnauthorizedError } from '../errors.ts';
-import type { Caller } from '../operations/index.ts';
-import { allows } from '../operations/operation.ts';
-import type { Operation } from '../operations/operation.ts';
 
 const bearer = /^Bearer ([ -~]{1,200})$/i;
 
@@ -15,15 +12,6 @@ export function keyOf(message: IncomingMessage): string {
   const key = values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
   if (key !== undefined) return key;
   throw new UnauthorizedError('Missing or invalid Authorization header. Use: Authorization: Bearer <api_key>');
-}
-
-/**
- * Throws ForbiddenError naming the scope that the caller lacks (interface 5.10). The engine asks again; it is asked here
- * first so that a key without the scope does not even learn whether its body parses.
- */
-export function requireScope(caller: Caller, operation: Operation): void {
-  if (allows(caller.scopes, operation.scope)) return;
-  throw new ForbiddenError(`API key does not have the required permission: ${operation.scope}`);
 }
 
 /**

@@ -33,10 +33,10 @@ export interface MetricsOptions {
 
 /** Counters of one server, all at zero. */
 export function createMetrics({ engine, version, now }: MetricsOptions): Metrics {
-  const registers = [new Registry()];
-  const [registry] = registers as [Registry];
+  const registry = new Registry();
   // Without it prom-client counts into a registry that all servers of a process would share.
   collectDefaultMetrics({ register: registry, prefix: 'tally_' });
+  const registers = [registry];
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers });
   const counter = (name: string, help: string, labelNames: string[] = []) =>

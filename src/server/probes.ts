@@ -2,9 +2,10 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { BillingError, ForbiddenError } from '../errors.ts';
+import { BillingError } from '../errors.ts';
 import { allOperations } from '../operations/all.ts';
 import type { Caller, Engine } from '../operations/index.ts';
+import { requireScope } from '../operations/operation.ts';
 import { sendJson } from './answer.ts';
 import { isLoopback } from './authenticate.ts';
 import type { Metrics } from './metrics.ts';
@@ -69,6 +70,5 @@ function isKnown(error: unknown): boolean {
 /** On loopback the counters are open to this machine, as its processes are; elsewhere they take a key that may do everything. */
 async function admit(request: FastifyRequest, { host, isBehindProxy, authenticate }: Probes): Promise<void> {
   if (isLoopback(host) && !isBehindProxy) return;
-  const { scopes } = await authenticate(request);
-  if (!scopes.includes('*')) throw new ForbiddenError('API key does not have the required permission: *');
+  requireScope((await authenticate(request)).scopes, '*');
 }

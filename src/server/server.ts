@@ -11,8 +11,9 @@ import { BillingError, UnauthorizedError, UnavailableError } from '../errors.ts'
 import { limits } from '../limits.ts';
 import { allOperations } from '../operations/all.ts';
 import type { Caller, Engine } from '../operations/index.ts';
+import { requireScope } from '../operations/operation.ts';
 import { commonHeaders, failureOf, refuseConnection, refuseRequest, sendFailure, unavailable } from './answer.ts';
-import { isLoopback, keyOf, refuseBrowsers, requireScope } from './authenticate.ts';
+import { isLoopback, keyOf, refuseBrowsers } from './authenticate.ts';
 import { checkExposure, limitSockets } from './exposure.ts';
 import type { Metrics } from './metrics.ts';
 import { addProbes } from './probes.ts';
@@ -181,15 +182,41 @@ interface Setup {
   readonly state: { readonly isLeaving: boolean; readonly isClosing: boolean };
 }
 
-function addEverything(app: FastifyInstance, { options, host, state }: Setup): void {
+function addEverything(app: FastifyInstance, setup: Setup): void {
+  const { options, host, state } = setup;
+  const { engine, version, metrics } = options;
   const rateLimits = createRateLimits({
     requestsPerMinute: options.rateLimitPerMinute ?? limits.requestsPerMinute,
     now: options.now,
   });
-  const methodsOf = createMethodTable(allOperations);
-  const failures = new WeakMap<FastifyRequest, unknown>();
+  addChecks(app, setup, rateLimits);
+  addRecords(app, setup);
+  const callerOf = async (request: FastifyRequest): Promise<Caller> =>
+    await authenticate({ request, engine, rateLimits });
+  addRoutes(app, allOperations, {
+    engine,
+    // The engine asks again; here first, so that a key without the scope does not even learn whether its body parses.
+    authorize: async (request, operation) => {
+      const caller = await callerOf(request);
+      requireScope(caller.scopes, operation.scope);
+      return caller;
+    },
+    onAccepted: (count) => metrics?.eventsAccepted(count),
+  });
+  addProbes(app, {
+    engine,
+    version,
+    metrics,
+    host,
+    isBehindProxy: options.isBehindProxy === true || options.trustProxy !== undefined,
+    isClosing: () => state.isLeaving,
+    authenticate: callerOf,
+  });
+}
 
-  // Hooks that wait for nothing take no promise.
+/** What every request is looked at for before its route. Hooks that wait for nothing take no promise. */
+function addChecks(app: FastifyInstance, { options, host, state }: Setup, rateLimits: RateLimits): void {
+  const methodsOf = createMethodTable(allOperations);
   app.addHook('onRequest', (request, reply, next) => {
     options.metrics?.requestBegan();
     reply.headers(commonHeaders(options.version, request.id));
@@ -202,6 +229,11 @@ function addEverything(app: FastifyInstance, { options, host, state }: Setup): v
     if (request.method === 'OPTIONS' && methods.length > 0) return void reply.code(204).send();
     throw noRoute(methods);
   });
+}
+
+/** Counts and logs every end, with what was thrown where the caller is told no more than that it went wrong. */
+function addRecords(app: FastifyInstance, { options, state }: Setup): void {
+  const failures = new WeakMap<FastifyRequest, unknown>();
   const endOf = (request: FastifyRequest, reply: FastifyReply): RequestLog => ({
     ...entryOf(request, reply),
     ...(failures.has(request) ? { error: failures.get(request) } : {}),
@@ -227,25 +259,6 @@ function addEverything(app: FastifyInstance, { options, host, state }: Setup): v
     const failure = failureOf(error, request);
     if (failure.kind === 'internal' || failure.kind === 'unavailable') failures.set(request, error);
     return sendFailure(reply, failure);
-  });
-
-  addRoutes(app, allOperations, {
-    engine: options.engine,
-    authorize: async (request, operation) => {
-      const caller = await authenticate({ request, engine: options.engine, rateLimits });
-      requireScope(caller, operation);
-      return caller;
-    },
-    onAccepted: (count) => options.metrics?.eventsAccepted(count),
-  });
-  addProbes(app, {
-    engine: options.engine,
-    version: options.version,
-    metrics: options.metrics,
-    host,
-    isBehindProxy: options.isBehindProxy === true || options.trustProxy !== undefined,
-    isClosing: () => state.isLeaving,
-    authenticate: async (request) => await authenticate({ request, engine: options.engine, rateLimits }),
   });
 }
 

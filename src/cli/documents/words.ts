@@ -30,8 +30,8 @@ export function lastDayText(endExcluded: string): string {
 }
 
 /** `-1,234.50 USD` of cents; the minus sign is a true one. */
-export function moneyWords(cents: bigint, currency = 'USD'): string {
-  return `${numberWords(amountText(String(cents)))} ${currency}`;
+export function moneyWords(cents: bigint): string {
+  return `${numberWords(amountText(String(cents)))} USD`;
 }
 
 /** A decimal with its thousands apart: `22361870.5` is `22,361,870.5`. */
