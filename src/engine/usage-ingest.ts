@@ -188,11 +188,11 @@ async function exhaustBudgets(
   { incoming, owners }: Pick<Batch, 'incoming' | 'owners'>,
 ): Promise<void> {
   const { tx, orgId } = context;
-  const byCustomer = Map.groupBy(incoming, ({ event }) => event.customerId);
-  const contractIds = [...byCustomer.keys()].flatMap((id) => owners.contractsOf(id).map((contract) => contract.id));
+  const customerIds = [...new Set(incoming.map(({ event }) => event.customerId))];
+  const contractIds = customerIds.flatMap((id) => owners.contractsOf(id).map((contract) => contract.id));
   const armed = await listArmedBudgets(tx, orgId, contractIds);
   if (armed.length === 0) return;
-  for (const [customerId, own] of byCustomer) {
+  for (const [customerId, own] of Map.groupBy(incoming, ({ event }) => event.customerId)) {
     for (const { id } of owners.contractsOf(customerId)) {
       const budgets = armed.filter((budget) => budget.contractId === id);
       if (!budgets.some((budget) => own.some((each) => isTouched(budget, each)))) continue;

@@ -53,8 +53,9 @@ export async function appendEvents(
   const seqs = createSeqs(connection, orgId, events);
   const insert = connection.prepare(insertNew);
   const superseded: EventPlace[] = [];
-  /** Where events of this call stand after the last of it, by their seqs. */
-  const places = new Map<number, EventPlace>();
+  /** Where the new events of this call stand after the last of it, in their order, and those that were there by their seqs. */
+  const places: EventPlace[] = [];
+  const moved = new Map<number, EventPlace>();
   const first = Number(connection.prepare('SELECT max("seq") AS "last" FROM "events"').get()?.['last'] ?? 0n) + 1;
   let next = first;
   recent.prepare(next);
@@ -67,7 +68,7 @@ export async function appendEvents(
       event.propertiesJson, receivedAtEpochMs, isLate); // prettier-ignore
     recent.add([customerSeq, timestampEpochMs, next, contractSeq, nameId, isLate, event.propertiesJson]);
     keys.add(hash, next);
-    places.set(next, { eventSeq: next, customerSeq, timestampEpochMs });
+    places.push({ eventSeq: next, customerSeq, timestampEpochMs });
     next += 1;
   };
 
@@ -81,8 +82,13 @@ export async function appendEvents(
         isLate, place.eventSeq); // prettier-ignore
     const { eventSeq } = place;
     recent.forget(eventSeq);
-    if (!places.has(eventSeq)) superseded.push(place);
-    places.set(eventSeq, { eventSeq, customerSeq, timestampEpochMs });
+    const now = { eventSeq, customerSeq, timestampEpochMs };
+    if (eventSeq >= first) {
+      places[eventSeq - first] = now;
+      return;
+    }
+    if (!moved.has(eventSeq)) superseded.push(place);
+    moved.set(eventSeq, now);
   };
 
   const outcomes: AppendOutcome[] = [];
@@ -102,7 +108,7 @@ export async function appendEvents(
   const leastRun = Math.ceil(thresholds.longestTail / 32);
   if (next > first) keys.keep(leastRun);
   forget(connection, superseded);
-  enterTail(connection, [...places.values()], leastRun);
+  enterTail(connection, [...places, ...moved.values()], leastRun);
   keepUp({ connection, keys, recent, thresholds }, outcomes);
   return outcomes;
 }

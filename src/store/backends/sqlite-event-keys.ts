@@ -55,7 +55,9 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
   let asked = 0;
   const keyHash = createKeyHashes();
   let runs: readonly bigint[] = [];
-  const added = new Map<number, number[]>();
+  const added = new Map<number, number>();
+  /** Of a hash that has been added before. */
+  const addedAgain = new Map<number, number[]>();
   let addedCount = 0;
 
   function one(sql: string, ...values: bigint[]): bigint {
@@ -69,8 +71,7 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
     const { handleCount: handle, transactionCount: transaction } = connection;
     if (seen.handle !== handle) filter = undefined;
     runs = listRuns();
-    added.clear();
-    addedCount = 0;
+    forgetAdded();
     asked += count;
     if (filter === undefined) {
       const known = Number(lastSeq());
@@ -109,7 +110,7 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
 
   function candidates(hash: number): readonly number[] {
     if (filter !== undefined && !filter.mayHave(hash)) return [];
-    const found = [...(added.get(hash) ?? [])];
+    const found = seqsAdded(hash);
     const inTail = connection.prepare('SELECT "eventSeq" FROM "eventKeyTail" WHERE "hash" = ?').all(hash);
     for (const row of inTail) found.push(Number(row['eventSeq']));
     for (const run of runs) found.push(...inRun(run, hash));
@@ -127,17 +128,26 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
   }
 
   function add(hash: number, eventSeq: number): void {
-    const known = added.get(hash);
-    if (known === undefined) added.set(hash, [eventSeq]);
-    else known.push(eventSeq);
+    if (added.has(hash)) addedAgain.set(hash, [...(addedAgain.get(hash) ?? []), eventSeq]);
+    else added.set(hash, eventSeq);
     addedCount += 1;
     filter?.add(hash);
   }
 
+  function seqsAdded(hash: number): number[] {
+    const first = added.get(hash);
+    return first === undefined ? [] : [first, ...(addedAgain.get(hash) ?? [])];
+  }
+
+  function forgetAdded(): void {
+    added.clear();
+    addedAgain.clear();
+    addedCount = 0;
+  }
+
   function keep(leastRun: number): void {
     const entries = entriesAdded();
-    added.clear();
-    addedCount = 0;
+    forgetAdded();
     if (entries.hashes.length >= leastRun) {
       writeRun(entries, fresh);
       mergeLevel(fresh, fresh);
@@ -150,12 +160,14 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
   function entriesAdded(): Entries {
     const entries = { hashes: new Float64Array(addedCount), seqs: new Float64Array(addedCount) };
     let place = 0;
+    const put = (hash: number, seq: number): void => {
+      entries.hashes[place] = hash;
+      entries.seqs[place] = seq;
+      place += 1;
+    };
     for (const hash of Float64Array.from(added.keys()).sort()) {
-      for (const seq of added.get(hash) ?? []) {
-        entries.hashes[place] = hash;
-        entries.seqs[place] = seq;
-        place += 1;
-      }
+      put(hash, added.get(hash) ?? 0);
+      for (const seq of addedAgain.get(hash) ?? []) put(hash, seq);
     }
     return entries;
   }
