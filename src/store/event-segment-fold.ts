@@ -30,7 +30,10 @@ export function createSegmentQuery(
   const { include, exclude } = rules.eventTypeFilter;
   if (include.length === 0 && exclude.length === 0) return { rules, dimensions, nameOf, wantsName: undefined };
   const matches = createEventMatcher({ ...rules, propertyFilters: [] });
-  const wantsName = (nameId: number): boolean => matches({ eventName: nameOf(nameId), properties: {} });
+  // By the number of the name: every event of a tail asks.
+  const wanted: boolean[] = [];
+  const wantsName = (nameId: number): boolean =>
+    (wanted[nameId] ??= matches({ eventName: nameOf(nameId), properties: {} }));
   return { rules, dimensions, nameOf, wantsName };
 }
 

@@ -275,3 +275,26 @@ test('what a write reads of its own events is not taken for committed when they 
     expect(sums).toEqual([undefined, '82', undefined, '123', '123']);
   });
 });
+
+test('a name that is undone with its event is not taken for the one that gets its number', async () => {
+  await using(async (store) => {
+    const namesIn = async (tx: Transaction): Promise<string[]> => {
+      const dimensions = { needsEventName: true, propertyKeys: [] };
+      const [readings = []] = await aggregateOne(store.events, tx, { ...request, dimensions });
+      return [...new Set(readings.map(({ eventName }) => eventName))];
+    };
+    const send = async (tx: Transaction, eventName: string): Promise<void> => {
+      const event = eventOf(eventName, { eventName, propertiesJson: '{"tokens":1}' });
+      await store.events.append(tx, 'org-a', [event], () => true);
+    };
+    const before = await store.read(namesIn);
+    const undone = store.write(async (tx) => {
+      await send(tx, 'undone');
+      expect(await namesIn(tx)).toEqual([...before, 'undone'].toSorted());
+      throw new Error('undone');
+    });
+    await expect(undone).rejects.toThrow('undone');
+    await store.write(async (tx) => await send(tx, 'kept'));
+    expect(await store.read(namesIn)).toEqual([...before, 'kept'].toSorted());
+  });
+});

@@ -1,12 +1,13 @@
 /**
- * Segments and totals as they were last read, for a process that answers many questions. What has one id and one revision
- * never changes once it is committed, since revisions only rise; what a transaction reads that has changed events is not kept,
- * for it may be undone and its revision given to something else.
+ * Segments, totals and names as they were last read, for a process that answers many questions. What has one id and one
+ * revision never changes once it is committed, since revisions only rise, nor does a name; what a transaction reads that has
+ * changed events is not kept, for it may be undone and its id or revision given to something else.
  */
 
 import { decodeSegment } from '../event-segment-bytes.ts';
 import type { Segment } from '../event-segment.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
+import { nameReader } from './sqlite-event-segments.ts';
 import type { Totals } from './sqlite-event-totals.ts';
 
 export interface SegmentVersion {
@@ -17,6 +18,7 @@ export interface SegmentVersion {
 export interface ReadingCache {
   /** One that is read once is not kept where it was not. */
   readonly segment: (version: SegmentVersion, isOnce?: boolean) => Segment;
+  readonly eventName: (nameId: number) => string;
   /** Undefined where none are kept. */
   readonly totals: (version: SegmentVersion, ruleId: bigint | undefined) => Totals | undefined;
   /** The transaction that runs changes events. */
@@ -28,10 +30,12 @@ const heldEvents = 400_000;
 /** A segment without any event takes as much memory as so many events. */
 const eventsOfBareSegment = 40;
 const heldTotals = 4_096;
+const heldNames = 4_096;
 
 export function createReadingCache(connection: SqliteConnection): ReadingCache {
   const segments = new Map<string, Segment>();
   const totals = new Map<string, Totals>();
+  const names = new Map<number, string>();
   let handle = connection.handleCount;
   let eventCount = 0;
   let changed = 0;
@@ -44,6 +48,7 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
     handle = connection.handleCount;
     segments.clear();
     totals.clear();
+    names.clear();
     eventCount = 0;
   }
 
@@ -63,6 +68,16 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
         eventCount -= weightOf(held);
       }
       return segment;
+    },
+    eventName(nameId) {
+      forgetOtherFile();
+      const known = names.get(nameId);
+      if (known !== undefined) return known;
+      const name = nameReader(connection)(nameId);
+      if (!isCommitted()) return name;
+      names.set(nameId, name);
+      if (names.size > heldNames) names.delete(names.keys().next().value ?? nameId);
+      return name;
     },
     totals({ id, revision }, ruleId) {
       if (ruleId === undefined) return undefined;

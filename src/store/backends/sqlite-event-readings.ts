@@ -12,14 +12,7 @@ import type { EpochInterval } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { plainRows } from './sqlite-event-rows.ts';
 import type { ReadingCache, SegmentVersion } from './sqlite-event-cache.ts';
-import {
-  type Attribution,
-  attributionOf,
-  dayOf,
-  findCustomerSeq,
-  isAttributed,
-  nameReader,
-} from './sqlite-event-segments.ts';
+import { type Attribution, attributionOf, dayOf, findCustomerSeq, isAttributed } from './sqlite-event-segments.ts';
 import { tailRows } from './sqlite-event-tail.ts';
 import {
   computeTotals,
@@ -99,7 +92,6 @@ export function readSegments(
   }
   const { headers, joined, tail } = readOwned(connection, of, { customerSeq, leastKept });
   const mayHaveTotals = of.isStanding && headers.some(([, , , rowCount]) => rowCount >= leastKept);
-  const nameOf = nameReader(connection);
   const reading: Reading = {
     connection,
     of,
@@ -108,7 +100,7 @@ export function readSegments(
       const { dimensions } = of;
       const rulesText = mayHaveTotals ? textOfRules({ rules, dimensions }) : '';
       return {
-        query: createSegmentQuery({ rules, dimensions }, nameOf),
+        query: createSegmentQuery({ rules, dimensions }, cache.eventName),
         cells: intervals.map(() => new Map()),
         fold: createUsageFold(rules, dimensions),
         rulesText,

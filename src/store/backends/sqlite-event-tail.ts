@@ -43,13 +43,18 @@ function pairsIn(tail: Tail, customerSeq: number): number[] {
 }
 
 function addRun(connection: SqliteConnection, tail: Tail): void {
-  const last = connection.prepare('SELECT max("run") AS "run" FROM "eventTailRuns"').get()?.['run'] as bigint | null;
-  const run = (last ?? -1n) + 1n;
+  const run = lastRun(connection) + 1n;
   const insert = connection.prepare('INSERT INTO "eventTailRuns" VALUES (?, ?, ?, ?)');
   for (const customerSeq of [...tail.keys()].sort((a, b) => a - b)) {
     const pairs = new Float64Array(tail.get(customerSeq) ?? []);
     insert.run(run, customerSeq, pairs.length / 2, pairs);
   }
+}
+
+/** -1 where there are none. */
+function lastRun(connection: SqliteConnection): bigint {
+  const last = connection.prepare('SELECT max("run") AS "run" FROM "eventTailRuns"').get()?.['run'] as bigint | null;
+  return last ?? -1n;
 }
 
 /** Takes events out; gives those that do not stand in the tail. */
@@ -72,7 +77,7 @@ export function leaveTail(connection: SqliteConnection, places: readonly EventPl
 /** Which of these events of a customer stood there. */
 function leaveRuns(connection: SqliteConnection, customerSeq: number, gone: ReadonlySet<number>): number[] {
   const left: number[] = [];
-  for (const row of connection.prepare(selectRuns).all(customerSeq)) {
+  for (const row of runsOf(connection, customerSeq)) {
     const pairs = pairsOf(row);
     const rest: number[] = [];
     for (let place = 0; place < pairs.length; place += 2) {
@@ -89,9 +94,19 @@ function leaveRuns(connection: SqliteConnection, customerSeq: number, gone: Read
 }
 
 /** What the runs hold of a customer: there are few, and they are numbered from 0. */
-const selectRuns = `WITH RECURSIVE "numbers"("run") AS (SELECT max("run") FROM "eventTailRuns"
-    UNION ALL SELECT "run" - 1 FROM "numbers" WHERE "run" > 0)
-  SELECT "run", "rowCount", "data" FROM "numbers" CROSS JOIN "eventTailRuns" USING ("run") WHERE "customerSeq" = ?`;
+function runsOf(connection: SqliteConnection, customerSeq: number): Record<string, unknown>[] {
+  const last = lastRun(connection);
+  const select = connection.prepare(
+    'SELECT "run", "rowCount", "data" FROM "eventTailRuns" WHERE "run" = ? AND "customerSeq" = ?',
+  );
+  const found: Record<string, unknown>[] = [];
+  // One query that counts them takes several times as long as these.
+  for (let run = 0n; run <= last; run += 1n) {
+    const row = select.get(run, customerSeq);
+    if (row !== undefined) found.push(row);
+  }
+  return found;
+}
 
 /** Throws where a row is not what was written. */
 function pairsOf({ rowCount, data }: Record<string, unknown>): Float64Array {
@@ -116,7 +131,7 @@ export function placesInTail(connection: SqliteConnection, range: TailRange): Om
      WHERE "customerSeq" = ? AND "timestampEpochMs" >= ? AND "timestampEpochMs" < ?`,
   ).all(customerSeq, fromEpochMs, toEpochMs) as unknown as readonly (readonly [number, number])[];
   const places = rows.map(([timestampEpochMs, eventSeq]) => ({ timestampEpochMs, eventSeq }));
-  for (const row of connection.prepare(selectRuns).all(customerSeq)) {
+  for (const row of runsOf(connection, customerSeq)) {
     const pairs = pairsOf(row);
     for (let place = 0; place < pairs.length; place += 2) {
       const timestampEpochMs = pairs[place] ?? 0;

@@ -73,9 +73,12 @@ export type ContractRows = readonly (readonly [contractSeq: number, rows: Chosen
 
 export function rowsOfContracts(segment: Segment): ContractRows {
   const column = segment.fixed.contractSeq;
-  const contracts = [...new Set(column)];
-  return contracts.map((contractSeq) => {
-    const takes = contracts.length === 1 ? undefined : (row: number) => column[row] === contractSeq;
+  const contracts = new Set<number>();
+  let last: number | undefined;
+  // Every row comes here, and mostly of the same contract as the one before.
+  for (let row = 0; row < column.length; row += 1) if (column[row] !== last) contracts.add((last = column[row] ?? 0));
+  return [...contracts].map((contractSeq) => {
+    const takes = contracts.size === 1 ? undefined : (row: number) => column[row] === contractSeq;
     return [contractSeq, chooseRows(segment, { from: 0, to: millisecondsPerDay, takes })];
   });
 }
