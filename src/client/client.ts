@@ -68,7 +68,8 @@ export function createClient(options: ClientOptions): Client {
       ? checkHint(operation, input, await loadOutlines(roomOf(name)))
       : undefined;
     if (outcome.kind === 'noAnswer') throw noAnswerFailure(outcome, howToCheck);
-    const reading = { operation, target, howToCheck, retryAfterSeconds: retryAfterSeconds(outcome) };
+    const form = operation.response;
+    const reading = { operation, target, howToCheck, retryAfterSeconds: retryAfterSeconds(outcome), form };
     return readAnswer(outcome, reading);
   }
 

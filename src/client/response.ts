@@ -20,7 +20,8 @@ import { parseExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { Answer } from '../operations/index.ts';
 import { pathParameters } from '../operations/operation.ts';
-import type { OperationFacts } from '../operations/operation.ts';
+import type { OperationFacts, Outline } from '../operations/operation.ts';
+import { answers } from './answer-shape.ts';
 import type { Target } from './target.ts';
 import type { HttpAnswer } from './transport.ts';
 
@@ -30,6 +31,8 @@ export interface Reading {
   /** What to say about a write whose outcome the answer does not tell; absent for readings. */
   readonly howToCheck: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** Of a success. */
+  readonly form: Outline['response'];
 }
 
 /** The answer of a success; throws the failure that anything else stands for. */
@@ -38,7 +41,8 @@ export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
   if (status >= 300 && status < 400) throw redirectFailure(answer, reading);
   if (status < 200 || status >= 400) throw statusFailure(answer, reading);
   const body = jsonOf(answer);
-  if (body === undefined) throw invalidResponse(answer, reading);
+  if (body === undefined || !answers(reading.operation, reading.form, body.json))
+    throw invalidResponse(answer, reading);
   const etag = /^(?:W\/)?"(.*)"$/.exec(headers['etag'] ?? '')?.[1];
   const mismatches = headers['idempotency-mismatch']?.split(',').map((name) => name.trim());
   return {

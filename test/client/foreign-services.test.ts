@@ -95,9 +95,9 @@ describe('services of other makers', () => {
 
     const known = await startFakeService(ours);
     const second = startClient(known.url);
-    await second.call('customers.list');
+    await second.call('customers.get', { params: { customerId: 'x' } });
     await second.call('customers.resume', { params: { customerId: 'x' } });
-    expect(known.requests).toEqual(['GET /v1/customers', 'POST /v1/customers/x/resume']);
+    expect(known.requests).toEqual(['GET /v1/customers/x', 'POST /v1/customers/x/resume']);
   });
 
   test('a service that cannot be asked is unreachable, not foreign', async () => {

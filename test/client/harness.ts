@@ -7,6 +7,7 @@ import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
 import { onTestFinished } from 'vitest';
+import * as z from 'zod';
 
 import { createClient } from '../../src/client/client.ts';
 import type { Client, ClientOptions, Retry } from '../../src/client/client.ts';
@@ -46,7 +47,19 @@ export function envelope(status: number, message: string, headers: Readonly<Reco
   return { status, headers: { ...json, ...headers }, body: JSON.stringify({ error: { message, code: 'SOME_CODE' } }) };
 }
 
+/** What a success cannot be without (src/client/answer-shape.ts), and nothing else. */
+export function leastAnswer(schema: z.ZodType): unknown {
+  const { shape } = schema as z.ZodObject;
+  const data = shape['data'];
+  if (data === undefined) return Object.fromEntries(Object.keys(shape).map((name) => [name, null]));
+  if (data instanceof z.ZodArray) return { data: [] };
+  const members = data instanceof z.ZodObject ? data.shape : {};
+  const lists = Object.entries(members).filter(([, member]) => member instanceof z.ZodArray);
+  return { data: { id: 'x', ...Object.fromEntries(lists.map(([name]) => [name, []])) } };
+}
+
 export const okAnswer: FakeAnswer = { headers: json, body: '{"data":{"id":"x"}}' };
+export const okList: FakeAnswer = { headers: json, body: '{"data":[]}' };
 
 export interface FakeService {
   readonly url: string;
@@ -65,7 +78,7 @@ export async function startFakeService(...answers: readonly (FakeAnswer | Respon
   const server = createHttpServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
     headers.push(request.headers);
-    const answer = answers[Math.min(requests.length, answers.length) - 1] ?? okAnswer;
+    const answer = answers[Math.min(requests.length, answers.length) - 1] ?? okList;
     request.resume().once('end', () => {
       if (typeof answer === 'function') answer(response, request);
       else response.writeHead(answer.status ?? 200, answer.headers).end(answer.body);

@@ -5,14 +5,14 @@ import { describe, expect, test } from 'vitest';
 import { errorFacts, unknownOutcomeMessage } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { worldStart } from '../support/world.ts';
-import { envelope, json, okAnswer, reset, startClient, startFakeService, unusedUrl } from './harness.ts';
+import { envelope, json, okAnswer, okList, reset, startClient, startFakeService, unusedUrl } from './harness.ts';
 
 const grant = { params: { contractId: 'c1' }, body: { expiresAt: '2027-01-01T00:00:00Z', amountCents: 500 } };
 const repeatableGrant = { ...grant, body: { ...grant.body, externalId: 'promo-1' } };
 
 describe('a busy or failing service', () => {
   test.each([429, 502, 503, 504])('%i once: a reading is repeated', async (status) => {
-    const service = await startFakeService(envelope(status, 'busy'), okAnswer);
+    const service = await startFakeService(envelope(status, 'busy'), okList);
     const client = startClient(service.url);
     expect((await client.call('customers.list')).status).toBe(200);
     expect(client.retries).toEqual([{ attempt: 1, delayMilliseconds: 100, reason: `answered ${status}` }]);
@@ -76,7 +76,7 @@ describe('Retry-After', () => {
     ['2026-03-01T00:00:09Z', 100],
   ])('%s waits %i ms', async (header, delay) => {
     expect(worldStart).toBe('2026-03-01T00:00:00.000Z');
-    const service = await startFakeService(envelope(429, 'slow down', { 'retry-after': header }), okAnswer);
+    const service = await startFakeService(envelope(429, 'slow down', { 'retry-after': header }), okList);
     const client = startClient(service.url);
     await client.call('customers.list');
     expect(client.retries.map(({ delayMilliseconds }) => delayMilliseconds)).toEqual([delay]);
@@ -110,14 +110,15 @@ describe('writes', () => {
     ['that may always be repeated', 'customers.assignCsm', { body: { assignments: [] } }],
   ] as const)('a write %s is repeated', async (_what, name, input) => {
     for (const fault of [envelope(503, 'busy'), envelope(429, 'busy'), reset]) {
-      const service = await startFakeService(fault, okAnswer);
+      const service = await startFakeService(fault, { headers: json, body: '{"data":{"id":"x","results":[]}}' });
       await startClient(service.url).call(name, input);
       expect(service.requests).toHaveLength(2);
     }
   });
 
   test('a question asked by POST is repeated like any reading', async () => {
-    const service = await startFakeService(reset, envelope(502, 'busy'), okAnswer);
+    const cost = { headers: json, body: '{"totalAmount":0}' };
+    const service = await startFakeService(reset, envelope(502, 'busy'), cost);
     await startClient(service.url).call('usage.cost', { body: {} });
     expect(service.requests).toHaveLength(3);
   });

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
-import { json, okAnswer, startClient, startFakeService, startRawService, unusedUrl } from './harness.ts';
+import { json, okList, startClient, startFakeService, startRawService, unusedUrl } from './harness.ts';
 import type { FakeAnswer } from './harness.ts';
 
 const grant = { params: { contractId: 'c1' }, body: { expiresAt: '2027-01-01T00:00:00Z', amountCents: 500 } };
@@ -128,8 +128,35 @@ describe('answers that are none', () => {
     expect(JSON.stringify(answer.body)).toBe(body);
   });
 
+  test.each([
+    ['invoices.list', {}],
+    ['customers.get', { params: { customerId: 'x' } }],
+    ['credits.ledger', { params: { contractId: 'x' } }],
+    ['usage.cost', { body: {} }],
+    ['credits.grant', { params: { contractId: 'x' }, body: { amountCents: 5, expiresAt: '2099-01-01T00:00:00Z' } }],
+  ] as const)('JSON that is no answer of %s is none of its successes', async (name, input) => {
+    const bodies = [
+      'null',
+      '5',
+      'true',
+      '"x"',
+      '[]',
+      '{}',
+      '{"error":{"message":"no","code":"X"}}',
+      '{"data":null}',
+      '{"data":"x"}',
+    ];
+    for (const body of [...bodies, ...(name === 'invoices.list' ? ['{"data":[5]}'] : ['{"data":[]}', '{"data":{}}'])]) {
+      const service = await startFakeService({ headers: json, body });
+      await expect(startClient(service.url).call(name, input)).rejects.toMatchObject({
+        kind: 'network',
+        message: `${service.host} answered 200 with what is not a valid response: it begins ${JSON.stringify(body)}`,
+      });
+    }
+  });
+
   test.each([200, 201, 202, 299])('%i is a success', async (status) => {
-    const service = await startFakeService({ ...okAnswer, status });
+    const service = await startFakeService({ ...okList, status });
     expect((await startClient(service.url).call('customers.list')).status).toBe(status);
   });
 
@@ -138,9 +165,9 @@ describe('answers that are none', () => {
     async (type) => {
       const service = await startFakeService({
         headers: type === undefined ? {} : { 'content-type': type },
-        body: '{"data":{}}',
+        body: '{"data":[]}',
       });
-      expect((await startClient(service.url).call('customers.list')).body).toEqual({ data: {} });
+      expect((await startClient(service.url).call('customers.list')).body).toEqual({ data: [] });
     },
   );
 

@@ -58,6 +58,9 @@ afterAll(() => {
   service.close();
 });
 
+/** What any write may be answered with. */
+const done = '{"data":{"id":"x","results":[]},"status":"accepted"}';
+
 function answer(request: IncomingMessage, response: ServerResponse): void {
   const key = request.headers.authorization ?? '';
   if (key.includes(canary)) shownKeys += 1;
@@ -68,7 +71,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader('content-type', 'application/json');
   request.resume().on('end', () => {
     if (request.url?.endsWith('/healthz') === true) return response.end('{}');
-    if (mode === 'ok') return response.end('{"data":[],"hasMore":false,"total":0}');
+    if (mode === 'ok') return response.end(request.method === 'GET' ? '{"data":[],"hasMore":false,"total":0}' : done);
     if (mode === 'malformed') return response.end(echo.join('\n'));
     if (mode === 'redirect') return response.writeHead(302, { location: `https://${canary}.example/` }).end();
     response.statusCode = Number(mode);

@@ -1,0 +1,42 @@
+/** Whether a success answers what was asked, as far as every service of this interface agrees (reliability 10). */
+
+import type { OperationFacts, Outline } from '../operations/operation.ts';
+
+type Form = Outline['response'];
+type Members = Readonly<Record<string, Form>>;
+
+/**
+ * Looks for what an answer cannot be without: its envelope, the id of a resource, the lists of what has none. What a proxy
+ * says in JSON would pass for an empty list otherwise, or for a grant that was made. Any other field may be missing, null or
+ * unknown: services of others are shown as they are. What is not documented may come without the member `data`.
+ */
+export function answers({ documented }: Pick<OperationFacts, 'documented'>, form: Form, body: unknown): boolean {
+  const members = membersOf(form);
+  if (members === undefined) return true;
+  if (!isObject(body)) return false;
+  const { data } = members;
+  if (data === undefined) return Object.keys(members).some((name) => name in body);
+  return isResource(body['data'], data) || (!documented && isResource(body, data));
+}
+
+function isResource(value: unknown, form: Form): boolean {
+  if (isList(form))
+    return Array.isArray(value) && value.every((row) => isObject(row) || membersOf(form.list) === undefined);
+  const members = membersOf(form);
+  if (members === undefined) return true;
+  if (!isObject(value)) return false;
+  if ('id' in members) return 'id' in value;
+  return Object.entries(members).every(([name, member]) => !isList(member) || Array.isArray(value[name]));
+}
+
+function membersOf(form: Form): Members | undefined {
+  return typeof form === 'object' && 'members' in form ? form.members : undefined;
+}
+
+function isList(form: Form): form is Extract<Form, { readonly list: Form }> {
+  return typeof form === 'object' && 'list' in form;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
