@@ -104,6 +104,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
           throw error;
         }
       }
+      refuseUncheckedTls(terminal);
       const { createClient } = await import('./client/client.ts');
       const client = createClient({
         baseUrl: target.baseUrl,
@@ -175,6 +176,13 @@ function dependenciesFor(terminal: Terminal): Dependencies {
     },
     untilStopped,
   };
+}
+
+/** Our sockets check certificates whatever it says, and Node would warn that they do not. */
+function refuseUncheckedTls(terminal: Terminal): void {
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return;
+  delete env['NODE_TLS_REJECT_UNAUTHORIZED'];
+  terminal.err(vouch('tally: NODE_TLS_REJECT_UNAUTHORIZED is ignored: certificates are always checked\n'));
 }
 
 /** The lower case comes first, as in other programs. */

@@ -69,7 +69,7 @@ function notStored(error: BillingError): BillingError {
   const isRefusal = kind === 'unauthorized' || kind === 'forbidden';
   const hint = isRefusal
     ? 'give a key of this service as it was shown when it was created; --no-check stores it all the same'
-    : 'check --base-url and the network; --no-check stores the key without asking';
+    : `${error.hint ?? 'check --base-url and the network'}; --no-check stores the key without asking`;
   return new BillingError(kind, `${message}: nothing was stored`, {
     hint,
     cause: error,

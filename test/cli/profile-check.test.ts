@@ -222,6 +222,7 @@ describe('a service of somebody else', () => {
     const refused = await shell.run(add(url), { input: key });
     expect([refused.code, stored(shell)]).toEqual([9, false]);
     expect(refused.stderr).toContain('nothing answers at this address: nothing was stored');
+    expect(refused.stderr).toContain('check the base URL of the profile and the network; --no-check stores the key');
     expect((await shell.run(`${add(url)} --no-check`, { input: key })).code).toBe(0);
     expect(stored(shell)).toBe(true);
     expect((await shell.run('profile check box')).code).toBe(9);

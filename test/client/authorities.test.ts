@@ -60,6 +60,13 @@ test('a certificate of an authority that nobody knows is refused, whatever the e
   expect(service.engine.calls).toEqual([]);
 });
 
+test('that the check cannot be turned off is said once, and Node says nothing else', async () => {
+  const { stderr } = await ask(uncheckedEnvironment);
+  expect(stderr.match(/NODE_TLS_REJECT_UNAUTHORIZED.*/g)).toEqual([
+    'NODE_TLS_REJECT_UNAUTHORIZED is ignored: certificates are always checked',
+  ]);
+});
+
 test('a certificate for another host is refused, trusted authority or not', async () => {
   const bad = makeCertificate('IP:127.0.0.2');
   const { url, engine } = await startService(createSampleEngine(), { tls: bad });
