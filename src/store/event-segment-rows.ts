@@ -24,16 +24,19 @@ export interface ChosenRows {
 }
 
 export function chooseRows({ fixed, rowCount }: Segment, { from, to, takes }: RowChoice): ChosenRows {
-  // Columns are unpacked when they are looked at, so each only where it is needed.
   const { isLate } = fixed;
-  let all: Int32Array = new Int32Array(rowCount);
-  for (let row = 0; row < rowCount; row += 1) all[row] = row;
-  if (isLate.includes(1)) all = keptRows(all, (row) => isLate[row] === 0);
-  if (from > 0 || to < millisecondsPerDay) {
-    const { millisecond } = fixed;
-    all = keptRows(all, (row) => (millisecond[row] ?? 0) >= from && (millisecond[row] ?? 0) < to);
+  // Columns are unpacked when they are looked at, and times decide only where a day is cut.
+  const millisecond = from > 0 || to < millisecondsPerDay ? fixed.millisecond : undefined;
+  const isOutside = (at: number): boolean => at < from || at >= to;
+  const chosen = new Int32Array(rowCount);
+  let count = 0;
+  for (let row = 0; row < rowCount; row += 1) {
+    if (isLate[row] !== 0 || (millisecond !== undefined && isOutside(millisecond[row] ?? 0))) continue;
+    if (takes?.(row) === false) continue;
+    chosen[count] = row;
+    count += 1;
   }
-  if (takes !== undefined) all = keptRows(all, takes);
+  const all = chosen.subarray(0, count);
   let split: ReadonlyMap<number, Int32Array> | undefined;
   return {
     ofNames({ wantsName }) {
@@ -43,19 +46,6 @@ export function chooseRows({ fixed, rowCount }: Segment, { from, to, takes }: Ro
       return wanted.length === split.size ? all : together(wanted);
     },
   };
-}
-
-/** Those that pass; an array's own filter takes several times as long. */
-export function keptRows(rows: Int32Array, test: (row: number) => boolean): Int32Array {
-  const chosen = new Int32Array(rows.length);
-  let count = 0;
-  for (let place = 0; place < rows.length; place += 1) {
-    const row = rows[place] ?? 0;
-    if (!test(row)) continue;
-    chosen[count] = row;
-    count += 1;
-  }
-  return chosen.subarray(0, count);
 }
 
 function splitByName(rows: Int32Array, nameId: Float64Array): ReadonlyMap<number, Int32Array> {
