@@ -8,6 +8,7 @@ import { resolve } from 'node:path';
 import { withoutPassword } from '../database-url.ts';
 import { BillingError, errorFacts } from '../errors.ts';
 import type { ErrorKind } from '../errors.ts';
+import { timestampOf } from '../operations/field-rules.ts';
 import { loadOutline } from '../operations/index.ts';
 import type { Answer, Billing, OperationName } from '../operations/index.ts';
 import { changesState } from '../operations/operation.ts';
@@ -118,7 +119,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
   /** What happened has happened: where the journal cannot take it any more, it is said and no more. */
   async function conclude(facts: JournalFacts, outcome: Pick<JournalFacts, 'state' | 'responseId' | 'error'>) {
     try {
-      await context.journal.record({ ...facts, at: context.now().toString({ fractionalSecondDigits: 3 }), ...outcome });
+      await context.journal.record({ ...facts, at: timestampOf(context.now()), ...outcome });
     } catch (error) {
       const words = error instanceof Error ? error.message : String(error);
       context.tell(say`the outcome (${outcome.state}) is not in the journal: ${words}`);
@@ -139,7 +140,7 @@ function isRehearsal(operation: OperationFacts, { body }: CallInput): boolean {
 function factsOf(operation: string, input: CallInput, { place, operator, now, newId }: JournalContext): JournalFacts {
   const externalId = valueAt(input.body, 'externalId');
   return {
-    at: now().toString({ fractionalSecondDigits: 3 }),
+    at: timestampOf(now()),
     call: newId(),
     state: 'begun',
     operator,

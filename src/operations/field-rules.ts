@@ -90,6 +90,11 @@ export function utcTimestamp(value: string): string | undefined {
   return Temporal.Instant.from(value.toUpperCase()).toString({ fractionalSecondDigits: 3, roundingMode: 'floor' });
 }
 
+/** An instant as it stands on the wire: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+export function timestampOf(instant: Temporal.Instant): string {
+  return instant.toString({ fractionalSecondDigits: 3 });
+}
+
 /** The start of a date in UTC, or the instant of a date-time; undefined for what is neither. */
 export function startOf(value: string): string | undefined {
   return isCalendarDate(value) ? `${value}T00:00:00.000Z` : utcTimestamp(value);

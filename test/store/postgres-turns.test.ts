@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 
-import { createTurns } from '../../src/store/backends/postgres-turns.ts';
+import { createNamedTurns } from '../../src/store/backends/postgres-turns.ts';
 
 /** Work that is asked for in this order, each of its turn, and ended by name; gives what is under way. */
 function stage() {
-  const turns = createTurns();
+  const turns = createNamedTurns();
   const running = new Set<string>();
   const endings = new Map<string, () => void>();
   return {
@@ -62,7 +62,7 @@ test('what would have to wait is not free', async () => {
 });
 
 test('work that fails ends its turn', async () => {
-  const turns = createTurns();
+  const turns = createNamedTurns();
   await expect(turns.take('a', async () => await Promise.reject(new Error('no')))).rejects.toThrow('no');
   await expect(turns.take(undefined, async () => await Promise.resolve('done'))).resolves.toBe('done');
 });

@@ -1,6 +1,7 @@
 /** Grants from a file: one external id a row, made of its content, so that no row is ever granted twice. */
 
 import { BillingError } from '../../errors.ts';
+import { timestampOf } from '../../operations/field-rules.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
 import { canonicalJson } from '../canonical-json.ts';
@@ -99,7 +100,7 @@ async function refusals(
     }
     history.observe({
       ...place,
-      at: now().toString({ fractionalSecondDigits: 3 }),
+      at: timestampOf(now()),
       call: '',
       state: 'begun',
       operator,

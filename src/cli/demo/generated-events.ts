@@ -1,5 +1,6 @@
 /** Usage that never happened: requests to a language-model service, the same ones for the same seed. */
 
+import { timestampOf } from '../../operations/field-rules.ts';
 import { createRandom, pick } from '../seeded-random.ts';
 
 export interface GeneratedUsage {
@@ -39,7 +40,7 @@ export function generateEvents(usage: GeneratedUsage): string {
     );
     const context = 50 + random(900 * model.scale);
     const generated = 10 + random(400 * model.scale);
-    const timestamp = Temporal.Instant.fromEpochMilliseconds(at).toString({ fractionalSecondDigits: 3 });
+    const timestamp = timestampOf(Temporal.Instant.fromEpochMilliseconds(at));
     lines.push([timestamp, customer, model.name, context, generated].join(','));
   }
   return `${lines.join('\n')}\n`;

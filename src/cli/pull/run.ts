@@ -3,8 +3,9 @@
  * and the same command goes on from there. With `--check` the two are compared, and nothing is written.
  */
 
-import { sha256 } from '../../digest.ts';
+import { sha256Of } from '../../digest.ts';
 import { BillingError, NotFoundError } from '../../errors.ts';
+import { timestampOf } from '../../operations/field-rules.ts';
 import type { Mirror, Mirrored, MirrorSource } from '../../operations/mirror.ts';
 import { createTurns } from '../../turns.ts';
 import { applyUnits } from '../bulk/apply.ts';
@@ -145,7 +146,7 @@ async function work(job: Work): Promise<void> {
     send: async (): Promise<RowOutcome[]> => {
       const { contractId } = each;
       try {
-        const pulledAt = now().toString({ fractionalSecondDigits: 3 });
+        const pulledAt = timestampOf(now());
         const pulled = await job.service.contract(each);
         const compared = await inTurn(async () => {
           const before = await recordsBefore(mirror, contractId, pulled.records);
@@ -181,13 +182,13 @@ async function work(job: Work): Promise<void> {
 /** When the interrupted pull of the same contracts began, which this one goes on with; undefined where there is none. */
 async function begin(mirror: Mirror, wanted: readonly Wanted[], now: Temporal.Instant): Promise<string | undefined> {
   const ids = wanted.map(({ contractId }) => contractId).toSorted();
-  const digest = sha256().update(JSON.stringify(ids)).digest('hex');
+  const digest = sha256Of(JSON.stringify(ids));
   const before = await mirror.unfinishedRun();
   if (before !== undefined && before.digest === digest) {
     const age = Temporal.Instant.from(before.startedAt).until(now, { largestUnit: 'hour' }).hours;
     if (age < resumableHours) return before.startedAt;
   }
-  await mirror.noteRun({ digest, startedAt: now.toString({ fractionalSecondDigits: 3 }) });
+  await mirror.noteRun({ digest, startedAt: timestampOf(now) });
   return undefined;
 }
 
@@ -210,7 +211,7 @@ async function keepPrices({ mirror, service, isCheck }: Work, now: Temporal.Inst
   if (!isCheck) {
     const ids = new Set(listed.map(({ id }) => id));
     const unlisted = rows.filter(({ id }) => !ids.has(id)).map((price) => ({ ...price, rank: -1 }));
-    await mirror.keep([...listed, ...unlisted], { pulledAt: now.toString({ fractionalSecondDigits: 3 }) });
+    await mirror.keep([...listed, ...unlisted], { pulledAt: timestampOf(now) });
   }
   return compareRecords(rows, listed);
 }

@@ -8,6 +8,7 @@ import { loadOperation } from '../../operations/index.ts';
 import { limits } from '../../limits.ts';
 import type { CallInput, Operation } from '../../operations/operation.ts';
 import type { Mirrored, MirroredBody, MirroredKind } from '../../operations/mirror.ts';
+import { createTurns } from '../../turns.ts';
 import { patiently } from '../patiently.ts';
 import type { OnWait } from '../patiently.ts';
 import type { Wanted } from './wanted.ts';
@@ -140,7 +141,7 @@ function createOwnerSearch(read: (query: Record<string, string>) => Promise<Page
   const owners = new Map<unknown, string>();
   let offset = 0;
   let isOver = false;
-  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = createTurns();
 
   async function search(contractId: string): Promise<string | undefined> {
     while (!owners.has(contractId) && !isOver) {
@@ -154,11 +155,7 @@ function createOwnerSearch(read: (query: Record<string, string>) => Promise<Page
     return owners.get(contractId);
   }
 
-  return async (contractId: string): Promise<string | undefined> => {
-    const found = turn.then(async () => await search(contractId));
-    turn = found.catch(() => undefined);
-    return await found;
-  };
+  return async (contractId: string): Promise<string | undefined> => await inTurn(async () => await search(contractId));
 }
 
 /**

@@ -2,8 +2,9 @@
 
 import { Big } from 'big.js';
 
-import { sha256 } from '../../digest.ts';
+import { sha256Of } from '../../digest.ts';
 import { exactNumber } from '../../exact-json.ts';
+import { timestampOf } from '../../operations/field-rules.ts';
 import { createRandom, pick } from '../seeded-random.ts';
 import type { Random } from '../seeded-random.ts';
 import type { Entry } from './scenario-schema.ts';
@@ -48,7 +49,7 @@ export function* generatedUsage(entry: Usage, options: GeneratorOptions): Genera
       const values = Object.entries(properties).map(([name, property]) => [name, valueOf(property, random)] as const);
       if (instant >= to) continue;
       yield {
-        timestamp: Temporal.Instant.fromEpochMilliseconds(instant).toString({ fractionalSecondDigits: 3 }),
+        timestamp: timestampOf(Temporal.Instant.fromEpochMilliseconds(instant)),
         eventName,
         customer,
         contract,
@@ -70,7 +71,7 @@ function daysOf(entry: Pick<Usage, 'from' | 'to'>, options: GeneratorOptions): n
 }
 
 function seedOf({ seed, index }: GeneratorOptions): number {
-  return Number.parseInt(sha256().update(`${seed} ${index}`).digest('hex').slice(0, 8), 16);
+  return Number.parseInt(sha256Of(`${seed} ${index}`).slice(0, 8), 16);
 }
 
 function valueOf(property: Property, random: Random): unknown {

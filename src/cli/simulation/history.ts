@@ -3,6 +3,7 @@
 import { assert } from '../../assert.ts';
 import { NotFoundError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import { timestampOf } from '../../operations/field-rules.ts';
 import type { Billing, ResponseBody } from '../../operations/index.ts';
 import { compareText } from '../../text-order.ts';
 import type { Contract, Invoice, LedgerEntry } from './books.ts';
@@ -148,7 +149,7 @@ export function inTime(grant: LedgerEntry, entries: readonly LedgerEntry[], invo
 
 function lastMillisecondBefore(date: string): string {
   const end = Temporal.Instant.from(`${date}T00:00:00Z`);
-  return end.subtract({ milliseconds: 1 }).toString({ fractionalSecondDigits: 3 });
+  return timestampOf(end.subtract({ milliseconds: 1 }));
 }
 
 export function isOwnGrant({ type, sourceType }: LedgerEntry): boolean {

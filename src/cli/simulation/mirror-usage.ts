@@ -6,6 +6,7 @@
 
 import { Big } from 'big.js';
 
+import { timestampOf } from '../../operations/field-rules.ts';
 import { centsOf } from '../amounts.ts';
 import type { Invoice, LedgerEntry } from './books.ts';
 import type { HistoricEvent } from './history.ts';
@@ -105,5 +106,5 @@ function periodsIn({ lines }: BilledPrice): number {
 function lastInstantOf(start: string, end: string): string {
   const last = Temporal.Instant.from(end).subtract({ milliseconds: 1 });
   const first = Temporal.Instant.from(start);
-  return (Temporal.Instant.compare(last, first) < 0 ? first : last).toString({ fractionalSecondDigits: 3 });
+  return timestampOf(Temporal.Instant.compare(last, first) < 0 ? first : last);
 }

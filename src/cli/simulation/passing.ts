@@ -5,6 +5,7 @@
 
 import { ConflictError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import { timestampOf } from '../../operations/field-rules.ts';
 import type { Billing } from '../../operations/index.ts';
 
 export interface TimedEvent {
@@ -53,7 +54,7 @@ export function createPassing(billing: Billing, { events, resolution, start, onP
   /** The first instant that is not of the span in which an event lies. */
   const endOfSpan = (at: string) => {
     const count = Math.floor((millisecondsOf(at) - origin) / span) + 1;
-    return Temporal.Instant.fromEpochMilliseconds(origin + count * span).toString({ fractionalSecondDigits: 3 });
+    return timestampOf(Temporal.Instant.fromEpochMilliseconds(origin + count * span));
   };
 
   return {

@@ -4,7 +4,7 @@
  * again with the same rows, and until its own commit readers go by the staged ones.
  */
 
-import { sha256 } from '../../digest.ts';
+import { sha256Of } from '../../digest.ts';
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { ConstraintViolation } from '../constraint-violation.ts';
@@ -283,9 +283,7 @@ async function announce(
     batches,
   }: { readonly orgId: string; readonly head: EventHead; readonly batches: readonly StagedBatch[] },
 ): Promise<void> {
-  const digests = new Map(
-    batches.map(({ batch, events }) => [batch, sha256().update(JSON.stringify(events)).digest('hex')]),
-  );
+  const digests = new Map(batches.map(({ batch, events }) => [batch, sha256Of(JSON.stringify(events))]));
   const known = await ask(
     `SELECT batch, digest FROM tallybookBatches WHERE orgId = {orgId:String} AND batch > {movedBatch:UInt64}`,
     { orgId, movedBatch: head.movedBatch },

@@ -1,9 +1,9 @@
 /**
- * Turns: work of one turn is done one after another, work of different turns side by side, and work without a turn alone. In
+ * NamedTurns: work of one turn is done one after another, work of different turns side by side, and work without a turn alone. In
  * the order in which it came, but that what cannot begin yet does not hold up what is of another turn.
  */
 
-export interface Turns {
+export interface NamedTurns {
   /** Does `work` when its turn has come; undefined waits until nothing else is done. */
   take<T>(turn: string | undefined, work: () => Promise<T>): Promise<T>;
   /** Whether work of this turn would begin at once. */
@@ -15,7 +15,7 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-export function createTurns(): Turns {
+export function createNamedTurns(): NamedTurns {
   const running = new Set<string>();
   let isAlone = false;
   let waiting: Waiting[] = [];

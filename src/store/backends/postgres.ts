@@ -21,7 +21,7 @@ import { createDialect, openPool, releaseLocks } from './postgres-driver.ts';
 import { contendedError, isConflict, isLost, lockedError, meaningOf, readOnlyError } from './postgres-errors.ts';
 import { createPostgresEventStore } from './postgres-events.ts';
 import { allWrites, lockKey, prepareServer, refuseOtherVersion } from './postgres-schema.ts';
-import { createTurns } from './postgres-turns.ts';
+import { createNamedTurns } from './postgres-turns.ts';
 import { answerMillisecondsOf, connectionOf } from './postgres-url.ts';
 
 /** What went wrong inside a transaction, whoever caught it there. */
@@ -75,7 +75,7 @@ function createStore(pool: Pool, facts: StoreFacts): Store {
       checkVersion: (version) => refuseOtherVersion(location, version),
     }),
   });
-  const turns = createTurns();
+  const turns = createNamedTurns();
   const pending = createPending();
   let closing: Promise<void> | undefined;
 

@@ -43,7 +43,7 @@ export function createSqliteMeterSql(options: MeterSqlOptions): MeterSql {
   const { checkMilliseconds = limits.meterSqlMilliseconds, idleMilliseconds = defaultIdleMilliseconds } = options;
   const { residentMebibytes = limits.meterSqlResidentMebibytes } = options;
   const running = new Set<MeterSqlProcess>();
-  const turns = createTurns(limits.meterSqlProcesses);
+  const places = createPlaces(limits.meterSqlProcesses);
   let idle: Idle | undefined;
   let isClosed = false;
 
@@ -74,11 +74,11 @@ export function createSqliteMeterSql(options: MeterSqlOptions): MeterSql {
 
   async function run(request: MeterSqlRun): Promise<(string | null)[]> {
     checkText(request.sql);
-    await turns.take();
+    await places.take();
     try {
       return await runNow(request);
     } finally {
-      turns.giveBack();
+      places.giveBack();
     }
   }
 
@@ -115,7 +115,7 @@ export function createSqliteMeterSql(options: MeterSqlOptions): MeterSql {
 }
 
 /** Lets so many work at once; the others wait in the order in which they came. */
-function createTurns(count: number): { readonly take: () => Promise<void>; readonly giveBack: () => void } {
+function createPlaces(count: number): { readonly take: () => Promise<void>; readonly giveBack: () => void } {
   const waiting: (() => void)[] = [];
   let free = count;
   return {

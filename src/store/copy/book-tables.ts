@@ -1,6 +1,7 @@
 /** Rows of the tables of a book as they stand, on any engine of SQL: to read, to write, and to compare. Events are not among them. */
 
 import { sql } from 'kysely';
+
 import { sha256 } from '../../digest.ts';
 import { dumpedTables } from '../backends/postgres-tables.ts';
 import type { Transaction } from '../database.ts';

@@ -4,7 +4,7 @@
  * page with the place that it comes to; so a copy that was cut off goes on. It can be used when both were found equal.
  */
 
-import { sha256 } from '../../digest.ts';
+import { sha256, sha256Of } from '../../digest.ts';
 import { BillingError, ConflictError } from '../../errors.ts';
 import type { CopyPlace, CopyReport } from '../../operations/maintenance.ts';
 import { type ClickhouseServer, connectClickhouse } from '../backends/clickhouse-server.ts';
@@ -118,7 +118,7 @@ async function copySnapshot(
 ): Promise<CopyReport> {
   await refuseDropped(tx, source);
   const tables = await digestTables(tx);
-  const fingerprint = sha256().update(JSON.stringify(tables)).digest('hex');
+  const fingerprint = sha256Of(JSON.stringify(tables));
   await begin(tx, { target, fingerprint });
   const organizations = await listOrganizations(tx);
   const counts = new Map<string, number>();

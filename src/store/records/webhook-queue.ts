@@ -47,37 +47,19 @@ export async function countDueDeliveries(
   return { count: Number(count), oldestDueAt };
 }
 
+export interface LeaseRequest {
+  readonly now: string;
+  readonly leaseUntil: string;
+  readonly count: number;
+  readonly room: EndpointRoom;
+}
+
 /**
  * Holds up to `count` due deliveries until `leaseUntil`, no more to one endpoint than it has room for: one that answers
  * slowly keeps none of the others waiting.
  */
-export async function holdDueDeliveries(
-  tx: Transaction,
-  {
-    now,
-    leaseUntil,
-    count,
-    room: { perEndpoint, taken: takenBefore },
-  }: { readonly now: string; readonly leaseUntil: string; readonly count: number; readonly room: EndpointRoom },
-): Promise<readonly HeldDelivery[]> {
-  const held: bigint[] = [];
-  const taken = new Map(takenBefore);
-  for (;;) {
-    const wanted = count - held.length;
-    const due = await dueWithRoom(tx, now, { perEndpoint, taken }).select('due.endpointId').limit(wanted).execute();
-    const seqs: bigint[] = [];
-    for (const { seq, endpointId } of due) {
-      const already = taken.get(endpointId) ?? 0;
-      if (already === perEndpoint) continue;
-      taken.set(endpointId, already + 1);
-      seqs.push(seq);
-    }
-    if (seqs.length === 0) break;
-    await tx.updateTable('webhookDeliveries').set({ leaseUntil }).where('seq', 'in', seqs).execute();
-    held.push(...seqs);
-    // What did not fit may have kept others from being seen.
-    if (due.length < wanted || seqs.length === wanted) break;
-  }
+export async function holdDueDeliveries(tx: Transaction, request: LeaseRequest): Promise<readonly HeldDelivery[]> {
+  const held = await holdSome(tx, request);
   if (held.length === 0) return [];
   const rows = await tx
     .selectFrom('webhookDeliveries as delivery')
@@ -103,6 +85,30 @@ export async function holdDueDeliveries(
     .orderBy('delivery.seq')
     .execute();
   return rows.map((row) => ({ ...row, secret: row.secret ?? '', attempts: Number(row.attempts) }));
+}
+
+async function holdSome(
+  tx: Transaction,
+  { now, leaseUntil, count, room: { perEndpoint, taken: takenBefore } }: LeaseRequest,
+): Promise<readonly bigint[]> {
+  const held: bigint[] = [];
+  const taken = new Map(takenBefore);
+  for (;;) {
+    const wanted = count - held.length;
+    const due = await dueWithRoom(tx, now, { perEndpoint, taken }).select('due.endpointId').limit(wanted).execute();
+    const seqs: bigint[] = [];
+    for (const { seq, endpointId } of due) {
+      const already = taken.get(endpointId) ?? 0;
+      if (already === perEndpoint) continue;
+      taken.set(endpointId, already + 1);
+      seqs.push(seq);
+    }
+    if (seqs.length === 0) return held;
+    await tx.updateTable('webhookDeliveries').set({ leaseUntil }).where('seq', 'in', seqs).execute();
+    held.push(...seqs);
+    // What did not fit may have kept others from being seen.
+    if (due.length < wanted || seqs.length === wanted) return held;
+  }
 }
 
 /** How an attempt ended; `pending` where another is to come. */
