@@ -161,9 +161,9 @@ function createLoader(dist, cache) {
 
 // Written to the disk before it has its name: V8 trusts bytecode, so a file that is there must be whole.
 function keep(folder, scripts) {
-  const { mkdirSync, renameSync, writeFileSync } = process.getBuiltinModule('node:fs');
+  const { renameSync, writeFileSync } = process.getBuiltinModule('node:fs');
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     for (const [name, script] of scripts) {
       const unfinished = `${folder}/${name}.${process.pid}`;
       const bytes = script.createCachedData();
@@ -172,6 +172,20 @@ function keep(folder, scripts) {
     }
   } catch {
     // A cache that cannot be written, or is full, costs time and nothing else.
+  }
+}
+
+// One by one, as in src/make-directory.ts: Node's `recursive` never comes back where nothing can be made, as in /proc.
+function makeFolder(folder) {
+  const { existsSync, mkdirSync } = process.getBuiltinModule('node:fs');
+  const { dirname } = process.getBuiltinModule('node:path');
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process was quicker.
+    if (!existsSync(folder)) throw error;
   }
 }
 
