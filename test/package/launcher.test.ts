@@ -82,6 +82,12 @@ describe('the bytecode of a bundle', () => {
     expect(second?.ino).toBe(first?.ino);
   });
 
+  // In /proc Node's own way of making folders never comes back.
+  test.each(['package.json', '../../../../../../../../proc'])('is not kept below %s, which stops nothing', (at) => {
+    const run = launch([], { environment: { XDG_CACHE_HOME: join(folder, at) } });
+    expect(run).toMatchObject({ stdout: 'bundle and its part', stderr: '', status: 0 });
+  });
+
   test.each([
     ['of another version of Node', (bytes: Buffer) => bytes.fill(1, 4, 8)],
     ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
@@ -160,16 +166,6 @@ describe.each(['src/main.ts', 'dist/main.cjs'])('a start of %s that would show k
     },
   );
 });
-
-// In /proc Node's own way of making folders never comes back.
-test.each(['package.json', '../../../../../../../../proc'])(
-  'a cache folder that cannot be made stops nothing: %s',
-  (at) => {
-    place('dist/main.cjs', 'bundle');
-    const run = launch([], { environment: { XDG_CACHE_HOME: join(folder, at) } });
-    expect(run).toMatchObject({ stdout: 'bundle', stderr: '', status: 0 });
-  },
-);
 
 function place(path: string, says: string, more = ''): void {
   mkdirSync(join(folder, path, '..'), { recursive: true });
