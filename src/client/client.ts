@@ -52,6 +52,7 @@ export function createClient(options: ClientOptions): Client {
   const transport = createTransport(target, options);
   const authorization = { authorization: `Bearer ${options.key}` };
   const ownHeaders = { accept: 'application/json', 'user-agent': 'tallybook' };
+  const way = options.proxy === undefined || target.origin.startsWith('http:') ? '' : ', the proxy of HTTPS_PROXY';
   /** Whether the instance names itself one of ours; undefined until it answered. */
   let isTallybook: boolean | undefined;
   let facts: ConnectionFacts | undefined;
@@ -111,7 +112,7 @@ export function createClient(options: ClientOptions): Client {
   ): BillingError {
     if (mayHaveArrived && howToCheck !== undefined) return unknownOutcome(target, reason, howToCheck);
     return new BillingError('network', `${target.host}: ${reason}`, {
-      hint: hint ?? 'check the base URL of the profile and the network',
+      hint: hint ?? `check the base URL of the profile${way} and the network`,
       cause,
     });
   }

@@ -17,6 +17,7 @@ import type { Service } from '../server/harness.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import type { Certificate } from '../support/certificate.ts';
 import { runProgram } from '../support/program.ts';
+import { unusedUrl } from './harness.ts';
 
 let certificate: Certificate;
 let service: Service;
@@ -153,6 +154,12 @@ test('HTTPS_PROXY carries the connection, and sees neither key nor path', async 
   expect(proxy.text()).not.toContain(fullKey);
   expect(proxy.text()).not.toContain('/v1/customers');
   expect(proxy.requests).toEqual([]);
+});
+
+test('a proxy that does not answer is named beside the service that is not reached', async () => {
+  const outcome = await ask({ HTTPS_PROXY: await unusedUrl(), TALLY_CA_FILE: certificate.certFile });
+  expect([outcome.code, outcome.stdout]).toEqual([9, '']);
+  expect(outcome.stderr).toContain('check the base URL of the profile, the proxy of HTTPS_PROXY and the network');
 });
 
 test('a proxy does not make an unknown authority trusted', async () => {
