@@ -2,7 +2,6 @@
 
 import { BillingError, NotFoundError } from '../errors.ts';
 import { isExactNumber } from '../exact-json.ts';
-import { limits } from '../limits.ts';
 import type { Answer, Billing, OperationName } from '../operations/index.ts';
 import type { CallInput } from '../operations/operation.ts';
 import { readTextFile } from './files.ts';
@@ -11,7 +10,7 @@ import { inputOf, missingFlags, wholeBody } from './flags.ts';
 import type { Given } from './flags.ts';
 import type { CommandSpec } from './manifest.ts';
 import { timeoutOf } from './open-session.ts';
-import { checkFields, render } from './output.ts';
+import { checkFields, listText, render } from './output.ts';
 import { completed, confirmLoss, confirmWrite } from './prompts.ts';
 import { checkReplay } from './replay.ts';
 import { amountText, rowsOf, valueAt, wireText } from './rows.ts';
@@ -64,11 +63,18 @@ export async function callOperation(invocation: Invocation, session: Session): P
   const opened = await openFor(invocation, session, target);
   try {
     const { billing } = opened;
+    const text = invocation.isAll && picture === undefined ? await listTextFor(command, session) : undefined;
+    if (text !== undefined) {
+      const { printEveryPage } = await import('./every-page.ts');
+      const print = async () => await printEveryPage(command, input, { billing, session, text });
+      const count = await namingWhatIsMissing(given.positionals, print);
+      return count > 0 ? undefined : await tellUnknownFilters(command, input, { billing, session });
+    }
     const receipt = isGrant ? await beginReceipt(session, billing, input) : undefined;
     const question = picture?.chart.question?.(input) ?? input;
     const answer = await namingWhatIsMissing(given.positionals, async () =>
       invocation.isAll
-        ? await everyPage(command, input, { billing, session })
+        ? await (await import('./every-page.ts')).everyPage(command, input, { billing, session })
         : await billing.call(command.operation as OperationName, question),
     );
     checkReplay(command, input, answer);
@@ -134,6 +140,10 @@ async function shownAnswer(
 ): Promise<SafeText> {
   if (picture !== undefined) return await picture.chart.draw(body, { asked: input, style: picture.style });
   return await render(body, view, { choice: session.output, fields, stdout: session.terminal.stdout });
+}
+
+async function listTextFor({ view, fields }: CommandSpec, { output }: Session) {
+  return await listText(view, { choice: output, fields });
 }
 
 type Picture = Awaited<ReturnType<typeof pictureOf>> | undefined;
@@ -219,30 +229,6 @@ interface Page {
   readonly data: readonly unknown[];
   readonly total: number;
   readonly hasMore: boolean;
-}
-
-/** Every page as one; a row that moved between pages while they were read is kept once. */
-async function everyPage(
-  command: CommandSpec,
-  input: CallInput,
-  { billing, session }: { readonly billing: Billing; readonly session: Session },
-): Promise<Answer> {
-  const rows = new Map<string, unknown>();
-  const totals = new Set<number>();
-  let offset = Number(input.query?.['offset'] ?? 0);
-  for (;;) {
-    const query = { ...input.query, limit: String(limits.pageSize), offset: String(offset) };
-    const answer = await billing.call(command.operation as OperationName, { ...input, query });
-    const page = answer.body as unknown as Page;
-    totals.add(page.total);
-    for (const [index, row] of page.data.entries())
-      rows.set(wireText(valueAt(row, 'id')) || `row ${offset + index}`, row);
-    offset += page.data.length;
-    if (page.hasMore && page.data.length > 0) continue;
-    if (totals.size > 1) tell(session, say`the list changed while it was read`);
-    const body = { data: [...rows.values()], hasMore: false, total: page.total };
-    return { ...answer, body: body as unknown as Answer['body'] };
-  }
 }
 
 function isEmptyPage({ body }: Answer): boolean {

@@ -1,7 +1,8 @@
 /** Lists of a service, read to their end. */
 
 import { limits } from '../limits.ts';
-import type { Billing, ResponseBody } from '../operations/index.ts';
+import type { Billing, OperationName, ResponseBody } from '../operations/index.ts';
+import type { CallInput } from '../operations/operation.ts';
 
 export type ListName =
   | 'customers.list'
@@ -22,13 +23,41 @@ export async function everyRow<N extends ListName>(
   name: N,
   query: Readonly<Record<string, string>> = {},
 ): Promise<RowOf<N>[]> {
-  const rows = new Map<string, RowOf<N>>();
-  for (let offset = 0; ;) {
-    const paged = { ...query, limit: String(limits.pageSize), offset: String(offset) };
-    const { body } = await billing.call(name, { query: paged });
-    const { data, hasMore } = body as { readonly data: readonly RowOf<N>[]; readonly hasMore: boolean };
-    for (const row of data) rows.set(row.id, row);
+  const found: RowOf<N>[] = [];
+  for await (const { rows } of pagesOf<RowOf<N>>(billing, name, { query })) found.push(...rows);
+  return found;
+}
+
+export interface ListPage<R> {
+  /** Without those that a page before has had. */
+  readonly rows: readonly R[];
+  /** How many the list has by now. */
+  readonly total: number;
+}
+
+interface PageBody<R> {
+  readonly data: readonly R[];
+  readonly total: number;
+  readonly hasMore: boolean;
+}
+
+/** The pages of any list from the offset of `input` on; there is one at least. Holds the ids of all rows, and a page of them. */
+export async function* pagesOf<R>(
+  billing: Billing,
+  name: OperationName,
+  input: CallInput,
+): AsyncGenerator<ListPage<R>, void> {
+  const seen = new Set<unknown>();
+  for (let offset = Number(input.query?.['offset'] ?? 0); ;) {
+    const query = { ...input.query, limit: String(limits.pageSize), offset: String(offset) };
+    const { body } = await billing.call(name, { ...input, query });
+    const { data, total, hasMore } = body as unknown as PageBody<R>;
+    const rows = data.filter((row, index) => {
+      const id = (row as { readonly id?: unknown }).id ?? offset + index;
+      return !seen.has(id) && seen.add(id);
+    });
+    yield { rows, total };
     offset += data.length;
-    if (!hasMore || data.length === 0) return [...rows.values()];
+    if (!hasMore || data.length === 0) return;
   }
 }

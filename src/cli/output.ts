@@ -76,19 +76,72 @@ export async function render(
   const { format, jsonFields } = choice;
   checkFields(choice, fields, view);
   if (format === 'json') return await jsonAnswer(jsonFields === undefined ? body : picked(found, jsonFields), choice);
-  if (format === 'jsonl') return jsonLines(jsonFields === undefined ? found.rows : pickedRows(found, jsonFields));
   if (format === 'yaml') return stdout.isTerminal ? safeLines(await yaml(body)) : vouch(await yaml(body));
-  if (format === 'name')
-    return lines(found.rows.map((row) => safe(wireText(row[nameField(fields) ?? view.columns[0]?.path ?? '']))));
-  const columns = choice.columns?.map((name) => columnOf(name, view));
-  if (format === 'csv') return csv(found.rows, columns ?? view.columns);
-  if (format === 'tsv') return tsv(found.rows, columns ?? view.columns);
+  const lined = await lineText(view, choice, fields);
+  if (lined !== undefined) return vouch(`${lined.begin}${lined.rows(found.rows, true)}`);
+  const columns = columnsOf(view, choice);
   if (view.layout !== undefined && columns === undefined) {
     const { layouts } = await import('./views/layouts.ts');
     return (await layouts[view.layout]())(body, stdout);
   }
   const { table } = await import('./table.ts');
   return table(body, view, { found, columns, stdout });
+}
+
+/** A list whose rows come in parts. */
+export interface ListText {
+  readonly begin: SafeText;
+  readonly rows: (rows: readonly Row[], isFirst: boolean) => SafeText;
+  readonly end: (list: { readonly count: number; readonly total: number }) => SafeText;
+}
+
+/** The same text that `render` gives of a whole list; undefined where it takes all rows to make it. */
+export async function listText(
+  view: View,
+  { choice, fields }: { readonly choice: OutputChoice; readonly fields: readonly string[] },
+): Promise<ListText | undefined> {
+  if (choice.format !== 'json') return await lineText(view, choice, fields);
+  return choice.jq === undefined ? jsonList(choice.jsonFields) : undefined;
+}
+
+/** Of a format that has a line or a record for each row. */
+async function lineText(view: View, choice: OutputChoice, fields: readonly string[]): Promise<ListText | undefined> {
+  const nothing = vouch('');
+  const ofRows = (rows: ListText['rows']): ListText => ({ begin: nothing, rows, end: () => nothing });
+  const { format, jsonFields } = choice;
+  if (format === 'jsonl') {
+    return ofRows((rows) => jsonLines(jsonFields === undefined ? rows : pickedRows(rows, jsonFields)));
+  }
+  if (format === 'name') {
+    const field = nameField(fields) ?? view.columns[0]?.path ?? '';
+    return ofRows((rows) => lines(rows.map((row) => safe(wireText(row[field])))));
+  }
+  const columns = columnsOf(view, choice) ?? view.columns;
+  if (format === 'tsv') return ofRows((rows) => tsv(rows, columns));
+  return format === 'csv' ? await csvText(columns) : undefined;
+}
+
+function columnsOf(view: View, { columns }: OutputChoice): Column[] | undefined {
+  return columns?.map((name) => columnOf(name, view));
+}
+
+/** As `jsonDocument` of an answer with these rows, or of the rows alone where fields are picked. */
+function jsonList(fields: readonly string[] | undefined): ListText {
+  const [head, indent, tail] = fields === undefined ? ['{\n  "data": ', '  ', ',\n'] : ['', '', '\n'];
+  return {
+    begin: vouch(`${head}[`),
+    rows(rows, isFirst) {
+      const texts = (fields === undefined ? rows : pickedRows(rows, fields)).map(
+        (row) => `\n${JSON.stringify(row, undefined, 2)}`,
+      );
+      const joined = texts.join(',').replaceAll('\n', `\n${indent}  `);
+      return safeJson(isFirst ? joined : `,${joined}`);
+    },
+    end({ count, total }) {
+      const rest = fields === undefined ? `  "hasMore": false,\n  "total": ${JSON.stringify(total)}\n}\n` : '';
+      return vouch(`${count === 0 ? '' : `\n${indent}`}]${tail}${rest}`);
+    },
+  };
 }
 
 /** One JSON document, or what `--jq` makes of it. */
@@ -108,12 +161,12 @@ function jsonLines(rows: readonly unknown[]): SafeText {
 }
 
 function picked(found: Rows, fields: readonly string[]): unknown {
-  const rows = pickedRows(found, fields);
+  const rows = pickedRows(found.rows, fields);
   return found.isList ? rows : (rows[0] ?? {});
 }
 
-function pickedRows(found: Rows, fields: readonly string[]): Row[] {
-  return found.rows.map((row) => Object.fromEntries(fields.map((field) => [field, valueAt(row, field) ?? null])));
+function pickedRows(rows: readonly Row[], fields: readonly string[]): Row[] {
+  return rows.map((row) => Object.fromEntries(fields.map((field) => [field, valueAt(row, field) ?? null])));
 }
 
 /** A misspelt field would be an empty column that nobody notices; it is refused before anything is done. */
@@ -147,10 +200,15 @@ function tsv(rows: readonly Row[], columns: readonly Column[]): SafeText {
   return lines(rows.map((row) => vouch(columns.map((column) => safe(wireText(valueAt(row, column.path)))).join('\t'))));
 }
 
-async function csv(rows: readonly Row[], columns: readonly Column[]): Promise<SafeText> {
+async function csvText(columns: readonly Column[]): Promise<ListText> {
   const { stringify } = await import('csv-stringify/sync');
-  const records = rows.map((row) => columns.map((column) => spreadsheetCell(valueAt(row, column.path), column)));
-  return vouch(stringify([columns.map((column) => column.path), ...records], { quoted_string: true }));
+  const textOf = (records: (string | number)[][]): SafeText => vouch(stringify(records, { quoted_string: true }));
+  return {
+    begin: textOf([columns.map((column) => column.path)]),
+    rows: (rows) =>
+      textOf(rows.map((row) => columns.map((column) => spreadsheetCell(valueAt(row, column.path), column)))),
+    end: () => vouch(''),
+  };
 }
 
 /**

@@ -24,6 +24,45 @@ describe('--all', () => {
     expect(stderr).toBe('');
   });
 
+  const choices = [
+    '-o json',
+    '--json name,id',
+    '-o jsonl',
+    '--json id -o jsonl',
+    '-o csv',
+    '-o tsv',
+    '-o name',
+    '--jq .data',
+  ];
+  const named = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      id: `c${index}`,
+      name: `"Ünï",\n\u001b ${index}`,
+      contacts: [{ a: [] }],
+    }));
+
+  test.each(choices.flatMap((choice) => [0, 1, 100, 250].map((count) => [choice, count] as const)))(
+    'prints by %s what one page of %i rows would be',
+    async (choice, count) => {
+      const data = named(count);
+      const whole = createShell({ reply: () => body({ data, hasMore: false, total: count }) });
+      const { stdout } = await pages(data).run(`customers list --all ${choice}`);
+      expect(stdout).toBe((await whole.run(`customers list ${choice}`)).stdout);
+    },
+  );
+
+  test.each(choices)('prints nothing by %s where a later page fails', async (choice) => {
+    const shell = createShell({
+      reply({ input }) {
+        if (input.query?.['offset'] !== '0') throw new BillingError('unavailable', 'gone');
+        return body({ data: rows(100), hasMore: true, total: 200 });
+      },
+    });
+    const { code, stdout, stderr } = await shell.run(`customers list --all ${choice}`);
+    expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+    expect(stderr).toContain('gone');
+  });
+
   test('keeps a row that moved between pages once, and says that the list changed', async () => {
     let total = 150;
     const shell = createShell({
