@@ -8,7 +8,7 @@ import { changesState, pathParameters } from '../operations/operation.ts';
 import type { CallInput, OperationFacts } from '../operations/operation.ts';
 import { notOffered, readAnswer, unknownOutcome } from './response.ts';
 import { isRepeatable, retryAfterMilliseconds, retryDelay } from './retry.ts';
-import { checkKeyForm, parseBaseUrl, requestOf } from './target.ts';
+import { checkKeyForm, parseBaseUrl, parseProxyUrl, requestOf } from './target.ts';
 import type { HttpRequest } from './target.ts';
 import { createTransport } from './transport.ts';
 import type { HttpAnswer, NoAnswer } from './transport.ts';
@@ -49,10 +49,14 @@ export interface Client extends Billing {
 export function createClient(options: ClientOptions): Client {
   const target = parseBaseUrl(options.baseUrl);
   checkKeyForm(options.key);
-  const transport = createTransport(target, options);
+  const proxy =
+    options.proxy === undefined || target.origin.startsWith('http:')
+      ? undefined
+      : { ...options.proxy, url: parseProxyUrl(options.proxy.url) };
+  const transport = createTransport(target, { ...options, proxy });
   const authorization = { authorization: `Bearer ${options.key}` };
   const ownHeaders = { accept: 'application/json', 'user-agent': 'tallybook' };
-  const way = options.proxy === undefined || target.origin.startsWith('http:') ? '' : ', the proxy of HTTPS_PROXY';
+  const way = proxy === undefined ? '' : ', the proxy of HTTPS_PROXY';
   /** Whether the instance names itself one of ours; undefined until it answered. */
   let isTallybook: boolean | undefined;
   let facts: ConnectionFacts | undefined;

@@ -32,6 +32,19 @@ export function parseBaseUrl(text: string): Target {
   return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, ''), host: url.host };
 }
 
+/**
+ * The URL of a proxy for https; one without a scheme is of http, as other programs take it. Throws a usage error, which repeats
+ * nothing since it may hold a password: a proxy that is passed over would leave the way that somebody has prescribed.
+ */
+export function parseProxyUrl(text: string): string {
+  const withScheme = text.includes('://') ? text : `http://${text}`;
+  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href;
+  throw new BillingError('usage', 'HTTPS_PROXY names no proxy that can be used', {
+    hint: 'write it like http://proxy.example.com:8080; there is no way through SOCKS',
+  });
+}
+
 function urlError(text: string, words: string): BillingError {
   return new BillingError('usage', `the base URL ${JSON.stringify(text.slice(0, 200))} ${words}`);
 }

@@ -166,6 +166,7 @@ const unsent: Readonly<Record<string, { readonly reason: string; readonly isTemp
   ENETUNREACH: { reason: 'the network cannot be reached', isTemporary: true },
   EAI_AGAIN: { reason: 'the name cannot be looked up now', isTemporary: true },
   ENOTFOUND: { reason: 'there is no host of this name', isTemporary: false },
+  ERR_PROXY_TUNNEL: { reason: 'the proxy of HTTPS_PROXY refuses to lead there', isTemporary: false },
 };
 
 function noAnswer(error: unknown, timeoutMilliseconds: number): NoAnswer {

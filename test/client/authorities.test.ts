@@ -162,6 +162,42 @@ test('a proxy that does not answer is named beside the service that is not reach
   expect(outcome.stderr).toContain('check the base URL of the profile, the proxy of HTTPS_PROXY and the network');
 });
 
+test('a proxy without a scheme is one of http, as other programs take it', async () => {
+  const proxy = await startProxy();
+  const environment = { HTTPS_PROXY: proxy.url.slice('http://'.length), TALLY_CA_FILE: certificate.certFile };
+  expect((await ask(environment)).code).toBe(0);
+  expect(proxy.connects).toEqual([`127.0.0.1:${service.port}`]);
+});
+
+test.each(['socks5://ada:secret@127.0.0.1:1080', 'http://', 'ada:secret@'])(
+  'a proxy %s is refused and not passed over, and its password is not repeated',
+  async (url) => {
+    const { code, stderr } = await ask({ HTTPS_PROXY: url, TALLY_CA_FILE: certificate.certFile });
+    expect([code, service.engine.calls]).toEqual([2, []]);
+    expect(stderr).toContain('tally: HTTPS_PROXY names no proxy that can be used\n');
+    expect(stderr).not.toContain('secret');
+  },
+);
+
+test('of a write that a proxy does not lead on, it is known that nothing was sent', async () => {
+  const proxy = createServer();
+  proxy.on('connect', (_incoming, near: Socket) => near.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  onTestFinished(() => void proxy.close());
+  const environment = {
+    HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    TALLY_BASE_URL: service.url,
+    TALLY_API_KEY: fullKey,
+    TALLY_ENVIRONMENT: 'sandbox',
+    TALLY_CA_FILE: certificate.certFile,
+  };
+  const words = ['customers', 'pause', 'c1', '--yes'];
+  const { code, stdout, stderr } = await runProgram(words, { home, environment });
+  expect([code, stdout]).toEqual([9, '']);
+  expect(stderr).toContain(`127.0.0.1:${service.port}: the proxy of HTTPS_PROXY refuses to lead there`);
+});
+
 test('a proxy does not make an unknown authority trusted', async () => {
   const proxy = await startProxy();
   expect((await ask({ HTTPS_PROXY: proxy.url })).code).toBe(9);
