@@ -1,4 +1,4 @@
-/** Whether a success answers what was asked, as far as every service of this interface agrees (reliability 10). */
+/** What a success answers of what was asked, as far as every service of this interface agrees (reliability 10). */
 
 import type { OperationFacts, Outline } from '../operations/operation.ts';
 
@@ -6,17 +6,19 @@ type Form = Outline['response'];
 type Members = Readonly<Record<string, Form>>;
 
 /**
- * Looks for what an answer cannot be without: its envelope, the id of a resource, the lists of what has none. What a proxy
- * says in JSON would pass for an empty list otherwise, or for a grant that was made. Any other field may be missing, null or
- * unknown: services of others are shown as they are. What is not documented may come without the member `data`.
+ * The body of an answer; undefined where it lacks what an answer cannot be without: its envelope, the id of a resource, the
+ * lists of what has none. What a proxy says in JSON would pass for an empty list otherwise, or for a grant that was made. Any
+ * other field may be missing, null or unknown: services of others are shown as they are. What is not documented may come
+ * without the member `data`, as semantics 1 shows a balance, and gets it.
  */
-export function answers({ documented }: Pick<OperationFacts, 'documented'>, form: Form, body: unknown): boolean {
+export function answered({ documented }: Pick<OperationFacts, 'documented'>, form: Form, body: unknown): unknown {
   const members = membersOf(form);
-  if (members === undefined) return true;
-  if (!isObject(body)) return false;
+  if (members === undefined) return body;
+  if (!isObject(body)) return undefined;
   const { data } = members;
-  if (data === undefined) return Object.keys(members).some((name) => name in body);
-  return isResource(body['data'], data) || (!documented && isResource(body, data));
+  if (data === undefined) return Object.keys(members).some((name) => name in body) ? body : undefined;
+  if (isResource(body['data'], data)) return body;
+  return !documented && isResource(body, data) ? { data: body } : undefined;
 }
 
 function isResource(value: unknown, form: Form): boolean {

@@ -21,7 +21,7 @@ import { limits } from '../limits.ts';
 import type { Answer } from '../operations/index.ts';
 import { pathParameters } from '../operations/operation.ts';
 import type { OperationFacts, Outline } from '../operations/operation.ts';
-import { answers } from './answer-shape.ts';
+import { answered } from './answer-shape.ts';
 import type { Target } from './target.ts';
 import type { HttpAnswer } from './transport.ts';
 
@@ -40,14 +40,13 @@ export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
   const { status, headers } = answer;
   if (status >= 300 && status < 400) throw redirectFailure(answer, reading);
   if (status < 200 || status >= 400) throw statusFailure(answer, reading);
-  const body = jsonOf(answer);
-  if (body === undefined || !answers(reading.operation, reading.form, body.json))
-    throw invalidResponse(answer, reading);
+  const body = answered(reading.operation, reading.form, jsonOf(answer)?.json);
+  if (body === undefined) throw invalidResponse(answer, reading);
   const etag = /^(?:W\/)?"(.*)"$/.exec(headers['etag'] ?? '')?.[1];
   const mismatches = headers['idempotency-mismatch']?.split(',').map((name) => name.trim());
   return {
     status,
-    body: body.json as Answer['body'],
+    body: body as Answer['body'],
     ...(etag === undefined ? {} : { etag }),
     ...(headers['idempotency-replayed'] === 'true' ? { isReplay: true } : {}),
     ...(mismatches === undefined ? {} : { mismatches }),

@@ -72,6 +72,15 @@ describe('services of other makers', () => {
     expect(service.requests).toEqual(['GET /v1/contracts']);
   });
 
+  test('a balance that stands in no `data`, as semantics 1 shows it, is read like ours', async () => {
+    const balance = { balance: { balanceCents: 5 }, blocks: [] };
+    const input = { params: { contractId: 'x' } };
+    for (const body of [balance, { data: balance }]) {
+      const service = await startFakeService({ status: 200, headers: json, body: JSON.stringify(body) });
+      expect((await startClient(service.url).call('credits.balance', input)).body).toEqual({ data: balance });
+    }
+  });
+
   test('paths of our own invention are not sent to them, and the key stays at home', async () => {
     const service = await startFakeService(envelope(404, 'Not Found'));
     const client = startClient(service.url);
