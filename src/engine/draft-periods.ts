@@ -81,8 +81,9 @@ export function invoiceDatesOf(
 
 /** The first period that is not drafted yet while `current` runs. */
 function draftedUntil(terms: BillingTerms, current: number): number {
-  const usageEnds = Math.min(usageInvoiceIndex(terms, current) + 1, current + limits.draftPeriods);
-  return Math.max(current + periodsAhead(terms), usageEnds);
+  const least = current + periodsAhead(terms);
+  const most = current + limits.draftPeriods;
+  return least === most ? most : Math.min(most, Math.max(least, usageInvoiceIndex(terms, current) + 1));
 }
 
 /** How many periods are drafted from the current one on, at least. */
