@@ -45,18 +45,20 @@ export async function printEveryPage(
   }
 }
 
-/** Gives how many rows the list has at last. */
+/** Gives how many rows the list has at last; undefined where the service does not say. */
 async function eachPage(
   command: CommandSpec,
   input: CallInput,
   { billing, session }: Reading,
   take: (rows: readonly Row[]) => void,
-): Promise<number> {
+): Promise<number | undefined> {
   const totals: number[] = [];
-  for await (const { rows, total } of pagesOf<Row>(billing, command.operation as OperationName, input)) {
-    if (total !== totals.at(-1)) totals.push(total);
+  const read = async (query: Readonly<Record<string, string>>) =>
+    (await billing.call(command.operation as OperationName, { ...input, query })).body;
+  for await (const { rows, total } of pagesOf<Row>(read, input.query)) {
+    if (total !== undefined && total !== totals.at(-1)) totals.push(total);
     if (rows.length > 0) take(rows);
   }
   if (totals.length > 1) tell(session, say`the list changed while it was read`);
-  return totals.at(-1) ?? 0;
+  return totals.at(-1);
 }

@@ -1,8 +1,8 @@
 /** Lists of a service, read to their end. */
 
 import { limits } from '../limits.ts';
-import type { Billing, OperationName, ResponseBody } from '../operations/index.ts';
-import type { CallInput } from '../operations/operation.ts';
+import type { Billing, ResponseBody } from '../operations/index.ts';
+import { valueAt, wireText } from './rows.ts';
 
 export type ListName =
   | 'customers.list'
@@ -21,39 +21,44 @@ export type RowOf<N extends ListName> = ResponseBody<N>['data'][number];
 export async function everyRow<N extends ListName>(
   billing: Billing,
   name: N,
-  query: Readonly<Record<string, string>> = {},
+  query: PageQuery = {},
 ): Promise<RowOf<N>[]> {
   const found: RowOf<N>[] = [];
-  for await (const { rows } of pagesOf<RowOf<N>>(billing, name, { query })) found.push(...rows);
+  const read = async (paged: PageQuery) => (await billing.call(name, { query: paged })).body;
+  for await (const { rows } of pagesOf<RowOf<N>>(read, query)) found.push(...rows);
   return found;
 }
+
+type PageQuery = Readonly<Record<string, string>>;
 
 export interface ListPage<R> {
   /** Without those that a page before has had. */
   readonly rows: readonly R[];
-  /** How many the list has by now. */
-  readonly total: number;
+  /** How many the list has by now; undefined where a service does not say. */
+  readonly total: number | undefined;
 }
 
 interface PageBody<R> {
   readonly data: readonly R[];
-  readonly total: number;
+  readonly total?: number;
   readonly hasMore: boolean;
 }
 
-/** The pages of any list from the offset of `input` on; there is one at least. Holds the ids of all rows, and a page of them. */
+/**
+ * The pages of a list from the offset of `query` on; there is one at least. `read` gives the body of one. Holds the ids of all
+ * rows, and a page of them.
+ */
 export async function* pagesOf<R>(
-  billing: Billing,
-  name: OperationName,
-  input: CallInput,
+  read: (query: PageQuery) => Promise<unknown>,
+  query: PageQuery = {},
 ): AsyncGenerator<ListPage<R>, void> {
-  const seen = new Set<unknown>();
-  for (let offset = Number(input.query?.['offset'] ?? 0); ;) {
-    const query = { ...input.query, limit: String(limits.pageSize), offset: String(offset) };
-    const { body } = await billing.call(name, { ...input, query });
-    const { data, total, hasMore } = body as unknown as PageBody<R>;
+  const seen = new Set<string>();
+  for (let offset = Number(query['offset'] ?? 0); ;) {
+    const page = await read({ ...query, limit: String(limits.pageSize), offset: String(offset) });
+    const { data, total, hasMore } = page as PageBody<R>;
+    const first = offset;
     const rows = data.filter((row, index) => {
-      const id = (row as { readonly id?: unknown }).id ?? offset + index;
+      const id = wireText(valueAt(row, 'id')) || `row ${first + index}`;
       return !seen.has(id) && seen.add(id);
     });
     yield { rows, total };

@@ -92,7 +92,7 @@ export async function render(
 export interface ListText {
   readonly begin: SafeText;
   readonly rows: (rows: readonly Row[], isFirst: boolean) => SafeText;
-  readonly end: (list: { readonly count: number; readonly total: number }) => SafeText;
+  readonly end: (list: { readonly count: number; readonly total: number | undefined }) => SafeText;
 }
 
 /** The same text that `render` gives of a whole list; undefined where it takes all rows to make it. */
@@ -138,7 +138,8 @@ function jsonList(fields: readonly string[] | undefined): ListText {
       return safeJson(isFirst ? joined : `,${joined}`);
     },
     end({ count, total }) {
-      const rest = fields === undefined ? `  "hasMore": false,\n  "total": ${JSON.stringify(total)}\n}\n` : '';
+      const totalLine = total === undefined ? '' : `,\n  "total": ${JSON.stringify(total)}`;
+      const rest = fields === undefined ? `  "hasMore": false${totalLine}\n}\n` : '';
       return vouch(`${count === 0 ? '' : `\n${indent}`}]${tail}${rest}`);
     },
   };

@@ -69,25 +69,27 @@ interface File {
 function openFile(): File {
   const directory = mkdtempSync(join(tmpdir(), 'tallybook-list-'));
   const removeDirectory = (): void => rmSync(directory, { recursive: true, force: true });
-  let descriptor: number | undefined;
   try {
-    descriptor = openSync(join(directory, 'rows'), 'wx+', 0o600);
-    removeDirectory();
-    return { descriptor, remove: closeSync.bind(undefined, descriptor) };
-  } catch (error) {
-    if (descriptor === undefined) {
-      removeDirectory();
-      throw error;
-    }
-    // Some systems keep the name of what is open.
-    const opened = descriptor;
+    const descriptor = openSync(join(directory, 'rows'), 'wx+', 0o600);
+    removeEarly(removeDirectory);
     return {
       descriptor,
       remove() {
-        closeSync(opened);
+        closeSync(descriptor);
         removeDirectory();
       },
     };
+  } catch (error) {
+    removeDirectory();
+    throw error;
+  }
+}
+
+function removeEarly(remove: () => void): void {
+  try {
+    remove();
+  } catch {
+    // Some systems keep the name of what is open: it goes when that is closed.
   }
 }
 

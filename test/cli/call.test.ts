@@ -63,6 +63,22 @@ describe('--all', () => {
     expect(stderr).toContain('gone');
   });
 
+  test.each(['-o json', '-o jsonl'])(
+    'says by %s of rows without ids and lists without totals what came',
+    async (choice) => {
+      const data = Array.from({ length: 100 }, (_, index) => ({ name: `n${index}` }));
+      const reply = (isPaged: boolean) =>
+        createShell({
+          reply: ({ input }) => {
+            const offset = isPaged ? Number(input.query?.['offset']) : 0;
+            return body({ data: isPaged ? data.slice(offset, offset + 40) : data, hasMore: isPaged && offset < 60 });
+          },
+        });
+      const { stdout } = await reply(true).run(`customers list --all ${choice}`);
+      expect(stdout).toBe((await reply(false).run(`customers list ${choice}`)).stdout);
+    },
+  );
+
   test('keeps a row that moved between pages once, and says that the list changed', async () => {
     let total = 150;
     const shell = createShell({

@@ -9,6 +9,8 @@ import { limits } from '../../limits.ts';
 import type { CallInput, Operation } from '../../operations/operation.ts';
 import type { Mirrored, MirroredBody, MirroredKind } from '../../operations/mirror.ts';
 import { createTurns } from '../../turns.ts';
+import { pagesOf } from '../every-row.ts';
+import type { ListPage } from '../every-row.ts';
 import { patiently } from '../patiently.ts';
 import type { OnWait } from '../patiently.ts';
 import type { Wanted } from './wanted.ts';
@@ -44,13 +46,13 @@ export function createPullSource(
   }
 
   const prices = remembered(1, async () => {
-    const listed = await everyPage((page) => call('pricing.list', { query: page }));
+    const listed = await ranked(pagesOf(async (query) => await call('pricing.list', { query })));
     return listed.map(({ body, rank }) => record('pricing', body, rank));
   });
   const customer = remembered(rememberedCustomers, async (customerId) => {
     const { data } = await call('customers.get', { params: { customerId } });
-    const query = { customerId, include: 'lineItems' };
-    const invoices = await everyPage((page) => call('invoices.list', { query: { ...query, ...page } }));
+    const filter = { customerId, include: 'lineItems' };
+    const invoices = await ranked(pagesOf(async (query) => await call('invoices.list', { query }), filter));
     return {
       record: record('customer', data),
       invoices: invoices.map(({ body, rank }) => record('invoice', body, rank, String(body['contractId']))),
@@ -120,17 +122,12 @@ interface Page {
 }
 
 /** Newest first, as the pages come. What is created meanwhile pushes records to the next page: each is taken once. */
-async function everyPage(
-  read: (page: { readonly limit: string; readonly offset: string }) => Promise<Page>,
+async function ranked(
+  pages: AsyncIterable<ListPage<MirroredBody>>,
 ): Promise<{ readonly body: MirroredBody; readonly rank: number }[]> {
-  const found = new Map<unknown, MirroredBody>();
-  for (let offset = 0; ;) {
-    const { data, hasMore } = await read({ limit: String(limits.pageSize), offset: String(offset) });
-    for (const body of data as readonly MirroredBody[]) if (!found.has(body['id'])) found.set(body['id'], body);
-    offset += data.length;
-    if (hasMore && data.length > 0) continue;
-    return [...found.values()].map((body, index) => ({ body, rank: found.size - index }));
-  }
+  const found: MirroredBody[] = [];
+  for await (const { rows } of pages) found.push(...rows);
+  return found.map((body, index) => ({ body, rank: found.length - index }));
 }
 
 /**
