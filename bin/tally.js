@@ -66,7 +66,8 @@ function cacheFolder(name) {
     const { homedir } = process.getBuiltinModule('node:os');
     const { isAbsolute, join } = process.getBuiltinModule('node:path');
     const configured = process.env.XDG_CACHE_HOME || '';
-    return join(isAbsolute(configured) ? configured : join(homedir(), '.cache'), 'tallybook', name);
+    const home = isAbsolute(configured) ? configured : join(homedir(), '.cache');
+    return isAbsolute(home) ? join(home, 'tallybook', name) : undefined;
   } catch {
     return undefined;
   }

@@ -208,9 +208,20 @@ function readAuthorities(path: string): string {
 }
 
 async function directories(): Promise<{ config: string; data: string }> {
-  const { default: envPaths } = await import('env-paths');
-  const { config, data } = envPaths('tallybook', { suffix: '' });
-  return { config: env['TALLY_CONFIG_DIR'] || config, data: env['TALLY_DATA_DIR'] || data };
+  const { userDirectories } = await import('./cli/user-directories.ts');
+  const found = userDirectories({ env, platform: process.platform, accountHome });
+  // The library of profiles asks the system for a home when it is loaded, and breaks off where there is none.
+  if (env['HOME'] === undefined && accountHome() === undefined) env['HOME'] = found.config;
+  return found;
+}
+
+function accountHome(): string | undefined {
+  try {
+    return process.getBuiltinModule('node:os').userInfo().homedir;
+  } catch {
+    // A container may run as a user id that its system does not know.
+    return undefined;
+  }
 }
 
 /** The library for keyrings is native and optional, and so no part of the bundle: it lies beside the program, or not at all. */

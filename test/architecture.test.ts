@@ -53,7 +53,6 @@ const libraryHomes: Record<string, readonly string[]> = {
   conf: ['cli'],
   'csv-parse': ['cli'],
   'csv-stringify': ['cli'],
-  'env-paths': ['cli', 'main'],
   fastify: ['server'],
   'jq-web': ['cli'],
   'prom-client': ['server'],

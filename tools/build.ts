@@ -200,7 +200,7 @@ const { output } = await bundle.write({
       },
       {
         name: 'start',
-        test: /src[\\/](main|cli[\\/](call|open-session|program))\.ts$|[\\/]env-paths[\\/]/,
+        test: /src[\\/](main|cli[\\/](call|open-session|program|user-directories))\.ts$/,
         priority: 5,
       },
       {

@@ -88,6 +88,12 @@ describe('the bytecode of a bundle', () => {
     expect(run).toMatchObject({ stdout: 'bundle and its part', stderr: '', status: 0 });
   });
 
+  test('is not kept below the directory in which the command is given, where there is no home to speak of', () => {
+    const run = launch([], { environment: { XDG_CACHE_HOME: '', HOME: '' } });
+    expect(run).toMatchObject({ stdout: 'bundle and its part', stderr: '', status: 0 });
+    expect(existsSync(join(folder, '.cache'))).toBe(false);
+  });
+
   test.each([
     ['of another version of Node', (bytes: Buffer) => bytes.fill(1, 4, 8)],
     ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
@@ -181,6 +187,7 @@ function launch(
   const { stdout, stderr, status } = spawnSync(process.execPath, words, {
     encoding: 'utf8',
     timeout: 30_000,
+    cwd: folder,
     env: { ...process.env, XDG_CACHE_HOME: join(folder, 'cache'), ...options.environment },
   });
   return { stdout, stderr, status };
