@@ -251,7 +251,7 @@ function newestFirst(a: LedgerEntry, b: LedgerEntry): number {
 /** A grant at an instant; `open` is what open invoices have drawn, which a new drawing puts back. */
 export function grantStateOf(totals: GrantTotals, at: Temporal.Instant, open: readonly LedgerEntry[] = []): GrantState {
   const { grant, remainingCents, remainingMicros, hasLapsed } = totals;
-  const isExpired = grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, at) <= 0;
+  const isExpired = hasExpired(grant, at);
   const hasRest = hasRemainder(totals);
   return {
     grantId: grant.id,
@@ -276,6 +276,14 @@ export function grantStateOf(totals: GrantTotals, at: Temporal.Instant, open: re
     isReversed: totals.isReversed,
     isClosed: isExpired && !hasRest,
   };
+}
+
+/** Whether a grant's expiry has come: from that instant on, itself included (semantics 9). */
+export function hasExpired(
+  grant: { readonly expiresAt?: Temporal.Instant | undefined },
+  at: Temporal.Instant,
+): boolean {
+  return grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, at) <= 0;
 }
 
 /** Whether a grant is of free credits, which cost nothing and are worth what the contract says (semantics 9). */

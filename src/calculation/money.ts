@@ -26,7 +26,7 @@ export function decimalOfInteger(value: bigint): Big {
 
 /** Plain notation of every digit: no exponent, no trailing zeros, no `-0`. */
 export function decimalText(value: Big): string {
-  return value.eq(zero) ? '0' : value.toFixed();
+  return value.toFixed();
 }
 
 /** The value with at most `fractionDigits` decimals, ties away from zero (semantics 12). */

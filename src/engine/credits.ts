@@ -2,6 +2,7 @@
 
 import { adjustmentOf, reversalOf } from '../calculation/corrections.ts';
 import type { Refusal } from '../calculation/corrections.ts';
+import { hasExpired } from '../calculation/ledger.ts';
 import { grantIn, walletIn } from '../calculation/ledger-fold.ts';
 import { decimal, microsOfCredits, sumOf } from '../calculation/money.ts';
 import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
@@ -19,7 +20,7 @@ import type { CallContext, HandlersOf } from './handler.ts';
 import { ledgerUpTo } from './known-ledgers.ts';
 import { createLedgerWriter, expireRest, ofGrant, totalsOf } from './ledger-writing.ts';
 import { readOpenBilling } from './open-billing.ts';
-import { closeWallet, hasExpired, reverseEntry, settle, sweepExpired, sweepWallet } from './settlement.ts';
+import { closeWallet, reverseEntry, settle, sweepExpired, sweepWallet } from './settlement.ts';
 import { wireCents, wireCredits } from './wire.ts';
 
 const promotional: GrantKind = {

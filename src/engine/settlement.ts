@@ -6,7 +6,7 @@
 import type { Draw } from '../calculation/burn-down.ts';
 import { invoicePeriodAt } from '../calculation/invoice-periods.ts';
 import { hasExpirationsDue } from '../calculation/ledger-fold.ts';
-import { type LedgerEntry, standingUsageOn } from '../calculation/ledger.ts';
+import { hasExpired, type LedgerEntry, standingUsageOn } from '../calculation/ledger.ts';
 import { planSettlement } from '../calculation/settlement-plan.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import type { Invoice } from '../store/records/invoices.ts';
@@ -155,14 +155,6 @@ export async function reverseEntry(
     reversesEntryId: entry.id,
   };
   return await writer.append(facts, entry);
-}
-
-/** From its expiry on, that instant included (semantics 9). */
-export function hasExpired(
-  grant: { readonly expiresAt?: Temporal.Instant | undefined },
-  now: Temporal.Instant,
-): boolean {
-  return grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, now) <= 0;
 }
 
 async function drawDown(writer: LedgerWriter, draw: Draw, description: string): Promise<void> {

@@ -127,11 +127,9 @@ async function findDisputedUsage(context: BooksContext, contract: Contract): Pro
   const disputed: DisputedUsage[] = [];
   for (const meter of await findMeters(tx, orgId, [...own.meterIds])) {
     const matches = createEventMatcher(meter);
-    const shared = takenBefore(coverages, { contractId: contract.id, meterId: meter.id }).flatMap((taken) =>
-      common(taken, own),
-    );
+    const taken = takenBefore(coverages, { contractId: contract.id, meterId: meter.id });
     let eventCount = 0;
-    for (const interval of merged(shared)) {
+    for (const interval of taken.flatMap((each) => common(each, own))) {
       const scan = { ...interval, orgId, customerId: contract.customerId, excludeLate: true };
       await events.scan(tx, scan, (event) => {
         if (event.contractId === null && matches(event)) eventCount += 1;
@@ -146,15 +144,4 @@ function common(a: EpochInterval, b: EpochInterval): EpochInterval[] {
   const fromEpochMs = Math.max(a.fromEpochMs, b.fromEpochMs);
   const toEpochMs = Math.min(a.toEpochMs, b.toEpochMs);
   return fromEpochMs < toEpochMs ? [{ fromEpochMs, toEpochMs }] : [];
-}
-
-/** The same instants without overlap, so that no event is counted twice. */
-function merged(intervals: readonly EpochInterval[]): EpochInterval[] {
-  const result: { fromEpochMs: number; toEpochMs: number }[] = [];
-  for (const { fromEpochMs, toEpochMs } of intervals.toSorted((a, b) => a.fromEpochMs - b.fromEpochMs)) {
-    const last = result.at(-1);
-    if (last === undefined || last.toEpochMs < fromEpochMs) result.push({ fromEpochMs, toEpochMs });
-    else last.toEpochMs = Math.max(last.toEpochMs, toEpochMs);
-  }
-  return result;
 }
