@@ -6,7 +6,7 @@ import { once } from '../once.ts';
 import { loadOperation, loadOutline, roomOf } from '../operations/index.ts';
 import type { Answer, Caller, OperationName, RoomDeclarations, RoomName } from '../operations/index.ts';
 import type { CallInput, Operation, Outline } from '../operations/operation.ts';
-import { changesState, requireScope } from '../operations/operation.ts';
+import { changesState, replayStatus, requireScope } from '../operations/operation.ts';
 import { type ParsedInput, check, parseCall } from '../operations/parse.ts';
 import { readPlainly, refused } from '../operations/plain.ts';
 import { ConstraintViolation } from '../store/constraint-violation.ts';
@@ -143,7 +143,8 @@ async function toAnswer<N extends OperationName>(
   outline: Outline,
   result: Result<Operation>,
 ): Promise<Answer<N>> {
-  const { status = outline.status, body, followUp: _followUp, ...facts } = result;
+  const { body, followUp: _followUp, ...facts } = result;
+  const status = facts.isReplay === true ? replayStatus : outline.status;
   const count = (answers.get(name) ?? 0) + 1;
   answers.set(name, count);
   const plain = count > limits.plainAnswers ? refused : readPlainly(outline.response, body);

@@ -144,7 +144,7 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
 
 function grantResult({ entry, isReplay, mismatches }: Granted) {
   const body = { data: wireGrant(entry) };
-  return isReplay ? { body, status: 200, isReplay, mismatches } : { body };
+  return isReplay ? { body, isReplay, mismatches } : { body };
 }
 
 /** What would be left if usage were settled now. */

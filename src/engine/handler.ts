@@ -40,9 +40,8 @@ export interface CallContext {
 /** What a handler answers; the body is not yet checked against the declaration. */
 export interface Result<O extends Operation> {
   readonly body: z.output<O['response']>;
-  /** Where it is not the declared one: 200 for a replay. */
-  readonly status?: number;
   readonly etag?: string;
+  /** Nothing was created: an earlier request with the same idempotency member made what is answered. */
   readonly isReplay?: boolean;
   readonly mismatches?: readonly string[];
   /**

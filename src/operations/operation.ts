@@ -118,7 +118,7 @@ export interface Operation {
   /** Absent for administration, which is never offered over the API. */
   readonly route?: { readonly method: Method; readonly path: `/v1/${string}` };
   readonly scope: NeededScope;
-  /** Status of success. */
+  /** Status of success; a create that was repeated by its idempotency member answers `replayStatus`. */
   readonly status: 200 | 201 | 202;
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
@@ -165,6 +165,14 @@ export interface Outline extends Omit<
 
 /** What an operation and its outline have in common. */
 export type OperationFacts = Omit<Outline, 'params' | 'query' | 'body' | 'response'> & { readonly body?: unknown };
+
+/** Status of a create that was done before and is only answered again (semantics 2). */
+export const replayStatus = 200;
+
+/** Whether answers may be such replays: of creates that carry an idempotency member. */
+export function mayReplay({ status, repeatable }: Pick<Operation, 'status' | 'repeatable'>): boolean {
+  return status === 201 && typeof repeatable === 'object';
+}
 
 /** Declares an operation; the compiler keeps its literal types. */
 export function defineOperation<const O extends Operation>(operation: O): O {

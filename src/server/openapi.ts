@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { errorFacts } from '../errors.ts';
 import type { ErrorKind } from '../errors.ts';
 import { apiKeyFormWords } from '../operations/api-key.ts';
-import { commandGroups, pathParameters } from '../operations/operation.ts';
+import { commandGroups, mayReplay, pathParameters, replayStatus } from '../operations/operation.ts';
 import type { Operation } from '../operations/operation.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
@@ -157,12 +157,19 @@ function responsesOf(operation: Operation): JsonObject {
   const success: JsonObject = {
     description: operation.summary,
     headers: {
-      'x-request-id': { schema: { type: 'string' }, description: 'Names this request in the logs of the service.' },
-      ...(operation.versioned === true
-        ? { ETag: { schema: { type: 'string' }, description: 'Version of the answer.' } }
-        : {}),
+      'x-request-id': textHeader('Names this request in the logs of the service.'),
+      ...(operation.versioned === true ? { ETag: textHeader('Version of the answer.') } : {}),
     },
     content: { 'application/json': { schema: schemaOf(operation.response, 'output') } },
+  };
+  const replay: JsonObject = {
+    ...success,
+    description: 'What an earlier request with the same idempotency member made; nothing was created now.',
+    headers: {
+      ...(success['headers'] as JsonObject),
+      'Idempotency-Replayed': textHeader('true, and absent from other answers.'),
+      'Idempotency-Mismatch': textHeader('Members, by comma, in which this request differs from the earlier one.'),
+    },
   };
   const kinds = new Set<ErrorKind>([
     ...everywhere,
@@ -172,7 +179,15 @@ function responsesOf(operation: Operation): JsonObject {
   const failures = [...kinds]
     .map((kind): [string, Json] => [String(errorFacts[kind].status), { $ref: `#/components/responses/${kind}` }])
     .toSorted(([one], [other]) => one.localeCompare(other));
-  return { [String(operation.status)]: success, ...Object.fromEntries(failures) };
+  return {
+    ...(mayReplay(operation) ? { [String(replayStatus)]: replay } : {}),
+    [String(operation.status)]: success,
+    ...Object.fromEntries(failures),
+  };
+}
+
+function textHeader(description: string): JsonObject {
+  return { schema: { type: 'string' }, description };
 }
 
 const everywhere: readonly ErrorKind[] = [

@@ -66,6 +66,21 @@ describe('the OpenAPI document', () => {
   });
 });
 
+test('a create that may be repeated by its idempotency member describes the answer of 200 and its headers', () => {
+  const { responses } = described('/v1/contracts/{contractId}/credits/promotional/grant', 'post');
+  expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '201']));
+  expect(Object.keys((responses['200'] as { headers: object }).headers)).toEqual([
+    'x-request-id',
+    'Idempotency-Replayed',
+    'Idempotency-Mismatch',
+  ]);
+  const withBoth = routed.filter(({ route }) => {
+    const statuses = Object.keys(described(route.path, route.method).responses);
+    return statuses.includes('200') && statuses.includes('201');
+  });
+  expect(withBoth.map(({ name }) => name)).toEqual(['credits.grant']);
+});
+
 describe.each(routed)('$name', ({ operation, route }) => {
   const description = described(route.path, route.method);
 
