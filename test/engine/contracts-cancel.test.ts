@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { grant, invoiceAt, invoices, movements, refusal, subscribe, use } from '../support/billing-scenario.ts';
+import { listen, outboxOf } from '../support/outbox.ts';
 import { createContract, createMeter, createPrice } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
@@ -75,8 +76,8 @@ describe('cancelling a contract', () => {
   });
 
   /** 31.00 USD a month in advance, and tokens once a year. */
-  async function mixed(endDate: string | undefined) {
-    const acme = await subscribe(world, { price: { priceInterval: 'YEAR' }, contract: { endDate: '2026-03-02' } });
+  async function mixed(endDate: string | undefined, price: Record<string, unknown> = { priceInterval: 'YEAR' }) {
+    const acme = await subscribe(world, { price, contract: { endDate: '2026-03-02' } });
     const pricingIds = [acme.pricingId, await flatPrice()];
     const terms = { customerId: acme.customerId, pricingIds, startDate: '2026-03-01', endDate };
     return { ...acme, contractId: await createContract(world, terms) };
@@ -112,6 +113,15 @@ describe('cancelling a contract', () => {
       expect(data).toEqual([]);
     },
   );
+
+  test('tells what an invoice comes to that is dated anew, though there were drafts behind it', async () => {
+    await listen(world, ['invoice.updated']);
+    const acme = await mixed('2027-03-01', { priceIntervalCount: 2 });
+    await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z' });
+    expect(await cancel(acme.contractId)).toMatchObject({ cancelledInvoiceCount: 10 });
+    const told = (await outboxOf(world)).map(({ data }) => [data['status'], data['invoiceDate'], data['totalCents']]);
+    expect(told.filter(([status]) => status !== 'Cancelled')).toEqual([['Drafted', '2026-04-01', 300]]);
+  });
 
   test('bills usage of a longer period on the invoice of its last period, where that bills usage anyway', async () => {
     const other = await subscribe(world);
