@@ -46,6 +46,12 @@ export async function main(readingThread?: string): Promise<void> {
     stderr,
     env,
     platform: process.platform,
+    whenContinued(listener) {
+      // After the listeners of Node's own, which pause the input.
+      const later = (): void => void setImmediate(listener);
+      process.on('SIGCONT', later);
+      return () => void process.off('SIGCONT', later);
+    },
   });
   process.on('SIGINT', stopAtOnce);
   process.on('uncaughtException', (error: unknown) => {

@@ -58,6 +58,8 @@ export interface Streams {
   readonly stderr: OutputEnd;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
+  /** Calls the listener each time the process goes on after it was stopped, until what comes back is called. */
+  readonly whenContinued: (listener: () => void) => () => void;
 }
 
 /** The terminal of a process. */
@@ -79,7 +81,15 @@ export function createTerminal(streams: Streams): Terminal {
     openInput: () => streams.stdin,
     openProgress: () => stderr.stream(),
     readInput: () => readAll(streams.stdin),
-    ask: (question) => askPerson(question, { input: streams.stdin, output: stderr.stream() }),
+    async ask(question) {
+      // Ctrl-Z at a question: Node pauses the input when the program goes on, and nothing would keep it from ending.
+      const stopListening = streams.whenContinued(() => streams.stdin.resume());
+      try {
+        return await askPerson(question, { input: streams.stdin, output: stderr.stream() });
+      } finally {
+        stopListening();
+      }
+    },
   };
 }
 

@@ -39,6 +39,7 @@ describe('colour', () => {
       stderr: streamEnd(stderr),
       env,
       platform: 'linux',
+      whenContinued: () => () => undefined,
     });
     expect(terminal.stdout).toMatchObject({ isTerminal: false, hasColor: expected[0], columns: undefined });
     expect(terminal.stderr).toMatchObject({ isTerminal: true, hasColor: expected[1], columns: 70 });
@@ -88,6 +89,7 @@ describe('streams', () => {
       stderr: streamEnd(stderr),
       env: {},
       platform: 'linux',
+      whenContinued: () => () => undefined,
     });
     return { terminal, stdout, stderr, stdin };
   };

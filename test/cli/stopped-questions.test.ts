@@ -1,0 +1,63 @@
+/** A person who stops the program at a question and comes back: in a shell of a real terminal, which `script` makes. */
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+
+import { test } from 'vitest';
+
+const launcher = fileURLToPath(new URL('../../bin/tally.js', import.meta.url));
+const missing = ['bash', 'script'].filter((command) => spawnSync(command, ['--version']).status !== 0);
+const name = 'a question goes on where it was after Ctrl-Z and fg, as often as that is done';
+
+test.skipIf(missing.length > 0)(
+  missing.length > 0 ? `${name} (there is no ${missing.join(', ')})` : name,
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'tally-stopped-'));
+    const { CI: _isCi, ...inherited } = process.env;
+    const env = {
+      ...inherited,
+      TERM: 'xterm',
+      PS1: '',
+      NO_COLOR: '1',
+      TALLY_CONFIG_DIR: join(directory, 'config'),
+      TALLY_DATA_DIR: join(directory, 'data'),
+    };
+    const shell = spawn('script', ['--quiet', '--command', 'bash --norc --noprofile -i', '/dev/null'], { env });
+    let seen = '';
+    const terminal = {
+      type: (text: string) => void shell.stdin.write(text),
+      async shows(text: string) {
+        while (!seen.includes(text)) {
+          const [chunk] = (await once(shell.stdout, 'data')) as [Buffer];
+
+          seen += stripVTControlCharacters(chunk.toString());
+        }
+        seen = seen.slice(seen.indexOf(text) + text.length);
+      },
+    };
+    try {
+      terminal.type(`'${process.execPath}' '${launcher}' orgs create --json name\n`);
+      await terminal.shows('? name');
+      for (const typed of ['Ac', 'me']) {
+        terminal.type('\u001a');
+        await terminal.shows('Stopped');
+        terminal.type('fg\n');
+        await terminal.shows('orgs create');
+        terminal.type(typed);
+        await terminal.shows(typed);
+      }
+      terminal.type('\r');
+      await terminal.shows('"name": "Acme"');
+    } finally {
+      terminal.type('exit\n');
+      shell.stdin.end();
+      await once(shell, 'exit');
+    }
+  },
+  30_000,
+);
