@@ -11,7 +11,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 
 const launcher = fileURLToPath(new URL('../../bin/tally.js', import.meta.url));
-const isMissing = ['bash', 'script'].some((command) => spawnSync(command, ['--version']).status !== 0);
+/** The script(1) of util-linux: that of BSD takes other words. */
+const terminalMaker = 'script';
+const isMissing = ['bash', terminalMaker].some((command) => spawnSync(command, ['--version']).status !== 0);
 
 test.skipIf(isMissing)(
   'a question goes on where it was after Ctrl-Z and fg, as often as that is done (skipped without bash and script)',
@@ -26,7 +28,7 @@ test.skipIf(isMissing)(
       TALLY_CONFIG_DIR: join(directory, 'config'),
       TALLY_DATA_DIR: join(directory, 'data'),
     };
-    const shell = spawn('script', ['--quiet', '--command', 'bash --norc --noprofile -i', '/dev/null'], { env });
+    const shell = spawn(terminalMaker, ['--quiet', '--command', 'bash --norc --noprofile -i', '/dev/null'], { env });
     let seen = '';
     const terminal = {
       type: (text: string) => void shell.stdin.write(text),
