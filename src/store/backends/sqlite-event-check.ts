@@ -16,10 +16,11 @@ import {
   textAt,
 } from '../event-segment.ts';
 import type { EventFault, UpkeepFault } from '../event-store.ts';
+import { entriesOf } from '../key-entries.ts';
 import { createKeyHashes } from '../key-hash.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { plainRows } from './sqlite-event-rows.ts';
-import { entriesOf, type SqliteEventKeys } from './sqlite-event-keys.ts';
+import type { SqliteEventKeys } from './sqlite-event-keys.ts';
 import { absorbWholeTail, dayOf, nameReader } from './sqlite-event-segments.ts';
 import { placesInTail } from './sqlite-event-tail.ts';
 import { computeTotals, rowsOfContracts, rulesOfText } from './sqlite-event-totals.ts';
