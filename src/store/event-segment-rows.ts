@@ -3,11 +3,12 @@
  * which most meters count one.
  */
 
-import { millisecondsPerDay, type Segment } from './event-segment.ts';
+import type { Segment } from './event-segment.ts';
 
-/** Which rows: those that `takes` says, in `[from, to)` of the day's milliseconds; late ones never. */
+/** Which rows: those that `takes` says, in `[from, to)` of the segment's milliseconds; late ones never. */
 export interface RowChoice {
   readonly from: number;
+  /** Infinity where all rows are before it. */
   readonly to: number;
   /** Absent: every contract, and rows that name none. */
   readonly takes?: ((row: number) => boolean) | undefined;
@@ -25,8 +26,8 @@ export interface ChosenRows {
 
 export function chooseRows({ fixed, rowCount }: Segment, { from, to, takes }: RowChoice): ChosenRows {
   const { isLate } = fixed;
-  // Columns are unpacked when they are looked at, and times decide only where a day is cut.
-  const millisecond = from > 0 || to < millisecondsPerDay ? fixed.millisecond : undefined;
+  // Columns are unpacked when they are looked at, and times decide only where a segment is cut.
+  const millisecond = from > 0 || to < Infinity ? fixed.millisecond : undefined;
   const isOutside = (at: number): boolean => at < from || at >= to;
   const chosen = new Int32Array(rowCount);
   let count = 0;

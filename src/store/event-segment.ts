@@ -1,5 +1,5 @@
 /**
- * Events of one customer and one day as columns: what meters read, in a few bytes an event. A property is a column of scaled
+ * Events of one customer and a day, or of a few days, as columns: what meters read, in a few bytes an event. A property is a column of scaled
  * integers, or of codes with the JSON texts that they stand for; one whose texts are nearly all different is left out.
  * Nothing here is a source: a segment says what the rows of events say, and can be made from them again.
  */
@@ -7,13 +7,13 @@
 import { exactNumber, reviveExactJson, textOfNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
 
-/** A segment holds events of one UTC day. */
+/** A segment begins with a UTC day. */
 export const millisecondsPerDay = 86_400_000;
 
 /** An event as far as meters look at it. */
 export interface SegmentEvent {
   readonly eventSeq: number;
-  /** Within the segment's day. */
+  /** Since the segment's first day began. */
   readonly millisecond: number;
   readonly nameId: number;
   /** 0 where the event names no contract. */

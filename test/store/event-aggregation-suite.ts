@@ -305,7 +305,8 @@ const properties = fc
 
 const instant = fc.oneof(
   fc.integer({ min: 0, max: 4 * day }),
-  fc.constantFrom(0, 1, day - 1, day, day + 1, 2 * day, 3 * day - 1, 3 * day),
+  fc.integer({ min: 0, max: 20 * day }),
+  fc.constantFrom(0, 1, day - 1, day, day + 1, 2 * day, 3 * day - 1, 3 * day, 8 * day - 1, 8 * day, 9 * day),
 );
 
 const newEvent = fc

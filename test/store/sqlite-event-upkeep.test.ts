@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createMaintenance } from '../../src/engine/maintenance.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import type { EventAggregation } from '../../src/store/event-aggregation.ts';
+import type { NewEvent } from '../../src/store/event-store.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { aggregateOne, eventOf, insertTwoOrganizations } from './rows.ts';
@@ -55,8 +56,8 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-async function using<T>(work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(file, { eventUpkeep });
+async function using<T>(work: (store: Store) => Promise<T>, thresholds = eventUpkeep): Promise<T> {
+  const store = await openStore(file, { eventUpkeep: thresholds });
   try {
     return await work(store);
   } finally {
@@ -84,6 +85,7 @@ test.each([
   ['a segment', 'UPDATE eventSegments SET data = (SELECT data FROM eventSegments WHERE id = 2) WHERE id = 1', 'rollUp'],
   ['bytes of a segment', `UPDATE eventSegments SET data = x'00' WHERE id = 1`, 'rollUp'],
   ['the day of a segment', 'UPDATE eventSegments SET day = 9 WHERE id = 1', 'rollUp'],
+  ['how many days a segment is of', 'UPDATE eventSegments SET days = 9 WHERE id = 1', 'rollUp'],
   ['a segment that is gone', 'DELETE FROM eventSegments WHERE id = 1', 'rollUp'],
   [
     'a tail that lacks an event',
@@ -296,5 +298,93 @@ test('a name that is undone with its event is not taken for the one that gets it
     await expect(undone).rejects.toThrow('undone');
     await store.write(async (tx) => await send(tx, 'kept'));
     expect(await store.read(namesIn)).toEqual([...before, 'kept'].toSorted());
+  });
+});
+
+describe('days of few events', () => {
+  // 150 events, and of no day enough to stand alone.
+  const sharing = { ...eventUpkeep, leastKept: 100 };
+  const daily = { ...request, boundsEpochMs: Array.from({ length: 60 }, (_, index) => index * day) };
+  const send = async (events: readonly NewEvent[], thresholds = sharing) =>
+    await using(
+      async (store) => await store.write((tx) => store.events.append(tx, 'org-a', events, () => true)),
+      thresholds,
+    );
+  const onDays = (name: string, days: readonly number[]) =>
+    days.flatMap((each) =>
+      Array.from({ length: 5 }, (_, index) =>
+        eventOf(`${name}-${each}-${index}`, {
+          timestampEpochMs: each * day + index,
+          propertiesJson: `{"model":"shared","tokens":${each}}`,
+        }),
+      ),
+    );
+  const countsByDay = async () => {
+    const readings = await using(async (store) => await read(store, daily), sharing);
+    return readings.map((each) => each.find(({ groupValues }) => groupValues['model'] === 'shared')?.count ?? 0);
+  };
+  const spans = () => {
+    const database = new DatabaseSync(file);
+    const rows = database.prepare('SELECT day, days FROM eventSegments ORDER BY day, part').all();
+    database.close();
+    return rows.map((row) => [Number(row['day']), Number(row['days'])]);
+  };
+
+  test('share a segment of eight days at most, which never reaches into the next', async () => {
+    await send(onDays('later', [40]));
+    await send(onDays('first', [20, 21, 22, 23, 24, 25, 26, 27, 28]));
+    expect(spans().filter(([first = 0]) => first >= 20)).toEqual([
+      [20, 8],
+      [28, 1],
+      [40, 1],
+    ]);
+    await send(onDays('between', [38, 39, 40, 41]));
+    await send(onDays('rest', [30, 31, 42, 43]));
+    expect(spans().filter(([first = 0]) => first >= 20)).toEqual([
+      [20, 8],
+      [28, 4],
+      [38, 2],
+      [40, 4],
+    ]);
+    const expected = Array.from({ length: 59 }, (_, each) => {
+      if (each === 40) return 10;
+      return (each >= 20 && each <= 28) || [30, 31, 38, 39, 41, 42, 43].includes(each) ? 5 : 0;
+    });
+    expect(await countsByDay()).toEqual(expected);
+    expect(await faults()).toEqual([]);
+  });
+
+  test('give up what is replaced, on whichever days of a segment it was', async () => {
+    const days = [20, 21, 22, 23, 24, 25, 26, 27];
+    await send(onDays('moved', days));
+    await send(onDays('more', days));
+    const moved = onDays('moved', days).map((event) => ({ ...event, timestampEpochMs: 35 * day }));
+    expect(new Set(await send(moved))).toEqual(new Set(['replaced']));
+    expect(await countsByDay()).toEqual(
+      Array.from({ length: 59 }, (_, each) => (each === 35 ? 40 : days.includes(each) ? 5 : 0)),
+    );
+    expect(await faults()).toEqual([]);
+  });
+
+  test('make a segment that can be seen to lack one of its days', async () => {
+    await send(onDays('first', [20, 21, 22, 23, 24, 25, 26, 27]));
+    damage('UPDATE eventSegments SET days = 7 WHERE day = 20');
+    expect(await faults()).toEqual(['rollUp']);
+  });
+
+  test('share a segment that an older version made of one day', async () => {
+    await send(onDays('old', [20, 21, 22, 23, 24, 25, 26, 27]), { ...sharing, leastKept: 1 });
+    const old = new DatabaseSync(file);
+    old.exec('ALTER TABLE eventSegments DROP COLUMN days; PRAGMA user_version = 10');
+    old.close();
+    const before = await countsByDay();
+    expect(before.slice(20, 28)).toEqual([5, 5, 5, 5, 5, 5, 5, 5]);
+    await send(onDays('new', [22, 27, 28, 29, 30, 31, 32, 33]));
+    expect(spans().filter(([first = 0]) => first >= 26)).toEqual([
+      [26, 1],
+      [27, 7],
+    ]);
+    expect((await countsByDay()).slice(20, 34)).toEqual([5, 5, 10, 5, 5, 5, 5, 10, 5, 5, 5, 5, 5, 5]);
+    expect(await faults()).toEqual([]);
   });
 });

@@ -35,9 +35,13 @@ const eventUpkeep = { longestTail: 3, leastKept: 1 };
 const openBusy = () => openStore(':memory:', { eventUpkeep });
 describeEventStore('SQLite with tiny segments', openBusy);
 describeEventAggregation('SQLite with tiny segments', openBusy, { tidy: expectUpkeep, runs: 60 });
-// Never enough of a day for totals: segments of several days are read as one.
+// Never enough of a day for totals: days share segments, and segments are read as one.
 const openSparse = () => openStore(':memory:', { eventUpkeep: { ...eventUpkeep, leastKept: 1_000 } });
 describeEventAggregation('SQLite with small segments', openSparse, { tidy: expectUpkeep, runs: 60 });
+// Some days share a segment, and some segments of several days have totals.
+const openMixed = () => openStore(':memory:', { eventUpkeep: { ...eventUpkeep, leastKept: 4 } });
+describeEventStore('SQLite with segments of a few days', openMixed);
+describeEventAggregation('SQLite with segments of a few days', openMixed, { tidy: expectUpkeep, runs: 60 });
 describeEventAggregation('SQLite rebuilt at every step', openMemory, {
   tidy: (store) => store.write(async (tx) => await store.events.upkeep?.rebuild(tx)),
 });

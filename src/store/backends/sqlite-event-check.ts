@@ -21,7 +21,7 @@ import { createKeyHashes } from '../key-hash.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { plainRows } from './sqlite-event-rows.ts';
 import type { SqliteEventKeys } from './sqlite-event-keys.ts';
-import { absorbWholeTail, dayOf, nameReader } from './sqlite-event-segments.ts';
+import { absorbWholeTail, mostDays, nameReader, type UpkeepThresholds } from './sqlite-event-segments.ts';
 import { placesInTail } from './sqlite-event-tail.ts';
 import { computeTotals, rowsOfContracts, rulesOfText } from './sqlite-event-totals.ts';
 
@@ -51,7 +51,11 @@ export function listEventFaults(connection: SqliteConnection, orgId: string): Ev
 }
 
 /** Everything that is derived, from the events alone. Belongs into a transaction for writing. */
-export function rebuildDerived(connection: SqliteConnection, keys: SqliteEventKeys): void {
+export function rebuildDerived(
+  connection: SqliteConnection,
+  keys: SqliteEventKeys,
+  thresholds: UpkeepThresholds,
+): void {
   connection.execute(`DELETE FROM "eventTotals"; DELETE FROM "eventRules"; DELETE FROM "eventSegments";
     DELETE FROM "eventKeyPieces"; DELETE FROM "eventKeyRuns"; DELETE FROM "eventKeyTail"; DELETE FROM "eventTail";
     DELETE FROM "eventTailRuns";
@@ -64,7 +68,7 @@ export function rebuildDerived(connection: SqliteConnection, keys: SqliteEventKe
     const [seq, key, orgId] = row;
     insert.run(keyHash(orgId, key), seq);
   }
-  absorbWholeTail(connection);
+  absorbWholeTail(connection, thresholds);
   keys.absorb();
 }
 
@@ -146,7 +150,7 @@ function isSound(connection: SqliteConnection, customerSeq: number, seen: Uint8A
   return isRight;
 }
 
-interface Expected extends SegmentEvent {
+interface Expected extends Omit<SegmentEvent, 'millisecond'> {
   readonly timestampEpochMs: number;
 }
 
@@ -158,9 +162,8 @@ function findEvent(connection: SqliteConnection, customerSeq: number, seq: numbe
   ).get(seq, customerSeq) as unknown as EventRow | undefined;
   if (row === undefined) return undefined;
   const [eventSeq, timestampEpochMs, nameId, contractSeq, isLate, propertiesJson] = row;
-  const millisecond = timestampEpochMs % millisecondsPerDay;
-  const facts = { eventSeq, timestampEpochMs, millisecond, nameId, isLate: isLate === 1, propertiesJson };
-  return { ...facts, contractSeq: contractSeq ?? 0 };
+  const isLateEvent = isLate === 1;
+  return { eventSeq, timestampEpochMs, nameId, isLate: isLateEvent, propertiesJson, contractSeq: contractSeq ?? 0 };
 }
 
 /** The customer's events in the tail, if they are where it says. */
@@ -184,9 +187,18 @@ function soundSegment(
 ): Segment | undefined {
   try {
     const segment = decodeSegment(row['data'] as Uint8Array);
-    const events = [...segment.fixed.eventSeq].flatMap((seq) => findEvent(connection, customerSeq, seq) ?? []);
-    const isOfDay = events.every(({ timestampEpochMs }) => dayOf(timestampEpochMs) === Number(row['day']));
-    if (!isOfDay || segment.rowCount !== Number(row['rowCount']) || events.length !== segment.rowCount)
+    const [start, days] = [Number(row['day']) * millisecondsPerDay, Number(row['days'])];
+    const events = [...segment.fixed.eventSeq].flatMap((seq) => {
+      const event = findEvent(connection, customerSeq, seq);
+      return event === undefined ? [] : { ...event, millisecond: event.timestampEpochMs - start };
+    });
+    const isOfDays = events.every(({ millisecond }) => millisecond >= 0 && millisecond < days * millisecondsPerDay);
+    if (
+      !isOfDays ||
+      days > mostDays ||
+      segment.rowCount !== Number(row['rowCount']) ||
+      events.length !== segment.rowCount
+    )
       return undefined;
     return isSameContent(segment, appendEvents(emptySegment, events)) ? segment : undefined;
   } catch {

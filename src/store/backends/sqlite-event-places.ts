@@ -4,7 +4,16 @@ import { decodeSegment } from '../event-segment-bytes.ts';
 import { millisecondsPerDay } from '../event-segment.ts';
 import type { EventScan } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
-import { type Attribution, attributionOf, findCustomerSeq, isAttributed, nameReader } from './sqlite-event-segments.ts';
+import {
+  type Attribution,
+  attributionOf,
+  boundsOf,
+  dayOf,
+  findCustomerSeq,
+  isAttributed,
+  nameReader,
+  ofDays,
+} from './sqlite-event-segments.ts';
 import { tailRows } from './sqlite-event-tail.ts';
 
 /** An event as far as segments and the tail know it. */
@@ -61,12 +70,11 @@ interface Range {
 }
 
 function* rowsOfSegments(connection: SqliteConnection, { customerSeq, fromEpochMs, toEpochMs }: Range): Generator<Row> {
-  const days = connection.prepare(
-    'SELECT "day", "data" FROM "eventSegments" WHERE "customerSeq" = ? AND "day" BETWEEN ? AND ? ORDER BY "day", "part"',
+  const segments = connection.prepare(
+    `SELECT "day", "data" FROM "eventSegments" WHERE ${ofDays} ORDER BY "day", "part"`,
   );
-  const firstDay = Math.floor(fromEpochMs / millisecondsPerDay);
-  const lastDay = Math.floor((toEpochMs - 1) / millisecondsPerDay);
-  for (const { day, data } of days.iterate(customerSeq, firstDay, lastDay)) {
+  const bounds = boundsOf(dayOf(fromEpochMs), dayOf(toEpochMs - 1));
+  for (const { day, data } of segments.iterate(customerSeq, ...bounds)) {
     const start = Number(day) * millisecondsPerDay;
     const { rowCount, fixed } = decodeSegment(data as Uint8Array);
     const { eventSeq, millisecond, nameId, contractSeq, isLate } = fixed;

@@ -12,7 +12,15 @@ import type { EpochInterval } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { plainRows } from './sqlite-event-rows.ts';
 import type { ReadingCache, SegmentVersion } from './sqlite-event-cache.ts';
-import { type Attribution, attributionOf, dayOf, findCustomerSeq, isAttributed } from './sqlite-event-segments.ts';
+import {
+  type Attribution,
+  attributionOf,
+  boundsOf,
+  dayOf,
+  findCustomerSeq,
+  isAttributed,
+  ofDays,
+} from './sqlite-event-segments.ts';
 import { tailRows } from './sqlite-event-tail.ts';
 import {
   computeTotals,
@@ -23,7 +31,14 @@ import {
   type Totals,
 } from './sqlite-event-totals.ts';
 
-type HeaderRow = readonly [id: number, day: number, revision: number, rowCount: number, small: Uint8Array | null];
+type HeaderRow = readonly [
+  id: number,
+  day: number,
+  days: number,
+  revision: number,
+  rowCount: number,
+  small: Uint8Array | null,
+];
 type TailRow = readonly [
   timestampEpochMs: number,
   contractSeq: number | null,
@@ -38,17 +53,18 @@ const tailColumns = `"event"."timestampEpochMs", "event"."contractSeq", "event".
 interface Owned {
   /** Of segments that are read each for itself, by day. */
   readonly headers: readonly HeaderRow[];
-  /** All others, which are small and lie in one interval each. */
+  /** All others, which are small. */
   readonly joined: readonly JoinedSegments[];
   /** By time. */
   readonly tail: readonly TailRow[];
 }
 
-/** Segments that are read as one. */
+/** Segments that are read as one, as far as they lie in the interval. */
 interface JoinedSegments {
   readonly interval: number;
-  /** The beginning of the first day. */
+  /** Of all their days. */
   readonly start: number;
+  end: number;
   readonly parts: SegmentPart[];
 }
 
@@ -91,7 +107,7 @@ export function readSegments(
     return { readings: meters.map(() => intervals.map(() => [])), found: [] };
   }
   const { headers, joined, tail } = readOwned(connection, of, { customerSeq, leastKept });
-  const mayHaveTotals = of.isStanding && headers.some(([, , , rowCount]) => rowCount >= leastKept);
+  const mayHaveTotals = of.isStanding && headers.some(([, , , , rowCount]) => rowCount >= leastKept);
   const reading: Reading = {
     connection,
     of,
@@ -111,9 +127,9 @@ export function readSegments(
     leastKept,
     cache,
   };
-  readDays(reading, headers);
-  for (const { parts, start, interval } of joined) {
-    foldRows(reading, reading.meters, { segment: segmentOf(parts), start, from: 0, to: Infinity, interval });
+  for (const placed of inIntervals(headers, of.boundsEpochMs)) readSegment(reading, placed);
+  for (const { parts, interval, ...span } of joined) {
+    foldRows(reading, reading.meters, { segment: segmentOf(parts), ...rowsWithin(of, interval, span) });
   }
   readTail(reading, tail);
   return { readings: reading.meters.map((meter) => readingsOf(meter)), found: reading.found };
@@ -147,63 +163,90 @@ function readOwned(
   const to = boundsEpochMs.at(-1) ?? from;
   const segments = plainRows(
     connection,
-    `SELECT "id", "day", "revision", "rowCount", CASE WHEN ${isOnce === true ? foldedOnce : '"rowCount" < ?'} THEN "data" END
-     FROM "eventSegments" WHERE "customerSeq" = ? AND "day" BETWEEN ? AND ? ORDER BY "day", "part"`,
+    `SELECT "id", "day", "days", "revision", "rowCount",
+       CASE WHEN ${isOnce === true ? foldedOnce : '"rowCount" < ?'} THEN "data" END
+     FROM "eventSegments" WHERE ${ofDays} ORDER BY "day", "part"`,
   );
-  const rows = segments.all(leastKept, customerSeq, dayOf(from), dayOf(to - 1)) as unknown as readonly HeaderRow[];
+  const bounds = boundsOf(dayOf(from), dayOf(to - 1));
+  const rows = segments.all(leastKept, customerSeq, ...bounds) as unknown as readonly HeaderRow[];
   const range = { customerSeq, fromEpochMs: from, toEpochMs: to };
   const tail = tailRows(connection, range, tailColumns) as readonly TailRow[];
-  return { ...joinedWithinIntervals(rows, boundsEpochMs), tail };
+  return { ...joinedByInterval(rows, boundsEpochMs), tail };
 }
 
-/** Small segments of one interval are read as one as long as they are alike; those that a bound cuts stay by themselves. */
-function joinedWithinIntervals(
+/** Small segments of one interval are read as one as long as they are alike. */
+function joinedByInterval(
   rows: readonly HeaderRow[],
   boundsEpochMs: readonly number[],
 ): Pick<Owned, 'headers' | 'joined'> {
   const headers: HeaderRow[] = [];
   const joined: JoinedSegments[] = [];
-  let interval = 0;
-  for (const row of rows) {
-    const [, day, , , small] = row;
-    const start = day * millisecondsPerDay;
-    while ((boundsEpochMs[interval + 1] ?? Infinity) <= start) interval += 1;
-    if (small === null || !isWithinInterval(boundsEpochMs, interval, start)) {
+  const newest = new Map<number, JoinedSegments>();
+  for (const { row, start, end, firstInterval } of inIntervals(rows, boundsEpochMs)) {
+    const [, , , , , small] = row;
+    if (small === null) {
       headers.push(row);
       continue;
     }
     const packed = readHeader(small);
-    const group = joined.at(-1);
-    const last = group?.parts.at(-1);
-    if (group === undefined || last === undefined || group.interval !== interval || !isAlike(last.packed, packed)) {
-      joined.push({ interval, start, parts: [{ packed, offset: 0 }] });
-    } else group.parts.push({ packed, offset: start - group.start });
+    for (let interval = firstInterval; interval + 1 < boundsEpochMs.length; interval += 1) {
+      if ((boundsEpochMs[interval] ?? 0) >= end) break;
+      let group = newest.get(interval);
+      const last = group?.parts.at(-1);
+      if (group === undefined || last === undefined || !isAlike(last.packed, packed)) {
+        group = { interval, start, end, parts: [] };
+        newest.set(interval, group);
+        joined.push(group);
+      }
+      group.parts.push({ packed, offset: start - group.start });
+      group.end = Math.max(group.end, end);
+    }
   }
   return { headers, joined };
 }
 
-function isWithinInterval(boundsEpochMs: readonly number[], interval: number, start: number): boolean {
-  const end = start + millisecondsPerDay;
-  return (boundsEpochMs[interval] ?? Infinity) <= start && end <= (boundsEpochMs[interval + 1] ?? -Infinity);
+/** A segment, and when its days begin and end. */
+interface PlacedSegment extends Span {
+  readonly row: HeaderRow;
+  /** That it may share an instant with. */
+  readonly firstInterval: number;
 }
 
-function readDays(reading: Reading, headers: readonly HeaderRow[]): void {
-  const { boundsEpochMs } = reading.of;
-  let interval = 0;
-  for (const header of headers) {
-    const start = header[1] * millisecondsPerDay;
-    while ((boundsEpochMs[interval + 1] ?? Infinity) <= start) interval += 1;
-    readSegment(reading, header, interval);
+/** Milliseconds since 1970, [start, end). */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+function* inIntervals(rows: readonly HeaderRow[], boundsEpochMs: readonly number[]): Generator<PlacedSegment> {
+  let firstInterval = 0;
+  for (const row of rows) {
+    const [, day, days] = row;
+    const start = day * millisecondsPerDay;
+    while ((boundsEpochMs[firstInterval + 1] ?? Infinity) <= start) firstInterval += 1;
+    yield { row, start, end: start + days * millisecondsPerDay, firstInterval };
   }
 }
 
-/** `interval` is the first that may share an instant with the segment's day. */
-function readSegment(reading: Reading, [id, day, revision, rowCount]: HeaderRow, interval: number): void {
+function isWithinInterval(boundsEpochMs: readonly number[], interval: number, { start, end }: Span): boolean {
+  return (boundsEpochMs[interval] ?? Infinity) <= start && end <= (boundsEpochMs[interval + 1] ?? -Infinity);
+}
+
+/** Those of a segment that lie in an interval. */
+function rowsWithin(
+  { boundsEpochMs }: AggregatedEvents,
+  interval: number,
+  { start, end }: Span,
+): Omit<Rows, 'segment'> {
+  const [from = 0, to = 0] = boundsEpochMs.slice(interval, interval + 2);
+  return { start, from: Math.max(0, from - start), to: to >= end ? Infinity : to - start, interval };
+}
+
+function readSegment(reading: Reading, { row, start, end, firstInterval }: PlacedSegment): void {
   const { boundsEpochMs, isStanding, isOnce } = reading.of;
-  const start = day * millisecondsPerDay;
-  const end = start + millisecondsPerDay;
+  const [id, , , revision, rowCount] = row;
   const share = unassignedShare(reading.attribution, { fromEpochMs: start, toEpochMs: end });
-  const isWhole = isWithinInterval(boundsEpochMs, interval, start);
+  const isWhole = isWithinInterval(boundsEpochMs, firstInterval, { start, end });
   const mayHaveTotals = isStanding && isWhole && share !== 'part' && rowCount >= reading.leastKept;
   let loaded: Segment | undefined;
   const load = (): Segment => (loaded ??= reading.cache.segment({ id, revision }, isOnce));
@@ -212,26 +255,26 @@ function readSegment(reading: Reading, [id, day, revision, rowCount]: HeaderRow,
   const folded = reading.meters.filter((meter) => {
     if (!mayHaveTotals) return true;
     const totals = totalsOf(reading, meter, { id, revision, load, loadContracts });
-    if (totals !== undefined) addTotals(reading, meter, { totals, interval, takesUnassigned: share === 'all' });
+    if (totals !== undefined) {
+      addTotals(reading, meter, { totals, interval: firstInterval, takesUnassigned: share === 'all' });
+    }
     return totals === undefined;
   });
   if (folded.length === 0) return;
-  for (let each = interval; each + 1 < boundsEpochMs.length; each += 1) {
-    const from = Math.max(0, (boundsEpochMs[each] ?? 0) - start);
-    const to = Math.min(millisecondsPerDay, (boundsEpochMs[each + 1] ?? 0) - start);
-    if (from >= millisecondsPerDay) break;
-    foldRows(reading, folded, { segment: load(), start, from, to, interval: each });
+  for (let interval = firstInterval; interval + 1 < boundsEpochMs.length; interval += 1) {
+    if ((boundsEpochMs[interval] ?? 0) >= end) break;
+    foldRows(reading, folded, { segment: load(), ...rowsWithin(reading.of, interval, { start, end }) });
   }
 }
 
-/** How much of a day's events that name no contract is the contract's that is asked for. */
-function unassignedShare(attribution: Attribution | undefined, day: EpochInterval): 'all' | 'none' | 'part' {
+/** How much of a segment's events that name no contract is the contract's that is asked for. */
+function unassignedShare(attribution: Attribution | undefined, span: EpochInterval): 'all' | 'none' | 'part' {
   const touching = (attribution?.elsewhere ?? []).filter(
-    ({ fromEpochMs, toEpochMs }) => fromEpochMs < day.toEpochMs && day.fromEpochMs < toEpochMs,
+    ({ fromEpochMs, toEpochMs }) => fromEpochMs < span.toEpochMs && span.fromEpochMs < toEpochMs,
   );
   if (touching.length === 0) return 'all';
   const covers = touching.some(
-    ({ fromEpochMs, toEpochMs }) => fromEpochMs <= day.fromEpochMs && day.toEpochMs <= toEpochMs,
+    ({ fromEpochMs, toEpochMs }) => fromEpochMs <= span.fromEpochMs && span.toEpochMs <= toEpochMs,
   );
   return covers ? 'none' : 'part';
 }
@@ -259,7 +302,7 @@ function totalsOf(
   return totals;
 }
 
-interface WholeDay {
+interface WholeSegment {
   readonly totals: Totals;
   readonly interval: number;
   /** Whether events that name no contract are the one's that is asked for. */
@@ -269,7 +312,7 @@ interface WholeDay {
 function addTotals(
   { attribution }: Reading,
   { cells, query }: MeterReading,
-  { totals, interval, takesUnassigned }: WholeDay,
+  { totals, interval, takesUnassigned }: WholeSegment,
 ): void {
   const into = cells[interval] ?? new Map();
   const { aggregationType } = query.rules;
@@ -289,9 +332,9 @@ function addTotals(
 
 interface Rows {
   readonly segment: Segment;
-  /** The beginning of the segment's day. */
+  /** The beginning of the segment's first day. */
   readonly start: number;
-  /** In the day's milliseconds. */
+  /** In milliseconds since then; `to` is Infinity where all rows are before it. */
   readonly from: number;
   readonly to: number;
   readonly interval: number;

@@ -1,19 +1,12 @@
 /**
  * What is derived from events for reading: a tail of the newest, and segments by customer and day that the tail is absorbed
- * into once it is long. A day's totals for the rules of a meter are kept beside its segment, and hold for one revision of it.
- * All of it changes in the transaction that changes the events, so that it always says what they say.
+ * into once it is long; days of few events share a segment. A segment's totals for the rules of a meter are kept beside it, and
+ * hold for one revision of it. All of it changes in the transaction that changes the events, so that it always says what they say.
  */
 
 import type { EventAggregation } from '../event-aggregation.ts';
 import { decodeSegment, encodeSegment } from '../event-segment-bytes.ts';
-import {
-  appendEvents,
-  emptySegment,
-  millisecondsPerDay,
-  removeEvents,
-  type Segment,
-  type SegmentEvent,
-} from '../event-segment.ts';
+import { appendEvents, emptySegment, millisecondsPerDay, removeEvents, type SegmentEvent } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { RecentRows, TailRow } from './sqlite-event-recent.ts';
@@ -35,6 +28,8 @@ const absorbedAtOnce = 65_536;
 const mostWaiting = 8;
 /** A segment of so many events is not grown any more. */
 const fullSegment = 16_384;
+/** Readers look so many days back for segments that reach into the first day that they ask for. */
+export const mostDays = 8;
 
 export const dayOf = (timestampEpochMs: number): number => Math.floor(timestampEpochMs / millisecondsPerDay);
 
@@ -48,22 +43,23 @@ const tailColumns = `"event"."customerSeq", "event"."timestampEpochMs", "event".
  */
 export function absorbTail(
   connection: SqliteConnection,
-  { longestTail }: UpkeepThresholds,
+  thresholds: UpkeepThresholds,
   { tailCount, recent }: { readonly tailCount: number; readonly recent: RecentRows },
 ): void {
+  const { longestTail } = thresholds;
   const most = mostWaiting * longestTail;
   const least = 2 * Math.ceil(longestTail / 256);
   // After an upgrade all events may stand in it, which are too many to hold.
   const tail = tailCount > most ? undefined : readTail(connection);
   const few = tail?.values().reduce((sum, { length }) => (length < least ? sum + length / 2 : sum), 0) ?? Infinity;
   if (tail === undefined || few > most) {
-    absorbWholeTail(connection);
+    absorbWholeTail(connection, thresholds);
     return;
   }
-  const revision = nextRevision(connection);
+  const upkeep = { revision: nextRevision(connection), thresholds };
   for (const [customerSeq, pairs] of tail) {
     if (pairs.length < least) continue;
-    absorbRows(connection, rowsOfTail(connection, pairs, recent), revision);
+    absorbRows(connection, rowsOfTail(connection, pairs, recent), upkeep);
     tail.delete(customerSeq);
   }
   replaceTail(connection, tail);
@@ -85,8 +81,8 @@ function rowsOfTail(connection: SqliteConnection, pairs: readonly number[], rece
 }
 
 /** Moves the whole tail into segments. */
-export function absorbWholeTail(connection: SqliteConnection): void {
-  const revision = nextRevision(connection);
+export function absorbWholeTail(connection: SqliteConnection, thresholds: UpkeepThresholds): void {
+  const upkeep = { revision: nextRevision(connection), thresholds };
   unpackRuns(connection);
   const select = plainRows(
     connection,
@@ -95,7 +91,7 @@ export function absorbWholeTail(connection: SqliteConnection): void {
   );
   for (;;) {
     const rows = select.all() as unknown as readonly TailRow[];
-    absorbRows(connection, rows, revision);
+    absorbRows(connection, rows, upkeep);
     const last = rows.at(-1);
     if (last === undefined || rows.length < absorbedAtOnce) break;
     connection
@@ -106,58 +102,119 @@ export function absorbWholeTail(connection: SqliteConnection): void {
   connection.execute('UPDATE "eventUpkeep" SET "tailCount" = 0');
 }
 
-function absorbRows(connection: SqliteConnection, rows: readonly TailRow[], revision: bigint): void {
-  let place: Day | undefined;
-  let events: SegmentEvent[] = [];
-  const flush = () => {
-    if (place !== undefined) growDay(connection, place, { events, revision });
-    events = [];
-  };
-  for (const [customerSeq, timestampEpochMs, eventSeq, contractSeq, nameId, isLate, propertiesJson] of rows) {
-    const day = dayOf(timestampEpochMs);
-    if (place?.customerSeq !== customerSeq || place.day !== day || events.length === fullSegment) {
-      flush();
-      place = { customerSeq, day };
-    }
-    const millisecond = timestampEpochMs - day * millisecondsPerDay;
-    events.push({ eventSeq, millisecond, nameId, contractSeq: contractSeq ?? 0, isLate: isLate === 1, propertiesJson });
-  }
-  flush();
+interface Upkeep {
+  readonly revision: bigint;
+  readonly thresholds: UpkeepThresholds;
 }
 
-interface Day {
+/** By customer, and of each by time. */
+function absorbRows(connection: SqliteConnection, rows: readonly TailRow[], upkeep: Upkeep): void {
+  let growing: GrowingSegment | undefined;
+  for (let first = 0; first < rows.length;) {
+    const { place, end } = daysRows(rows, first);
+    if (growing === undefined || !hasRoom(growing, place, upkeep.thresholds)) {
+      if (growing !== undefined) saveGrown(connection, growing, upkeep);
+      growing = findGrowing(connection, place, upkeep.thresholds);
+    }
+    addRows(growing, place.day, rows.slice(first, end));
+    first = end;
+  }
+  if (growing !== undefined) saveGrown(connection, growing, upkeep);
+}
+
+/** Events of one customer and day that are to be absorbed. */
+interface DayPlace {
   readonly customerSeq: number;
   readonly day: number;
+  readonly count: number;
 }
 
-function growDay(
-  connection: SqliteConnection,
-  { customerSeq, day }: Day,
-  { events, revision }: { readonly events: readonly SegmentEvent[]; readonly revision: bigint },
-): void {
-  const last = connection
-    .prepare(`SELECT "id", "part", "rowCount", "data" FROM "eventSegments"
-      WHERE "customerSeq" = ? AND "day" = ? ORDER BY "part" DESC LIMIT 1`)
+/** The rows of one day that begin with the `first`, and where they end. */
+function daysRows(rows: readonly TailRow[], first: number): { readonly place: DayPlace; readonly end: number } {
+  const [customerSeq = 0, timestampEpochMs = 0] = rows[first] ?? [];
+  const day = dayOf(timestampEpochMs);
+  let end = first;
+  for (; end < rows.length && end - first < fullSegment; end += 1) {
+    const [owner, time = 0] = rows[end] ?? [];
+    if (owner !== customerSeq || dayOf(time) !== day) break;
+  }
+  return { place: { customerSeq, day, count: end - first }, end };
+}
+
+/** A segment that is about to be written, as it will be. */
+interface GrowingSegment {
+  readonly customerSeq: number;
+  /** The first of `days`. */
+  readonly day: number;
+  days: number;
+  readonly part: number;
+  rowCount: number;
+  /** On which the customer's next one begins. */
+  readonly nextDay: number;
+  /** Absent where it is new. */
+  readonly stored?: { readonly id: bigint; readonly data: Uint8Array };
+  readonly events: SegmentEvent[];
+}
+
+/** Days share a segment as long as it has too few events for totals. */
+function hasRoom(segment: GrowingSegment, place: DayPlace, { leastKept }: UpkeepThresholds): boolean {
+  if (segment.customerSeq !== place.customerSeq || place.day >= segment.nextDay) return false;
+  const days = place.day - segment.day + 1;
+  if (days <= segment.days) return segment.rowCount < fullSegment;
+  return days <= mostDays && segment.rowCount + place.count < leastKept;
+}
+
+/** The last segment that begins by that day, if it has room, or a new one. */
+function findGrowing(connection: SqliteConnection, place: DayPlace, thresholds: UpkeepThresholds): GrowingSegment {
+  const { customerSeq, day } = place;
+  const next = connection
+    .prepare('SELECT min("day") AS "day" FROM "eventSegments" WHERE "customerSeq" = ? AND "day" > ?')
     .get(customerSeq, day);
-  if (last !== undefined && Number(last['rowCount']) < fullSegment) {
-    const grown = appendEvents(decodeSegment(last['data'] as Uint8Array), events);
-    saveSegment(connection, { id: last['id'] as bigint, segment: grown, revision });
+  const common = { customerSeq, nextDay: Number(next?.['day'] ?? Infinity), events: [] };
+  const last = connection
+    .prepare(`SELECT "id", "day", "days", "part", "rowCount", "data" FROM "eventSegments"
+      WHERE "customerSeq" = ? AND "day" <= ? ORDER BY "day" DESC, "part" DESC LIMIT 1`)
+    .get(customerSeq, day);
+  if (last === undefined) return { ...common, day, days: 1, part: 0, rowCount: 0 };
+  const [first, days, part] = [Number(last['day']), Number(last['days']), Number(last['part'])];
+  const stored = { id: last['id'] as bigint, data: last['data'] as Uint8Array };
+  const known = { ...common, day: first, days, part, rowCount: Number(last['rowCount']), stored };
+  if (hasRoom(known, place, thresholds)) return known;
+  if (day >= first + days) return { ...common, day, days: 1, part: 0, rowCount: 0 };
+  return { ...common, day: first, days: day - first + 1, part: part + 1, rowCount: 0 };
+}
+
+function addRows(segment: GrowingSegment, day: number, rows: readonly TailRow[]): void {
+  const start = segment.day * millisecondsPerDay;
+  for (const [, timestampEpochMs, eventSeq, contractSeq, nameId, isLate, propertiesJson] of rows) {
+    const millisecond = timestampEpochMs - start;
+    const facts = {
+      eventSeq,
+      millisecond,
+      nameId,
+      contractSeq: contractSeq ?? 0,
+      isLate: isLate === 1,
+      propertiesJson,
+    };
+    segment.events.push(facts);
+  }
+  segment.days = Math.max(segment.days, day - segment.day + 1);
+  segment.rowCount += rows.length;
+}
+
+function saveGrown(connection: SqliteConnection, growing: GrowingSegment, { revision }: Upkeep): void {
+  const { customerSeq, day, days, part, stored, events } = growing;
+  const segment = appendEvents(stored === undefined ? emptySegment : decodeSegment(stored.data), events);
+  if (stored !== undefined) {
+    connection
+      .prepare('UPDATE "eventSegments" SET "days" = ?, "rowCount" = ?, "revision" = ?, "data" = ? WHERE "id" = ?')
+      .run(days, segment.rowCount, revision, encodeSegment(segment), stored.id);
     return;
   }
-  const segment = appendEvents(emptySegment, events);
   connection
-    .prepare(`INSERT INTO "eventSegments" ("customerSeq", "day", "part", "revision", "rowCount", "data")
-      VALUES (?, ?, ?, ?, ?, ?)`)
-    .run(customerSeq, day, Number(last?.['part'] ?? -1n) + 1, revision, segment.rowCount, encodeSegment(segment));
-}
-
-function saveSegment(
-  connection: SqliteConnection,
-  { id, segment, revision }: { readonly id: bigint; readonly segment: Segment; readonly revision: bigint },
-): void {
-  connection
-    .prepare('UPDATE "eventSegments" SET "rowCount" = ?, "revision" = ?, "data" = ? WHERE "id" = ?')
-    .run(segment.rowCount, revision, encodeSegment(segment), id);
+    .prepare(`INSERT INTO "eventSegments" ("customerSeq", "day", "days", "part", "revision", "rowCount", "data")
+      VALUES (?, ?, ?, ?, ?, ?, ?)`)
+    .run(customerSeq, day, days, part, revision, segment.rowCount, encodeSegment(segment));
 }
 
 function nextRevision(connection: SqliteConnection): bigint {
@@ -171,25 +228,40 @@ export function forget(connection: SqliteConnection, places: readonly EventPlace
   const absorbed = leaveTail(connection, places);
   if (absorbed.length === 0) return;
   const revision = nextRevision(connection);
-  const days = Map.groupBy(
-    absorbed,
-    ({ customerSeq, timestampEpochMs }) => `${customerSeq} ${dayOf(timestampEpochMs)}`,
-  );
-  for (const group of days.values()) forgetOfDay(connection, group, revision);
+  for (const [customerSeq, group] of Map.groupBy(absorbed, (place) => place.customerSeq)) {
+    forgetOfCustomer(connection, { customerSeq, group, revision });
+  }
 }
 
-function forgetOfDay(connection: SqliteConnection, group: readonly EventPlace[], revision: bigint): void {
-  const [first] = group;
-  if (first === undefined) return;
+function forgetOfCustomer(
+  connection: SqliteConnection,
+  {
+    customerSeq,
+    group,
+    revision,
+  }: { readonly customerSeq: number; readonly group: readonly EventPlace[]; readonly revision: bigint },
+): void {
   const gone = new Set(group.map(({ eventSeq }) => eventSeq));
-  const parts = connection
-    .prepare('SELECT "id", "data" FROM "eventSegments" WHERE "customerSeq" = ? AND "day" = ?')
-    .all(first.customerSeq, dayOf(first.timestampEpochMs));
-  for (const { id, data } of parts) {
-    const segment = decodeSegment(data as Uint8Array);
+  const days = new Set(group.map(({ timestampEpochMs }) => dayOf(timestampEpochMs)));
+  const find = connection.prepare(`SELECT "id" FROM "eventSegments" WHERE ${ofDays}`);
+  const ids = new Set([...days].flatMap((day) => find.all(customerSeq, ...boundsOf(day, day)).map(({ id }) => id)));
+  for (const id of ids) {
+    const row = connection.prepare('SELECT "data" FROM "eventSegments" WHERE "id" = ?').get(id as bigint);
+    const segment = decodeSegment(row?.['data'] as Uint8Array);
     const rest = removeEvents(segment, gone);
-    if (rest.rowCount < segment.rowCount) saveSegment(connection, { id: id as bigint, segment: rest, revision });
+    if (rest.rowCount === segment.rowCount) continue;
+    connection
+      .prepare('UPDATE "eventSegments" SET "rowCount" = ?, "revision" = ?, "data" = ? WHERE "id" = ?')
+      .run(rest.rowCount, revision, encodeSegment(rest), id as bigint);
   }
+}
+
+/** Segments of a customer that hold days asked for; takes the customer and the bounds of the days. */
+export const ofDays = `"customerSeq" = ? AND "day" BETWEEN ? AND ? AND "day" + "days" > ?`;
+
+/** What `ofDays` takes behind the customer: days that it is asked for from `first` to `last`. */
+export function boundsOf(first: number, last: number): readonly [number, number, number] {
+  return [first - mostDays + 1, last, first];
 }
 
 /** The names of events by their ids, read once for each id that is asked for. */

@@ -1,11 +1,11 @@
-/** Totals of a segment for the rules of a meter: what a day comes to, kept as long as its segment stays as it is. */
+/** Totals of a segment for the rules of a meter: what its days come to, kept as long as it stays as it is. */
 
 import type { MeterRules } from '../../calculation/usage-fold.ts';
 import type { EventAggregation } from '../event-aggregation.ts';
 import type { Cells } from '../event-cells.ts';
 import { foldSegment, type SegmentQuery } from '../event-segment-fold.ts';
 import { type ChosenRows, chooseRows } from '../event-segment-rows.ts';
-import { millisecondsPerDay, type Segment } from '../event-segment.ts';
+import type { Segment } from '../event-segment.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 
 /** Totals that a reader found out, for whoever may write. */
@@ -79,7 +79,7 @@ export function rowsOfContracts(segment: Segment): ContractRows {
   for (let row = 0; row < column.length; row += 1) if (column[row] !== last) contracts.add((last = column[row] ?? 0));
   return [...contracts].map((contractSeq) => {
     const takes = contracts.size === 1 ? undefined : (row: number) => column[row] === contractSeq;
-    return [contractSeq, chooseRows(segment, { from: 0, to: millisecondsPerDay, takes })];
+    return [contractSeq, chooseRows(segment, { from: 0, to: Infinity, takes })];
   });
 }
 

@@ -83,7 +83,7 @@ export function createSqliteEventStore(
       async rebuild() {
         cache.noteChange();
         pages.forget();
-        rebuildDerived(inTransaction(connection), keys);
+        rebuildDerived(inTransaction(connection), keys, thresholds);
       },
     },
     hasFoundTotals: () => found.length > 0,

@@ -13,6 +13,7 @@ import { eventsElsewhere } from './0007-events-elsewhere.ts';
 import { retention } from './0008-retention.ts';
 import { ledgerIndexes } from './0009-ledger-indexes.ts';
 import { eventTail } from './0010-event-tail-runs.ts';
+import { eventDays } from './0011-event-days.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   retention,
   ledgerIndexes,
   eventTail,
+  eventDays,
 ];
