@@ -4,6 +4,7 @@
  * same usage gives the same totals: what is written is the difference (settlement-plan.ts).
  */
 
+import { assert } from '../assert.ts';
 import { type BudgetCap, budgetCapCents, isOfBudget } from './budget.ts';
 import { compareDeduction } from './deduction-order.ts';
 import { type GrantState, isFree, type OpenDraw } from './ledger.ts';
@@ -242,7 +243,7 @@ function creditsTaken({ pool, appliedCents, micros, isLast, valuationRateCents }
   if (micros === 0n) return 0n;
   if (isFree(pool.grant)) {
     if (isLast && pool.wasShort) return micros;
-    if (valuationRateCents === undefined) return 0n;
+    assert(valuationRateCents !== undefined, 'free credits that nothing values pay for nothing');
     // However much a credit is worth, nothing is had for none of it.
     return minimum(micros, maximum(1n, microsOfCents(appliedCents, valuationRateCents)));
   }

@@ -108,9 +108,10 @@ function following(change: bigint, own: Measure, other: Measure): bigint {
   if (own.remaining + change === 0n) return -other.remaining;
   if (own.adjusted + change === 0n) return -other.adjusted;
   const share = multiplyDivideHalfUp(change, other.original, own.original);
-  if (own.remaining + change < 0n || own.adjusted + change > 0n) return share;
-  // Rounding must neither empty one measure while the other has something left, nor overfill it.
-  return maximum(1n - other.remaining, minimum(-other.adjusted, share));
+  // Rounding must neither empty one measure while the other has something left, nor overfill it, nor give back where
+  // something is taken: credits can be gone before their cents are.
+  const most = change < 0n ? 0n : -other.adjusted;
+  return minimum(most, maximum(1n - other.remaining, share));
 }
 
 function rangeProblem(grant: GrantState, correction: Correction): Refusal | undefined {

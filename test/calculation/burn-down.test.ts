@@ -110,6 +110,14 @@ describe('credits', () => {
     expect(rowsOf({ grants: [rated('g', 1000n, 3n)], usage })).toEqual(['line g: 3 3 1']);
   });
 
+  test('of a grant that is used up go line by line, and the last line takes what is left', () => {
+    const usage = [atom(500n, { lineKey: 'first' }), atom(800n, { lineKey: 'last' })];
+    expect(rowsOf({ grants: [rated('g', 1000n, 3n)], usage })).toEqual([
+      'first g: 500 500 166.666667',
+      'last g: 500 500 166.666666',
+    ]);
+  });
+
   test('never run out before the cents do', () => {
     const tiny = grant({ grantId: 'g', originalCents: 4n, originalMicros: 2n, creditRateCents: 2_000_000n });
     const usage = ['a', 'b', 'c'].map((lineKey) => atom(1n, { lineKey }));
@@ -126,6 +134,19 @@ describe('credits', () => {
   test('that are free give a millionth at least, whatever a credit is worth', () => {
     const input = { grants: [free('g', 5n)], usage: [atom(10n)], valuationRateCents: 1_000_000_000n };
     expect(burn(input).draws).toMatchObject([{ appliedCents: 10n, amountCents: 0n, creditMicros: 1n }]);
+  });
+
+  test('that are free and used up go line by line, and the last line takes what is left', () => {
+    const usage = [atom(10n, { lineKey: 'first' }), atom(10n, { lineKey: 'last' })];
+    expect(rowsOf({ grants: [free('g', 5n)], usage, valuationRateCents: 3n })).toEqual([
+      'first g: 10 0 3.333333',
+      'last g: 5 0 1.666667',
+    ]);
+  });
+
+  test('that are free are never more than there are, also where their worth was rounded up', () => {
+    const grants = [grant({ grantId: 'g', originalCents: 0n, originalMicros: 1_500_000n })];
+    expect(rowsOf({ grants, usage: [atom(2n)], valuationRateCents: 1n })).toEqual(['line g: 2 0 1.5']);
   });
 
   test('that are free pay up to their worth, and the usage that is left over takes the last of them', () => {

@@ -69,9 +69,14 @@ describe('a ledger', () => {
     ['grant g keeps dust', ledger(grant, { ...usage, amountCents: -1000n, creditMicros: -99_999_999n })],
     ['grant g keeps dust', ledger(grant, { ...usage, creditMicros: -100_000_000n })],
     ['entry u is reversed twice', ledger(grant, usage, reversal, { ...reversal, id: 's' })],
+    ['grant g keeps dust', ledger({ ...grant, creditRateCents: 1n }, { ...usage, creditMicros: -100_000_000n })],
     ['reversal r is not the opposite of u', ledger(grant, usage, { ...reversal, amountCents: 399n })],
+    ['reversal r is not the opposite of u', ledger(grant, usage, { ...reversal, creditMicros: 39_999_999n })],
+    ['reversal r is not the opposite of u', ledger(grant, usage, { ...reversal, appliedCents: -399n })],
     ['reversal s undoes a reversal', ledger(grant, usage, reversal, { ...reversal, id: 's', reversesEntryId: 'r' })],
     ['reversal r undoes nothing', ledger(grant, usage, { ...reversal, reversesEntryId: 'x' })],
+    ['reversal r undoes nothing', ledger(grant, usage, { ...reversal, reversesEntryId: 'r' })],
+    ['reversal r undoes nothing', ledger(grant, reversal, usage)],
   ])('is found out: %s', (words, entries) => {
     expect(ledgerProblems(entries).join('; ')).toContain(words);
   });

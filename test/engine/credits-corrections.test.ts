@@ -84,6 +84,27 @@ describe('an adjustment', () => {
     }
   });
 
+  test('takes no credit from a grant whose cents came back without one', async () => {
+    const id = await grant(world, acme, { creditAmount: 0.000003, creditRateCents: 333_333_333 });
+    await use(world, acme, { tokens: 100, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+    const march = await finalize(world, (await invoiceAt(world, acme, 0)).id);
+    await use(world, acme, { tokens: 900, at: '2026-04-01T00:00:00Z' });
+    world.clock.set('2026-05-01T00:00:00Z');
+    await finalize(world, (await invoiceAt(world, acme, 1)).id);
+    await world.call('invoices.refund', { params: { invoiceId: march.id }, body: { restoreCredits: true } });
+    expect(await adjust(id, { amountCents: -50 })).toBe('accepted');
+    expect(await movements(world, acme)).toEqual([
+      'grant 1000 0.000003',
+      'usage -100 0',
+      'usage -900 -0.000003',
+      'reversal 100 0',
+      'adjustment -50 0',
+    ]);
+    expect(await adjust(id, { amountCents: 20 })).toBe('accepted');
+    expect((await ledger(world, acme)).at(-1)).toMatchObject({ amountCents: 20, creditAmount: 0 });
+  });
+
   test('leaves drafts with what is left', async () => {
     const id = await grant(world, acme, { amountCents: 1000 });
     await use(world, acme, { tokens: 600, at: '2026-03-01T00:00:00Z' });

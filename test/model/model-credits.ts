@@ -131,8 +131,7 @@ function creditsWith(contract: Contract, grant: Entry, cents: bigint): bigint {
   if (rest.cents + cents === 0n) return -rest.micros;
   if (adjusted.cents + cents === 0n) return -adjusted.micros;
   const share = halfUp(divide(whole(cents * grant.micros), whole(grant.cents)));
-  if (rest.cents + cents < 0n || adjusted.cents + cents > 0n) return share;
-  return most(1n - rest.micros, least(-adjusted.micros, share));
+  return least(cents < 0n ? 0n : -adjusted.micros, most(1n - rest.micros, share));
 }
 
 /** The same the other way round. */
@@ -143,8 +142,7 @@ function centsWith(contract: Contract, grant: Entry, micros: bigint): bigint {
   if (rest.micros + micros === 0n) return -rest.cents;
   if (adjusted.micros + micros === 0n) return -adjusted.cents;
   const share = halfUp(divide(whole(micros * grant.cents), whole(grant.micros)));
-  if (rest.micros + micros < 0n || adjusted.micros + micros > 0n) return share;
-  return most(1n - rest.cents, least(-adjusted.cents, share));
+  return least(micros < 0n ? 0n : -adjusted.cents, most(1n - rest.cents, share));
 }
 
 function reverse(state: State, input: ModelInput): Entry {
