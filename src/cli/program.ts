@@ -29,7 +29,7 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
   const argvToParse = normalized(argv, { isCommand, isGroup });
   const words = commandWords(argvToParse);
   let helpText = '';
-  let named: Named = { known: [], isUnknown: false, longer: [] };
+  let named: Named = { known: [], isUnknown: false, longer: [], path: [] };
   try {
     refuseKeys(argv);
     const program = createProgram(dependencies, words[0], (text) => (helpText += text));
@@ -68,22 +68,25 @@ interface Named {
   readonly isUnknown: boolean;
   /** The names that begin with that word. */
   readonly longer: readonly string[];
+  /** The program and what is named of it: whose flags may follow. */
+  readonly path: readonly Command[];
 }
 
 function namedIn(program: Command, words: readonly string[]): Named {
   const known: string[] = [];
-  let { commands } = program;
+  const path = [program];
   for (const word of words) {
+    const commands = path.at(-1)?.commands ?? [];
     if (commands.length === 0) break;
     const found = commands.find((each) => each.name() === word);
     if (found === undefined) {
       const names = commands.map((each) => each.name());
-      return { known, isUnknown: true, longer: names.filter((name) => name.startsWith(word)) };
+      return { known, isUnknown: true, longer: names.filter((name) => name.startsWith(word)), path };
     }
     known.push(word);
-    ({ commands } = found);
+    path.push(found);
   }
-  return { known, isUnknown: false, longer: [] };
+  return { known, isUnknown: false, longer: [], path };
 }
 
 /** The parser would print the help of another command than was meant. */
@@ -377,10 +380,16 @@ function examplesText({ examples, localExamples = [] }: Pick<CommandSpec, 'examp
 }
 
 /** The parser's words as ours: what is wrong, and what was probably meant. A word cut short comes before one misspelt. */
-function usageError(error: CommanderError, { known, longer }: Named): BillingError {
+function usageError(error: CommanderError, { known, longer, path }: Named): BillingError {
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const similar = /^\(Did you mean (.+)\?\)$/.exec(suggestion ?? '')?.[1];
-  const meant = longer.length > 0 && longer.length <= mostMeant ? longer.join(' or ') : similar;
+  const flag = /^unknown option '(--\w[^']*)'$/.exec(message)?.[1];
+  const begun = flag === undefined ? longer : shownFlags(path).filter((each) => each.startsWith(flag));
+  const meant = begun.length > 0 && begun.length <= mostMeant ? begun.join(' or ') : similar;
   const place = ['tally', ...known, '--help'].join(' ');
   return new BillingError('usage', message, { hint: meant === undefined ? `see: ${place}` : `did you mean ${meant}?` });
+}
+
+function shownFlags(path: readonly Command[]): string[] {
+  return path.flatMap(({ options }) => options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])));
 }
