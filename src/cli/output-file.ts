@@ -3,10 +3,10 @@
  * somebody else's file could lie (security 4, SEC-23). Their names never come from what a service answered.
  */
 
-import { accessSync, closeSync, constants, fchmodSync, lstatSync, openSync, writeFileSync } from 'node:fs';
+import { accessSync, closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { BillingError } from '../errors.ts';
+import { BillingError, UnavailableError } from '../errors.ts';
 
 export interface OutputFileOptions {
   /** Whether a file that is there already is replaced. */
@@ -22,8 +22,8 @@ export function writeOutputFile(path: string, content: string | Uint8Array, opti
   const { isForced = false, hint = newFileHint } = options;
   const file = open(path, isForced ? constants.O_TRUNC : constants.O_EXCL, hint);
   try {
-    // One that was there keeps its mode otherwise, and it names customers now.
-    if (isForced) fchmodSync(file, 0o600);
+    // One that was there keeps its mode otherwise, and it names customers now. /dev/null has to stay everybody's.
+    if (isForced && fstatSync(file).isFile()) fchmodSync(file, 0o600);
     writeFileSync(file, content);
   } catch (cause) {
     throw unwritable(path, cause);
@@ -62,12 +62,18 @@ function open(path: string, whereThereIsOne: number, hint: string): number {
   }
 }
 
-/** A usage error that says in words why nothing can be written there. */
+/** Says in words why nothing can be written there: a usage error, and `unavailable` where the same path may do later. */
 export function unwritable(path: string, cause: unknown): BillingError {
   const { code = 'failed' } = cause as NodeJS.ErrnoException;
-  const reason = reasons[code] ?? code;
-  return new BillingError('usage', `cannot write ${path}: ${reason}`, { cause });
+  const message = `cannot write ${path}: ${reasons[code] ?? code}`;
+  if (!failuresOfDisk.has(code)) return new BillingError('usage', message, { cause });
+  return new UnavailableError(message, {
+    cause,
+    hint: 'check its disk and the free space there, then repeat the command',
+  });
 }
+
+const failuresOfDisk: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
 const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'it is a link',
@@ -78,4 +84,7 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   EROFS: 'the disk is read-only',
   ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full for this user',
+  EFBIG: 'the file would be larger than it may be',
+  EIO: 'the disk failed',
 };

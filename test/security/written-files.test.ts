@@ -1,6 +1,15 @@
 /** SEC-23: a file is written only where the person named it, anew, for its owner alone, and never through a link. */
 
-import { existsSync, lstatSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -88,5 +97,21 @@ describe.skipIf(process.platform === 'win32')('a file that may be replaced', () 
     ['no directory', join(tmpdir(), 'none-of-it', 'file'), 'there is no such directory'],
   ])('%s is named', (_name, path, words) => {
     expect(() => writeOutputFile(path, '', { isForced: true })).toThrow(`cannot write ${path}: ${words}`);
+  });
+
+  test.runIf(existsSync('/dev/null'))('a device keeps its mode, also for root', () => {
+    const { mode } = statSync('/dev/null');
+    try {
+      writeOutputFile('/dev/null', 'text', { isForced: true });
+      expect(statSync('/dev/null').mode).toBe(mode);
+    } finally {
+      if (statSync('/dev/null').mode !== mode) chmodSync('/dev/null', mode);
+    }
+  });
+
+  test.runIf(existsSync('/dev/full'))('a full disk is no fault of the command line', () => {
+    expect(() => writeOutputFile('/dev/full', 'text', { isForced: true })).toThrow(
+      expect.objectContaining({ kind: 'unavailable', message: 'cannot write /dev/full: the disk is full' }),
+    );
   });
 });
