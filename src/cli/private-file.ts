@@ -130,6 +130,10 @@ export async function changePrivateFile(
       accessPropertiesByDotNotation: false,
     });
     conf.store = members;
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    const { unwritable } = await import('./output-file.ts');
+    throw unwritable(path, error);
   } finally {
     unlock();
   }

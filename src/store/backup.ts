@@ -5,8 +5,10 @@
 
 import { createHash } from 'node:crypto';
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   copyFileSync,
   createReadStream,
   fsyncSync,
@@ -16,7 +18,6 @@ import {
   renameSync,
   rmSync,
   lstatSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -26,6 +27,7 @@ import { BillingError, ConflictError, NotFoundError, UnavailableError } from '..
 import { makeDirectory } from '../make-directory.ts';
 import type { BackupManifest } from '../operations/backup-manifest.ts';
 import { damagedBackup } from './damaged-backup.ts';
+import { factsOf } from './file-facts.ts';
 import { isPostgresUrl, pathOf } from './open.ts';
 
 /** The backup's own path with this behind it. */
@@ -55,7 +57,7 @@ export async function backUp({
     );
   }
   const target = resolve(to);
-  const copyTo = isPostgresUrl(from) ? await dumping(from) : await copying(existingFile(pathOf(from)));
+  const copyTo = isPostgresUrl(from) ? await dumping(from) : await copying(existingFile(pathOf(from)), target);
   for (const path of [target, target + manifestEnding]) refuseExisting(path);
   return await inPrivateDirectory(dirname(target), async (directory) => {
     const copy = join(directory, basename(target));
@@ -74,10 +76,10 @@ export async function backUp({
 /** Writes what a database holds to an empty file; gives what that is. */
 type CopyTo = (path: string) => Promise<Pick<BackupManifest, 'schemaVersion' | 'organizations'>>;
 
-async function copying(source: string): Promise<CopyTo> {
+async function copying(source: string, target: string): Promise<CopyTo> {
   const { copyDatabase, readCopy } = await import('./backends/sqlite-backup.ts');
   return async (copy) => {
-    await copyDatabase(source, copy);
+    await copyDatabase(source, copy, target);
     const { damages, ...facts } = readCopy(copy, source);
     if (damages.length === 0) return facts;
     throw new BillingError('internal', `the database ${source} is damaged, and was not backed up: ${damages[0]}`, {
@@ -106,7 +108,7 @@ export async function restore({
   readonly to: string;
   readonly isDryRun?: boolean;
 }): Promise<BackupManifest> {
-  const source = existingFile(from);
+  const source = readableFile(from);
   const manifest = readManifest(source + manifestEnding);
   await checkKind(source, to);
   if (isPostgresUrl(to)) {
@@ -139,7 +141,11 @@ export async function restore({
   }
   return await inPrivateDirectory(dirname(target), async (directory) => {
     const copy = join(directory, basename(target));
-    copyFileSync(source, copy);
+    try {
+      copyFileSync(source, copy);
+    } catch (error) {
+      throw unwritable(dirname(target), error);
+    }
     chmodSync(copy, 0o600);
     await checkCopy(source, copy, manifest);
     if (sizeOf(target) === 0) rmSync(target);
@@ -179,8 +185,9 @@ async function checkContent(source: string, copy: string, manifest: BackupManife
 }
 
 function readManifest(path: string): BackupManifest {
+  const text = readFileSync(readableFile(path), 'utf8');
   try {
-    const manifest = JSON.parse(readFileSync(existingFile(path), 'utf8')) as Partial<BackupManifest> | null;
+    const manifest = JSON.parse(text) as Partial<BackupManifest> | null;
     const isComplete =
       manifest?.manifestVersion === 1 &&
       typeof manifest.bytes === 'number' &&
@@ -188,17 +195,30 @@ function readManifest(path: string): BackupManifest {
       typeof manifest.schemaVersion === 'number' &&
       Array.isArray(manifest.organizations);
     if (isComplete) return manifest as BackupManifest;
-  } catch (error) {
-    if (error instanceof BillingError) throw error;
+  } catch {
+    // Said below, as for what is JSON and no manifest.
   }
   throw new BillingError('checkFailed', `${path} is no manifest of a backup; nothing was restored`, {
     hint: 'a backup is restored together with the manifest that was written with it',
   });
 }
 
+function readableFile(path: string): string {
+  const found = existingFile(path);
+  try {
+    accessSync(found, constants.R_OK);
+    return found;
+  } catch (cause) {
+    throw new UnavailableError(`${found} cannot be read; nothing was restored`, {
+      cause,
+      hint: 'check that this user may read the backup and its manifest',
+    });
+  }
+}
+
 function existingFile(path: string): string {
   const absolute = resolve(path);
-  const found = statSync(absolute, { throwIfNoEntry: false });
+  const found = factsOf(absolute);
   if (found?.isFile() === true) return absolute;
   throw new NotFoundError(found === undefined ? `there is no file ${absolute}` : `${absolute} is no file`, {
     hint: 'check the path',
@@ -224,7 +244,7 @@ function isThere(path: string): boolean {
 
 /** Undefined where there is no file. */
 function sizeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.size;
+  return factsOf(path)?.size;
 }
 
 async function contentOf(path: string): Promise<Pick<BackupManifest, 'bytes' | 'sha256'>> {
@@ -255,7 +275,7 @@ async function inPrivateDirectory<T>(parent: string, work: (directory: string) =
 function unwritable(path: string, cause: unknown): UnavailableError {
   return new UnavailableError(`nothing can be written to ${path} (${(cause as NodeJS.ErrnoException).code})`, {
     cause,
-    hint: 'check that the directory exists and is writable',
+    hint: 'check that the directory exists and is writable, and that its disk has room',
   });
 }
 

@@ -8,6 +8,7 @@ import { BillingError, ConflictError, NotFoundError } from '../errors.ts';
 import type { DatabaseKind } from '../operations/maintenance.ts';
 import type { Mirror, MirrorSource } from '../operations/mirror.ts';
 import { applicationIds } from './application-id.ts';
+import { factsOf } from './file-facts.ts';
 import { isPostgresUrl, pathOf } from './open.ts';
 
 /** Where a SQLite file has its application id, as four bytes, the highest first (https://sqlite.org/fileformat.html). */
@@ -23,9 +24,10 @@ export function databaseKindOf(url: string): DatabaseKind {
 export function isMirrorFile(url: string): boolean {
   if (isPostgresUrl(url)) return false;
   const path = pathOf(url);
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
   let descriptor: number | undefined;
   try {
+    // A pipe would be waited for.
+    if (!statSync(path).isFile()) return false;
     descriptor = openSync(path, 'r');
     const head = Buffer.alloc(4);
     return readSync(descriptor, head, 0, 4, applicationIdOffset) === 4 && head.readUInt32BE() === applicationIds.mirror;
@@ -84,7 +86,7 @@ function filePathOf(url: string): string {
 }
 
 function sizeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.size;
+  return factsOf(path)?.size;
 }
 
 function notAMirror(path: string): ConflictError {

@@ -171,7 +171,7 @@ describe('the file', () => {
       throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
     };
     await expect(file.hold(isFull)).rejects.toMatchObject({
-      kind: 'usage',
+      kind: 'unavailable',
       message: `cannot write ${pathOf(shell)}: the disk is full`,
     });
     await file.hold(() => undefined);

@@ -225,6 +225,21 @@ describe('a restored database', () => {
     expect(existsSync(restored)).toBe(false);
   });
 
+  const isRoot = process.getuid?.() === 0;
+  test.skipIf(isRoot || process.platform === 'win32').each([() => copy, manifestPath])(
+    'is not made from a backup of which a file is for others alone (skipped for root, whom no mode keeps out)',
+    async (path) => {
+      chmodSync(path(), 0);
+      expect(await refusal(again())).toMatchObject({ kind: 'unavailable', message: expect.stringContaining(path()) });
+      expect(existsSync(restored)).toBe(false);
+    },
+  );
+
+  test('is not made where no path of that length can be looked for', async () => {
+    copy = join(directory, 'x'.repeat(300));
+    expect((await refusal(again())).kind).toBe('unavailable');
+  });
+
   test('is not made in a dry run, which holds the backup to its manifest', async () => {
     const rehearse = () => restore({ from: copy, to: restored, isDryRun: true });
     expect(await rehearse()).toEqual(readManifest());

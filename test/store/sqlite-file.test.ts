@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import { migrations } from '../../src/store/migrations/index.ts';
 import { schemaVersion } from '../../src/store/migrations/migration.ts';
+import { isMirrorFile } from '../../src/store/mirror-file.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { eventOf, insertTwoOrganizations } from './rows.ts';
@@ -40,6 +41,17 @@ describe('a new database', () => {
   test.runIf(existsSync('/proc/self'))('is refused where no directory can be made', async () => {
     await expect(openStore('/proc/none/billing.db')).rejects.toThrow('cannot be created (ENOENT)');
   });
+
+  test.each([{ readOnly: false }, { readOnly: true }])(
+    'is said to be where nobody can look, with %o',
+    async (options) => {
+      const path = join(directory, 'x'.repeat(300));
+      const opening = openStore(path, options);
+      await expect(opening).rejects.toMatchObject({ kind: 'unavailable' });
+      await expect(opening).rejects.toThrow(`${path} cannot be looked for (ENAMETOOLONG)`);
+      expect(isMirrorFile(path)).toBe(false);
+    },
+  );
 
   test.each([{ readOnly: false }, { readOnly: true }])('is no directory, opened with %o', async (options) => {
     const opening = openStore(directory, options);

@@ -5,7 +5,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { limits } from '../../limits.ts';
 import type { BackedUpOrganization } from '../../operations/backup-manifest.ts';
 import { hashOfHeads } from '../records/hash-chain.ts';
-import { meaningOf } from './sqlite-errors.ts';
+import { isFullDisk, meaningOf } from './sqlite-errors.ts';
 import { damagesOf } from './sqlite-inspection.ts';
 import { checkOwnSchema } from './sqlite-schema.ts';
 
@@ -22,8 +22,11 @@ const allPages = 2_147_483_647;
 /** Schema versions from which there is something to count. */
 const versionWith = { events: 2, seals: 4, shortIds: 6 } as const;
 
-/** Copies the database at `source` as it stands now into `target`, an empty file. The copy needs no log beside it. */
-export async function copyDatabase(source: string, target: string): Promise<void> {
+/**
+ * Copies the database at `source` as it stands now into `target`, an empty file that will be called `name`. The copy needs no
+ * log beside it.
+ */
+export async function copyDatabase(source: string, target: string, name: string): Promise<void> {
   try {
     const database = new DatabaseSync(source, { readOnly: true, timeout: limits.busyTimeoutMilliseconds });
     try {
@@ -35,7 +38,8 @@ export async function copyDatabase(source: string, target: string): Promise<void
     copy.exec('PRAGMA journal_mode = DELETE');
     copy.close();
   } catch (error) {
-    throw meaningOf(error, source);
+    // Only the copy takes room.
+    throw meaningOf(error, isFullDisk(error) ? name : source);
   }
 }
 

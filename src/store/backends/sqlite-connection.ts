@@ -3,7 +3,7 @@
  * What SQLite means by its statements is here and in the neighbouring sqlite-* files; nowhere else.
  */
 
-import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +12,7 @@ import { pathToFileURL } from 'node:url';
 import { BillingError, UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { makeDirectory } from '../../make-directory.ts';
+import { factsOf } from '../file-facts.ts';
 import type { StoreOptions } from '../store.ts';
 import {
   isBusy,
@@ -277,9 +278,8 @@ function refuseOldSqlite(database: DatabaseSync): void {
 
 /** SQLite would call a directory a failure of the disk. */
 function refuseWhatIsNoFile(path: string): void {
-  if (!existsSync(path)) return;
-  const found = statSync(path);
-  if (found.isFile()) return;
+  const found = factsOf(path);
+  if (found === undefined || found.isFile()) return;
   throw new UnavailableError(
     `the database ${path} cannot be used: it is ${found.isDirectory() ? 'a directory' : 'no file'}`,
     {

@@ -45,6 +45,11 @@ export function isCorrupt(error: unknown): boolean {
   return primaryCodeOf(error) === code.corrupt;
 }
 
+/** What was to be written has no room. */
+export function isFullDisk(error: unknown): boolean {
+  return primaryCodeOf(error) === code.full;
+}
+
 /** After a failed read, write or sync the handle must not be trusted any more. */
 export function isInputOutputFailure(error: unknown): boolean {
   return primaryCodeOf(error) === code.inputOutput;
