@@ -46,11 +46,11 @@ export interface GrowingLedger {
 /** Goes on behind `before`, which stays as it is. Copies its grants once: there may be thousands, and as many entries to come. */
 export function growLedger(before: LedgerFold): GrowingLedger {
   const grants = new Map(before.grants);
-  // Most entries reverse nothing.
+  // Most entries reverse nothing, and break nothing.
   let reversedIds: Set<string> | undefined;
-  const broken = [...before.broken];
-  const unsound = new Map(before.unsound);
-  const fold = { ...before, grants, broken, unsound };
+  let broken: LedgerProblem[] | undefined;
+  let unsound: Map<string, LedgerProblem> | undefined;
+  const fold = { ...before, grants };
 
   function add(entry: LedgerEntry, target: LedgerEntry | undefined): void {
     const { reversesEntryId } = entry;
@@ -62,13 +62,20 @@ export function growLedger(before: LedgerFold): GrowingLedger {
     fold.cents += entry.amountCents;
     fold.micros += entry.creditMicros;
     const { cents, micros } = fold;
-    broken.push(...entryProblems(entry, { target, isAgain, grant, moved, cents, micros }));
+    const problems = entryProblems(entry, { target, isAgain, grant, moved, cents, micros });
+    if (problems.length > 0) {
+      fold.broken = broken ??= [...before.broken];
+      broken.push(...problems);
+    }
     if (moved !== undefined) {
       const { id } = moved.grant;
       const problem = grantProblem(moved);
       grants.set(id, moved);
-      if (problem === undefined) unsound.delete(id);
-      else unsound.set(id, problem);
+      if (problem !== undefined || fold.unsound.has(id)) {
+        fold.unsound = unsound ??= new Map(before.unsound);
+        if (problem === undefined) unsound.delete(id);
+        else unsound.set(id, problem);
+      }
     }
     if (reversesEntryId === undefined) return;
     fold.reversedIds = reversedIds ??= new Set(before.reversedIds);

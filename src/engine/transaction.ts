@@ -78,10 +78,11 @@ async function createContext(
   const found = await findOrganizationAndClock(tx, caller.organizationId);
   if (found === undefined) throw new NotFoundError('this organization does not exist');
   const { organization, simulated } = found;
-  if (access === 'write' && simulated === undefined) checkMachineTime(dependencies.now());
-  let known: Time | undefined;
   // Asked for once, and not by most readings: the first instant of a process takes longer than the reading.
-  const time = (): Time => (known ??= timeOf(found, dependencies.now()));
+  const machineTime = access === 'write' ? dependencies.now() : undefined;
+  if (machineTime !== undefined && simulated === undefined) checkMachineTime(machineTime);
+  let known: Time | undefined;
+  const time = (): Time => (known ??= timeOf(found, machineTime ?? dependencies.now()));
   return {
     tx,
     get events() {

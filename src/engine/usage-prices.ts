@@ -2,7 +2,7 @@
 
 import { assert } from '../assert.ts';
 import { buildContractItems, type ContractItem } from '../calculation/rate-card.ts';
-import { onceASnapshot } from '../store/prepared.ts';
+import { onceUnchanged } from '../store/prepared.ts';
 import { type Pricing, listPricingsOfMeters } from '../store/records/catalog.ts';
 import { findRateCard, listActiveMeters, type Meter, type StoredRateCard } from '../store/records/meters.ts';
 import type { CallContext } from './handler.ts';
@@ -18,7 +18,7 @@ export async function currentPrices({ tx, orgId }: Pick<CallContext, 'tx' | 'org
   return await pricesOf(tx, orgId);
 }
 
-const pricesOf = onceASnapshot(async (tx, orgId): Promise<readonly MeterPrice[]> => {
+const pricesOf = onceUnchanged(async (tx, orgId): Promise<readonly MeterPrice[]> => {
   const meters = await listActiveMeters(tx, orgId);
   const meterIds = meters.map((meter) => meter.id);
   const newestFirst = await listPricingsOfMeters(tx, orgId, meterIds);

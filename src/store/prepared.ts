@@ -19,8 +19,8 @@ interface Direct {
   /** Whose statements it runs. */
   readonly engine: 'sqlite';
   readonly run: RunDirectly;
-  /** Nothing is written in the transaction, and it sees nothing of what others write. */
-  readonly isSnapshot: boolean;
+  /** Counts what was written in the transaction, and taken back, but for what `onceUnchanged` reads nothing of. */
+  readonly changes: () => number;
 }
 
 const direct = new WeakMap<Transaction, Direct>();
@@ -31,16 +31,21 @@ export function runDirectly(tx: Transaction, way: Direct): () => void {
   return () => direct.delete(tx);
 }
 
-/** A reading that readers who share a snapshot make once for each value, such as that of their organization. */
-export function onceASnapshot<T>(
+/**
+ * A reading that those who share a transaction make once for each value, such as that of their organization, until something is
+ * written. No reading of ledger entries: writing those does not count.
+ */
+export function onceUnchanged<T>(
   read: (tx: Transaction, value: string) => Promise<T>,
 ): (tx: Transaction, value: string) => Promise<T> {
-  const readings = new WeakMap<Transaction, Map<string, Promise<T>>>();
+  const readings = new WeakMap<Transaction, { readonly changes: number; readonly of: Map<string, Promise<T>> }>();
   return (tx, value) => {
-    if (direct.get(tx)?.isSnapshot !== true) return read(tx, value);
-    const known = readings.get(tx) ?? new Map<string, Promise<T>>();
-    const reading = known.get(value) ?? read(tx, value);
-    readings.set(tx, known.set(value, reading));
+    const changes = direct.get(tx)?.changes();
+    if (changes === undefined) return read(tx, value);
+    let known = readings.get(tx);
+    if (known?.changes !== changes) readings.set(tx, (known = { changes, of: new Map() }));
+    const reading = known.of.get(value) ?? read(tx, value);
+    known.of.set(value, reading);
     return reading;
   };
 }

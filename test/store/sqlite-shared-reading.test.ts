@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
 import type { Transaction } from '../../src/store/database.ts';
-import { onceASnapshot } from '../../src/store/prepared.ts';
+import { onceUnchanged } from '../../src/store/prepared.ts';
 import { addCustomer, customers, file, open, openFilled, refusal, useTestFile, withSqlite } from './test-file.ts';
 
 useTestFile();
@@ -140,10 +140,10 @@ describe('reads that wait together', () => {
   });
 });
 
-describe('what is read once a snapshot', () => {
+describe('what is read once until something is written', () => {
   const reading = () => {
     let times = 0;
-    const read = onceASnapshot(async (tx, id) => {
+    const read = onceUnchanged(async (tx, id) => {
       times += 1;
       return (await tx.selectFrom('customers').select('name').where('id', '=', id).execute())[0]?.name;
     });
@@ -166,6 +166,37 @@ describe('what is read once a snapshot', () => {
     await store.read((tx) => read(tx, 'c'));
     withSqlite((other) => other.exec(`UPDATE "customers" SET "name" = 'changed' WHERE "id" = 'c'`));
     expect(await store.read((tx) => read(tx, 'c'))).toBe('changed');
+  });
+
+  test('is read once for all writes that share a commit and change nothing that it rests on', async () => {
+    const store = await openFilled();
+    await addCustomer(store, 'c');
+    const { read, times } = reading();
+    const names = await Promise.all(
+      ['c', 'c', 'c'].map(async (id) => await store.write(async (tx) => await read(tx, id))),
+    );
+    expect(names[2]).toBe(names[0]);
+    expect(times()).toBe(1);
+  });
+
+  test('is read again behind a write that was taken back', async () => {
+    const store = await openFilled();
+    await addCustomer(store, 'c');
+    const { read } = reading();
+    const before = await store.read((tx) => read(tx, 'c'));
+    const outcomes = await Promise.allSettled([
+      store.write((tx) => read(tx, 'c')),
+      store.write(async (tx) => {
+        await tx.updateTable('customers').set({ name: 'changed' }).where('id', '=', 'c').execute();
+        throw new Error(`changed my mind about ${await read(tx, 'c')}`);
+      }),
+      store.write((tx) => read(tx, 'c')),
+    ]);
+    expect(outcomes).toMatchObject([
+      { value: before },
+      { reason: { message: 'changed my mind about changed' } },
+      { value: before },
+    ]);
   });
 
   test('is read each time where something may have been written in between', async () => {

@@ -18,28 +18,37 @@ import {
 import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 
 import type { Database, Transaction } from '../database.ts';
-import { runDirectly } from '../prepared.ts';
+import { type RunDirectly, runDirectly } from '../prepared.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { meaningOf } from './sqlite-errors.ts';
+
+/** What leaves everything as it is that `onceUnchanged` keeps. */
+const changesNothingKept = /^\s*(?:select\s|savepoint\s|release\s|insert into "(?:ledgerEntries|grantExpiries)"\s)/i;
 
 /** Gives the transaction that the connection has just begun, and what has to be called at its end. */
 export function createTransactions(connection: SqliteConnection) {
   let build: ((isOver: () => boolean) => Transaction) | undefined;
+  let changes = 0;
 
-  return ({ isSnapshot }: { readonly isSnapshot: boolean }): { readonly tx: Transaction; readonly end: () => void } => {
+  function run(sql: string, parameters: readonly unknown[]): QueryResult<unknown> {
+    if (!changesNothingKept.test(sql)) changes += 1;
+    return execute(connection, sql, parameters);
+  }
+
+  return (): { readonly tx: Transaction; readonly end: () => void } => {
     let isOver = false;
     let whole: Transaction | undefined;
     const tx = new Proxy({} as Transaction, {
       get(_, name): unknown {
-        whole ??= (build ??= createBuilder(connection))(() => isOver);
+        whole ??= (build ??= createBuilder(run))(() => isOver);
         const member: unknown = Reflect.get(whole, name, whole);
         return typeof member === 'function' ? (member.bind(whole) as unknown) : member;
       },
     });
     const endDirect = runDirectly(tx, {
       engine: 'sqlite',
-      run: (sql, parameters) => execute(connection, sql, parameters),
-      isSnapshot,
+      run,
+      changes: () => changes,
     });
     const end = (): void => {
       isOver = true;
@@ -50,10 +59,10 @@ export function createTransactions(connection: SqliteConnection) {
 }
 
 /** Every transaction is on the one connection, and begun and ended by the store. */
-function createBuilder(connection: SqliteConnection): (isOver: () => boolean) => Transaction {
+function createBuilder(run: RunDirectly): (isOver: () => boolean) => Transaction {
   const databaseConnection: DatabaseConnection = {
     async executeQuery<R>({ sql, parameters }: { readonly sql: string; readonly parameters: readonly unknown[] }) {
-      return execute(connection, sql, parameters) as QueryResult<R>;
+      return run(sql, parameters) as QueryResult<R>;
     },
     streamQuery() {
       throw new Error('streaming is the business of the event store');

@@ -51,7 +51,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     return await inTurn(async () => {
       if (isClosed) throw new Error('the connection of this store is destroyed');
       await begin(accessMode);
-      const { tx, end } = beginQueries({ isSnapshot: accessMode === 'read only' });
+      const { tx, end } = beginQueries();
       try {
         const answer = await insideTransaction.run(true, async () => await work(tx));
         connection.commit();

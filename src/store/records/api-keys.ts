@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { Scope } from '../../operations/operation.ts';
 import type { ApiKeysTable, Transaction } from '../database.ts';
-import { onceASnapshot, prepared } from '../prepared.ts';
+import { onceUnchanged, prepared } from '../prepared.ts';
 
 export interface ApiKey {
   readonly orgId: string;
@@ -39,7 +39,7 @@ const columns = [
  * The key of a digest, in whichever organization: the key is what names it. With it, where a simulated clock stands;
  * undefined where time is real.
  */
-export const findApiKeyAndClock = onceASnapshot(
+export const findApiKeyAndClock = onceUnchanged(
   async (tx, digest): Promise<(ApiKey & { readonly simulated: string | undefined }) | undefined> => {
     const [row] = await keyAndClock(tx, { digest });
     return row === undefined ? undefined : { ...toApiKey(row), simulated: row.simulated ?? undefined };

@@ -17,7 +17,7 @@ type LineColumn = keyof InvoiceLinesTable;
 /** A ledger entry as it is given to the database, or as it comes back. */
 export type EntryToSeal = Values<Pick<Insertable<LedgerEntriesTable>, EntryColumn>>;
 /** The members of an invoice that finalization freezes. */
-export type InvoiceToSeal = Values<Pick<Insertable<InvoicesTable>, (typeof invoiceColumns)[number]>>;
+export type InvoiceToSeal = Values<Pick<Insertable<InvoicesTable>, (typeof invoiceNames)[number]>>;
 /** All of a line, since nothing of it ever changes. */
 export type LineToSeal = Values<Pick<Insertable<InvoiceLinesTable>, LineColumn>>;
 
@@ -27,7 +27,7 @@ type Values<Row> = { readonly [Column in keyof Row]?: Value };
 /** What stands before the first entry of a contract. */
 export const noHash = '';
 
-const entryColumns: readonly EntryColumn[] = [
+const entryColumns = sealed<EntryColumn>([
   'orgId',
   'id',
   'contractId',
@@ -53,10 +53,10 @@ const entryColumns: readonly EntryColumn[] = [
   'balanceAfterCents',
   'creditBalanceAfterMicros',
   'createdAt',
-];
+]);
 
 /** Status, payment and sending go on changing. */
-const invoiceColumns = [
+const invoiceNames = [
   'orgId',
   'id',
   'number',
@@ -71,8 +71,9 @@ const invoiceColumns = [
   'finalizedAt',
   'createdAt',
 ] as const satisfies readonly InvoiceColumn[];
+const invoiceColumns = sealed(invoiceNames);
 
-const lineColumns: readonly LineColumn[] = [
+const lineColumns = sealed<LineColumn>([
   'position',
   'id',
   'lineKey',
@@ -91,7 +92,7 @@ const lineColumns: readonly LineColumn[] = [
   'productId',
   'groupValues',
   'grantId',
-];
+]);
 
 /** The seal of an entry that follows the one sealed as `previousHash`: SHA-256 in hexadecimal. */
 export function entryHash(previousHash: string, entry: EntryToSeal): string {
@@ -115,10 +116,23 @@ export function hashOfHeads(heads: Iterable<readonly [contractId: string, head: 
  * The columns as members of a JSON object, each a text or null: the same for a value on its way into the database and back
  * from it. Put together by hand, since every entry is sealed and an object made for that costs more than the hash.
  */
-function membersOf<Column extends string>(row: { readonly [C in Column]?: Value }, columns: readonly Column[]): string {
+function membersOf<Column extends string>(
+  row: { readonly [C in Column]?: Value },
+  columns: readonly SealedColumn<Column>[],
+): string {
   let members = '';
-  for (const column of columns) members += `${members === '' ? '' : ','}"${column}":${jsonOf(row[column])}`;
+  for (const { name, beginning } of columns) members += beginning + jsonOf(row[name]);
   return members;
+}
+
+interface SealedColumn<Column extends string> {
+  readonly name: Column;
+  /** What stands before its value. */
+  readonly beginning: string;
+}
+
+function sealed<Column extends string>(names: readonly Column[]): readonly SealedColumn<Column>[] {
+  return names.map((name, index) => ({ name, beginning: `${index === 0 ? '' : ','}"${name}":` }));
 }
 
 function jsonOf(value: Value): string {

@@ -2,7 +2,7 @@
 
 import { assert } from '../../assert.ts';
 import type { Transaction } from '../database.ts';
-import { onceASnapshot, prepared } from '../prepared.ts';
+import { onceUnchanged, prepared } from '../prepared.ts';
 
 export interface Organization {
   readonly id: string;
@@ -55,7 +55,7 @@ export interface OrganizationAndClock {
 }
 
 /** The organization of an id, with its clock. */
-export const findOrganizationAndClock = onceASnapshot(async (tx, id): Promise<OrganizationAndClock | undefined> => {
+export const findOrganizationAndClock = onceUnchanged(async (tx, id): Promise<OrganizationAndClock | undefined> => {
   const [row] = await organizationAndClock(tx, { id });
   return row === undefined ? undefined : { organization: toOrganization(row), simulated: row.simulated ?? undefined };
 });
