@@ -260,21 +260,29 @@ describe('the ledger', () => {
 
 describe('the balance', () => {
   test('lists every grant in burn order with its state', async () => {
-    const later = await grant(world, acme, { amountCents: 300, description: 'Later' });
+    const later = await grant(world, acme, { creditAmount: 30, creditRateCents: 10, description: 'Later' });
     const sooner = await grant(world, acme, { amountCents: 100, expiresAt: '2026-03-11T12:00:00Z' });
     await use(world, acme, { tokens: 100, at: '2026-03-01T00:00:00Z' });
     await settle(world, acme);
     const read = await balance(world, acme);
     expect(read.balance).toEqual({
       balanceCents: 300,
-      creditBalance: 0,
+      creditBalance: 30,
       currency: 'USD',
       blockCount: 2,
       asOf: '2026-03-01T00:00:00.000Z',
     });
     expect(read.blocks).toMatchObject([
       { id: sooner, status: 'depleted', priority: 1, daysUntilExpiry: 10, remainingCents: 0, originalCents: 100 },
-      { id: later, status: 'active', priority: 2, daysUntilExpiry: 305, remainingCents: 300, description: 'Later' },
+      {
+        id: later,
+        status: 'active',
+        priority: 2,
+        daysUntilExpiry: 305,
+        remainingCents: 300,
+        remainingCredits: 30,
+        description: 'Later',
+      },
     ]);
   });
 

@@ -149,6 +149,9 @@ describe('payments and refunds', () => {
     const id = await endOfMarch();
     await finalize(world, id);
     world.clock.set('2026-04-20T00:00:00Z');
+    const begun = await world.call('invoices.pay', { params: { invoiceId: id }, body: { status: 'initiated' } });
+    expect(begun.data).toMatchObject({ status: 'In Transit' });
+    expect(begun.data).not.toHaveProperty('latestPaymentDate');
     const { data } = await world.call('invoices.pay', { params: { invoiceId: id }, body: {} });
     expect(data).toMatchObject({ status: 'Paid', latestPaymentDate: '2026-04-20' });
   });
@@ -213,7 +216,32 @@ describe('credits of an invoice that is undone', () => {
     ]);
   });
 
-  test('lapse only after usage that their grant still owes is settled', async () => {
+  test('lapse at once where their grant has expired, also where usage of before is open', async () => {
+    await grant(world, acme, { amountCents: 100, expiresAt: '2026-04-10T00:00:00Z' });
+    const id = await endOfMarch();
+    await finalize(world, id);
+    await use(world, acme, { tokens: 70, at: '2026-04-01T00:00:00Z' });
+    world.clock.set('2026-04-20T00:00:00Z');
+    await act('invoices.cancel', id);
+    expect(await movements(world, acme)).toEqual([
+      'grant 100 0',
+      'usage -100 0',
+      'reversal 100 0',
+      'expiration -100 0',
+    ]);
+    expect((await invoiceAt(world, acme, 1)).totalCents).toBe(70);
+  });
+
+  test.each([
+    ['voided', async (id: string) => await act('invoices.cancel', id)],
+    [
+      'refunded',
+      async (id: string) => {
+        await act('invoices.pay', id, {});
+        return await act('invoices.refund', id, { restoreCredits: true });
+      },
+    ],
+  ])('lapse only after usage that their grant still owes is settled, where it is %s', async (_how, undo) => {
     const fixed = await subscribe(world, { name: 'fixed', price: { flatAmount: '5' } });
     await grant(world, fixed, { amountCents: 1000, expiresAt: '2026-04-10T00:00:00Z' });
     await use(world, fixed, { tokens: 300, at: '2026-03-01T00:00:00Z' });
@@ -222,7 +250,7 @@ describe('credits of an invoice that is undone', () => {
     await finalize(world, id);
     await use(world, fixed, { tokens: 200, at: '2026-04-01T00:00:00Z' });
     world.clock.set('2026-04-20T00:00:00Z');
-    await act('invoices.cancel', id);
+    expect(await undo(id)).toBe('accepted');
     expect(await movements(world, fixed)).toEqual([
       'grant 1000 0',
       'usage -300 0',
@@ -245,5 +273,13 @@ describe('credits of an invoice that is undone', () => {
     await act('invoices.pay', id, {});
     await act('invoices.refund', id, body);
     expect(await movements(world, acme)).toEqual(expected);
+  });
+
+  test('that come back with a refund pay for other open usage', async () => {
+    const id = await paidPartly();
+    await use(world, acme, { tokens: 70, at: '2026-04-01T00:00:00Z' });
+    await act('invoices.pay', id, {});
+    await act('invoices.refund', id, { restoreCredits: true });
+    expect(await movements(world, acme)).toEqual(['grant 100 0', 'usage -100 0', 'reversal 100 0', 'usage -70 0']);
   });
 });

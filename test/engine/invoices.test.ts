@@ -231,6 +231,14 @@ describe('finalization', () => {
     expect(await act('invoices.cancel', draft.id)).toBe('accepted');
   });
 
+  test('makes the drafts that were to be made by then', async () => {
+    const id = await endOfMarch();
+    world.clock.set('2026-05-20T00:00:00Z');
+    await finalize(world, id);
+    const drafts = (await invoices(world, acme)).filter(({ status }) => status === 'Drafted');
+    expect(drafts.map(({ invoiceDate }) => invoiceDate)).toEqual(['2026-05-01', '2026-06-01', '2026-07-01']);
+  });
+
   test('a second time changes nothing', async () => {
     const id = await endOfMarch();
     const first = await finalize(world, id);
@@ -299,12 +307,22 @@ describe('sending', () => {
     await finalize(world, id);
     expect(await sending(id)).toEqual({ sentAt: null, isHeld: 1n });
     await act('invoices.send', id);
+    world.clock.set('2026-04-02T00:00:00Z');
+    expect(await act('invoices.send', id)).toBe('accepted');
     expect(await sending(id)).toEqual({ sentAt: '2026-04-01T00:00:00.000Z', isHeld: 0n });
+  });
+
+  test('is possible while a payment is on its way', async () => {
+    const id = await endOfMarch();
+    await finalize(world, id);
+    await act('invoices.pay', id, { status: 'initiated' });
+    expect(await act('invoices.send', id)).toBe('accepted');
   });
 
   test.each([
     ['credits did not cover usage', 300, true],
-    ['credits covered it', 100, false],
+    ['they lacked a cent', 101, true],
+    ['credits covered it, though not that of the next period', 100, false],
   ])('is held on a contract of alert_only when %s: %s', async (_when, tokens, isHeld) => {
     const contractId = await createContract(world, {
       customerId: acme.customerId,
@@ -316,6 +334,7 @@ describe('sending', () => {
     await grant(world, alerting, { amountCents: 100 });
     await use(world, alerting, { tokens, at: '2026-03-01T00:00:00Z' });
     world.clock.set('2026-04-01T00:00:00Z');
+    await use(world, alerting, { tokens: 50, at: '2026-04-01T00:00:00Z' });
     const { id } = await invoiceAt(world, alerting, 0);
     await finalize(world, id);
     expect((await sending(id)).isHeld).toBe(isHeld ? 1n : 0n);

@@ -183,6 +183,16 @@ describe('settlement', () => {
     expect(after.projected).toEqual(before.projected);
   });
 
+  test('is read live without what has expired and is not written yet', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { creditAmount: 100, creditRateCents: 10, expiresAt: '2026-03-10T00:00:00Z' });
+    await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-03-10T00:00:00Z');
+    const { projected, blocks } = await balance(world, acme, { include: 'projected' });
+    expect(projected).toEqual({ balanceCents: 0, creditBalance: 0 });
+    expect(blocks).toMatchObject([{ status: 'expired', remainingCents: 0, remainingCredits: 0, originalCredits: 100 }]);
+  });
+
   test('takes the last credit with the last cent', async () => {
     const acme = await subscribe(world);
     const id = await grant(world, acme, { creditAmount: 33.333333, creditRateCents: 3 });
