@@ -124,6 +124,45 @@ describe('creating a contract', () => {
     expect(await refusal(world, 'contracts.create', input)).toContain(words);
   });
 
+  describe('of usage', () => {
+    const tiers = [{ minQty: '0', maxQty: '10', unitAmount: '1' }, { unitAmount: '0.5' }];
+
+    async function overridden(price: Record<string, unknown>, override: Record<string, unknown>) {
+      const customerId = await createCustomer(world, 'acme');
+      const basePricingId = await createPrice(world, await createMeter(world, 'TOKENS'), price);
+      const planId = await createPlan(world, [basePricingId]);
+      return { body: { planId, customerId, startDate: '2026-03-01', overrides: [{ basePricingId, ...override }] } };
+    }
+
+    test.each([
+      ['the unit amount of tiers', { pricingTiers: tiers }, { unitAmount: '1' }, 'unitAmount: this price has tiers'],
+      [
+        'tiers with a gap',
+        { pricingTiers: tiers },
+        { pricingTiers: [tiers[0], { minQty: '20', unitAmount: '1' }] },
+        'pricingTiers[1].minQty: must be 10',
+      ],
+      ['a quantity', {}, { quantity: '2' }, 'quantity: a price by usage takes its quantity from its meter'],
+    ])('refuses overrides of %s', async (_what, price, override, words) => {
+      const input = await overridden(price, override);
+      expect(await refusal(world, 'contracts.create', input)).toContain(`422 overrides[0].${words}`);
+    });
+
+    test('tiers are overridden by tiers', async () => {
+      const { data } = await world.call(
+        'contracts.create',
+        await overridden({ pricingTiers: tiers }, { pricingTiers: [{ unitAmount: '0.25' }] }),
+      );
+      const { data: read } = await world.call('contracts.get', {
+        params: { contractId: data.id },
+        query: { include: 'terms' },
+      });
+      expect(read.terms?.items[0]?.pricingTiers).toEqual([
+        { minQty: '0', maxQty: '', unitAmount: '0.25', flatAmount: '0' },
+      ]);
+    });
+  });
+
   test('refuses a rate for what its meter does not tell apart', async () => {
     const customerId = await createCustomer(world, 'acme');
     const meterId = await createMeter(world, 'TOKENS', { groupKeys: ['model'] });

@@ -54,6 +54,15 @@ describe('the cost of usage by a group key', () => {
     });
   });
 
+  test('has rows of one cost in the order of their values, meters without the key behind them', async () => {
+    await use({ model: 'b', tokens: 1 }, { model: 'a', tokens: 1 });
+    expect((await breakdown({ contractId, groupKey: 'model', ...march })).rows).toEqual([
+      { value: 'a', totalAmount: 0.01 },
+      { value: 'b', totalAmount: 0.01 },
+      { value: null, totalAmount: 0.01 },
+    ]);
+  });
+
   test('shows events without the property as an empty value', async () => {
     await use({ tokens: 10 }, { region: 'eu', tokens: 20 });
     const { rows } = await breakdown({ contractId, groupKey: 'region' });

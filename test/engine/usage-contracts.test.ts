@@ -49,6 +49,16 @@ async function finalizeFirst(contractId: string) {
 }
 
 describe('the cost of a contract', () => {
+  test('by the names of events leaves out meters that count none of them', async () => {
+    const chat = await createMeter(world, 'CHAT', { eventTypeFilter: { include: ['chat'] } });
+    const contractId = await contractOf({ pricingIds: [pricingId, await createPrice(world, chat)] });
+    await use('2026-01-10', 100);
+    await use('2026-01-10', 20, { eventName: 'chat' });
+    expect(await total(contractId)).toBe(1.4);
+    expect(await total(contractId, { eventNames: ['call'] })).toBe(1);
+    expect(await total(contractId, { eventNames: ['chat'] })).toBe(0.4);
+  });
+
   test('is by default of its whole term', async () => {
     const contractId = await contractOf();
     await use('2026-01-10', 250);
@@ -181,6 +191,17 @@ describe('an estimate by a contract', () => {
     const { data } = await world.call('pricing.estimate', { body: { contractId, events } });
     expect(data).toMatchObject({ totalAmount: 0.000005, lines: [{ meterId, pricingId, unitPrice: '0.000001' }] });
   });
+
+  test('has each price by its own meter', async () => {
+    const calls = await createMeter(world, 'CALLS', { aggregationType: 'COUNT' });
+    const contractId = await contractOf({ pricingIds: [pricingId, await createPrice(world, calls)] });
+    const events = [{ eventName: 'call', properties: { tokens: 5 } }];
+    const { data } = await world.call('pricing.estimate', { body: { contractId, events } });
+    expect(data.lines.map(({ meterCode, totalAmount }) => `${meterCode} ${totalAmount}`)).toEqual([
+      'TOKENS 0.05',
+      'CALLS 0.01',
+    ]);
+  });
 });
 
 describe('cost in credits', () => {
@@ -205,6 +226,7 @@ describe('cost in credits', () => {
     const inCredits = await cost(contractId, { unit: 'credits' });
     expect(inCredits).toMatchObject({ totalAmount: 233.333333, creditRateCents: 3, unit: 'credits' });
     expect(inCredits).not.toHaveProperty('currency');
+    expect(await cost(contractId)).toMatchObject({ totalAmount: 7, unit: 'currency' });
     await world.call('credits.reverse', { params: { contractId: other, entryId: newest }, body: {} });
     expect(await cost(contractId, { unit: 'credits' })).toMatchObject({ totalAmount: 70, creditRateCents: 10 });
   });

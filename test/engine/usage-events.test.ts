@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { createCustomer, send } from '../support/usage-scenario.ts';
+import { createContract, createCustomer, createMeter, createPrice, send } from '../support/usage-scenario.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -166,6 +166,30 @@ describe('an idempotency key', () => {
     await send(world, { customerId, idempotencyKey: 'k1', properties: { tokens: 1 } });
     expect((await events()).map(({ version, timestamp }) => ({ version, timestamp }))).toEqual([
       { version: 1, timestamp: '2026-03-15T12:00:00.000Z' },
+    ]);
+  });
+
+  test.each([
+    ['other properties', async () => ({ customerId, properties: { tokens: 2 } })],
+    ['another name', async () => ({ customerId, eventName: 'chat', properties: { tokens: 1 } })],
+    [
+      'another customer',
+      async () => ({ customerId: await createCustomer(world, 'globex'), properties: { tokens: 1 } }),
+    ],
+    [
+      'a contract',
+      async () => {
+        const pricingIds = [await createPrice(world, await createMeter(world, 'TOKENS'))];
+        const contractId = await createContract(world, { customerId, pricingIds });
+        return { customerId, contractId, properties: { tokens: 1 } };
+      },
+    ],
+  ])('without a timestamp and with %s replaces the event at the instant at which it comes', async (_what, other) => {
+    await send(world, { customerId, idempotencyKey: 'k1', properties: { tokens: 1 } });
+    world.clock.advance({ days: 20 });
+    await send(world, { idempotencyKey: 'k1', ...(await other()) });
+    expect((await events()).map(({ version, timestamp }) => ({ version, timestamp }))).toEqual([
+      { version: 2, timestamp: '2026-04-04T12:00:00.000Z' },
     ]);
   });
 
