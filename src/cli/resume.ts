@@ -1,6 +1,8 @@
 /** `tally credits grant --resume`: sends the grants again of which it is not known whether they were made. */
 
 import { BillingError } from '../errors.ts';
+import { exactNumber } from '../exact-json.ts';
+import type { ExactNumber } from '../exact-json.ts';
 import type { Billing } from '../operations/index.ts';
 import type { CallInput, View } from '../operations/operation.ts';
 import type { Invocation } from './call.ts';
@@ -34,7 +36,7 @@ interface Resumed {
   readonly begunAt: string;
   readonly contractId: string;
   readonly externalId: string;
-  readonly amountCents: number;
+  readonly amountCents: ExactNumber;
   readonly status: 'done' | 'repeated' | 'failed' | 'pending';
   readonly id: string;
   readonly error: string;
@@ -93,7 +95,7 @@ function resultOf(
   status: Resumed['status'],
   { id = '', error = '' }: { readonly id?: string; readonly error?: string } = {},
 ): Resumed {
-  return { begunAt: at, contractId, externalId, amountCents: Number(amountCents), status, id, error };
+  return { begunAt: at, contractId, externalId, amountCents: exactNumber(amountCents.toString()), status, id, error };
 }
 
 function wordsOf({ contractId, externalId, amountCents, at }: KnownGrant): string {

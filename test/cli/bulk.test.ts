@@ -196,6 +196,14 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     expect(await ledgerOf(acme)).toEqual([]);
   });
 
+  test('totals have every cent, however large they are', async () => {
+    const rows = Array.from({ length: 10 }, () => `${acme},999999999999999`);
+    const path = file('large.csv', ['contractId,amountCents', ...rows, `${acme},1`]);
+    const { stdout, stderr } = await from(path, '--dry-run', '-o', 'json');
+    expect(stdout).toContain('"amountCents": 9999999999999991,');
+    expect(stderr).toContain('11 grants: 99999999999999.91 USD');
+  });
+
   test('the policy judges the rows together, before one is sent', async () => {
     mkdirSync(join(stage.directory, 'config'), { mode: 0o700 });
     writeFileSync(join(stage.directory, 'config', 'policy.yaml'), 'grants:\n  per-customer-and-month: 10.00\n');

@@ -1,6 +1,7 @@
 /** Grants from a file: one external id a row, made of its content, so that no row is ever granted twice. */
 
 import { BillingError } from '../../errors.ts';
+import { exactNumber } from '../../exact-json.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
@@ -174,7 +175,7 @@ async function summaryOf(rows: readonly GrantRow[], contracts: Contracts, billin
       customerId,
       name: names.get(customerId) ?? '',
       grants: count,
-      amountCents: Number(cents),
+      amountCents: exactNumber(cents.toString()),
       currency,
       freeCredits: creditsOf(freeMicros),
     })),
