@@ -7,6 +7,7 @@
 import {
   type CodeColumn,
   type DecimalColumn,
+  type FixedColumn,
   fixedColumns,
   type PropertyColumn,
   type Segment,
@@ -150,7 +151,18 @@ export function segmentOf(parts: readonly SegmentPart[]): Segment {
     else properties.set(name, new StoredDecimals(rows, { scale: header[2], column }));
     column += kind === 'x' ? 0 : kind === 'c' ? 1 : 2;
   }
-  return { rowCount, fixed: new FixedColumns(rows), properties };
+  return { rowCount, fixed: new FixedColumns(rows), valueOfAll: (name) => valueOfAll(parts, name), properties };
+}
+
+function valueOfAll(parts: readonly SegmentPart[], name: FixedColumn): number | undefined {
+  if (name === 'millisecond') return undefined;
+  const column = fixedColumns.indexOf(name);
+  const [common] = parts[0]?.packed.layouts[column] ?? [];
+  const isOfAll = parts.every(({ packed: { layouts } }) => {
+    const [lowest, width] = layouts[column] ?? [];
+    return lowest === common && width === 0;
+  });
+  return isOfAll ? common : undefined;
 }
 
 /** A column is unpacked when it is first looked at. */

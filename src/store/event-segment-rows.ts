@@ -24,15 +24,18 @@ export interface ChosenRows {
   readonly ofNames: (query: NameQuestion) => Int32Array;
 }
 
-export function chooseRows({ fixed, rowCount }: Segment, { from, to, takes }: RowChoice): ChosenRows {
-  const { isLate } = fixed;
+const none = new Int32Array(0);
+
+export function chooseRows({ fixed, valueOfAll, rowCount }: Segment, { from, to, takes }: RowChoice): ChosenRows {
+  const isLate = valueOfAll?.('isLate') === 0 ? undefined : fixed.isLate;
   // Columns are unpacked when they are looked at, and times decide only where a segment is cut.
   const millisecond = from > 0 || to < Infinity ? fixed.millisecond : undefined;
   const isOutside = (at: number): boolean => at < from || at >= to;
   const chosen = new Int32Array(rowCount);
   let count = 0;
   for (let row = 0; row < rowCount; row += 1) {
-    if (isLate[row] !== 0 || (millisecond !== undefined && isOutside(millisecond[row] ?? 0))) continue;
+    if ((isLate !== undefined && isLate[row] !== 0) || (millisecond !== undefined && isOutside(millisecond[row] ?? 0)))
+      continue;
     if (takes?.(row) === false) continue;
     chosen[count] = row;
     count += 1;
@@ -42,6 +45,8 @@ export function chooseRows({ fixed, rowCount }: Segment, { from, to, takes }: Ro
   return {
     ofNames({ wantsName }) {
       if (wantsName === undefined) return all;
+      const only = valueOfAll?.('nameId');
+      if (only !== undefined) return wantsName(only) ? all : none;
       split ??= splitByName(all, fixed.nameId);
       const wanted = [...split].filter(([nameId]) => wantsName(nameId)).map(([, rows]) => rows);
       return wanted.length === split.size ? all : together(wanted);

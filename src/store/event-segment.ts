@@ -46,12 +46,14 @@ export type PropertyColumn = DecimalColumn | CodeColumn | LeftOutColumn;
 
 /** What every event has; `isLate` is 1 or 0. */
 export const fixedColumns = ['eventSeq', 'millisecond', 'nameId', 'contractSeq', 'isLate'] as const;
-type FixedColumn = (typeof fixedColumns)[number];
+export type FixedColumn = (typeof fixedColumns)[number];
 
 /** The same row of every column belongs to one event. */
 export interface Segment {
   readonly rowCount: number;
   readonly fixed: Readonly<Record<FixedColumn, Float64Array>>;
+  /** The value of a column in every row, where that is known without a look at them. */
+  readonly valueOfAll?: (column: FixedColumn) => number | undefined;
   readonly properties: ReadonlyMap<string, PropertyColumn>;
 }
 

@@ -243,14 +243,15 @@ export function describeEventAggregation(
     test('any story of writes and reads is a recount of the effective events', async () => {
       let run = 0;
       await fc.assert(
-        fc.asyncProperty(story, async (steps) => {
+        fc.asyncProperty(story, named, async (steps, contractIds) => {
           run += 1;
           const effective = new Map<string, NewEvent>();
           const customerId = `c${run}`;
           await store.write((tx) => insertCustomer(tx, customerId));
           for (const { events, request, repeats } of steps) {
-            const batch = events.map((each) => ({
+            const batch = events.map((each, index) => ({
               ...each,
+              contractId: contractIds[index % contractIds.length] ?? null,
               idempotencyKey: `${run}:${each.idempotencyKey}`,
               customerId: each.customerId === 'own' ? customerId : 'customer',
             }));
@@ -318,7 +319,7 @@ const newEvent = fc
     propertiesJson: properties,
     isLate: fc.integer({ min: 0, max: 9 }).map((chance) => chance === 0),
   })
-  .map(({ key, ...changes }) => eventOf(`k${key}`, { ...changes, contractId: null }));
+  .map(({ key, ...changes }) => eventOf(`k${key}`, changes));
 
 const meterRules = fc
   .record({
@@ -346,12 +347,24 @@ const request = fc
     propertyKeys: fc.subarray(['model', 'region']),
     isStanding: fc.boolean(),
     isOnce: fc.boolean(),
+    contractId: fc.constantFrom(undefined, 'contract', 'other'),
+    outside: fc.array(fc.tuple(instant, instant), { maxLength: 1 }),
   })
-  .map(({ bounds, needsEventName, propertyKeys, ...asked }) => ({
+  .map(({ bounds, needsEventName, propertyKeys, contractId, outside, ...asked }) => ({
     ...asked,
+    contract: contractId && {
+      contractId,
+      unassignedOutside: outside.map(([one, other]) => ({
+        fromEpochMs: Math.min(one, other),
+        toEpochMs: Math.max(one, other),
+      })),
+    },
     boundsEpochMs: bounds.toSorted((a, b) => a - b),
     dimensions: { needsEventName, propertyKeys },
   }));
+
+/** The contracts that events of a story name in turn. */
+const named = fc.constantFrom([null], ['contract'], [null, null, 'contract'], [null, 'contract', 'other']);
 
 const story = fc.array(
   fc.record({ events: fc.array(newEvent, { maxLength: 12 }), request, repeats: fc.integer({ min: 0, max: 2 }) }),

@@ -9,7 +9,11 @@ const decimals = 40;
 export function naiveReadings(events: readonly NewEvent[], request: EventAggregation): string[][] {
   const { boundsEpochMs } = request;
   const own = events.filter(
-    (event) => event.customerId === request.customerId && !event.isLate && isCounted(event, request),
+    (event) =>
+      event.customerId === request.customerId &&
+      !event.isLate &&
+      isOfContract(event, request) &&
+      isCounted(event, request),
   );
   return boundsEpochMs.slice(1).map((to, index) => {
     const from = boundsEpochMs[index] ?? 0;
@@ -25,6 +29,14 @@ export function naiveReadings(events: readonly NewEvent[], request: EventAggrega
 function textsOf(event: NewEvent): Map<string, string> {
   const members = [...event.propertiesJson.matchAll(/"(\w+)":("[^"]*"|[^,}]+)/g)];
   return new Map(members.map(([, name = '', text = '']) => [name, text.replaceAll('"', '')]));
+}
+
+function isOfContract({ contractId, timestampEpochMs }: NewEvent, { contract }: EventAggregation): boolean {
+  if (contract === undefined) return true;
+  if (contractId !== null) return contractId === contract.contractId;
+  return contract.unassignedOutside.every(
+    ({ fromEpochMs, toEpochMs }) => timestampEpochMs < fromEpochMs || timestampEpochMs >= toEpochMs,
+  );
 }
 
 function isCounted(event: NewEvent, { rules }: EventAggregation): boolean {

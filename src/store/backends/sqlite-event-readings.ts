@@ -5,9 +5,19 @@ import { type AggregatedEvents, type EventReadings, inOrder } from '../event-agg
 import { addCell, type Cell, type Cells, readingsOfCells } from '../event-cells.ts';
 import { ReusedEvent } from '../event-content.ts';
 import { createSegmentQuery, foldSegment, lacksColumn, type SegmentQuery } from '../event-segment-fold.ts';
-import { isAlike, readHeader, segmentOf, type SegmentPart } from '../event-segment-bytes.ts';
+import { segmentOf } from '../event-segment-bytes.ts';
+import {
+  type CutSegment,
+  type HeaderRow,
+  inIntervals,
+  isWithinInterval,
+  joinedByInterval,
+  type JoinedSegments,
+  type PlacedSegment,
+  rowsWithin,
+} from '../event-segment-intervals.ts';
 import { chooseRows } from '../event-segment-rows.ts';
-import { millisecondsPerDay, type Segment } from '../event-segment.ts';
+import type { Segment } from '../event-segment.ts';
 import type { EpochInterval } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { plainRows } from './sqlite-event-rows.ts';
@@ -31,14 +41,6 @@ import {
   type Totals,
 } from './sqlite-event-totals.ts';
 
-type HeaderRow = readonly [
-  id: number,
-  day: number,
-  days: number,
-  revision: number,
-  rowCount: number,
-  small: Uint8Array | null,
-];
 type TailRow = readonly [
   timestampEpochMs: number,
   contractSeq: number | null,
@@ -57,15 +59,6 @@ interface Owned {
   readonly joined: readonly JoinedSegments[];
   /** By time. */
   readonly tail: readonly TailRow[];
-}
-
-/** Segments that are read as one, as far as they lie in the interval. */
-interface JoinedSegments {
-  readonly interval: number;
-  /** Of all their days. */
-  readonly start: number;
-  end: number;
-  readonly parts: SegmentPart[];
 }
 
 /** What is asked. */
@@ -174,74 +167,6 @@ function readOwned(
   return { ...joinedByInterval(rows, boundsEpochMs), tail };
 }
 
-/** Small segments of one interval are read as one as long as they are alike. */
-function joinedByInterval(
-  rows: readonly HeaderRow[],
-  boundsEpochMs: readonly number[],
-): Pick<Owned, 'headers' | 'joined'> {
-  const headers: HeaderRow[] = [];
-  const joined: JoinedSegments[] = [];
-  const newest = new Map<number, JoinedSegments>();
-  for (const { row, start, end, firstInterval } of inIntervals(rows, boundsEpochMs)) {
-    const [, , , , , small] = row;
-    if (small === null) {
-      headers.push(row);
-      continue;
-    }
-    const packed = readHeader(small);
-    for (let interval = firstInterval; interval + 1 < boundsEpochMs.length; interval += 1) {
-      if ((boundsEpochMs[interval] ?? 0) >= end) break;
-      let group = newest.get(interval);
-      const last = group?.parts.at(-1);
-      if (group === undefined || last === undefined || !isAlike(last.packed, packed)) {
-        group = { interval, start, end, parts: [] };
-        newest.set(interval, group);
-        joined.push(group);
-      }
-      group.parts.push({ packed, offset: start - group.start });
-      group.end = Math.max(group.end, end);
-    }
-  }
-  return { headers, joined };
-}
-
-/** A segment, and when its days begin and end. */
-interface PlacedSegment extends Span {
-  readonly row: HeaderRow;
-  /** That it may share an instant with. */
-  readonly firstInterval: number;
-}
-
-/** Milliseconds since 1970, [start, end). */
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-function* inIntervals(rows: readonly HeaderRow[], boundsEpochMs: readonly number[]): Generator<PlacedSegment> {
-  let firstInterval = 0;
-  for (const row of rows) {
-    const [, day, days] = row;
-    const start = day * millisecondsPerDay;
-    while ((boundsEpochMs[firstInterval + 1] ?? Infinity) <= start) firstInterval += 1;
-    yield { row, start, end: start + days * millisecondsPerDay, firstInterval };
-  }
-}
-
-function isWithinInterval(boundsEpochMs: readonly number[], interval: number, { start, end }: Span): boolean {
-  return (boundsEpochMs[interval] ?? Infinity) <= start && end <= (boundsEpochMs[interval + 1] ?? -Infinity);
-}
-
-/** Those of a segment that lie in an interval. */
-function rowsWithin(
-  { boundsEpochMs }: AggregatedEvents,
-  interval: number,
-  { start, end }: Span,
-): Omit<Rows, 'segment'> {
-  const [from = 0, to = 0] = boundsEpochMs.slice(interval, interval + 2);
-  return { start, from: Math.max(0, from - start), to: to >= end ? Infinity : to - start, interval };
-}
-
 function readSegment(reading: Reading, { row, start, end, firstInterval }: PlacedSegment): void {
   const { boundsEpochMs, isStanding, isOnce } = reading.of;
   const [id, , , revision, rowCount] = row;
@@ -330,14 +255,8 @@ function addTotals(
   }
 }
 
-interface Rows {
+interface Rows extends CutSegment {
   readonly segment: Segment;
-  /** The beginning of the segment's first day. */
-  readonly start: number;
-  /** In milliseconds since then; `to` is Infinity where all rows are before it. */
-  readonly from: number;
-  readonly to: number;
-  readonly interval: number;
 }
 
 function foldRows(
@@ -362,7 +281,14 @@ function foldRows(
   }
 }
 
-function rowTest(attribution: Attribution, { fixed }: Segment, start: number): (row: number) => boolean {
+/** Undefined where every row is the contract's. */
+function rowTest(
+  attribution: Attribution,
+  { fixed, valueOfAll }: Segment,
+  start: number,
+): ((row: number) => boolean) | undefined {
+  const only = valueOfAll?.('contractSeq');
+  if (only === attribution.contractSeq || (only === 0 && attribution.elsewhere.length === 0)) return undefined;
   const { contractSeq } = fixed;
   if (attribution.elsewhere.length === 0) {
     return (row) => contractSeq[row] === 0 || contractSeq[row] === attribution.contractSeq;

@@ -72,6 +72,8 @@ export function rulesOfText(text: string): TotalRules {
 export type ContractRows = readonly (readonly [contractSeq: number, rows: ChosenRows])[];
 
 export function rowsOfContracts(segment: Segment): ContractRows {
+  const only = segment.valueOfAll?.('contractSeq');
+  if (only !== undefined) return [[only, chooseRows(segment, { from: 0, to: Infinity })]];
   const column = segment.fixed.contractSeq;
   const contracts = new Set<number>();
   let last: number | undefined;
