@@ -1,14 +1,13 @@
 /** One answer in each format. Formats for scripts carry wire values; the table is for people (table.ts). */
 
 import { BillingError } from '../errors.ts';
-import { isExactNumber, isNumberText, textOfNumber } from '../exact-json.ts';
-import type { RawNumber } from '../exact-json.ts';
+import { isExactNumber, isNumberText } from '../exact-json.ts';
 import type { Column, View } from '../operations/operation.ts';
 import { outputFormats } from './global-flags.ts';
 import type { OutputFormat } from './global-flags.ts';
 import { columnOf, isRightAligned, rowsOf, valueAt, wireText } from './rows.ts';
 import type { Row, Rows } from './rows.ts';
-import { safe, safeJson, safeLines, vouch } from './safe-text.ts';
+import { safe, safeJson, vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
 import type { OutputStream } from './terminal.ts';
 
@@ -76,7 +75,7 @@ export async function render(
   const { format, jsonFields } = choice;
   checkFields(choice, fields, view);
   if (format === 'json') return await jsonAnswer(jsonFields === undefined ? body : picked(found, jsonFields), choice);
-  if (format === 'yaml') return stdout.isTerminal ? safeLines(await yaml(body)) : vouch(await yaml(body));
+  if (format === 'yaml') return await (await import('./yaml-text.ts')).yamlText(body);
   const lined = await lineText(view, choice, fields);
   if (lined !== undefined) return vouch(`${lined.begin}${lined.rows(found.rows, true)}`);
   const columns = columnsOf(view, choice);
@@ -225,19 +224,6 @@ function spreadsheetCell(value: unknown, column: Column): string | number {
     .split(/(?<=\n)/)
     .map((line) => (line.endsWith('\n') ? `${safe(line.slice(0, -1))}\n` : safe(line)));
   return !isNumber && /^\s*[=+\-@\t\r\n\u0000＝＋－＠]/u.test(text) ? `'${shown.join('')}` : shown.join('');
-}
-
-async function yaml(body: unknown): Promise<string> {
-  const { stringify } = await import('yaml');
-  const exactNumbers = {
-    tag: 'tag:yaml.org,2002:float',
-    default: true,
-    identify: (value: unknown) => JSON.isRawJSON(value),
-    test: /^(?!)/,
-    resolve: (text: string) => text,
-    stringify: ({ value }: { readonly value: unknown }) => textOfNumber(value as RawNumber),
-  };
-  return stringify(body, { customTags: [exactNumbers], lineWidth: 0 });
 }
 
 function splitNames(text: string): string[] {

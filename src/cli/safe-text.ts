@@ -45,6 +45,20 @@ export function safeJson(json: string): SafeText {
   ) as SafeText;
 }
 
+/** YAML text in which such characters are escaped; it stands for the same values where they are in double quotes. */
+export function safeYaml(yaml: string): SafeText {
+  return yaml.replaceAll(unsafeCharacters, (character) => {
+    if (character === '\n') return character;
+    const code = character.codePointAt(0) ?? 0;
+    return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : unit(code);
+  }) as SafeText;
+}
+
+/** Whether `safe` would change something besides line ends. */
+export function hasUnsafe(text: string): boolean {
+  return text.replaceAll('\n', '').search(unsafeCharacters) !== -1;
+}
+
 function visible(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`;
 }

@@ -14,7 +14,7 @@ import { jqLines } from '../jq.ts';
 import { createWaitingNote } from '../patiently.ts';
 import { allowFormats, checkFields, jsonAnswer, render } from '../output.ts';
 import { confirmWrite, mayAsk } from '../prompts.ts';
-import { counted, safeLines, say, vouch } from '../safe-text.ts';
+import { counted, say, vouch } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import type { Target } from '../target.ts';
 import { readCatalogFile } from './file.ts';
@@ -35,9 +35,8 @@ export async function exportCatalog({ file, force }: ExportFlags, session: Sessi
     throw new BillingError('usage', 'a catalog is printed whole', { hint: 'give -o json, or --jq EXPRESSION' });
   }
   const catalog = catalogOf(await reading(session, await session.target(), readCatalog));
-  const text =
-    output.format === 'json' ? await jsonAnswer(fileForm(catalog), output) : vouch(await writeCatalog(catalog));
-  if (file === undefined) return terminal.out(terminal.stdout.isTerminal ? safeLines(text) : text);
+  const text = output.format === 'json' ? await jsonAnswer(fileForm(catalog), output) : await writeCatalog(catalog);
+  if (file === undefined) return terminal.out(text);
   if (flags.dryRun !== true) await writeNew(file, text, force === true);
   tell(session, flags.dryRun === true ? say`dry run: ${file} was not written` : say`wrote ${file}`);
 }

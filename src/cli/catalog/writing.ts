@@ -1,5 +1,8 @@
 /** A catalog as the text of a file: sections in the order of making, defaults left out, decimals in quotes. */
 
+import { vouch } from '../safe-text.ts';
+import type { SafeText } from '../safe-text.ts';
+import { yamlText } from '../yaml-text.ts';
 import type { Catalog, MeterDefinition, PlanDefinition, PriceDefinition, RateCardDefinition } from './definitions.ts';
 
 /** Name under which help has people keep the schema beside the file. */
@@ -8,10 +11,8 @@ const schemaFileName = 'catalog.schema.json';
 const head = `# yaml-language-server: $schema=./${schemaFileName}\n`;
 
 /** The YAML text, ending in a line end. */
-export async function writeCatalog(catalog: Catalog): Promise<string> {
-  const { stringify } = await import('yaml');
-  // Quotes what older readers would take for a boolean.
-  return `${head}${stringify(fileForm(catalog), { lineWidth: 0, compat: 'yaml-1.1', aliasDuplicateObjects: false })}`;
+export async function writeCatalog(catalog: Catalog): Promise<SafeText> {
+  return vouch(`${head}${await yamlText(fileForm(catalog))}`);
 }
 
 /** What stands in the file, as data: entries without their defaults. */
