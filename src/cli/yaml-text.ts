@@ -26,7 +26,7 @@ export async function yamlText(value: unknown): Promise<SafeText> {
   });
   visit(document, {
     Scalar: (_key, node) => {
-      if (typeof node.value === 'string' && hasUnsafe(node.value)) node.type = 'QUOTE_DOUBLE';
+      if (typeof node.value === 'string' && (node.value === '=' || hasUnsafe(node.value))) node.type = 'QUOTE_DOUBLE';
     },
   });
   return safeYaml(document.toString({ lineWidth: 0 }));
