@@ -70,6 +70,21 @@ describe('JSON from outside is refused', () => {
     expect(() => parseExactJson(`{${names}}`, { depth: 4, keys: 3 })).toThrow('more than 3 names');
   });
 
+  // What is written as our own programs write it is read on a shorter way, which a space or an escape leaves.
+  test.each<[string, (text: string) => string]>([
+    ['as it is', (text) => text],
+    ['with a space', (text) => `${text} `],
+    ['with an escape', (text) => text.replaceAll('"a"', String.raw`"\u0061"`)],
+  ])('what just keeps to the limits is read, and one more is not: %s', (_way, written) => {
+    const bounds = { depth: 4, keys: 3 };
+    const deep = (levels: number) => written(`${'['.repeat(levels)}"a"${']'.repeat(levels)}`);
+    expect(() => parseExactJson(deep(4), bounds)).not.toThrow();
+    expect(() => parseExactJson(deep(5), bounds)).toThrow('nested deeper than 4 levels');
+    const named = (count: number) => written(`[${Array.from({ length: count }, () => '{"a":["a"]}').join(',')}]`);
+    expect(() => parseExactJson(named(3), bounds)).not.toThrow();
+    expect(() => parseExactJson(named(4), bounds)).toThrow('more than 3 names');
+  });
+
   test('but the same name in two objects, and names inside texts, are fine', () => {
     expect(parseExactJson(String.raw`[{"a":"\"a\":"},{"a":"{"}]`)).toEqual([{ a: '"a":' }, { a: '{' }]);
   });
