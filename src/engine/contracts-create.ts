@@ -12,6 +12,7 @@ import type { contractOperations } from '../operations/contracts.ts';
 import { insertContract } from '../store/records/contracts.ts';
 import type { Contract, CreditSettings } from '../store/records/contracts.ts';
 import { findCustomer } from '../store/records/customers.ts';
+import type { Invoice } from '../store/records/invoices.ts';
 import { findMeters, findRateCard } from '../store/records/meters.ts';
 import type { Meter } from '../store/records/meters.ts';
 import { findPlan } from '../store/records/plans.ts';
@@ -21,7 +22,7 @@ import { tiersOf } from './catalog.ts';
 import { getWallet } from './contract-lookup.ts';
 import { grantCredits } from './credits-grant.ts';
 import type { GrantKind } from './credits-grant.ts';
-import { topUpDrafts } from './draft-periods.ts';
+import { makeDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
 import { priceSourceOf } from './price-source.ts';
 import { refuseDropped } from './usage-frozen.ts';
@@ -38,12 +39,17 @@ interface Offer {
   readonly meters: readonly Meter[];
 }
 
+export interface NewContract {
+  readonly contract: Contract;
+  readonly drafts: readonly Invoice[];
+}
+
 /**
  * Makes a contract with its frozen prices, its first budgets, its drafts and the grant that it begins with (semantics
- * 6). Throws InvalidInputError with every issue, and ConflictError where its usage would begin among events that are
- * dropped.
+ * 6), of which nothing is told yet. Throws InvalidInputError with every issue, and ConflictError where its usage would
+ * begin among events that are dropped.
  */
-export async function createContract(context: CallContext, input: ContractInput): Promise<Contract> {
+export async function createContract(context: CallContext, input: ContractInput): Promise<NewContract> {
   const { tx, orgId } = context;
   const startDate = Temporal.PlainDate.from(input.startDate);
   const endDate = input.endDate === undefined ? undefined : Temporal.PlainDate.from(input.endDate);
@@ -87,12 +93,12 @@ export async function createContract(context: CallContext, input: ContractInput)
     inputs: input.creditSettings?.budgets ?? [],
     path: 'creditSettings.budgets',
   });
-  await topUpDrafts(context, contract);
+  const drafts = await makeDrafts(context, contract);
   if (creditGrantCents !== undefined) {
     const request = { amountCents: creditGrantCents, expiresAt: input.creditSettings?.expiresAt };
     await grantCredits(context, await getWallet(context, contract.id), { request, kind: prepaid });
   }
-  return contract;
+  return { contract, drafts };
 }
 
 /** The grant that was asked for, else the plan's; undefined for none (interface 4.10). */

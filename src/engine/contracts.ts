@@ -13,7 +13,7 @@ import type { Invoice } from '../store/records/invoices.ts';
 import { getContract } from './contract-lookup.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import { createContract } from './contracts-create.ts';
-import { invoiceDatesOf, topUpDrafts } from './draft-periods.ts';
+import { invoiceDatesOf, tellOfDrafts, topUpDrafts } from './draft-periods.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { cancelInvoices } from './invoices.ts';
 import { tellOfInvoices } from './invoices-wire.ts';
@@ -24,9 +24,10 @@ import { wireCents, wireTimestamp } from './wire.ts';
 
 export const contractHandlers: HandlersOf<typeof contractOperations> = {
   'contracts.create': async (context, { body }) => {
-    const contract = await createContract(context, body);
+    const { contract, drafts } = await createContract(context, body);
     const data = wireContract(contract, context.now);
     await emit(context, 'contract.created', () => data);
+    await tellOfDrafts(context, drafts);
     return { body: { data } };
   },
 

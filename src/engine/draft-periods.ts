@@ -29,6 +29,17 @@ export async function topUpDrafts(
   contract: Contract,
   invoices?: readonly Invoice[],
 ): Promise<readonly Invoice[]> {
+  const drafts = await makeDrafts(context, contract, invoices);
+  await tellOfDrafts(context, drafts);
+  return drafts;
+}
+
+/** The same, for a caller who changes what they come to before they are told of. */
+export async function makeDrafts(
+  context: CallContext,
+  contract: Contract,
+  invoices?: readonly Invoice[],
+): Promise<readonly Invoice[]> {
   const { tx, orgId } = context;
   const terms = billingTermsOf(contract);
   const last = invoices === undefined ? await lastPeriodIndexOf(tx, orgId, contract.id) : lastIndexIn(invoices);
@@ -42,12 +53,13 @@ export async function topUpDrafts(
   );
   await insertInvoices(tx, orgId, drafts);
   await scheduleDrafts(tx, orgId, { contractId: contract.id, dueOn: nextDraftsDueOn(terms, drafts) });
-  await tellOfInvoices(
-    context,
-    'invoice.created',
-    drafts.map((draft) => draft.id),
-  );
   return drafts;
+}
+
+/** Tells that drafts were made, and what they come to by now. */
+export async function tellOfDrafts(context: CallContext, drafts: readonly Invoice[]): Promise<void> {
+  const ids = drafts.map(({ id }) => id);
+  await tellOfInvoices(context, 'invoice.created', ids);
 }
 
 /**

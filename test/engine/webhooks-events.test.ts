@@ -155,7 +155,7 @@ describe('contracts and invoices', () => {
     await listen(['contract.created', 'invoice.created']);
     const acme = await subscribe(world, { contract: { endDate: '2026-06-01' } });
     const events = await outbox();
-    expect(events.map(({ type }) => type).toSorted()).toEqual([
+    expect(events.map(({ type }) => type)).toEqual([
       'contract.created',
       'invoice.created',
       'invoice.created',
@@ -167,6 +167,16 @@ describe('contracts and invoices', () => {
     expect(drafts.map((draft) => draft['invoiceDate'])).toEqual(['2026-04-01', '2026-05-01', '2026-06-01']);
     const { lineItems: _lineItems, ...first } = await invoiceAt(world, acme, 0);
     expect(drafts[0]).toEqual(first);
+  });
+
+  test('a new contract tells what its drafts come to beside the credits that it begins with', async () => {
+    await listen(['invoice.created']);
+    const pricingTiers = [{ minQty: '0', maxQty: '', unitAmount: '0.01', flatAmount: '5' }];
+    const price = { unitAmount: undefined, tiering: 'GRADUATED', pricingTiers };
+    const acme = await subscribe(world, { price, contract: { creditGrantCents: 1000, endDate: '2026-06-01' } });
+    const read = [0, 1, 2].map(async (index) => (await invoiceAt(world, acme, index)).totalCents);
+    expect((await outbox()).map(({ data }) => data['totalCents'])).toEqual(await Promise.all(read));
+    expect(await Promise.all(read)).toEqual([1000, 500, 500]);
   });
 
   test('a change of metadata and a cancellation are told', async () => {

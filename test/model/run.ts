@@ -3,6 +3,7 @@
 import { BillingError } from '../../src/errors.ts';
 import type { OperationName } from '../../src/operations/index.ts';
 import type { CallInput } from '../../src/operations/operation.ts';
+import { listen } from '../support/outbox.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 import { instantOf, timestampOf } from './calendar.ts';
@@ -19,6 +20,7 @@ import type { Rival } from './rival.ts';
 import { createRandom } from './random.ts';
 import type { Random } from './random.ts';
 import type { Contract, State } from './state.ts';
+import { untruths } from './told.ts';
 
 /** Model and engine side by side. */
 export interface Run {
@@ -43,6 +45,8 @@ const begin = '2026-03-01T00:00:00.000Z';
 
 async function createRun(database?: string): Promise<Run> {
   const world = await createWorld({ start: begin, ...(database === undefined ? {} : { database }) });
+  // What is told has to be calculated as well, and only is where somebody listens.
+  await listen(world);
   const rival = await createRival(world);
   return { world, state: createState(instantOf(begin)), names: createNames(), seen: createSeen(), rival };
 }
@@ -310,7 +314,7 @@ async function checkBooks({ world, names, state }: Run): Promise<void> {
 
 async function checkAll(run: Run): Promise<void> {
   const ids = run.state.contracts.flatMap((contract) => run.names.idOf.get(contract.id) ?? []);
-  const broken = await brokenInvariants(run.world, ids, run.seen);
+  const broken = [...(await brokenInvariants(run.world, ids, run.seen)), ...(await untruths(run.world))];
   if (broken.length > 0)
     throw new Disagreement(
       broken.map((problem) => `invariant ${problem}`),
