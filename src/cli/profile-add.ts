@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 
+import { refuseTilde } from '../database-url.ts';
 import { BillingError } from '../errors.ts';
 import { readTextFile } from './files.ts';
 import { checkedKey, environments } from './profiles.ts';
@@ -96,6 +97,7 @@ function embeddedProfile(
 
 /** A profile is used in other directories than the one that it was made in. */
 function fromAnywhere(database: string): string {
+  refuseTilde(database);
   return /^[a-z][a-z\d+.-]+:|^:memory:$/i.test(database) ? database : resolve(database);
 }
 

@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from 'node:url';
 
+import { refuseTilde } from '../database-url.ts';
 import { BillingError, ConflictError } from '../errors.ts';
 import { readBookFacts } from './records/book-facts.ts';
 import type { Store, StoreOptions } from './store.ts';
@@ -65,7 +66,10 @@ const schemeOfUrl = /^([a-z][a-z0-9+.-]+):(.*)$/is;
 export function pathOf(url: string): string {
   if (url === '') throw usageError('the database URL is empty');
   const [, scheme, rest = ''] = schemeOfUrl.exec(url) ?? [];
-  if (scheme === undefined) return url;
+  if (scheme === undefined) {
+    refuseTilde(url);
+    return url;
+  }
   const name = scheme.toLowerCase();
   if (name === 'clickhouse') {
     throw new BillingError('usage', 'a database at clickhouse: keeps usage events, and not the books', {

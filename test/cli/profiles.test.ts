@@ -153,6 +153,12 @@ describe('a profile', () => {
     expect(await shown(shell, '--profile local')).toMatchObject({ database: [kept, 'profile'] });
   });
 
+  test('is not made of a home directory that no shell has put in', async () => {
+    const shell = createShell();
+    const { code, stderr } = await shell.run('profile add local --environment embedded --database ~/x.db');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('~/x.db begins with ~')]);
+  });
+
   test('is missed on a terminal alone', async () => {
     const shell = createShell();
     const { stderr } = await shell.run('profile list', { isTerminal: true });

@@ -42,6 +42,14 @@ describe('a new database', () => {
     await expect(openStore('/proc/none/billing.db')).rejects.toThrow('cannot be created (ENOENT)');
   });
 
+  test.each(['~', '~/billing.db'])('is not made below a directory called ~, for %s', async (path) => {
+    await expect(openStore(path)).rejects.toMatchObject({
+      kind: 'usage',
+      hint: `write the path in full; for a directory of that name: ./${path}`,
+    });
+    expect(existsSync('~')).toBe(false);
+  });
+
   test.each([{ readOnly: false }, { readOnly: true }])(
     'is said to be where nobody can look, with %o',
     async (options) => {
@@ -348,6 +356,8 @@ describe('a read-only database', () => {
 
   test('of an older schema is refused', async () => {
     withSqlite((database) => database.exec('PRAGMA application_id = 1952541804; PRAGMA user_version = 1'));
-    expect((await refusal(open(file, { readOnly: true }))).message).toContain('older schema');
+    expect((await refusal(open(file, { readOnly: true }))).message).toContain(
+      'older schema, and was opened to be read alone',
+    );
   });
 });

@@ -163,8 +163,8 @@ function newerVersionError(location: string, version: bigint): BillingError {
 
 function outdatedError(location: string, version: bigint): UnavailableError {
   const state = version === 0n ? 'has no tables of this program' : 'has an older schema';
-  return new UnavailableError(`the database ${location} ${state}, and is read-only`, {
-    hint: 'open it once where it can be written, so that its tables are made',
+  return new UnavailableError(`the database ${location} ${state}, and was opened to be read alone`, {
+    hint: 'where it can be written, commands that write make its tables, and so do lists: tally customers list',
   });
 }
 

@@ -56,8 +56,8 @@ function useLog(connection: SqliteConnection): void {
 /** Every step looks at the version again, inside its transaction: another process may be upgrading as well. */
 async function migrate(connection: SqliteConnection): Promise<void> {
   if (connection.isReadOnly) {
-    throw new UnavailableError(`the database ${connection.path} has an older schema, and is read-only`, {
-      hint: 'open it once where it can be written, so that it is upgraded',
+    throw new UnavailableError(`the database ${connection.path} has an older schema, and was opened to be read alone`, {
+      hint: 'where it can be written, commands that write upgrade it, and so do lists: tally customers list',
     });
   }
   const { migrations } = await import('../migrations/index.ts');
