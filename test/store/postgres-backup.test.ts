@@ -180,7 +180,9 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
         }
         await client.query('INSERT INTO "tallybookSchema" VALUES (1, $1)', [version]);
         await client.end();
-        await expect(openStore(url, { readOnly: true })).rejects.toThrow('has an older schema, and was opened to be read alone');
+        await expect(openStore(url, { readOnly: true })).rejects.toThrow(
+          'has an older schema, and was opened to be read alone',
+        );
         await (await openStore(url)).close();
         expect(await found()).toMatchObject({ schemaVersion: postgresSchemaVersion, schemaDifferences: [] });
       },
