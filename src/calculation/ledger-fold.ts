@@ -3,9 +3,10 @@
  * It goes on behind its last entry, so that who keeps it need not read the entries again.
  */
 
+import { type Grants, noGrants } from './grants-map.ts';
 import { entryProblems, grantProblem } from './ledger-check.ts';
 import type { LedgerProblem } from './ledger-check.ts';
-import { grantIdOf, grantStateOf, movedTotals, mustLapse, newTotals, walletFrom } from './ledger.ts';
+import { grantIdOf, grantStateOf, lapseOf, movedTotals, newTotals, walletFrom } from './ledger.ts';
 import type { GrantState, GrantTotals, LedgerEntry, WalletState } from './ledger.ts';
 
 /** One contract's ledger up to its newest entry. It can be kept and gone on from. */
@@ -15,8 +16,9 @@ export interface LedgerFold {
   /** Sums of all entries. */
   readonly cents: bigint;
   readonly micros: bigint;
-  /** By the id of the grant, oldest first. */
-  readonly grants: ReadonlyMap<string, GrantTotals>;
+  readonly grants: Grants;
+  /** No grant must lapse before it; undefined where that has to be found out again. */
+  readonly nextLapseEpochMs: number | undefined;
   readonly reversedIds: ReadonlySet<string>;
   /** What the entries broke, oldest first. */
   readonly broken: readonly LedgerProblem[];
@@ -29,7 +31,8 @@ export const emptyLedger: LedgerFold = {
   last: undefined,
   cents: 0n,
   micros: 0n,
-  grants: new Map(),
+  grants: noGrants,
+  nextLapseEpochMs: Number.POSITIVE_INFINITY,
   reversedIds: new Set(),
   broken: [],
   unsound: new Map(),
@@ -43,14 +46,14 @@ export interface GrowingLedger {
   readonly add: (entry: LedgerEntry, target: LedgerEntry | undefined) => void;
 }
 
-/** Goes on behind `before`, which stays as it is. Copies its grants once: there may be thousands, and as many entries to come. */
+/** Goes on behind `before`, which stays as it is. */
 export function growLedger(before: LedgerFold): GrowingLedger {
-  const grants = new Map(before.grants);
+  const grants = before.grants.copy();
   // Most entries reverse nothing, and break nothing.
   let reversedIds: Set<string> | undefined;
   let broken: LedgerProblem[] | undefined;
   let unsound: Map<string, LedgerProblem> | undefined;
-  const fold = { ...before, grants };
+  const fold = { ...before, grants, nextLapseEpochMs: nextLapseOf(before) as number | undefined };
 
   function add(entry: LedgerEntry, target: LedgerEntry | undefined): void {
     const { reversesEntryId } = entry;
@@ -70,6 +73,7 @@ export function growLedger(before: LedgerFold): GrowingLedger {
     if (moved !== undefined) {
       const { id } = moved.grant;
       const problem = grantProblem(moved);
+      fold.nextLapseEpochMs = nextLapseBehind(fold.nextLapseEpochMs, grants.get(id), moved);
       grants.set(id, moved);
       if (problem !== undefined || fold.unsound.has(id)) {
         fold.unsound = unsound ??= new Map(before.unsound);
@@ -110,7 +114,25 @@ export function walletIn({ grants }: LedgerFold, at: Temporal.Instant): WalletSt
 }
 
 /** Whether the rest of any grant must lapse at an instant. */
-export function hasExpirationsDue({ grants }: LedgerFold, at: Temporal.Instant): boolean {
-  const atEpochMs = at.epochMilliseconds;
-  return grants.values().some((totals) => mustLapse(totals, atEpochMs));
+export function hasExpirationsDue(fold: LedgerFold, at: Temporal.Instant): boolean {
+  return nextLapseOf(fold) <= at.epochMilliseconds;
+}
+
+function nextLapseOf({ grants, nextLapseEpochMs }: LedgerFold): number {
+  if (nextLapseEpochMs !== undefined) return nextLapseEpochMs;
+  let next = Number.POSITIVE_INFINITY;
+  for (const totals of grants.values()) next = Math.min(next, lapseOf(totals));
+  return next;
+}
+
+/** A grant that is looked at for itself: only where the next to lapse has nothing left do the others matter. */
+function nextLapseBehind(
+  next: number | undefined,
+  before: GrantTotals | undefined,
+  after: GrantTotals,
+): number | undefined {
+  if (next === undefined) return undefined;
+  const lapse = lapseOf(after);
+  if (lapse <= next) return lapse;
+  return before !== undefined && lapseOf(before) <= next ? undefined : next;
 }

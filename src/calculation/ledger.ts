@@ -292,9 +292,13 @@ export function isFree(grant: Pick<GrantState, 'originalCents' | 'creditRateCent
   return grant.originalCents === 0n && grant.creditRateCents === 0n;
 }
 
-/** Whether something is left of a grant that has expired: it must lapse (semantics 9). */
-export function mustLapse(totals: GrantTotals, atEpochMs: number): boolean {
-  return (totals.hasLapsed || totals.expiresAtEpochMs <= atEpochMs) && hasRemainder(totals);
+/**
+ * From when on what is left of a grant must lapse, in milliseconds (semantics 9): infinite where nothing is left or it never
+ * expires, minus infinity where it has lapsed before.
+ */
+export function lapseOf(totals: GrantTotals): number {
+  if (!hasRemainder(totals)) return Number.POSITIVE_INFINITY;
+  return totals.hasLapsed ? Number.NEGATIVE_INFINITY : totals.expiresAtEpochMs;
 }
 
 function statusOf(grant: {

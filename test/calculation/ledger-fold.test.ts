@@ -6,9 +6,11 @@ import {
   foldWhole,
   growLedger,
   grantIn,
+  hasExpirationsDue,
   problemsIn,
   walletIn,
 } from '../../src/calculation/ledger-fold.ts';
+import type { LedgerFold } from '../../src/calculation/ledger-fold.ts';
 import { balancesAfter, foldLedger, type LedgerEntry } from '../../src/calculation/ledger.ts';
 import { at, entry } from './fixtures.ts';
 
@@ -55,22 +57,31 @@ function ledgerOf(steps: readonly Step[]): LedgerEntry[] {
 const ledger = fc.array(step, { maxLength: 25 }).map(ledgerOf);
 const at2 = at('2026-03-02');
 
+/** The same for two ledgers that differ in nothing but how they came about. */
+function whatIsIn(fold: LedgerFold) {
+  return { ...fold, grants: [...fold.grants.values()], size: fold.grants.size, nextLapseEpochMs: undefined };
+}
+
+/** A ledger that was gone on from at some places. */
+function inParts(entries: readonly LedgerEntry[], cuts: readonly number[]): LedgerFold {
+  const places = [0, ...cuts.toSorted((one, other) => one - other), entries.length];
+  return places.reduce((before, from, index) => {
+    const { fold, add } = growLedger(before);
+    for (const entry of entries.slice(from, places[index + 1] ?? from)) {
+      add(
+        entry,
+        entries.find((each) => each.id === entry.reversesEntryId),
+      );
+    }
+    return fold;
+  }, emptyLedger);
+}
+
 describe('the fold of a ledger', () => {
   test('is the same however the entries come, all at once or some behind others', () => {
     fc.assert(
       fc.property(ledger, fc.array(fc.nat(25), { maxLength: 4 }), (entries, cuts) => {
-        const places = [0, ...cuts.toSorted((one, other) => one - other), entries.length];
-        const inParts = places.reduce((before, from, index) => {
-          const { fold, add } = growLedger(before);
-          for (const entry of entries.slice(from, places[index + 1] ?? from)) {
-            add(
-              entry,
-              entries.find((each) => each.id === entry.reversesEntryId),
-            );
-          }
-          return fold;
-        }, emptyLedger);
-        expect(inParts).toEqual(foldWhole(entries));
+        expect(whatIsIn(inParts(entries, cuts))).toEqual(whatIsIn(foldWhole(entries)));
       }),
     );
   });
@@ -101,6 +112,22 @@ describe('the fold of a ledger', () => {
     );
   });
 
+  test('says that something must lapse where any of its grants says so', () => {
+    fc.assert(
+      fc.property(ledger, fc.array(fc.nat(25), { maxLength: 4 }), (entries, cuts) => {
+        const fold = inParts(entries, cuts);
+        for (const day of ['2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03', '2026-03-04']) {
+          const grants = [...fold.grants.values()];
+          const isDue = grants.some(
+            ({ remainingCents, expiresAtEpochMs, hasLapsed }) =>
+              remainingCents !== 0n && (hasLapsed || expiresAtEpochMs <= at(day).epochMilliseconds),
+          );
+          expect(hasExpirationsDue(fold, at(day))).toBe(isDue);
+        }
+      }),
+    );
+  });
+
   test('leaves the one that it goes on from as it was', () => {
     fc.assert(
       fc.property(ledger, fc.nat(25), (entries, cut) => {
@@ -112,7 +139,7 @@ describe('the fold of a ledger', () => {
             entries.find((each) => each.id === entry.reversesEntryId),
           );
         }
-        expect(before).toEqual(foldWhole(entries.slice(0, cut)));
+        expect(whatIsIn(before)).toEqual(whatIsIn(foldWhole(entries.slice(0, cut))));
       }),
     );
   });

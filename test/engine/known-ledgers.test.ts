@@ -130,7 +130,7 @@ test('a ledger is forgotten when others were used since, and there is no room fo
   const ledgers = createKnownLedgers(3);
   const ledger = (head: string) => ({ head, fold: foldWhole([]) });
   for (const name of ['a', 'b', 'c']) ledgers.keep(name, ledger(name));
-  expect(ledgers.find('a')).toEqual(ledger('a'));
+  expect(ledgers.find('a')?.head).toBe('a');
   ledgers.keep('d', ledger('d'));
   expect(['a', 'b', 'c', 'd'].filter((name) => ledgers.find(name) !== undefined)).toEqual(['a', 'c', 'd']);
 });
