@@ -25,6 +25,7 @@ describe('base URLs', () => {
     ['http://billing.example.com', 'must begin with https://'],
     ['http://127.0.0.1.evil.example', 'must begin with https://'],
     ['http://localhost:8787', 'must name this machine as 127.0.0.1'],
+    ['http://tally.localhost:8787', 'must name this machine as 127.0.0.1'],
     ['http://localhost.:8787', 'must begin with https://'],
     ['http://[::ffff:127.0.0.1]', 'must begin with https://'],
     ['http://0.0.0.0', 'must begin with https://'],
@@ -45,6 +46,7 @@ describe('base URLs', () => {
     for (const url of [
       'https://user:secret@billing.example',
       'https://secret@billing.example',
+      'https://:secret@billing.example',
       'http://secret@127.0.0.1',
     ]) {
       expect(() => parseBaseUrl(url)).toThrow(
