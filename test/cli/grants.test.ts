@@ -278,9 +278,19 @@ describe.each(['embedded', 'http'] as const)('on a real service, %s', (surface) 
       expect((await grant('--amount-cents', '101')).exitCode).toBe(0);
     });
 
+    test('counts a grant anew that was refused when it was first sent', async () => {
+      policy('grants:\n  per-operator-and-day: 10.00\n');
+      const words = ['--amount-cents', '900', '--external-id', 't2'];
+      const past = ['credits', 'grant', contract, '--expires-at', '2020-01-01T00:00:00Z', ...words];
+      expect((await stage.tally(past)).exitCode).toBe(8);
+      expect((await grant('--amount-cents', '900')).exitCode).toBe(0);
+      expect((await grant(...words)).stderr).toContain('per-operator-and-day: 9.00 USD were granted by ada');
+    });
+
     test('asks for a reason and a ticket', async () => {
       policy("grants:\n  reason: required\n  ticket: 'SUP-[0-9]+'\n");
       expect((await grant('--amount-cents', '1')).stderr).toMatch(/reason: .*; ticket: /);
+      expect((await grant('--amount-cents', '1', '--reason', ' ')).stderr).toMatch(/reason: .*; ticket: /);
       expect((await grant('--amount-cents', '1', '--reason', 'x')).stderr).toContain('(ticket: ');
       expect((await grant('--amount-cents', '1', '--reason', 'see SUP-1')).exitCode).toBe(0);
       expect((await grant('--amount-cents', '1', '--reason', 'x', '--external-id', 'SUP-2')).exitCode).toBe(0);
