@@ -233,6 +233,34 @@ test('what is absorbed is what the rows say, whoever has written, replaced or un
   for (const store of stores) await store.close();
 });
 
+test('what another process records in the place of what was undone is known by its keys', async () => {
+  const [one, other] = [await openStore(file, { eventUpkeep }), await openStore(file, { eventUpkeep })];
+  const append = async (store: Store, tx: Transaction, keys: readonly string[]) =>
+    await store.events.append(
+      tx,
+      'org-a',
+      keys.map((key) => eventOf(key)),
+      () => true,
+    );
+  try {
+    // So many keys that the process holds a filter over all of them.
+    const many = Array.from({ length: 50 }, (_, index) => `m${index}`);
+    await one.write((tx) => append(one, tx, many));
+    const undone = one.write(async (tx) => {
+      await append(one, tx, ['u1', 'u2']);
+      await append(one, tx, ['u3']);
+      throw new Error('undone');
+    });
+    await expect(undone).rejects.toThrow('undone');
+    const keys = ['o1', 'o2', 'o3'];
+    expect(await other.write((tx) => append(other, tx, keys))).toEqual(['new', 'new', 'new']);
+    expect(await one.write((tx) => append(one, tx, keys))).toEqual(['same', 'same', 'same']);
+  } finally {
+    await one.close();
+    await other.close();
+  }
+});
+
 test('a write that is undone leaves nothing that another process could trip over', async () => {
   const [one, other] = [await openStore(file, { eventUpkeep }), await openStore(file, { eventUpkeep })];
   const events = (name: string) => Array.from({ length: 45 }, (_, index) => eventOf(`${name}-${index}`));
