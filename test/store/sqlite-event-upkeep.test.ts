@@ -158,21 +158,6 @@ test('a property with a text of its own in every event has no column, and is rea
   expect(countOf('eventSegments')).toBeGreaterThan(3);
 });
 
-test("two processes that write in turn find each other's keys", async () => {
-  const [one, other] = [await openStore(file, { eventUpkeep }), await openStore(file, { eventUpkeep })];
-  const send = (store: Store, key: string) =>
-    store.write((tx) => store.events.append(tx, 'org-a', [eventOf(key)], () => true));
-  for (let turn = 0; turn < 100; turn += 1) {
-    expect(await send(one, `turn-${turn}`)).toEqual(['new']);
-    expect(await send(other, `turn-${turn}`)).toEqual(['same']);
-    expect(await send(other, `answer-${turn}`)).toEqual(['new']);
-    expect(await send(one, `answer-${turn}`)).toEqual(['same']);
-  }
-  await one.close();
-  await other.close();
-  expect(await faults()).toEqual([]);
-});
-
 test('keys that came at once are found in their batch, by a process that did not send them, and when they are absorbed', async () => {
   const keys = Array.from({ length: 20 }, (_, index) => `once-${index % 15}`);
   for (let round = 0; round < 6; round += 1) {
@@ -231,34 +216,6 @@ test('what is absorbed is what the rows say, whoever has written, replaced or un
   });
   await fc.assert(steps, { numRuns: 25 });
   for (const store of stores) await store.close();
-});
-
-test('what another process records in the place of what was undone is known by its keys', async () => {
-  const [one, other] = [await openStore(file, { eventUpkeep }), await openStore(file, { eventUpkeep })];
-  const append = async (store: Store, tx: Transaction, keys: readonly string[]) =>
-    await store.events.append(
-      tx,
-      'org-a',
-      keys.map((key) => eventOf(key)),
-      () => true,
-    );
-  try {
-    // So many keys that the process holds a filter over all of them.
-    const many = Array.from({ length: 50 }, (_, index) => `m${index}`);
-    await one.write((tx) => append(one, tx, many));
-    const undone = one.write(async (tx) => {
-      await append(one, tx, ['u1', 'u2']);
-      await append(one, tx, ['u3']);
-      throw new Error('undone');
-    });
-    await expect(undone).rejects.toThrow('undone');
-    const keys = ['o1', 'o2', 'o3'];
-    expect(await other.write((tx) => append(other, tx, keys))).toEqual(['new', 'new', 'new']);
-    expect(await one.write((tx) => append(one, tx, keys))).toEqual(['same', 'same', 'same']);
-  } finally {
-    await one.close();
-    await other.close();
-  }
 });
 
 test('a write that is undone leaves nothing that another process could trip over', async () => {

@@ -1,0 +1,64 @@
+/** The keys of events in a file that two processes write. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import type { Transaction } from '../../src/store/database.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { eventOf, insertTwoOrganizations } from './rows.ts';
+
+const eventUpkeep = { longestTail: 40, leastKept: 1 };
+
+let directory: string;
+let one: Store;
+let other: Store;
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'tallybook-keys-'));
+  const file = join(directory, 'book.db');
+  one = await openStore(file, { eventUpkeep });
+  other = await openStore(file, { eventUpkeep });
+  await one.write(insertTwoOrganizations);
+});
+afterEach(async () => {
+  await one.close();
+  await other.close();
+  rmSync(directory, { recursive: true });
+});
+
+async function append(store: Store, tx: Transaction, ...keys: readonly string[]) {
+  return await store.events.append(
+    tx,
+    'org-a',
+    keys.map((key) => eventOf(key)),
+    () => true,
+  );
+}
+
+const send = (store: Store, ...keys: readonly string[]) => store.write((tx) => append(store, tx, ...keys));
+
+test("two processes that write in turn find each other's keys", async () => {
+  for (let turn = 0; turn < 100; turn += 1) {
+    expect(await send(one, `turn-${turn}`)).toEqual(['new']);
+    expect(await send(other, `turn-${turn}`)).toEqual(['same']);
+    expect(await send(other, `answer-${turn}`)).toEqual(['new']);
+    expect(await send(one, `answer-${turn}`)).toEqual(['same']);
+  }
+  expect(await one.read(async (tx) => await one.events.upkeep?.listFaults(tx, 'org-a'))).toEqual([]);
+});
+
+test('what another process records in the place of what was undone is known by its keys', async () => {
+  // So many keys that the process holds a filter over all of them.
+  await send(one, ...Array.from({ length: 50 }, (_, index) => `m${index}`));
+  const undone = one.write(async (tx) => {
+    await append(one, tx, 'u1', 'u2');
+    await append(one, tx, 'u3');
+    throw new Error('undone');
+  });
+  await expect(undone).rejects.toThrow('undone');
+  expect(await send(other, 'o1', 'o2', 'o3')).toEqual(['new', 'new', 'new']);
+  expect(await send(one, 'o1', 'o2', 'o3')).toEqual(['same', 'same', 'same']);
+});
