@@ -11,7 +11,7 @@ import type { DueContract } from './due-contracts.ts';
 import type { CallContext } from './handler.ts';
 import { finalizeEarliest } from './invoices-finalize.ts';
 import type { FinalizedInvoice } from './invoices-finalize.ts';
-import { sweepExpired } from './settlement.ts';
+import { settle } from './settlement.ts';
 
 /** What was done at one instant. */
 export interface WorkDone {
@@ -122,8 +122,11 @@ async function finalizeDue(
   return finalized;
 }
 
-/** Usage before the expiry is settled, then the rest lapses; gives how many grants have come to their day. */
+/**
+ * Usage before the expiry is settled, also where drafts have emptied the grant before, then the rest lapses; gives how many
+ * grants have come to their day.
+ */
 async function expireDue(context: CallContext, contract: Contract, instant: Temporal.Instant): Promise<number> {
-  await sweepExpired(context, contract);
+  await settle(context, contract);
   return await closeExpiries(context.tx, context.orgId, { contractId: contract.id, until: instant });
 }

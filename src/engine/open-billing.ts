@@ -12,12 +12,13 @@ import { draftInvoice, withCredits } from '../calculation/invoice-draft.ts';
 import { invoicePeriodAt, usageWindowsOf } from '../calculation/invoice-periods.ts';
 import type { InvoiceDraft } from '../calculation/invoice-draft.ts';
 import type { BillingTerms, UsageWindow } from '../calculation/invoice-periods.ts';
-import { drawsOn, foldLedger, valuationRateOf } from '../calculation/ledger.ts';
-import type { OpenDraw, WalletState } from '../calculation/ledger.ts';
+import { drawsOn, foldLedger, hasExpired, valuationRateOf } from '../calculation/ledger.ts';
+import type { GrantState, OpenDraw, WalletState } from '../calculation/ledger.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
 import type { RatedUsageItem } from '../calculation/usage-atoms.ts';
 import { type Budget, listBudgets } from '../store/records/budgets.ts';
 import type { Contract } from '../store/records/contracts.ts';
+import { readNotedDue } from '../store/records/due-work.ts';
 import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import { readStoredLedger } from '../store/records/ledger.ts';
@@ -72,8 +73,9 @@ export async function readOpenBilling(
   const subject = { id: contract.id, customerId: contract.customerId, earlier };
   const open = invoices.filter((invoice) => invoice.status === 'Drafted');
   const openInvoiceIds = new Set(open.map((invoice) => invoice.id));
-  const wallet = foldLedger(entries, { at: context.now, openInvoiceIds });
   const openDraws = drawsOn(entries, openInvoiceIds);
+  const folded = foldLedger(entries, { at: context.now, openInvoiceIds });
+  const wallet = await reopenUnswept(context, contract, { wallet: folded, openDraws, entries });
   const metering = { ...meteringFor(wallet.grants, stored), isOnce };
   const metered = await meterOpen(context, subject, { terms, open, metering });
   const before = await consumedCents(context, subject, {
@@ -95,6 +97,31 @@ export async function readOpenBilling(
   });
   const drafts = new Map(metered.map((each) => [each.invoice.id, draftOf(each, { terms, burned, wallet })]));
   return { invoices, ledger, wallet, openDraws, burnDown: burned, drafts };
+}
+
+/**
+ * A grant that drafts had emptied before its day leaves nothing to lapse, and yet may owe other usage of before it by then,
+ * since drafts change. So it is closed only once credits have been settled since its expiry, or a bill run has seen to that.
+ */
+async function reopenUnswept(
+  { tx, orgId }: BillingContext,
+  { id }: Contract,
+  { wallet, openDraws, entries }: Pick<OpenBilling, 'wallet' | 'openDraws'> & Pick<StoredLedger, 'entries'>,
+): Promise<WalletState> {
+  const drawn = new Set(openDraws.map(({ grantId }) => grantId));
+  const isDoubtful = (grant: GrantState) => grant.isClosed && grant.status === 'depleted' && drawn.has(grant.grantId);
+  if (!wallet.grants.some(isDoubtful)) return wallet;
+  const settled = entries.findLast(({ type }) => type === 'usage' || type === 'expiration');
+  const { expiries } = await readNotedDue(tx, orgId, id);
+  const noted = new Set(expiries.map(({ grantId }) => grantId));
+  const isUnswept = (grant: GrantState) =>
+    noted.has(grant.grantId) && settled !== undefined && !hasExpired(grant, settled.createdAt);
+  return {
+    ...wallet,
+    grants: wallet.grants.map((grant) =>
+      isDoubtful(grant) && isUnswept(grant) ? { ...grant, isClosed: false } : grant,
+    ),
+  };
 }
 
 async function readFacts({ tx, orgId }: BillingContext, { id }: Contract): Promise<BillingFacts> {

@@ -104,6 +104,30 @@ describe('the expiry of a grant', () => {
     expect((await invoiceAt(world, acme, 0)).totalCents).toBe(300);
   });
 
+  test('finds usage before it that took the place of what had emptied the grant', async () => {
+    const acme = await subscribe(world);
+    const id = await grant(world, acme, { amountCents: 300, expiresAt: '2026-03-10T00:00:00Z' });
+    await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z', key: 'a' });
+    await settle(world, acme);
+    await use(world, acme, { tokens: 0, at: '2026-03-01T00:00:00Z', key: 'a' });
+    world.clock.set('2026-03-05T00:00:00Z');
+    await use(world, acme, { tokens: 200, at: '2026-03-05T00:00:00Z', model: 'large' });
+    const before = (await invoiceAt(world, acme, 0)).totalCents;
+    world.clock.set('2026-03-10T00:00:00Z');
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(before);
+    await world.call('bill.run');
+    expect(await movements(world, acme, id)).toEqual([
+      'grant 300 0',
+      'usage -300 0',
+      'reversal 300 0',
+      'usage -200 0',
+      'expiration -100 0',
+    ]);
+    await use(world, acme, { tokens: 50, at: '2026-03-06T00:00:00Z' });
+    await settle(world, acme);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(50);
+  });
+
   test('takes what comes back to an expired grant at once', async () => {
     const acme = await subscribe(world);
     const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-10T00:00:00Z' });

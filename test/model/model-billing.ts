@@ -9,7 +9,7 @@ import { gridOf, linesOf, metersUsage, tiersOf, usageWindows } from './rating.ts
 import { named, Refusal, refuseIf } from './refusal.ts';
 import type { ModelCall } from './refusal.ts';
 import { dateDrafts, topUpDrafts } from './drafts.ts';
-import { addEntry, returnCredits, settle, sweepDue } from './settlement.ts';
+import { addEntry, returnCredits, settle, sweepDue, sweepExpiries } from './settlement.ts';
 import type { Contract, Entry, Invoice, InvoiceStatus, Item, Plan, Rate, State } from './state.ts';
 import { recordedCredits } from './wallet.ts';
 import { contractWire, creditLines, entryWire, invoiceWire, isActive } from './wire.ts';
@@ -133,6 +133,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
       budgets: (settings.budgets ?? []).map(budgetOf),
       invoices: [],
       entries: [],
+      swept: new Set(),
       prepaid: undefined,
     };
     const cents: bigint =
@@ -242,6 +243,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
         finalize(state, next);
         finalizedCount += 1;
       }
+      sweepExpiries(state, contract);
     }
     return { data: { finalizedCount: String(finalizedCount), failedCount: '0' } };
   },

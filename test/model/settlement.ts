@@ -3,7 +3,17 @@
 import { topUpDrafts } from './drafts.ts';
 import { isBilledOut } from './metering.ts';
 import type { Contract, Entry, Invoice, State } from './state.ts';
-import { type Draw, drawDown, grantsOf, isClosed, isExpired, isReversed, remainderOf, recordedDraw } from './wallet.ts';
+import {
+  type Draw,
+  drawDown,
+  grantsOf,
+  isClosed,
+  isEmpty,
+  isExpired,
+  isReversed,
+  remainderOf,
+  recordedDraw,
+} from './wallet.ts';
 
 type EntryFacts = Partial<Entry> & Pick<Entry, 'type' | 'cents' | 'micros' | 'sourceType'>;
 
@@ -59,8 +69,15 @@ export function sweepDue(state: State, contract: Contract): void {
   if (dueGrants(state, contract).length > 0) settle(state, contract);
 }
 
+/** Settles the day of each grant that has come, also of one that drafts emptied before: it may owe other usage by then. */
+export function sweepExpiries(state: State, contract: Contract): void {
+  const due = grantsOf(contract).filter((grant) => isExpired(grant, state.now) && !contract.swept.has(grant));
+  if (due.length > 0) settle(state, contract);
+  for (const grant of due) contract.swept.add(grant);
+}
+
 const dueGrants = (state: State, contract: Contract): Entry[] =>
-  grantsOf(contract).filter((grant) => isExpired(grant, state.now) && !isClosed(state, contract, grant));
+  grantsOf(contract).filter((grant) => isExpired(grant, state.now) && !isEmpty(contract, grant));
 
 /** Writes off what is left of a grant. */
 function expireRest(state: State, contract: Contract, grant: Entry): void {

@@ -184,6 +184,8 @@ export interface Contract {
   readonly budgets: Budget[];
   readonly invoices: Invoice[];
   readonly entries: Entry[];
+  /** Grants whose expiry a bill run has settled. */
+  readonly swept: Set<Entry>;
   prepaid: Entry | undefined;
 }
 

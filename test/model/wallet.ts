@@ -25,10 +25,17 @@ export const isReversed = (contract: Contract, entry: Entry): boolean =>
   contract.entries.some((other) => other.target === entry);
 export const isExpired = (grant: Entry, at: number): boolean => grant.expiresAt !== null && grant.expiresAt <= at;
 
-/** Expired with nothing left: what it has paid is history, and usage that arrives later does not revive it. */
-export function isClosed(state: State, contract: Contract, grant: Entry): boolean {
+export function isEmpty(contract: Contract, grant: Entry): boolean {
   const rest = remainderOf(contract, grant);
-  return isExpired(grant, state.now) && rest.cents === 0n && rest.micros === 0n;
+  return rest.cents === 0n && rest.micros === 0n;
+}
+
+/** Expired and settled since: what it has paid is history, and usage that arrives later does not revive it. */
+export function isClosed(state: State, contract: Contract, grant: Entry): boolean {
+  const hasSettled = contract.entries.some(
+    ({ type, createdAt }) => (type === 'usage' || type === 'expiration') && isExpired(grant, createdAt),
+  );
+  return isExpired(grant, state.now) && (hasSettled || contract.swept.has(grant)) && isEmpty(contract, grant);
 }
 
 /** What is left of a grant by its entries alone. */
