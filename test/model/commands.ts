@@ -5,7 +5,7 @@ import type { OperationName } from '../../src/operations/index.ts';
 import { dateOf, dayMilliseconds, dayOf, dayOfInstant, midnight, timestampOf } from './calendar.ts';
 import type { Random } from './random.ts';
 import type { Contract, Entry, Invoice, State } from './state.ts';
-import { grantsOf } from './wallet.ts';
+import { grantsOf } from './grants.ts';
 
 /** Lists that are walked page by page, in the order of the model. */
 export const listNames = ['invoices.list', 'contracts.list', 'customers.list', 'pricing.list', 'usage.events'] as const;

@@ -6,7 +6,8 @@ import { contractOf, microsOf } from './model-credits.ts';
 import { named, refuseIf, Refusal } from './refusal.ts';
 import type { ModelCall, ModelInput } from './refusal.ts';
 import type { Budget, Contract, State } from './state.ts';
-import { capOf, capsOf, consumption, grantsOf, valuationRate } from './wallet.ts';
+import { grantsOf } from './grants.ts';
+import { capOf, capsOf, consumption, valuationRate } from './wallet.ts';
 import { budgetWire } from './wire.ts';
 
 export function budgetOf(body: {

@@ -9,8 +9,9 @@ import { named, refuseIf } from './refusal.ts';
 import type { ModelCall, ModelInput } from './refusal.ts';
 import { addEntry, lapseUnending, reverseEntry, settle, sweepDue } from './settlement.ts';
 import type { Contract, Entry, Specifiers, State } from './state.ts';
-import { balanceOf, burnOrder, drawDown, grantsOf, isExpired, isReversed, remainderOf } from './wallet.ts';
-import type { Money } from './wallet.ts';
+import { balanceOf, grantsOf, isExpired, isReversed, remainderOf } from './grants.ts';
+import { burnOrder, drawDown } from './wallet.ts';
+import type { Money } from './grants.ts';
 import { creditsText, entryWire } from './wire.ts';
 
 export const microsOf = (credits: ExactNumber): bigint => halfUp(decimal(textOfNumber(credits)), 6);

@@ -10,7 +10,7 @@ import { centsOf, dollarsOf, priceUsage, usageWindows, windowsTouching } from '.
 import { named, Refusal, refuseIf } from './refusal.ts';
 import type { ModelCall } from './refusal.ts';
 import type { Contract, Customer, Event, Item, Meter, State } from './state.ts';
-import { grantsOf, isReversed } from './wallet.ts';
+import { grantsOf, isReversed } from './grants.ts';
 import { eventWire } from './wire.ts';
 
 const hour = 3_600_000;

@@ -3,17 +3,8 @@
 import { topUpDrafts } from './drafts.ts';
 import { isBilledOut } from './metering.ts';
 import type { Contract, Entry, Invoice, State } from './state.ts';
-import {
-  type Draw,
-  drawDown,
-  grantsOf,
-  isClosed,
-  isEmpty,
-  isExpired,
-  isReversed,
-  remainderOf,
-  recordedDraw,
-} from './wallet.ts';
+import { grantsOf, isClosed, isEmpty, isExpired, isReversed, remainderOf } from './grants.ts';
+import { type Draw, drawDown, recordedDraw } from './wallet.ts';
 
 type EntryFacts = Partial<Entry> & Pick<Entry, 'type' | 'cents' | 'micros' | 'sourceType'>;
 

@@ -2,6 +2,8 @@
 
 import { dayOf, dayOfInstant } from './calendar.ts';
 import { add, atLeastZero, compare, divide, halfUp, least, most, multiply, smaller, whole, zero } from './fraction.ts';
+import { grantsOf, isClosed, isReversed, nothing, plus, remainderOf } from './grants.ts';
+import type { Money } from './grants.ts';
 import { billedEvents, readingsBy } from './metering.ts';
 import { meteredLines, usageWindows, windowsTouching } from './rating.ts';
 import type { Fraction } from './fraction.ts';
@@ -10,40 +12,6 @@ import type { Budget, Contract, Entry, Invoice, Line, Specifiers, State } from '
 
 const micro = 1_000_000n;
 const hour = 3_600_000;
-
-export interface Money {
-  readonly cents: bigint;
-  readonly micros: bigint;
-}
-
-const nothing: Money = { cents: 0n, micros: 0n };
-
-const plus = (a: Money, b: Money): Money => ({ cents: a.cents + b.cents, micros: a.micros + b.micros });
-
-export const grantsOf = (contract: Contract): Entry[] => contract.entries.filter((entry) => entry.type === 'grant');
-export const isReversed = (contract: Contract, entry: Entry): boolean =>
-  contract.entries.some((other) => other.target === entry);
-export const isExpired = (grant: Entry, at: number): boolean => grant.expiresAt !== null && grant.expiresAt <= at;
-
-export function isEmpty(contract: Contract, grant: Entry): boolean {
-  const rest = remainderOf(contract, grant);
-  return rest.cents === 0n && rest.micros === 0n;
-}
-
-/** Expired and settled since: what it has paid is history, and usage that arrives later does not revive it. */
-export function isClosed(state: State, contract: Contract, grant: Entry): boolean {
-  const hasSettled = contract.entries.some(
-    ({ type, createdAt }) => (type === 'usage' || type === 'expiration') && isExpired(grant, createdAt),
-  );
-  return isExpired(grant, state.now) && (hasSettled || contract.swept.has(grant)) && isEmpty(contract, grant);
-}
-
-/** What is left of a grant by its entries alone. */
-export function remainderOf(contract: Contract, grant: Entry): Money {
-  return contract.entries.filter((entry) => entry === grant || entry.grant === grant).reduce<Money>(plus, nothing);
-}
-
-export const balanceOf = (contract: Contract): Money => contract.entries.reduce<Money>(plus, nothing);
 
 /** Soonest expiry, promotional first, lower purchase rate, older, id (interface 4.15 rule 5, semantics 9). */
 export function burnOrder(grants: readonly Entry[], all: readonly Entry[]): Entry[] {
