@@ -91,10 +91,11 @@ function closingPeriod({ startDate, endDate, uncancelled, items }: BillingTerms,
 }
 
 function onlyPeriod(terms: BillingTerms, index: number): BillingPeriod | undefined {
-  if (index !== 0) return undefined;
-  const first = periodAt({ startDate: terms.startDate }, monthly, 0);
+  const { startDate, endDate } = terms;
+  if (index !== 0 || (endDate !== undefined && !isBefore(startDate, endDate))) return undefined;
+  const first = periodAt({ startDate }, monthly, 0);
   assert(first !== undefined, 'a rolling period has no end to be cut at');
-  const end = terms.endDate ?? first.end;
+  const end = endDate ?? first.end;
   return { ...first, end, wholeEnd: end };
 }
 

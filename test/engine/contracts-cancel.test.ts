@@ -66,6 +66,23 @@ describe('cancelling a contract', () => {
     expect(await movements(world, acme)).toEqual(['grant 500 0', 'expiration -500 0']);
   });
 
+  test.each([undefined, '2026-11-01'])(
+    'before its start cancels the one invoice of what is billed once, too (endDate %s)',
+    async (endDate) => {
+      const { customerId } = await subscribe(world);
+      const pricingIds = [await flatPrice({ billingMode: 'ONE_TIME', priceInterval: undefined })];
+      const contractId = await createContract(world, { customerId, pricingIds, startDate: '2026-08-01', endDate });
+      expect(await cancel(contractId)).toMatchObject({
+        effectiveCancellationDate: '2026-08-01',
+        cancelledInvoiceCount: 1,
+      });
+      world.clock.set('2026-12-02T00:00:00Z');
+      expect((await world.call('bill.run')).data.failures).toEqual([]);
+      const { data } = await world.call('invoices.list', { query: { customerId, status: 'Cancelled' } });
+      expect(data.map((invoice) => invoice.contractId)).toEqual([contractId]);
+    },
+  );
+
   test('in the last period ends it with its term', async () => {
     const acme = await subscribe(world, { contract: { endDate: '2026-04-15' } });
     world.clock.set('2026-04-10T00:00:00Z');
