@@ -162,20 +162,25 @@ function keepHistory(grant: GrantState, openDraws: readonly OpenDraw[], atoms: r
       let left = draw.appliedCents;
       for (const atom of covered) left -= pay(atom, minimum(left, atom.creditableCents));
       for (const atom of covered) left -= pay(atom, minimum(left, atom.openCents));
-      return partOfDraw(draw, draw.appliedCents - left);
+      return partOfDraw(grant, draw, draw.appliedCents - left);
     })
     .filter((draw) => draw.appliedCents > 0n);
 }
 
-function partOfDraw({ invoiceId, lineKey, grantId, ...draw }: OpenDraw, appliedCents: bigint): Draw {
-  return {
-    invoiceId,
-    lineKey,
-    grantId,
-    appliedCents,
-    amountCents: multiplyDivideHalfUp(draw.amountCents, appliedCents, draw.appliedCents),
-    creditMicros: multiplyDivideHalfUp(draw.creditMicros, appliedCents, draw.appliedCents),
-  };
+/** A draw as it was written; less of it takes the credits of its cents, and of free credits its share. */
+function partOfDraw(grant: GrantState, draw: OpenDraw, appliedCents: bigint): Draw {
+  const { invoiceId, lineKey, grantId, amountCents, creditMicros } = draw;
+  const whole = { invoiceId, lineKey, grantId, appliedCents, amountCents, creditMicros };
+  if (appliedCents === draw.appliedCents) return whole;
+  if (isFree(grant)) {
+    return { ...whole, creditMicros: multiplyDivideHalfUp(creditMicros, appliedCents, draw.appliedCents) };
+  }
+  return { ...whole, amountCents: appliedCents, creditMicros: minimum(creditMicros, creditsOf(grant, appliedCents)) };
+}
+
+/** Credits of a grant for some of its cents, half-up to the millionth (semantics 9, Consumption). */
+function creditsOf({ originalCents, originalMicros }: GrantState, cents: bigint): bigint {
+  return multiplyDivideHalfUp(cents, originalMicros, originalCents);
 }
 
 function poolOf(grant: GrantState, valuationRateCents: bigint | undefined): Pool {
@@ -248,9 +253,8 @@ function creditsTaken({ pool, appliedCents, micros, isLast, valuationRateCents }
     return minimum(micros, maximum(1n, microsOfCents(appliedCents, valuationRateCents)));
   }
   if (isLast && pool.capacityCents === 0n) return micros;
-  const { originalCents, originalMicros } = pool.grant;
   // As long as a cent is left, so is a credit: rounding must not empty the one before the other.
-  return minimum(micros - 1n, multiplyDivideHalfUp(appliedCents, originalMicros, originalCents));
+  return minimum(micros - 1n, creditsOf(pool.grant, appliedCents));
 }
 
 function linesOf(usage: readonly UsageAtom[], draws: readonly Draw[]): LineBurn[] {

@@ -1,37 +1,16 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { burnDown, type BurnDownInput } from '../../src/calculation/burn-down.ts';
+import type { BurnDownInput } from '../../src/calculation/burn-down.ts';
 import type { BudgetCap } from '../../src/calculation/budget.ts';
-import type { OpenDraw } from '../../src/calculation/ledger.ts';
 import { creditsText } from '../../src/calculation/money.ts';
 import { planSettlement } from '../../src/calculation/settlement-plan.ts';
+import { burn, draw, free, rated } from './burn-down-fixtures.ts';
 import { at, atom, entry, grant, million } from './fixtures.ts';
 
-const burn = (input: Partial<BurnDownInput>) =>
-  burnDown({ usage: [], grants: [], openDraws: [], budgets: [], ...input });
 const rowsOf = (input: Partial<BurnDownInput>) =>
   burn(input).draws.map(
     (draw) =>
       `${draw.lineKey} ${draw.grantId}: ${draw.appliedCents} ${draw.amountCents} ${creditsText(draw.creditMicros)}`,
   );
-const rated = (grantId: string, cents: bigint, rate: bigint, fields = {}) =>
-  grant({
-    grantId,
-    originalCents: cents,
-    originalMicros: (cents * million + rate / 2n) / rate,
-    creditRateCents: rate,
-    ...fields,
-  });
-const free = (grantId: string, credits: bigint) =>
-  grant({ grantId, originalCents: 0n, originalMicros: credits * million });
-const draw = (fields: Partial<OpenDraw> & Pick<OpenDraw, 'grantId' | 'appliedCents'>): OpenDraw => ({
-  invoiceId: 'invoice',
-  lineKey: 'line',
-  amountCents: fields.appliedCents,
-  creditMicros: 0n,
-  entries: [],
-  ...fields,
-});
 const february = { phaseEnd: at('2026-02-01') };
 const march = at('2026-03-01');
 
@@ -176,9 +155,30 @@ describe('closed grants', () => {
   });
 
   test('give back what has lost its usage', () => {
-    const openDraws = [draw({ grantId: 'old', appliedCents: 300n, creditMicros: 30n * million })];
-    expect(rowsOf({ grants: [closed], usage: [atom(100n, inTime)], openDraws })).toEqual(['line old: 100 100 10']);
+    const openDraws = [draw({ grantId: 'old', appliedCents: 300n })];
+    expect(rowsOf({ grants: [closed], usage: [atom(100n, inTime)], openDraws })).toEqual(['line old: 100 100 0']);
     expect(rowsOf({ grants: [closed], usage: [atom(100n)], openDraws })).toEqual([]);
+  });
+
+  // 7.00 for 100 credits: a cent is 0.1428571428... of one.
+  test.each([
+    ['all of it keeps the credits that it took', 200n, 200n, '28.571429'],
+    ['less of it takes the credits of its cents, rounded once', 200n, 100n, '14.285714'],
+    ['the last credits went with the last cents, and do not stay with fewer', 700n, 699n, '99.857143'],
+  ])('pay what they paid: %s', (_rule, paid, left, credits) => {
+    const state = { ...rated('old', 700n, 7n), expiresAt: at('2026-01-15'), isClosed: true };
+    const creditMicros = (paid * 100n * million + 350n) / 700n;
+    const input = {
+      usage: [atom(left, inTime)],
+      openDraws: [draw({ grantId: 'old', appliedCents: paid, creditMicros })],
+    };
+    expect(rowsOf({ ...input, grants: [state] })).toEqual([`line old: ${left} ${left} ${credits}`]);
+  });
+
+  test('pay a share of the free credits that they paid', () => {
+    const state = { ...free('old', 100n), expiresAt: at('2026-01-15'), isClosed: true };
+    const openDraws = [draw({ grantId: 'old', appliedCents: 300n, amountCents: 0n, creditMicros: 100n * million })];
+    expect(rowsOf({ grants: [state], usage: [atom(100n, inTime)], openDraws })).toEqual(['line old: 100 0 33.333333']);
   });
 
   test('leave the rest of their line to the others', () => {
@@ -289,94 +289,5 @@ describe('settlement', () => {
     );
     const second = burn({ grants: [rated('g', 1000n, 3n)], usage: [atom(3n)], openDraws }).draws;
     expect(planSettlement(second, openDraws).usage).toMatchObject([{ appliedCents: 2n, creditMicros: 666_667n }]);
-  });
-});
-
-describe('any burn-down', () => {
-  const days = fc.constantFrom('2026-01-05', '2026-01-15', '2026-01-25', '2026-02-01');
-  const grants = fc.array(
-    fc.record({
-      cents: fc.bigInt({ min: 1n, max: 500n }),
-      kind: fc.constantFrom('rated', 'dollars', 'free'),
-      rate: fc.bigInt({ min: 1n, max: 30n }),
-      isPromotional: fc.boolean(),
-      expiresAt: fc.option(days.map(at), { nil: undefined }),
-      specifiers: fc.constantFrom(undefined, { properties: { team: 'red' } }, { meterIds: ['meter'] }),
-    }),
-    { maxLength: 5 },
-  );
-  const usages = fc.array(
-    fc.record({
-      cents: fc.bigInt({ min: 1n, max: 400n }),
-      lineKey: fc.constantFrom('a', 'b'),
-      periodIndex: fc.constantFrom(0, 1),
-      team: fc.constantFrom('red', 'blue'),
-      phaseEnd: days.map(at),
-    }),
-    { maxLength: 8 },
-  );
-  const caps = fc.option(fc.bigInt({ min: 0n, max: 600n }), { nil: undefined });
-
-  test('draws what there is and no more, keeps no dust, respects caps, and is repeated to the cent', () => {
-    fc.assert(
-      fc.property(grants, usages, caps, (givenGrants, givenUsage, maxCreditsCents) => {
-        const wallet = givenGrants.map(({ cents, kind, rate, ...fields }, index) => {
-          const grantId = `g${index}`;
-          if (kind === 'rated') return rated(grantId, cents, rate, fields);
-          return { ...(kind === 'free' ? free(grantId, cents) : grant({ grantId, originalCents: cents })), ...fields };
-        });
-        const usage = givenUsage.map(({ cents, team, periodIndex, ...fields }) =>
-          atom(cents, { ...fields, periodIndex, invoiceId: `i${periodIndex}`, properties: { team } }),
-        );
-        const budgets = [
-          {
-            budgetId: 'b',
-            eventPropertyKey: 'team',
-            eventPropertyValue: 'red',
-            maxCreditsCents,
-            consumedBeforeCents: 0n,
-          },
-        ];
-        const input = { usage, grants: wallet, budgets, valuationRateCents: 7n };
-        const { draws, lines } = burn(input);
-        for (const state of wallet) {
-          const own = draws.filter((one) => one.grantId === state.grantId);
-          const cents = own.reduce((sum, one) => sum + one.amountCents, 0n);
-          const micros = own.reduce((sum, one) => sum + one.creditMicros, 0n);
-          expect(own.every((one) => one.appliedCents > 0n && one.creditMicros >= 0n)).toBe(true);
-          expect(cents <= state.originalCents && micros <= state.originalMicros).toBe(true);
-          if (state.creditRateCents > 0n) expect(cents === state.originalCents).toBe(micros === state.originalMicros);
-        }
-        for (const line of lines) expect(line.overageCents >= 0n && line.appliedCents >= 0n).toBe(true);
-        const spent = lines.reduce((sum, line) => sum + line.appliedCents, 0n);
-        expect(spent).toBe(draws.reduce((sum, one) => sum + one.appliedCents, 0n));
-        const redOnly = burn({ ...input, usage: usage.filter((one) => one.properties.team === 'red') });
-        const redSpent = redOnly.draws.reduce((sum, one) => sum + one.appliedCents, 0n);
-        expect(maxCreditsCents === undefined || redSpent <= maxCreditsCents).toBe(true);
-        expect(burn({ ...input, grants: wallet.toReversed() }).draws).toEqual(draws);
-        const openDraws = draws.map((one) => draw({ ...one, entries: [] }));
-        expect(planSettlement(burn({ ...input, openDraws }).draws, openDraws)).toEqual({ reversals: [], usage: [] });
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  test('never passes over an earlier grant that could pay', () => {
-    fc.assert(
-      fc.property(grants, fc.bigInt({ min: 1n, max: 2000n }), (givenGrants, cents) => {
-        const wallet = givenGrants.map((one, index) =>
-          grant({ grantId: `g${index}`, originalCents: one.cents, expiresAt: one.expiresAt }),
-        );
-        const { draws } = burn({ grants: wallet, usage: [atom(cents, { phaseEnd: at('2026-01-05') })] });
-        const whole = wallet.reduce((sum, one) => sum + one.originalCents, 0n);
-        const spent = draws.reduce((sum, one) => sum + one.appliedCents, 0n);
-        expect(spent).toBe(whole < cents ? whole : cents);
-        const partial = draws.filter((one) =>
-          wallet.some((state) => state.grantId === one.grantId && one.amountCents < state.originalCents),
-        );
-        expect(partial.every((one) => one === draws.at(-1))).toBe(true);
-      }),
-      { numRuns: 100 },
-    );
   });
 });
