@@ -73,7 +73,9 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
   'invoices.cancel': async (context, { params }) => {
     const invoice = await getInvoice(context, params.invoiceId);
     if (isDue(invoice, 'cancel')) {
-      await cancelInvoices(context, await getContract(context, invoice.contractId), [invoice]);
+      const contract = await getContract(context, invoice.contractId);
+      await sweepExpired(context, contract);
+      await cancelInvoices(context, contract, [invoice]);
     }
     return await show(context, invoice.id);
   },
@@ -119,14 +121,13 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
 
 /**
  * Cancels drafts, or voids finalized invoices: what they took from grants returns, and pays for other open usage where it
- * can. For invoices of one contract that may be cancelled.
+ * can. For invoices of one contract that may be cancelled; expired grants must be swept, as for `returnCredits`.
  */
 export async function cancelInvoices(
   context: CallContext,
   contract: Contract,
   invoices: readonly Invoice[],
 ): Promise<void> {
-  await sweepExpired(context, contract);
   for (const invoice of invoices) await change(context, invoice, { status: 'Cancelled' });
   await returnCredits(context, contract, new Set(invoices.map((invoice) => invoice.id)));
   await settle(context, contract);

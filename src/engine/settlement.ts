@@ -9,6 +9,7 @@ import { hasExpirationsDue } from '../calculation/ledger-fold.ts';
 import { hasExpired, type LedgerEntry, standingUsageOn } from '../calculation/ledger.ts';
 import { planSettlement } from '../calculation/settlement-plan.ts';
 import type { Contract } from '../store/records/contracts.ts';
+import { readNotedDue } from '../store/records/due-work.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import { listLedger } from '../store/records/ledger.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
@@ -72,15 +73,25 @@ export async function settle(
 }
 
 /**
- * Settles if a grant has expired and not been swept, so that what is decided next meets the ledger as it should stand now.
- * Gives the ledger.
+ * Settles if a grant has expired and not been swept, so that what is decided next meets the ledger as it should stand now:
+ * what comes back to it afterwards lapses. Gives the ledger.
  */
 export async function sweepExpired(context: CallContext, contract: Contract): Promise<KnownLedger> {
   const ledger = await readLedger(context, contract.id);
-  return hasExpirationsDue(ledger.fold, context.now) ? await settled(context, contract) : ledger;
+  const isDue = hasExpirationsDue(ledger.fold, context.now) || (await hasUnsweptExpiry(context, contract));
+  return isDue ? await settled(context, contract) : ledger;
 }
 
-/** The same of a wallet, whose contract is read only where something is settled. */
+/** Also of a grant that drafts have emptied, which may owe other usage by now. */
+async function hasUnsweptExpiry({ tx, orgId, now }: CallContext, { id }: Contract): Promise<boolean> {
+  const { expiries } = await readNotedDue(tx, orgId, id);
+  return expiries.some((grant) => hasExpired(grant, now));
+}
+
+/**
+ * Settles if something is left of a grant that has expired. For what takes or gives credits by hand, which changes nothing
+ * of a grant that is used up; the contract is read only where something is settled.
+ */
 export async function sweepWallet(context: CallContext, wallet: Wallet): Promise<KnownLedger> {
   const ledger = await ledgerUpTo(context, wallet);
   if (!hasExpirationsDue(ledger.fold, context.now)) return ledger;

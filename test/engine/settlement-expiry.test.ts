@@ -128,6 +128,27 @@ describe('the expiry of a grant', () => {
     expect((await invoiceAt(world, acme, 0)).totalCents).toBe(50);
   });
 
+  test('finds it before an invoice is cancelled, since what that gives back lapses', async () => {
+    const acme = await subscribe(world, { contract: { startDate: '2026-02-01' } });
+    const id = await grant(world, acme, { amountCents: 500, expiresAt: '2026-03-10T00:00:00Z' });
+    await use(world, acme, { tokens: 300, at: '2026-02-10T00:00:00Z', key: 'a' });
+    world.clock.set('2026-03-05T00:00:00Z');
+    await use(world, acme, { tokens: 200, at: '2026-03-05T00:00:00Z' });
+    await settle(world, acme);
+    await use(world, acme, { tokens: 0, at: '2026-02-10T00:00:00Z', key: 'a' });
+    await use(world, acme, { tokens: 250, at: '2026-02-11T00:00:00Z', model: 'large' });
+    world.clock.set('2026-03-12T00:00:00Z');
+    await world.call('invoices.cancel', { params: { invoiceId: (await invoiceAt(world, acme, 1)).id } });
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(0);
+    expect((await movements(world, acme, id)).slice(3)).toEqual([
+      'reversal 300 0',
+      'usage -250 0',
+      'expiration -50 0',
+      'reversal 200 0',
+      'expiration -200 0',
+    ]);
+  });
+
   test('takes what comes back to an expired grant at once', async () => {
     const acme = await subscribe(world);
     const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-10T00:00:00Z' });

@@ -9,7 +9,7 @@ import { gridOf, linesOf, metersUsage, tiersOf, usageWindows } from './rating.ts
 import { named, Refusal, refuseIf } from './refusal.ts';
 import type { ModelCall } from './refusal.ts';
 import { dateDrafts, topUpDrafts } from './drafts.ts';
-import { addEntry, returnCredits, settle, sweepDue, sweepExpiries } from './settlement.ts';
+import { addEntry, returnCredits, settle, sweepDue, sweepExpiries, sweepUnswept } from './settlement.ts';
 import type { Contract, Entry, Invoice, InvoiceStatus, Item, Plan, Rate, State } from './state.ts';
 import { recordedCredits } from './wallet.ts';
 import { contractWire, creditLines, entryWire, invoiceWire, isActive } from './wire.ts';
@@ -173,7 +173,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
     const contract = named(state.contracts, params['contractId'], 'notFound');
     refuseIf(!isActive(state, contract), 'conflict');
     topUpDrafts(state, contract);
-    sweepDue(state, contract);
+    sweepUnswept(state, contract);
     const day = dayOfInstant(state.now);
     const last = contract.invoices.findLast((invoice) => invoice.start <= day);
     const isCut = last !== undefined && metersUsage(contract) && usageWindows(last).length === 0;
@@ -262,7 +262,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
   'invoices.cancel': (state, { params }) => {
     const invoice = invoiceNamed(state, params['invoiceId']);
     if (moves(invoice, 'cancel')) {
-      sweepDue(state, invoice.contract);
+      sweepUnswept(state, invoice.contract);
       cancelInvoice(state, invoice);
       settle(state, invoice.contract);
     }
@@ -275,7 +275,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
     refuseIf(dayOf(body.date ?? today(state)) < invoice.day, 'invalidInput');
     move(state, invoice, 'refund');
     if (body.restoreCredits === true) {
-      sweepDue(state, invoice.contract);
+      sweepUnswept(state, invoice.contract);
       returnCredits(state, invoice.contract, invoice);
       settle(state, invoice.contract);
     }

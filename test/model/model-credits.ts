@@ -7,7 +7,7 @@ import { decimal, divide, halfUp, least, most, whole } from './fraction.ts';
 import { isBilledOut } from './metering.ts';
 import { named, refuseIf } from './refusal.ts';
 import type { ModelCall, ModelInput } from './refusal.ts';
-import { addEntry, lapseUnending, reverseEntry, settle, sweepDue } from './settlement.ts';
+import { addEntry, lapseUnending, reverseEntry, settle, sweepDue, sweepUnswept } from './settlement.ts';
 import type { Contract, Entry, Specifiers, State } from './state.ts';
 import { balanceOf, grantsOf, isExpired, isReversed, remainderOf } from './grants.ts';
 import { burnOrder, drawDown } from './wallet.ts';
@@ -149,7 +149,7 @@ function centsWith(contract: Contract, grant: Entry, micros: bigint): bigint {
 function reverse(state: State, input: ModelInput): Entry {
   const contract = contractOf(state, input);
   const target = named(contract.entries, input.params['entryId'], 'notFound');
-  sweepDue(state, contract);
+  sweepUnswept(state, contract);
   refuseIf(target.type === 'reversal' || target.type === 'expiration' || isReversed(contract, target), 'conflict');
   const isFrozen = target.invoice?.status !== 'Drafted' && target.invoice?.status !== 'Refunded';
   refuseIf(target.type === 'usage' && isFrozen, 'conflict');
