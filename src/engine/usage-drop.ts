@@ -97,7 +97,7 @@ async function survey(
     if (claims.length === 0) continue;
     contractIds.push(contractId);
     windowCount += claims.length;
-    open.push(...claims.filter(isOpen));
+    open.push(...claims.filter((claim) => isOpen(claim, before)));
   }
   refuseOpen(open, before);
   return { contractIds, contractCount: contractIds.length, windowCount };
@@ -135,9 +135,10 @@ async function claimsOf(
   return windows.map((window) => ({ contract, window, invoice: invoices.get(windowKey(window)) }));
 }
 
-/** Usage of an invoice that was cancelled as a draft is billed no more. */
-function isOpen({ invoice }: Claim): boolean {
-  return invoice === undefined || invoice.status === 'Drafted';
+/** Usage of a cancelled invoice is billed no more, but its cost grows with what comes as long as events are taken for it. */
+function isOpen({ invoice, window }: Claim, before: Temporal.Instant): boolean {
+  if (invoice === undefined || invoice.status === 'Drafted') return true;
+  return invoice.status === 'Cancelled' && Temporal.Instant.compare(window.end, before) > 0;
 }
 
 function refuseOpen(open: readonly Claim[], before: Temporal.Instant): void {
@@ -145,11 +146,14 @@ function refuseOpen(open: readonly Claim[], before: Temporal.Instant): void {
   if (first === undefined) return;
   const { contract, window, invoice } = first;
   const which = invoice === undefined ? 'an invoice that is still to come' : `invoice ${invoice.number}`;
+  const isCancelled = invoice?.status === 'Cancelled';
   const more = open.length === 1 ? '' : `, and ${open.length - 1} more`;
   const earliest = open.map((claim) => claim.window.start).reduce(earlier);
   throw new ConflictError(
-    `events from before ${wireTimestamp(before)} are not billed yet: ${which} of contract ${contract.id}, for usage from ${wireTimestamp(window.start)} to ${wireTimestamp(window.end)}, is not finalized${more}`,
-    { hint: `finalize first (tally bill run), or drop those from before ${wireTimestamp(earliest)}` },
+    `events from before ${wireTimestamp(before)} are ${isCancelled ? 'still counted' : 'not billed yet'}: ${which} of contract ${contract.id}, for usage from ${wireTimestamp(window.start)} to ${wireTimestamp(window.end)}, is ${isCancelled ? 'cancelled' : 'not finalized'}${more}`,
+    {
+      hint: `${isCancelled ? 'begin where it ends' : 'finalize first (tally bill run)'}, or drop those from before ${wireTimestamp(earliest)}`,
+    },
   );
 }
 

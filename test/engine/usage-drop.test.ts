@@ -182,6 +182,10 @@ describe.runIf(clickhouse !== undefined)('dropping events', () => {
   test('passes over an invoice that was cancelled as a draft', async () => {
     await world.call('invoices.cancel', { params: { invoiceId: (await invoiceAt(world, acme, 1)).id } });
     world.clock.set('2026-05-01T00:00:00Z');
+    // More of April may come, and counts in its cost.
+    expect(await refusal(world, 'events.drop', { body: { before: '2026-04-20' } })).toContain(
+      'to 2026-05-01T00:00:00.000Z, is cancelled',
+    );
     const cost = { body: { contractId: acme.contractId, endDate: '2026-05-01T00:00:00Z' } };
     const whole = await world.call('usage.cost', cost);
     await drop(world, '2026-05-01T00:00:00Z');
