@@ -65,6 +65,7 @@ export function createMapping(header: readonly string[], options: MappingOptions
   const toTimestamp = createTimestampReader(options.timeZone);
   const identify = createRowIdentity();
   const { source = '' } = options;
+  const unnamed = properties.find(({ name, column }) => name === '' && columns.name(column) === '')?.column;
 
   const toEvent = (row: readonly string[]): MappedRow => {
     if (row.length !== header.length)
@@ -78,6 +79,7 @@ export function createMapping(header: readonly string[], options: MappingOptions
     if (owner === '') return { reason: 'has no customer' };
     const identity = key === undefined ? undefined : row[key];
     if (identity === '') return { reason: `${options.keyColumn}: is empty` };
+    if (unnamed !== undefined && row[unnamed] !== '') return { reason: whyUnnamed(unnamed) };
     return {
       event: {
         eventName: name,
@@ -96,13 +98,19 @@ export function createMapping(header: readonly string[], options: MappingOptions
   };
 }
 
+function whyUnnamed(column: number): string {
+  return `column ${column + 1} has no name: name it in the header, or choose columns with --property`;
+}
+
 class Columns {
   readonly #header: readonly string[];
 
   constructor(header: readonly string[]) {
     const twice = header.find((name, index) => header.indexOf(name) !== index);
-    if (twice !== undefined)
-      throw usage(`the file has two columns called "${twice}"`, 'give each column a name of its own');
+    if (twice !== undefined) {
+      const which = twice === '' ? 'without a name' : `called "${twice}"`;
+      throw usage(`the file has two columns ${which}`, 'give each column a name of its own');
+    }
     this.#header = header;
   }
 

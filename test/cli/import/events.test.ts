@@ -111,6 +111,28 @@ test('a header of one column is asked whether it has another delimiter', async (
   });
 });
 
+describe('a column without a name', () => {
+  const text = 'timestamp,customer,,tokens\n2026-02-01 00:00:00,acme,,1\n2026-02-01 00:00:01,acme,x,2\n';
+
+  test('is nothing where it is empty, and a value in it says which column it is', async () => {
+    expect(await importText(text)).toMatchObject({
+      accepted: 1,
+      refused: [{ line: 3, reason: 'column 3 has no name: name it in the header, or choose columns with --property' }],
+    });
+  });
+
+  test('is left out where columns are chosen', async () => {
+    const mapping = { eventName: 'e', customerColumn: 'customer', timeZone: 'UTC', properties: ['tokens'] };
+    expect(await importText(text, { mapping })).toMatchObject({ accepted: 2, refused: [] });
+  });
+
+  test('beside another one stops the import', async () => {
+    await expect(importText('timestamp,customer,,\n')).rejects.toMatchObject({
+      message: 'the file has two columns without a name',
+    });
+  });
+});
+
 test('a rehearsal checks the mapping and sends nothing', async () => {
   expect(await importText(rows.join('\n'), { billing: undefined })).toMatchObject({ rows: 4, accepted: 4 });
   expect(await storedCount()).toBe(0);
