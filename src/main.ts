@@ -176,6 +176,10 @@ function dependenciesFor(terminal: Terminal): Dependencies {
       const { createMaintenance } = await import('./engine/maintenance.ts');
       return createMaintenance({ now });
     },
+    async watchValues(meters) {
+      const { createSkippedValues } = await import('./engine/skipped-values.ts');
+      return createSkippedValues(meters);
+    },
     async checkAddress(baseUrl) {
       const { parseBaseUrl } = await import('./client/target.ts');
       parseBaseUrl(baseUrl);

@@ -1,7 +1,8 @@
 /** What one run of `tally` works with: its terminal, its global flags, and the service, opened as late as possible. */
 
-import type { Billing, ConnectionFacts, Engine } from '../operations/index.ts';
+import type { Billing, ConnectionFacts, Engine, ResponseBody } from '../operations/index.ts';
 import type { Maintenance } from '../operations/maintenance.ts';
+import type { SkippedValues } from '../operations/skipped-values.ts';
 import type { Keyring } from './keyring.ts';
 import type { OutputChoice } from './output.ts';
 import type { Machine } from './private-file.ts';
@@ -94,6 +95,8 @@ export interface Dependencies {
   serve(options: ServeOptions): Promise<RunningServer>;
   openApiDocument(): Promise<unknown>;
   openMaintenance(): Promise<Maintenance>;
+  /** Looks at events as these meters will; undefined where none of them reads a number. */
+  watchValues(meters: ResponseBody<'meters.list'>['data']): Promise<SkippedValues | undefined>;
   /** Throws a usage error for an address that a key must not be sent to. */
   checkAddress(baseUrl: string): Promise<void>;
   /** Resolves when the process is asked to stop. */

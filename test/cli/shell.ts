@@ -84,6 +84,7 @@ export function createShell(options: ShellOptions = {}): Shell {
         serve: () => Promise.reject(new Error('this shell has no server')),
         openApiDocument: () => Promise.resolve({ openapi: '3.1.0' }),
         openMaintenance: () => Promise.reject(new Error('this shell has no database')),
+        watchValues: () => Promise.resolve(undefined),
         checkAddress: () => Promise.resolve(),
         untilStopped: () => Promise.resolve(),
         ...options.dependencies,

@@ -14,6 +14,7 @@ import { createClient } from '../../src/client/client.ts';
 import { createEngine } from '../../src/engine/engine.ts';
 import { createMaintenance } from '../../src/engine/maintenance.ts';
 import { openMirrorBilling } from '../../src/engine/mirror-billing.ts';
+import { createSkippedValues } from '../../src/engine/skipped-values.ts';
 import { allOperations } from '../../src/operations/all.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
 import { createServer } from '../../src/server/server.ts';
@@ -146,6 +147,7 @@ export async function createStage(
     serve: async () => await Promise.reject(new Error('a stage is served already')),
     openApiDocument: async () => await Promise.resolve(openApiDocument(allOperations, { version: '0.0.0' })),
     openMaintenance: async () => await Promise.resolve(createMaintenance({ now: clock.now })),
+    watchValues: async (meters) => await Promise.resolve(createSkippedValues(meters)),
     checkAddress: async () => await Promise.resolve(),
     untilStopped: async () => await new Promise(() => undefined),
   });

@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
+import type { SkippedOfMeter } from '../../operations/skipped-values.ts';
 import { delimiterOf } from '../csv-file.ts';
 import { checkReadable } from '../files.ts';
 import { readBatches } from '../import/batches.ts';
@@ -14,6 +15,7 @@ import { formatOf, importFormats } from '../import/input.ts';
 import type { ImportFormat } from '../import/input.ts';
 import type { MappingOptions } from '../import/mapping.ts';
 import type { Reading } from '../import/read-in-thread.ts';
+import { tellSkipped, watchRehearsal, watchValues, watching } from '../import/skipped.ts';
 import { openForWriting } from '../open-billing.ts';
 import type { OpenForWriting } from '../open-billing.ts';
 import { checkOutputFile, writeOutputFile } from '../output-file.ts';
@@ -67,7 +69,7 @@ Examples:
     .command('events')
     .summary('Events from CSV, JSON lines or CloudEvents')
     .description(
-      'Makes an event of every row of a CSV file with a header line, or of every record of JSON lines or a JSON array: events as the interface takes them, CloudEvents (type, subject as customer, time, data), or plain records, whose members count as columns. Packed by gzip or not. A row keeps its identity: importing a file again, or one that has grown, counts nothing twice.',
+      'Makes an event of every row of a CSV file with a header line, or of every record of JSON lines or a JSON array: events as the interface takes them, CloudEvents (type, subject as customer, time, data), or plain records, whose members count as columns. Packed by gzip or not. A row keeps its identity: importing a file again, or one that has grown, counts nothing twice. Values that a meter skips, since they are no numbers, are named at the end.',
     )
     .usage('<file> [flags]')
     .argument('<file>', 'path of the file, or - for standard input')
@@ -129,16 +131,18 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
   let progress: Progress | undefined;
   try {
     if (!isRehearsal) opened = await openForWriting(session, target);
+    const skipped = await (opened === undefined ? watchRehearsal(session, target) : watchValues(session, opened.plain));
     const stop = new AbortController();
     void session.dependencies.untilStopped().then(() => stop.abort());
     progress = await createProgress(session, size);
     const report = await importBatches(batches, {
       billing: opened?.billing,
+      onAccepted: skipped === undefined ? undefined : watching(skipped),
       onProgress: ({ rows, bytes }) => progress?.update({ rows, done: bytes }),
       signal: stop.signal,
     });
     progress.stop();
-    await tellReport(session, report, { flags, isRehearsal });
+    await tellReport(session, report, { flags, isRehearsal, skipped: skipped?.read() ?? [] });
   } finally {
     progress?.stop();
     close();
@@ -207,10 +211,16 @@ const view: View = {
 
 const fields = ['rows', 'accepted', 'refused', 'refusals'];
 
+interface Circumstances {
+  readonly flags: ImportFlags;
+  readonly isRehearsal: boolean;
+  readonly skipped: readonly SkippedOfMeter[];
+}
+
 async function tellReport(
   session: Session,
   report: ImportReport,
-  { flags, isRehearsal }: { readonly flags: ImportFlags; readonly isRehearsal: boolean },
+  { flags, isRehearsal, skipped }: Circumstances,
 ): Promise<void> {
   const { terminal, output } = session;
   const { refused } = report;
@@ -225,6 +235,7 @@ async function tellReport(
       terminal.err(say`and ${refused.length - shownRefusals} more refused rows: ${where}\n`);
     }
   }
+  tellSkipped(session, skipped, { isRehearsal });
   const { rows, accepted } = report;
   const refusals = refused.length === 0 ? {} : { refusals: refused };
   const data = { rows, accepted, refused: refused.length, ...refusals };

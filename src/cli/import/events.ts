@@ -12,6 +12,7 @@ import { isAboutCsv } from '../csv-file.ts';
 import { withKnownHash } from '../request-hash.ts';
 import { readBatches } from './batches.ts';
 import type { Batch, Batches, ReadingOptions, RefusedRow } from './batches.ts';
+import type { ImportedEvent } from './mapping.ts';
 
 export interface ImportReport {
   /** Rows read, the header not counted. */
@@ -26,6 +27,8 @@ export interface ImportReport {
 interface SendingOptions {
   /** Absent for a rehearsal: rows are mapped and checked, and nothing is sent. */
   readonly billing: Billing | undefined;
+  /** Given the events that are accepted, in the order of the file. */
+  readonly onAccepted?: ((events: readonly ImportedEvent[], lines: ArrayLike<number>) => void) | undefined;
   /** Called after each batch with the bytes of input that are done. */
   readonly onProgress?: (progress: { readonly rows: number; readonly bytes: number }) => void;
   readonly signal?: AbortSignal;
@@ -44,7 +47,7 @@ export async function importEvents({ input, ...options }: ImportOptions): Promis
 /** The same of batches that are read elsewhere. */
 export async function importBatches(
   batches: Batches,
-  { billing, onProgress, signal }: SendingOptions,
+  { billing, onAccepted, onProgress, signal }: SendingOptions,
 ): Promise<ImportReport> {
   let rows = 0;
   let accepted = 0;
@@ -55,7 +58,7 @@ export async function importBatches(
     for await (const batch of batches) {
       for (const row of batch.refused) refused.push(row);
       rows += batch.lines.length + batch.refused.length;
-      accepted += await send(billing, batch, refused);
+      accepted += await send(batch, { billing, onAccepted, refused });
       ({ lastLine } = batch);
       if (batch.isRest) continue;
       onProgress?.({ rows, bytes: batch.bytes });
@@ -69,19 +72,24 @@ export async function importBatches(
 
 type Rows = Pick<Batch, 'events' | 'lines' | 'requestHash'>;
 
+interface Sending extends Pick<SendingOptions, 'billing' | 'onAccepted'> {
+  readonly refused: RefusedRow[];
+}
+
 /** How many of the rows were accepted; the others are added to `refused`. */
-async function send(billing: Billing | undefined, rows: Rows, refused: RefusedRow[]): Promise<number> {
-  const { events, requestHash } = rows;
+async function send(rows: Rows, sending: Sending): Promise<number> {
+  const { events, lines, requestHash } = rows;
   if (events.length === 0) return 0;
-  if (billing === undefined) return events.length;
   const input: CallInput = { body: { events } };
+  const known = requestHash === undefined ? input : withKnownHash(input, requestHash);
   try {
-    await billing.call('usage.ingestBatch', requestHash === undefined ? input : withKnownHash(input, requestHash));
-    return events.length;
+    await sending.billing?.call('usage.ingestBatch', known);
   } catch (error) {
     if (!(error instanceof BillingError) || !isAboutRows(error)) throw error;
-    return await sendWithout(billing, rows, { error, refused });
+    return await sendWithout(rows, error, sending);
   }
+  sending.onAccepted?.(events, lines);
+  return events.length;
 }
 
 function isAboutRows(error: BillingError): boolean {
@@ -89,13 +97,10 @@ function isAboutRows(error: BillingError): boolean {
 }
 
 /** The refusal names events by index; where it names none, halves are tried until the row stands alone. */
-async function sendWithout(
-  billing: Billing,
-  rows: Rows,
-  { error, refused }: { readonly error: BillingError; readonly refused: RefusedRow[] },
-): Promise<number> {
+async function sendWithout(rows: Rows, error: BillingError, sending: Sending): Promise<number> {
+  const { refused } = sending;
   const count = rows.events.length;
-  const sendOf = async (isChosen: (index: number) => boolean) => await send(billing, chosen(rows, isChosen), refused);
+  const sendOf = async (isChosen: (index: number) => boolean) => await send(chosen(rows, isChosen), sending);
   const reasons = error.kind === 'payloadTooLarge' ? new Map<number, string>() : reasonsByIndex(error.message);
   if (reasons.size > 0) {
     for (const [index, reason] of reasons) {

@@ -1,0 +1,67 @@
+/** Looks at events as the meters will, before they are metered: which values SUM, MAX and MIN read no number in (semantics 8). */
+
+import { skipReasonOf } from '../calculation/aggregation.ts';
+import { createEventMatcher } from '../calculation/metering.ts';
+import type { MeteredEvent } from '../calculation/metering.ts';
+import { isExactNumber } from '../exact-json.ts';
+import type { ResponseBody } from '../operations/index.ts';
+import type { SkippedOfMeter, SkippedValues } from '../operations/skipped-values.ts';
+
+type Meter = ResponseBody<'meters.list'>['data'][number];
+
+interface Watch {
+  readonly meterCode: string;
+  readonly aggregationKey: string;
+  readonly takesName: (event: MeteredEvent) => boolean;
+  /** Undefined where every event of its names will do. */
+  readonly takes: ((event: MeteredEvent) => boolean) | undefined;
+  valueCount: number;
+  skippedCount: number;
+  first: SkippedOfMeter['first'] | undefined;
+}
+
+/** Undefined where none of the meters reads a number. Events without a meter's key are in no count, as when it is billed. */
+export function createSkippedValues(meters: readonly Meter[]): SkippedValues | undefined {
+  const watches = meters.flatMap(watchesOf);
+  if (watches.length === 0) return undefined;
+  // Most files have one name on all of their events.
+  let eventName: string | undefined;
+  let asking: readonly Watch[] = [];
+  return {
+    add: (sent, line) => {
+      // What is no primitive, and would be refused, is no number either.
+      const event = sent as MeteredEvent;
+      if (event.eventName !== eventName) {
+        ({ eventName } = event);
+        asking = watches.filter(({ takesName }) => takesName(event));
+      }
+      for (const watch of asking) look(watch, event, line);
+    },
+    read: () =>
+      watches.flatMap(({ meterCode, aggregationKey, valueCount, skippedCount, first }) =>
+        first === undefined ? [] : [{ meterCode, aggregationKey, valueCount, skippedCount, first }],
+      ),
+  };
+}
+
+function watchesOf({ code, aggregationType, aggregationKey, sql, eventTypeFilter, propertyFilters }: Meter): Watch[] {
+  if (sql !== undefined || aggregationType === 'COUNT' || aggregationKey === undefined) return [];
+  const takesName = createEventMatcher({ eventTypeFilter, propertyFilters: [] });
+  const everyName = { include: [], exclude: [] };
+  const takes =
+    propertyFilters.length === 0 ? undefined : createEventMatcher({ eventTypeFilter: everyName, propertyFilters });
+  const counts = { valueCount: 0, skippedCount: 0, first: undefined };
+  return [{ meterCode: code, aggregationKey, takesName, takes, ...counts }];
+}
+
+function look(watch: Watch, event: MeteredEvent, line: number | undefined): void {
+  const { properties } = event;
+  const value = Object.hasOwn(properties, watch.aggregationKey) ? properties[watch.aggregationKey] : undefined;
+  if (value === undefined || watch.takes?.(event) === false) return;
+  watch.valueCount += 1;
+  // No meter skips a number of JSON: an event that has one out of range is refused (interface 4.18, `isSmallEnough`).
+  const reason = isExactNumber(value) ? undefined : skipReasonOf(value);
+  if (reason === undefined) return;
+  watch.skippedCount += 1;
+  watch.first ??= { line, value, reason };
+}

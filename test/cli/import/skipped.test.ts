@@ -1,0 +1,213 @@
+/** What an import takes and no meter can add up is said at its end: otherwise nobody would be billed for it, unseen. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { BillingError } from '../../../src/errors.ts';
+import { reviveExactJson } from '../../../src/exact-json.ts';
+import { createStage } from '../../support/stage.ts';
+import type { CommandStage, Surface } from '../../support/stage.ts';
+import { root } from '../../support/sources.ts';
+import { createShell } from '../shell.ts';
+
+let stage: CommandStage;
+afterEach(async () => await stage.close());
+
+async function begin(surface: Surface): Promise<void> {
+  stage = await createStage(surface);
+  const contact = ['--contact', 'name=Ada,email=ada@acme.example,roles=primary'];
+  await stage.tally(['customers', 'create', '--name', 'Acme', '--external-customer-id', 'acme', ...contact]);
+}
+
+const addMeter = async (code: string, ...flags: readonly string[]) => {
+  const words = ['meters', 'create', '--code', code, '--display-name', code, ...flags];
+  expect(await stage.tally(words)).toMatchObject({ exitCode: 0 });
+};
+
+async function importing(text: string, ...flags: readonly string[]) {
+  const file = join(stage.directory, 'events');
+  writeFileSync(file, text);
+  return await stage.tally(['import', 'events', file, ...flags]);
+}
+const ofRequests = ['--event-name', 'request', '--customer', 'acme'];
+const warningsOf = (stderr: string) => stderr.split('\n').filter((line) => line.startsWith('warning:'));
+
+const table = [
+  'timestamp,status,tokens',
+  '2026-02-01 00:00:00,ok,1',
+  '2026-02-01 00:00:01,bad,"1,000.50"',
+  '2026-02-01 00:00:02,ok,',
+  '2026-02-01 00:00:03,ok,12 USD',
+  '2026-02-01 00:00:04,ok,2.50',
+].join('\n');
+
+describe.each(['embedded', 'http'] as const)('%s', (surface) => {
+  beforeEach(async () => await begin(surface));
+
+  test('each meter that reads no number in a value says of how many, and where the first is', async () => {
+    await addMeter('TOKENS', '--aggregation-key', 'tokens');
+    await addMeter('PEAK', '--aggregation-type', 'MAX', '--aggregation-key', 'tokens');
+    const { stdout, stderr, exitCode } = await importing(table, ...ofRequests);
+    expect(warningsOf(stderr)).toEqual([
+      'warning: tokens: meter PEAK skips 2 of 4 values; the first, in line 3: "1,000.50" is not a number',
+      'warning: tokens: meter TOKENS skips 2 of 4 values; the first, in line 3: "1,000.50" is not a number',
+    ]);
+    expect(stderr).toContain('hint: nothing is billed for them; a number is digits and a point, such as 1000.50');
+    expect([stdout, exitCode]).toEqual(['5\t5\t0\n', 0]);
+  });
+
+  test('a rehearsal says the same, and sends nothing', async () => {
+    await addMeter('TOKENS', '--aggregation-key', 'tokens');
+    const { stderr, exitCode } = await importing(table, ...ofRequests, '--dry-run');
+    expect(warningsOf(stderr)).toHaveLength(1);
+    expect(stderr).toContain('correct them before they are imported');
+    expect(exitCode).toBe(0);
+    expect((await stage.tally(['usage', 'events'])).stdout).toBe('');
+  });
+
+  test('what is said is what the meter skips, and goes away when it is corrected under the same keys', async () => {
+    await addMeter('TOKENS', '--aggregation-key', 'tokens', '--property-filter', 'name=status,include=ok');
+    const { stderr } = await importing(table, ...ofRequests);
+    expect(warningsOf(stderr)).toEqual([
+      'warning: tokens: meter TOKENS skips 1 of 3 values; the first, in line 5: "12 USD" is not a number',
+    ]);
+    const id = (await stage.tally(['meters', 'list', '-o', 'name'])).stdout.trim();
+    const read = async () => {
+      const range = ['--start-date', '2026-02-01T00:00:00Z', '--end-date', '2026-03-01T00:00:00Z'];
+      const asked = ['meters', 'test', id, '--external-customer-id', 'acme', ...range, '--jq', '.data.groups[0]'];
+      return reviveExactJson((await stage.tally(asked)).stdout);
+    };
+    expect(await read()).toMatchObject({ quantity: 3.5, eventCount: 2, skippedCount: 1 });
+    const found = await stage.tally(['usage', 'events', '--jq', '.data[] | select(.properties.tokens == "12 USD")']);
+    const { idempotencyKey } = JSON.parse(found.stdout) as { readonly idempotencyKey: string };
+    const corrected = `timestamp,status,tokens,key\n2026-02-01 00:00:03,ok,12,${idempotencyKey}\n`;
+    const again = await importing(corrected, ...ofRequests, '--key-column', 'key');
+    expect(warningsOf(again.stderr)).toEqual([]);
+    expect(await read()).toMatchObject({ quantity: 15.5, eventCount: 3, skippedCount: 0 });
+  });
+
+  test.each([
+    ['jsonl', '{"timestamp":"2026-02-01T00:00:00Z","tokens":1}\n{"timestamp":"2026-02-01T00:00:01Z","tokens":null}', 2],
+    ['json', '[{"timestamp":"2026-02-01T00:00:00Z","tokens":1},{"timestamp":"2026-02-01T00:00:01Z","tokens":null}]', 2],
+    [
+      'cloudevents',
+      '{"specversion":"1.0","id":"1","source":"/g","type":"x","time":"2026-02-01T00:00:00Z","data":{"tokens":null}}',
+      1,
+    ],
+  ])('of %s as well', async (format, text, line) => {
+    await addMeter('TOKENS', '--aggregation-key', 'tokens');
+    const { stderr } = await importing(text, ...ofRequests, '--format', format);
+    expect(warningsOf(stderr)).toEqual([
+      `warning: tokens: meter TOKENS skips 1 of ${line} values; the first, in line ${line}: null is not a number`,
+    ]);
+  });
+});
+
+describe('nothing is said', () => {
+  beforeEach(async () => await begin('embedded'));
+
+  test.each([
+    ['where no meter is', []],
+    ['of a meter that counts', ['--aggregation-type', 'COUNT', '--aggregation-key', 'tokens']],
+    ['of a meter that is a query', ['--sql', 'SELECT count(*) AS value FROM events', '--aggregation-key', 'tokens']],
+    ['of a meter of other events', ['--aggregation-key', 'tokens', '--event-type-filter', '{"include":["other"]}']],
+    ['of a meter of another property', ['--aggregation-key', 'bytes']],
+    [
+      'of a meter that leaves these events out',
+      ['--aggregation-key', 'tokens', '--property-filter', 'name=status,include=x'],
+    ],
+  ])('%s', async (_case, flags) => {
+    if (flags.length > 0) await addMeter('SOME', ...flags);
+    const { stderr } = await importing(table, ...ofRequests);
+    expect(stderr).toBe('times from timestamp, read as UTC where they carry no offset; properties: status, tokens\n');
+  });
+
+  test('of an archived meter', async () => {
+    await addMeter('OLD', '--aggregation-key', 'tokens');
+    const id = (await stage.tally(['meters', 'list', '-o', 'name'])).stdout.trim();
+    expect(await stage.tally(['meters', 'archive', id, '--yes'])).toMatchObject({ exitCode: 0 });
+    expect(warningsOf((await importing(table, ...ofRequests)).stderr)).toEqual([]);
+  });
+
+  test('with --quiet', async () => {
+    await addMeter('TOKENS', '--aggregation-key', 'tokens');
+    expect((await importing(table, ...ofRequests, '--quiet')).stderr).toBe('');
+  });
+
+  test('of a row that is refused, since it is reported by itself', async () => {
+    await addMeter('TOKENS', '--aggregation-key', 'tokens');
+    const rows = 'timestamp,customer,tokens\n2026-02-01 00:00:00,nobody,x\n2026-02-01 00:00:00,acme,y\n';
+    const { stderr } = await importing(rows, '--event-name', 'request', '--customer-column', 'customer');
+    expect(warningsOf(stderr)).toEqual([
+      'warning: tokens: meter TOKENS skips 1 of 1 values; the first, in line 3: "y" is not a number',
+    ]);
+  });
+});
+
+test('events of several names are looked at by the meters of each', async () => {
+  await begin('embedded');
+  await addMeter('READS', '--aggregation-key', 'size', '--event-type-filter', '{"include":["read"]}');
+  await addMeter('WRITES', '--aggregation-key', 'size', '--event-type-filter', '{"exclude":["read"]}');
+  const rows = ['read,1', 'write,a', 'read,b', 'write,c', 'write,2'].map((row) => `2026-02-01 00:00:00,${row}`);
+  const text = ['timestamp,what,size', ...rows].join('\n');
+  const { stderr } = await importing(text, '--event-name-column', 'what', '--customer', 'acme');
+  expect(warningsOf(stderr)).toEqual([
+    'warning: size: meter WRITES skips 2 of 3 values; the first, in line 3: "a" is not a number',
+    'warning: size: meter READS skips 1 of 2 values; the first, in line 4: "b" is not a number',
+  ]);
+});
+
+test('a value reaches the terminal without its escapes, and no longer than a line', async () => {
+  await begin('embedded');
+  await addMeter('TOKENS', '--aggregation-key', 'tokens');
+  const { stderr } = await importing(
+    `timestamp,tokens\n2026-02-01 00:00:00,\u009b31m${'x'.repeat(4_000)}\n`,
+    ...ofRequests,
+  );
+  expect(warningsOf(stderr)).toEqual([
+    `warning: tokens: meter TOKENS skips 1 of 1 values; the first, in line 2: "\\u{9b}31m${'x'.repeat(55)}… is not a number`,
+  ]);
+});
+
+test('a file that is read in a thread says the same', async () => {
+  await begin('embedded');
+  await addMeter('TOKENS', '--aggregation-key', 'tokens');
+  // As large as what is read in a thread.
+  const rows = Array.from({ length: 300 }, (_, row) => `2026-02-01 00:00:00,${row},${'x'.repeat(4_000)}`);
+  const text = ['timestamp,tokens,note', ...rows, '2026-02-01 00:00:00,n/a,', ...rows].join('\n');
+  const file = join(stage.directory, 'large.csv');
+  writeFileSync(file, text);
+  const readingThread = join(root, 'src/cli/import/reading-thread.ts');
+  const { stderr } = await stage.tally(['import', 'events', file, ...ofRequests], {}, { readingThread });
+  expect(warningsOf(stderr)).toEqual([
+    'warning: tokens: meter TOKENS skips 1 of 601 values; the first, in line 302: "n/a" is not a number',
+  ]);
+});
+
+describe('an import does not need the meters', () => {
+  beforeEach(async () => await begin('embedded'));
+
+  test.each(['forbidden', 'notFound', 'notOffered', 'unavailable'] as const)('%s', async (kind) => {
+    const shell = createShell({
+      reply: ({ name }) => {
+        if (name === 'meters.list') throw new BillingError(kind, 'no meters');
+        return {};
+      },
+    });
+    const file = join(stage.directory, 'events');
+    writeFileSync(file, table);
+    expect(await shell.run(['import', 'events', file, ...ofRequests, '-q'])).toMatchObject({ code: 0, stderr: '' });
+    expect(shell.calls.map(({ name }) => name)).toEqual(['meters.list', 'usage.ingestBatch']);
+  });
+
+  test('a rehearsal goes on where there is no service', async () => {
+    const openBilling = async () => await Promise.reject(new BillingError('unavailable', 'nobody there'));
+    const shell = createShell({ dependencies: { openBilling } });
+    const file = join(stage.directory, 'events');
+    writeFileSync(file, table);
+    const words = ['import', 'events', file, ...ofRequests, '--dry-run', '-q'];
+    expect(await shell.run(words)).toMatchObject({ code: 0, stderr: '' });
+  });
+});

@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { skipReasonOf } from '../../src/calculation/aggregation.ts';
+import { createSkippedValues } from '../../src/engine/skipped-values.ts';
+import { exactNumber } from '../../src/exact-json.ts';
+import { isSmallEnough } from '../../src/operations/usage.ts';
+
+const meter: Parameters<typeof createSkippedValues>[0][number] = {
+  id: '01900000-0000-7000-8000-000000000001',
+  code: 'TOKENS',
+  displayName: 'Tokens',
+  aggregationType: 'SUM',
+  eventTypeFilter: { include: [], exclude: [] },
+  propertyFilters: [],
+  aggregationKey: 'tokens',
+  groupKeys: [],
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+  status: 'active',
+};
+
+const numberText = fc
+  .tuple(fc.bigInt(), fc.option(fc.stringMatching(/^\d{1,45}$/)), fc.option(fc.integer({ min: -60, max: 60 })))
+  .map(([whole, fraction, exponent]) =>
+    [`${whole}`, fraction === null ? '' : `.${fraction}`, exponent === null ? '' : `e${exponent}`].join(''),
+  );
+
+test('no JSON number that an event may carry is skipped by a meter, which is why none is looked at', () => {
+  fc.assert(
+    fc.property(numberText, (text) => {
+      fc.pre(isSmallEnough(text));
+      expect(skipReasonOf(exactNumber(text))).toBeUndefined();
+    }),
+  );
+});
+
+test.each([
+  ['1000.50', undefined],
+  ['1e3', undefined],
+  ['1,000.50', 'is not a number'],
+  ['', 'is not a number'],
+  [' 1', 'is not a number'],
+  [true, 'is not a number'],
+  [null, 'is not a number'],
+  ['1e99', 'is out of range: 1e40 or more, or more than 40 decimals'],
+  [exactNumber('1.50'), undefined],
+  [{ a: 1 }, 'is not a number'],
+])('%j is a value; why it is skipped: %s', (value, reason) => {
+  const skipped = createSkippedValues([meter]);
+  skipped?.add({ eventName: 'request', properties: { tokens: value } }, 7);
+  skipped?.add({ eventName: 'request', properties: { other: value } }, 8);
+  const found = { meterCode: 'TOKENS', aggregationKey: 'tokens', valueCount: 1, skippedCount: 1 };
+  expect(skipped?.read()).toEqual(reason === undefined ? [] : [{ ...found, first: { line: 7, value, reason } }]);
+});
+
+test('a property that every object has is none of an event', () => {
+  const skipped = createSkippedValues([{ ...meter, aggregationKey: 'toString' }]);
+  skipped?.add({ eventName: 'request', properties: {} }, 1);
+  expect(skipped?.read()).toEqual([]);
+});
+
+test('there is nothing to look at where no meter reads a number', () => {
+  expect(createSkippedValues([])).toBeUndefined();
+  expect(createSkippedValues([{ ...meter, aggregationType: 'COUNT' }])).toBeUndefined();
+  expect(createSkippedValues([{ ...meter, sql: 'SELECT 1 AS value' }])).toBeUndefined();
+});
