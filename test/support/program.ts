@@ -75,8 +75,9 @@ function start(words: readonly string[], options: ProgramOptions): ChildProcessW
   return spawn(command, rest, { env });
 }
 
-/** The superuser writes whatever the mode says, unless the right to do so is given up. */
+/** The superuser reads and writes whatever the mode says, unless the rights to do so are given up. */
 function asOrdinary(program: readonly string[]): readonly string[] {
   if (process.geteuid?.() !== 0) return program;
-  return ['setpriv', '--bounding-set', '-dac_override', '--inh-caps', '-dac_override', ...program];
+  const rights = '-dac_override,-dac_read_search';
+  return ['setpriv', '--bounding-set', rights, '--inh-caps', rights, ...program];
 }

@@ -80,9 +80,9 @@ steps: [{ at: 2026-04-15, do: contracts cancel, with: { contractId: $contracts.a
     const rows = timeline.map(({ at, what, amountCents }) => [String(at).slice(0, 10), what, amountCents]);
     expect(rows).toEqual([
       ['2026-03-01', 'customer.created', null],
-      ['2026-03-01', 'invoice.created', 0],
-      ['2026-03-01', 'invoice.created', 0],
       ['2026-03-01', 'contract.created', null],
+      ['2026-03-01', 'invoice.created', 0],
+      ['2026-03-01', 'invoice.created', 0],
       ['2026-03-01', 'credit.grant', 500],
       ['2026-03-04', 'credit.usage', -300],
       ['2026-03-04', 'credit.expiration', -200],
