@@ -43,13 +43,18 @@ test.skipIf(isMissing)(
     try {
       terminal.type(`'${process.execPath}' '${launcher}' orgs create --json name\n`);
       await terminal.shows('? name');
-      for (const typed of ['Ac', 'me']) {
+      for (const [typed, answer] of [
+        ['Ac', 'Ac'],
+        ['me', 'Acme'],
+      ] as const) {
         terminal.type('\u001a');
         await terminal.shows('Stopped');
+        await terminal.shows('orgs create');
         terminal.type('fg\n');
         await terminal.shows('orgs create');
         terminal.type(typed);
-        await terminal.shows(typed);
+        // By the question itself: before it is back the terminal shows what is typed, and a Ctrl-Z would not reach it.
+        await terminal.shows(`text) ${answer}`);
       }
       terminal.type('\r');
       await terminal.shows('"name": "Acme"');
