@@ -162,15 +162,6 @@ function responsesOf(operation: Operation): JsonObject {
     },
     content: { 'application/json': { schema: schemaOf(operation.response, 'output') } },
   };
-  const replay: JsonObject = {
-    ...success,
-    description: 'What an earlier request with the same idempotency member made; nothing was created now.',
-    headers: {
-      ...(success['headers'] as JsonObject),
-      'Idempotency-Replayed': textHeader('true, and absent from other answers.'),
-      'Idempotency-Mismatch': textHeader('Members, by comma, in which this request differs from the earlier one.'),
-    },
-  };
   const kinds = new Set<ErrorKind>([
     ...everywhere,
     ...operation.errors,
@@ -180,9 +171,21 @@ function responsesOf(operation: Operation): JsonObject {
     .map((kind): [string, Json] => [String(errorFacts[kind].status), { $ref: `#/components/responses/${kind}` }])
     .toSorted(([one], [other]) => one.localeCompare(other));
   return {
-    ...(mayReplay(operation) ? { [String(replayStatus)]: replay } : {}),
+    ...(mayReplay(operation) ? { [String(replayStatus)]: replayOf(success) } : {}),
     [String(operation.status)]: success,
     ...Object.fromEntries(failures),
+  };
+}
+
+function replayOf(success: JsonObject): JsonObject {
+  return {
+    ...success,
+    description: 'What an earlier request with the same idempotency member made; nothing was created now.',
+    headers: {
+      ...(success['headers'] as JsonObject),
+      'Idempotency-Replayed': textHeader('true, and absent from other answers.'),
+      'Idempotency-Mismatch': textHeader('Members, by comma, in which this request differs from the earlier one.'),
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Events of one customer and a day, or of a few days, as columns: what meters read, in a few bytes an event. A property is a column of scaled
- * integers, or of codes with the JSON texts that they stand for; one whose texts are nearly all different is left out.
- * Nothing here is a source: a segment says what the rows of events say, and can be made from them again.
+ * Events of one customer and a day, or of a few days, as columns: what meters read, in a few bytes an event. A property is a
+ * column of scaled integers, or of codes with the JSON texts that they stand for; one whose texts are nearly all different is
+ * left out. Nothing here is a source: a segment says what the rows of events say, and can be made from them again.
  */
 
 import { exactNumber, reviveExactJson, textOfNumber } from '../exact-json.ts';

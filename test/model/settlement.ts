@@ -62,16 +62,18 @@ export function sweepDue(state: State, contract: Contract): void {
 
 /** Before something is given back, which lapses where its grant has expired: also of grants that drafts emptied. */
 export function sweepUnswept(state: State, contract: Contract): void {
-  const isUnswept = grantsOf(contract).some((grant) => isExpired(grant, state.now) && !contract.swept.has(grant));
-  if (isUnswept || dueGrants(state, contract).length > 0) settle(state, contract);
+  if (unsweptGrants(state, contract).length > 0 || dueGrants(state, contract).length > 0) settle(state, contract);
 }
 
 /** Settles the day of each grant that has come, also of one that drafts emptied before: it may owe other usage by then. */
 export function sweepExpiries(state: State, contract: Contract): void {
-  const due = grantsOf(contract).filter((grant) => isExpired(grant, state.now) && !contract.swept.has(grant));
+  const due = unsweptGrants(state, contract);
   if (due.length > 0) settle(state, contract);
   for (const grant of due) contract.swept.add(grant);
 }
+
+const unsweptGrants = (state: State, contract: Contract): Entry[] =>
+  grantsOf(contract).filter((grant) => isExpired(grant, state.now) && !contract.swept.has(grant));
 
 const dueGrants = (state: State, contract: Contract): Entry[] =>
   grantsOf(contract).filter((grant) => isExpired(grant, state.now) && !isEmpty(contract, grant));
