@@ -4,6 +4,7 @@
  */
 
 import packageFacts from '../package.json' with { type: 'json' };
+import type { Interruption } from './cli/drawing.ts';
 import type { Keyring } from './cli/keyring.ts';
 import { loadManifest } from './cli/manifest.ts';
 import { descriptorEnd, dropUnwritten } from './cli/output-end.ts';
@@ -19,6 +20,8 @@ import type { Store } from './store/store.ts';
 
 const { env } = process;
 const interruptedExitCode = 130;
+const terminatedExitCode = 143;
+const interrupting = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGTSTP'] as const;
 /** Has the self-contained executable become the process that reads SQL meters, instead of a command. */
 const meterSqlWord = 'meter-sql-process';
 
@@ -46,11 +49,9 @@ export async function main(readingThread?: string): Promise<void> {
     stderr,
     env,
     platform: process.platform,
-    whenContinued(listener) {
-      // After the listeners of Node's own, which pause the input.
-      const later = (): void => void setImmediate(listener);
-      process.on('SIGCONT', later);
-      return () => void process.off('SIGCONT', later);
+    whenInterrupted,
+    stop() {
+      if (process.platform !== 'win32') process.kill(process.pid, 'SIGTSTP');
     },
   });
   process.on('SIGINT', stopAtOnce);
@@ -78,8 +79,39 @@ function hideKeys(terminal: Terminal): void {
   process.report.excludeEnv = true;
 }
 
+/** Signals at which the program ends by itself, in an orderly way. */
+const answered = new Set<NodeJS.Signals>(['SIGINT']);
+
 function stopAtOnce(): void {
   process.exit(interruptedExitCode);
+}
+
+/** Where the signal is not answered, what it does by itself is done once the terminal is left. */
+function whenInterrupted({ leave, goOn }: Interruption): () => void {
+  const interrupted = (signal: NodeJS.Signals): void => {
+    if (answered.has(signal)) return;
+    leave(signal === 'SIGTSTP' ? 'stopped' : 'ended');
+    process.off(signal, interrupted);
+    process.kill(process.pid, signal);
+  };
+  const listen = (): void => {
+    for (const signal of interrupting) process.off(signal, interrupted).on(signal, interrupted);
+  };
+  // After the listeners of Node's own, which pause the input.
+  const continued = (): void =>
+    void setImmediate(() => {
+      listen();
+      goOn();
+    });
+  listen();
+  process.on('SIGCONT', continued);
+  const ended = (): void => leave('ended');
+  process.on('exit', ended);
+  return () => {
+    for (const signal of interrupting) process.off(signal, interrupted);
+    process.off('SIGCONT', continued);
+    process.off('exit', ended);
+  };
 }
 
 function dependenciesFor(terminal: Terminal): Dependencies {
@@ -87,7 +119,10 @@ function dependenciesFor(terminal: Terminal): Dependencies {
     terminal,
     env,
     version: packageFacts.version,
-    leaveInterrupts: () => void process.off('SIGINT', stopAtOnce),
+    leaveInterrupts() {
+      process.off('SIGINT', stopAtOnce);
+      answered.delete('SIGINT');
+    },
     newId,
     operator,
     machine: { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() },
@@ -323,10 +358,19 @@ function operator(): string {
   }
 }
 
+/** A second signal ends the process at once. */
 function untilStopped(): Promise<void> {
   process.off('SIGINT', stopAtOnce);
   return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve());
-    process.once('SIGTERM', () => resolve());
+    for (const [signal, code] of [
+      ['SIGINT', interruptedExitCode],
+      ['SIGTERM', terminatedExitCode],
+    ] as const) {
+      answered.add(signal);
+      process.once(signal, () => {
+        process.on(signal, () => process.exit(code));
+        resolve();
+      });
+    }
   });
 }

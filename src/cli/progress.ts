@@ -17,10 +17,8 @@ export async function createProgress(session: Session, total: number | undefined
   }
   const { SingleBar, Presets } = await import('cli-progress');
   const format = `{bar} {percentage}% | {rows} ${noun}, {rate} ${noun}/s | {left} left`;
-  const bar = new SingleBar(
-    { format, barsize: barColumns, hideCursor: true, stream: session.terminal.openProgress() },
-    Presets.shades_classic,
-  );
+  const { output, close } = session.terminal.openProgress();
+  const bar = new SingleBar({ format, barsize: barColumns, hideCursor: true, stream: output }, Presets.shades_classic);
   const started = performance.now();
   return {
     // Drawn from here on alone: what is told before would be written behind it.
@@ -31,7 +29,10 @@ export async function createProgress(session: Session, total: number | undefined
       if (bar.isActive) bar.update(Math.min(done, total), shown);
       else bar.start(total, Math.min(done, total), shown);
     },
-    stop: () => bar.stop(),
+    stop: () => {
+      bar.stop();
+      close();
+    },
   };
 }
 

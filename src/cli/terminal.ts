@@ -6,6 +6,8 @@ import type * as Prompts from '@inquirer/prompts';
 
 import { BadRequestError, BillingError } from '../errors.ts';
 import type { Choice } from './choices.ts';
+import { drawBar, drawQuestion } from './drawing.ts';
+import type { Drawing, Interruption, Keys } from './drawing.ts';
 import type { OutputEnd } from './output-end.ts';
 import { redact, withoutSecrets } from './redact.ts';
 import { safe, vouch } from './safe-text.ts';
@@ -43,8 +45,8 @@ export interface Terminal {
   withoutSecrets(text: string): string;
   /** Standard input as it comes, for what is too much to hold. */
   openInput(): Readable;
-  /** Where a progress bar draws itself. */
-  openProgress(): Writable;
+  /** Where a progress bar draws itself, until it is closed. */
+  openProgress(): Drawing;
   /** Everything on standard input; throws a BadRequestError when it is not UTF-8. */
   readInput(): Promise<string>;
   /** The answer of the person, `yes` for a confirmed question; undefined at the end of input. */
@@ -53,13 +55,15 @@ export interface Terminal {
 
 export interface Streams {
   /** Looked at only when it is needed: opening it costs a command that reads nothing. */
-  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdin: Keys;
   readonly stdout: OutputEnd;
   readonly stderr: OutputEnd;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
-  /** Calls the listener each time the process goes on after it was stopped, until what comes back is called. */
-  readonly whenContinued: (listener: () => void) => () => void;
+  /** Has the interruption told of signals, until what comes back is called. */
+  readonly whenInterrupted: (interruption: Interruption) => () => void;
+  /** Stops the process until a shell lets it go on. */
+  readonly stop: () => void;
 }
 
 /** The terminal of a process. */
@@ -79,15 +83,14 @@ export function createTerminal(streams: Streams): Terminal {
     conceal: (secret) => void secrets.add(secret),
     withoutSecrets: (text) => withoutSecrets(text, secrets),
     openInput: () => streams.stdin,
-    openProgress: () => stderr.stream(),
+    openProgress: () => drawBar(stderr.stream(), streams),
     readInput: () => readAll(streams.stdin),
     async ask(question) {
-      // Ctrl-Z at a question: Node pauses the input when the program goes on, and nothing would keep it from ending.
-      const stopListening = streams.whenContinued(() => streams.stdin.resume());
+      const { output, close } = drawQuestion(stderr.stream(), streams);
       try {
-        return await askPerson(question, { input: streams.stdin, output: stderr.stream() });
+        return await askPerson(question, { input: streams.stdin, output });
       } finally {
-        stopListening();
+        close();
       }
     },
   };
@@ -216,7 +219,10 @@ export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
     conceal: (secret) => void secrets.add(secret),
     withoutSecrets: (text) => withoutSecrets(text, secrets),
     openInput: () => Readable.from([Buffer.from(options.input ?? '')]),
-    openProgress: () => new Writable({ write: (_chunk, _encoding, done) => done() }),
+    openProgress: () => ({
+      output: new Writable({ write: (_chunk, _encoding, done) => done() }),
+      close: () => undefined,
+    }),
     readInput: () => Promise.resolve(options.input ?? ''),
     ask: async (question) => {
       asked.push(question);

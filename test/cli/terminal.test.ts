@@ -39,7 +39,8 @@ describe('colour', () => {
       stderr: streamEnd(stderr),
       env,
       platform: 'linux',
-      whenContinued: () => () => undefined,
+      whenInterrupted: () => () => undefined,
+      stop: () => undefined,
     });
     expect(terminal.stdout).toMatchObject({ isTerminal: false, hasColor: expected[0], columns: undefined });
     expect(terminal.stderr).toMatchObject({ isTerminal: true, hasColor: expected[1], columns: 70 });
@@ -89,7 +90,8 @@ describe('streams', () => {
       stderr: streamEnd(stderr),
       env: {},
       platform: 'linux',
-      whenContinued: () => () => undefined,
+      whenInterrupted: () => () => undefined,
+      stop: () => undefined,
     });
     return { terminal, stdout, stderr, stdin };
   };
