@@ -24,19 +24,11 @@ import type { Result } from './report.ts';
 import { measureStartUp } from './start-up.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    only: { type: 'string' },
-    full: { type: 'boolean', default: false },
-    'write-readme': { type: 'boolean', default: false },
-  },
-});
+const values = readFlags();
 const rounds = Number(values.rounds);
-if (!Number.isInteger(rounds) || rounds < 1)
-  throw new Error(`--rounds must be a whole number from 1, not ${values.rounds}`);
+if (!Number.isInteger(rounds) || rounds < 1) refuse(`--rounds must be a whole number from 1, not ${values.rounds}`);
 if (values['write-readme'] && (rounds < 9 || values.only !== undefined)) {
-  throw new Error('README takes only the whole table, of at least 9 rounds');
+  refuse('README takes only the whole table, of at least 9 rounds');
 }
 
 const eventCount = values.full ? 10_000_000 : 1_000_000;
@@ -52,7 +44,7 @@ const parts = {
   events: async (installed: InstalledPackage) => await measureEvents(installed, eventCount),
 };
 const chosen = Object.entries(parts).filter(([name]) => values.only === undefined || values.only === name);
-if (chosen.length === 0) throw new Error(`--only must be one of: ${Object.keys(parts).join(', ')}`);
+if (chosen.length === 0) refuse(`--only must be one of: ${Object.keys(parts).join(', ')}`);
 
 if (chosen.some(([name]) => name === 'events')) {
   const gigabytes = eventDiskBytes(eventCount) / 1e9;
@@ -72,4 +64,23 @@ try {
   }
 } finally {
   rmSync(installed.folder, { recursive: true, force: true });
+}
+
+function readFlags() {
+  const options = {
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string' },
+    full: { type: 'boolean', default: false },
+    'write-readme': { type: 'boolean', default: false },
+  } as const;
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+function refuse(why: string): never {
+  process.stderr.write(`${why}\nnpm run bench [-- --rounds 3] [--full] [--only events] [--write-readme]\n`);
+  process.exit(2);
 }
