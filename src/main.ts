@@ -129,79 +129,8 @@ function dependenciesFor(terminal: Terminal): Dependencies {
     openKeyring,
     directories,
     openEngine,
-    async openBilling(target, { timeoutMilliseconds }) {
-      if (target.kind === 'embedded') {
-        const { isMirrorFile } = await import('./store/mirror-file.ts');
-        if (isMirrorFile(target.database)) {
-          const { openMirrorBilling } = await import('./engine/mirror-billing.ts');
-          return await openMirrorBilling(target.database);
-        }
-        const { engine, close } = await openEngine(target);
-        try {
-          const owner = await engine.owner(target.organization);
-          return { billing: engine.as(owner), rehearsal: engine.rehearsal(owner), close };
-        } catch (error) {
-          await close();
-          throw error;
-        }
-      }
-      refuseUncheckedTls(terminal);
-      const { createClient } = await import('./client/client.ts');
-      const client = createClient({
-        baseUrl: target.baseUrl,
-        key: target.key,
-        ca: target.caFile === undefined ? undefined : readAuthorities(target.caFile),
-        proxy: httpsProxy(),
-        timeoutMilliseconds,
-        now,
-        sleep,
-        random: Math.random,
-      });
-      return { billing: client, connection: () => client.connection(), close: () => client.close() };
-    },
-    async serve({ billEverySeconds, isVerbose, ...options }) {
-      const { engine } = options;
-      const [{ createServer }, { createScheduler }, { createMetrics }] = await Promise.all([
-        import('./server/server.ts'),
-        import('./server/scheduler.ts'),
-        import('./server/metrics.ts'),
-      ]);
-      const tell = ({ error, ...entry }: { readonly error?: unknown }): void => {
-        if (!isVerbose && error === undefined) return;
-        const cause = error === undefined ? {} : { error: error instanceof Error ? error.stack : error };
-        terminal.err(vouch(`${JSON.stringify({ at: now().toString(), ...entry, ...cause })}\n`));
-      };
-      const tellFailure = (of: string, error: unknown): void => tell({ [of]: 'failed', error });
-      const { version } = packageFacts;
-      const metrics = createMetrics({ engine, version, now });
-      const server = createServer({
-        ...options,
-        metrics,
-        version,
-        now,
-        newId,
-        log: tell,
-      });
-      const { url } = await server.listen();
-      if (billEverySeconds === 0) return { url, tellFailure, close: () => server.close() };
-      const scheduler = createScheduler({
-        engine,
-        pauseMilliseconds: billEverySeconds * 1000,
-        onRun: (outcome) => {
-          metrics.billRunEnded(outcome);
-          if ('error' in outcome) tellFailure('billRun', outcome.error);
-          else for (const { message, ...subject } of outcome.report.failures) tell({ ...subject, error: message });
-        },
-      });
-      scheduler.start();
-      return {
-        url,
-        tellFailure,
-        close: async () => {
-          await Promise.all([server.close(), scheduler.close()]);
-        },
-      };
-    },
+    openBilling: openBillingFor(terminal),
+    serve: serveFor(terminal),
     async openApiDocument() {
       const { openApiDocument } = await import('./server/openapi.ts');
       const { allOperations } = await import('./operations/all.ts');
@@ -220,6 +149,85 @@ function dependenciesFor(terminal: Terminal): Dependencies {
       parseBaseUrl(baseUrl);
     },
     untilStopped,
+  };
+}
+
+function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
+  return async (target, { timeoutMilliseconds }) => {
+    if (target.kind === 'embedded') {
+      const { isMirrorFile } = await import('./store/mirror-file.ts');
+      if (isMirrorFile(target.database)) {
+        const { openMirrorBilling } = await import('./engine/mirror-billing.ts');
+        return await openMirrorBilling(target.database);
+      }
+      const { engine, close } = await openEngine(target);
+      try {
+        const owner = await engine.owner(target.organization);
+        return { billing: engine.as(owner), rehearsal: engine.rehearsal(owner), close };
+      } catch (error) {
+        await close();
+        throw error;
+      }
+    }
+    refuseUncheckedTls(terminal);
+    const { createClient } = await import('./client/client.ts');
+    const client = createClient({
+      baseUrl: target.baseUrl,
+      key: target.key,
+      ca: target.caFile === undefined ? undefined : readAuthorities(target.caFile),
+      proxy: httpsProxy(),
+      timeoutMilliseconds,
+      now,
+      sleep,
+      random: Math.random,
+    });
+    return { billing: client, connection: () => client.connection(), close: () => client.close() };
+  };
+}
+
+function serveFor(terminal: Terminal): Dependencies['serve'] {
+  return async ({ billEverySeconds, isVerbose, ...options }) => {
+    const { engine } = options;
+    const [{ createServer }, { createScheduler }, { createMetrics }] = await Promise.all([
+      import('./server/server.ts'),
+      import('./server/scheduler.ts'),
+      import('./server/metrics.ts'),
+    ]);
+    const tell = ({ error, ...entry }: { readonly error?: unknown }): void => {
+      if (!isVerbose && error === undefined) return;
+      const cause = error === undefined ? {} : { error: error instanceof Error ? error.stack : error };
+      terminal.err(vouch(`${JSON.stringify({ at: now().toString(), ...entry, ...cause })}\n`));
+    };
+    const tellFailure = (of: string, error: unknown): void => tell({ [of]: 'failed', error });
+    const { version } = packageFacts;
+    const metrics = createMetrics({ engine, version, now });
+    const server = createServer({
+      ...options,
+      metrics,
+      version,
+      now,
+      newId,
+      log: tell,
+    });
+    const { url } = await server.listen();
+    if (billEverySeconds === 0) return { url, tellFailure, close: () => server.close() };
+    const scheduler = createScheduler({
+      engine,
+      pauseMilliseconds: billEverySeconds * 1000,
+      onRun: (outcome) => {
+        metrics.billRunEnded(outcome);
+        if ('error' in outcome) tellFailure('billRun', outcome.error);
+        else for (const { message, ...subject } of outcome.report.failures) tell({ ...subject, error: message });
+      },
+    });
+    scheduler.start();
+    return {
+      url,
+      tellFailure,
+      close: async () => {
+        await Promise.all([server.close(), scheduler.close()]);
+      },
+    };
   };
 }
 
