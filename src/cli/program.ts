@@ -15,6 +15,7 @@ import type { CommandSpec, ExampleLine, FlagSpec, LoadManifest } from './manifes
 import { vouch } from './safe-text.ts';
 import type { Dependencies, GlobalFlags, Session } from './session.ts';
 import type { Target } from './target.ts';
+import type { Named } from './usage-error.ts';
 
 /** What is known by the time that something fails. */
 interface Progress {
@@ -29,7 +30,7 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
   const argvToParse = normalized(argv, { isCommand, isGroup });
   const words = commandWords(argvToParse);
   let helpText = '';
-  let named: Named = { known: [], isUnknown: false, longer: [], path: [] };
+  let named: Named = { known: [], isUnknown: false, path: [] };
   try {
     refuseKeys(argv);
     const program = createProgram(dependencies, words[0], (text) => (helpText += text));
@@ -47,7 +48,8 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
       terminal.out(vouch(helpText));
       return 0;
     }
-    return tellFailure(error instanceof CommanderError ? usageError(error, named) : error, {
+    const isUsage = error instanceof CommanderError;
+    return tellFailure(isUsage ? (await import('./usage-error.ts')).usageError(error, named) : error, {
       terminal,
       isJson: wantsJson(argv),
       isDebug: argv.includes('--debug'),
@@ -58,20 +60,6 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
   }
 }
 
-/** More would be a list of commands, which help is. */
-const mostMeant = 3;
-
-interface Named {
-  /** The words that name a command and its verb. */
-  readonly known: readonly string[];
-  /** Whether another word stands in the place of one. */
-  readonly isUnknown: boolean;
-  /** The names that begin with that word. */
-  readonly longer: readonly string[];
-  /** The program and what is named of it: whose flags may follow. */
-  readonly path: readonly Command[];
-}
-
 function namedIn(program: Command, words: readonly string[]): Named {
   const known: string[] = [];
   const path = [program];
@@ -79,14 +67,11 @@ function namedIn(program: Command, words: readonly string[]): Named {
     const commands = path.at(-1)?.commands ?? [];
     if (commands.length === 0) break;
     const found = commands.find((each) => each.name() === word);
-    if (found === undefined) {
-      const names = commands.map((each) => each.name());
-      return { known, isUnknown: true, longer: names.filter((name) => name.startsWith(word)), path };
-    }
+    if (found === undefined) return { known, isUnknown: true, path };
     known.push(word);
     path.push(found);
   }
-  return { known, isUnknown: false, longer: [], path };
+  return { known, isUnknown: false, path };
 }
 
 /** The parser would print the help of another command than was meant. */
@@ -377,19 +362,4 @@ function isDone({ line }: ExampleLine): boolean {
 function examplesText({ examples, localExamples = [] }: Pick<CommandSpec, 'examples' | 'localExamples'>): string {
   if (examples.length === 0) return '';
   return `\nExamples:\n${[...examples, ...localExamples].map(({ about, line }) => `  # ${about}\n  ${line}\n`).join('')}`;
-}
-
-/** The parser's words as ours: what is wrong, and what was probably meant. A word cut short comes before one misspelt. */
-function usageError(error: CommanderError, { known, longer, path }: Named): BillingError {
-  const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
-  const similar = /^\(Did you mean (.+)\?\)$/.exec(suggestion ?? '')?.[1];
-  const flag = /^unknown option '(--\w[^']*)'$/.exec(message)?.[1];
-  const begun = flag === undefined ? longer : shownFlags(path).filter((each) => each.startsWith(flag));
-  const meant = begun.length > 0 && begun.length <= mostMeant ? begun.join(' or ') : similar;
-  const place = ['tally', ...known, '--help'].join(' ');
-  return new BillingError('usage', message, { hint: meant === undefined ? `see: ${place}` : `did you mean ${meant}?` });
-}
-
-function shownFlags(path: readonly Command[]): string[] {
-  return path.flatMap(({ options }) => options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])));
 }

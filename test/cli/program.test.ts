@@ -29,6 +29,12 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['custmers --help', "unknown command 'custmers'", 'did you mean customers?'],
     ['--help frobnicate', "unknown command 'frobnicate'", 'see: tally --help'],
     ['help customers lst', "unknown command 'lst'", 'did you mean list?'],
+    ['customers remove c1', "unknown command 'remove'", 'see: tally customers --help'],
+    ['webhooks delete w1', "unknown command 'delete'", 'did you mean remove?'],
+    ['contracts delete c1', "unknown command 'delete'", 'did you mean cancel?'],
+    ['profile rename a', "unknown command 'rename'", 'see: tally profile --help'],
+    ['profile get a', "unknown command 'get'", 'did you mean show?'],
+    ['catalog import a.yaml', "unknown command 'import'", 'see: tally catalog --help'],
     ['journal lst -h', "unknown command 'lst'", 'did you mean list?'],
     [
       'customers update c1 --legal-name X --clear legalName',

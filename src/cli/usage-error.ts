@@ -1,0 +1,64 @@
+/** The parser's words as ours: what is wrong with a command line, and what was probably meant. */
+
+import type { Command, CommanderError } from 'commander';
+
+import { BillingError } from '../errors.ts';
+
+export interface Named {
+  /** The words that name a command and its verb. */
+  readonly known: readonly string[];
+  /** Whether another word stands in the place of one. */
+  readonly isUnknown: boolean;
+  /** The program and what is named of it: whose flags may follow. */
+  readonly path: readonly Command[];
+}
+
+/** More would be a list of commands, which help is. */
+const mostMeant = 3;
+
+/**
+ * Words that say the same of different things, of which a group has its own: these are never misspelt. Others would be taken
+ * for what looks like them, `remove` for `resume`.
+ */
+const alike = [
+  ['get', 'show', 'view', 'describe'],
+  ['list', 'ls'],
+  ['create', 'add', 'new'],
+  ['update', 'edit', 'change', 'modify', 'rename'],
+  ['remove', 'delete', 'rm', 'archive', 'cancel', 'revoke'],
+  ['import'],
+  ['export'],
+  ['test'],
+];
+
+export function usageError(error: CommanderError, { known, path }: Named): BillingError {
+  const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const similar = /^\(Did you mean (.+)\?\)$/.exec(suggestion ?? '')?.[1];
+  const [, command, flag] = /^unknown (?:command '(.+)'|option '(--\w[^']*)')$/.exec(message) ?? [];
+  const meant =
+    command === undefined
+      ? (listed(shownFlags(path).filter((each) => flag !== undefined && each.startsWith(flag))) ?? similar)
+      : commandMeant(
+          command,
+          (path.at(-1)?.commands ?? []).map((each) => each.name()),
+          similar,
+        );
+  const place = ['tally', ...known, '--help'].join(' ');
+  return new BillingError('usage', message, { hint: meant === undefined ? `see: ${place}` : `did you mean ${meant}?` });
+}
+
+/** A word cut short comes before one of the same meaning, and that before one misspelt. */
+function commandMeant(word: string, names: readonly string[], similar: string | undefined): string | undefined {
+  const begun = listed(names.filter((name) => name.startsWith(word)));
+  if (begun !== undefined) return begun;
+  const same = alike.find((words) => words.includes(word));
+  return same === undefined ? similar : listed(names.filter((name) => same.includes(name)));
+}
+
+function listed(names: readonly string[]): string | undefined {
+  return names.length > 0 && names.length <= mostMeant ? names.join(' or ') : undefined;
+}
+
+function shownFlags(path: readonly Command[]): string[] {
+  return path.flatMap(({ options }) => options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])));
+}
