@@ -11,7 +11,7 @@ export function commandWords(argv: readonly string[]): string[] {
 
 /**
  * The command line in the form that the parser takes: `help customers list` and `customers help list` become
- * `customers list --help`; `--json customers list` becomes `--json= customers list`, and `customers --json list` likewise,
+ * `customers list --help`; `--json customers list` becomes `customers list --json`, and `customers --json list` likewise,
  * since neither a command nor its verb is a field.
  */
 export function normalized(
@@ -27,7 +27,12 @@ export function normalized(
   }
   const verb = isGroup(argv[first]) && third === undefined ? second : undefined;
   const isNoField = (index: number) => index === first || index === verb;
-  return argv.map((word, index) => (word === '--json' && isNoField(index + 1) ? '--json=' : word));
+  const isAlone = (word: string, index: number) => word === '--json' && isNoField(index + 1);
+  if (!argv.some(isAlone)) return [...argv];
+  const others = argv.filter((word, index) => !isAlone(word, index));
+  // Before another flag, or at the end: no word is its value there.
+  const place = [...others, '-'].findIndex((word) => word.startsWith('-'));
+  return others.toSpliced(place, 0, '--json');
 }
 
 /** Throws a usage error for a key on the command line, which every user of the machine could read (security 2, SEC-2). */

@@ -46,7 +46,7 @@ export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputCh
   if (flags.columns !== undefined && !['table', 'csv', 'tsv'].includes(format)) {
     throw new BillingError('usage', `--columns does not go with ${format}`, { hint: 'use --json FIELDS' });
   }
-  const fields = typeof flags.json === 'string' && flags.json !== '' ? splitNames(flags.json) : undefined;
+  const fields = typeof flags.json === 'string' ? splitNames(flags.json) : undefined;
   const columns = flags.columns === undefined ? undefined : splitNames(flags.columns);
   return { format, jsonFields: fields, columns, jq: flags.jq };
 }

@@ -118,6 +118,14 @@ describe('a service that fails', () => {
     expect(calls).toBe(tries);
   });
 
+  test('has the first failed rows told, which no table repeats, and all of them in JSON', async () => {
+    const table = await failing('invalidInput').run(`${line} -o table`, { input });
+    expect(table.stderr).toContain('line 11: no\nand 30 more rows: all of them with --result FILE or -o json\n');
+    expect(table.stdout.split('\n')).toHaveLength(7);
+    const { data } = JSON.parse((await failing('invalidInput').run(`${line} -o json`, { input })).stdout);
+    expect(data.failures).toHaveLength(40);
+  });
+
   test.each(['network', 'unavailable'] as const)(
     'with %s for a while is waited for, and that is said once',
     async (kind) => {

@@ -366,10 +366,12 @@ describe('a choice of output that cannot be', () => {
     expect(() => chooseOutput(flags, pipe)).toThrow(words);
   });
 
-  test.each<OutputFlags>([{ json: 'nmae' }, { columns: 'id,nmae' }])(
-    '%j names a field that is not there',
-    async (flags) => {
-      await expect(printed(list, flags)).rejects.toThrow('there is no field "nmae"');
-    },
-  );
+  test.each<[OutputFlags, string]>([
+    [{ json: 'nmae' }, 'nmae'],
+    [{ columns: 'id,nmae' }, 'nmae'],
+    [{ json: '' }, ''],
+    [{ columns: '' }, ''],
+  ])('%j names a field that is not there', async (flags, name) => {
+    await expect(printed(list, flags)).rejects.toThrow(`there is no field "${name}"`);
+  });
 });

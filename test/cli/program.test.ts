@@ -43,6 +43,7 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ],
     ['customers get a b', 'too many arguments', 'see: tally customers get --help'],
     ['customers list --limit', "option '--limit <number>' argument missing", 'see: tally customers list --help'],
+    ['--json customers list --limit', "option '--limit <number>' argument missing", 'see: tally customers list --help'],
     ['customers list --limit 1 --limit 2', '--limit was given twice', undefined],
     ['customers list -o xml', "argument 'xml' is invalid", 'see: tally customers list --help'],
     ['contracts list --is-active maybe', '--is-active takes true or false', 'ids stand before the flags'],
@@ -209,7 +210,7 @@ describe('where flags may stand', () => {
     expect(shell.calls).toEqual([{ name: 'customers.list', input: { query: { limit: '5' } } }]);
   });
 
-  test.each(['--json customers list', 'customers --json list'])(
+  test.each(['--json customers list', 'customers --json list', '--json customers list --', '--json customers list -q'])(
     '%s does not take a command for a field',
     async (line) => {
       const { stdout, code } = await createShell().run(line);
@@ -220,6 +221,13 @@ describe('where flags may stand', () => {
   test('--json before the verb takes its fields all the same', async () => {
     expect((await createShell().run('customers --json id,name list')).stdout).toBe('[]\n');
   });
+
+  test.each(['--json= customers list', 'customers --json= list', 'customers list --json='])(
+    '%s, of a variable that is empty, is no order for every field',
+    async (line) => {
+      expect(await createShell().run(line)).toMatchObject({ code: 2, stdout: '' });
+    },
+  );
 
   test('a switch is true, and may be told false', async () => {
     const shell = createShell();

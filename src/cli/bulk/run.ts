@@ -88,9 +88,11 @@ function refuse({ problems, refusals }: Plan, session: Session, { context }: Ope
   });
 }
 
-function tellProblems(problems: readonly Problem[], { terminal }: Session): void {
+function tellProblems(problems: readonly Problem[], { terminal }: Session, whereAllAre?: string): void {
   for (const { line, message } of problems.slice(0, shownProblems)) terminal.err(say`line ${line}: ${message}\n`);
-  if (problems.length > shownProblems) terminal.err(say`and ${problems.length - shownProblems} more rows\n`);
+  if (problems.length <= shownProblems) return;
+  const where = whereAllAre === undefined ? '' : `: ${whereAllAre}`;
+  terminal.err(say`and ${problems.length - shownProblems} more rows${where}\n`);
 }
 
 async function printRehearsal({ summary }: Plan, session: Session): Promise<void> {
@@ -189,10 +191,12 @@ async function report(
     pending: count('pending'),
   };
   const failures = bad.map(({ line, status, error }) => ({ row: line, status, error }));
-  const data = failures.length === 0 ? counts : { ...counts, failures };
+  // A person has read the first ones by then, and those of a large file would push everything else off the screen.
+  const data = failures.length === 0 || output.format === 'table' ? counts : { ...counts, failures };
   tellProblems(
     bad.map(({ line, error }) => ({ line, message: error })),
     session,
+    resultPath === undefined ? 'all of them with --result FILE or -o json' : `all of them are in ${resultPath}`,
   );
   terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
   const again = 'repeat the command to go on: no row is done twice';

@@ -237,7 +237,8 @@ async function tellReport(
   }
   tellSkipped(session, skipped, { isRehearsal });
   const { rows, accepted } = report;
-  const refusals = refused.length === 0 ? {} : { refusals: refused };
+  // A person has read the first ones by then, and those of a large file would push everything else off the screen.
+  const refusals = refused.length === 0 || output.format === 'table' ? {} : { refusals: refused };
   const data = { rows, accepted, refused: refused.length, ...refusals };
   const body = isRehearsal ? { dryRun: data } : { data };
   const shown = isRehearsal ? { ...view, rows: 'dryRun' } : view;

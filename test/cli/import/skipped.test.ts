@@ -58,6 +58,15 @@ describe.each(['embedded', 'http'] as const)('%s', (surface) => {
     expect([stdout, exitCode]).toEqual(['5\t5\t0\n', 0]);
   });
 
+  test('of refused rows the first are told, which no table repeats, and all of them are in JSON', async () => {
+    const rows = ['timestamp,tokens', ...Array.from({ length: 12 }, (_, index) => `never,${index}`)].join('\n');
+    const { stdout, stderr } = await importing(rows, ...ofRequests, '-o', 'table');
+    expect(stderr).toContain('and 2 more refused rows: all of them with --refused FILE or -o json');
+    expect(stdout).toBe('rows      12\naccepted  0\nrefused   12\n');
+    const { data } = JSON.parse((await importing(rows, ...ofRequests, '-o', 'json')).stdout);
+    expect(data.refusals).toHaveLength(12);
+  });
+
   test('a rehearsal says the same, and sends nothing', async () => {
     await addMeter('TOKENS', '--aggregation-key', 'tokens');
     const { stderr, exitCode } = await importing(table, ...ofRequests, '--dry-run');
