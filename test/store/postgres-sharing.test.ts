@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { BillingError, UnavailableError, UnknownOutcomeError } from '../../src/errors.ts';
+import { limits } from '../../src/limits.ts';
 import type { ConstraintViolation } from '../../src/store/constraint-violation.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -160,6 +161,46 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       end();
       await holding;
       await expect(second.write(async () => 'now', { turn: 'org-a' })).resolves.toBe('now');
+    });
+
+    test('a write that was kept waiting in vain holds up nobody afterwards', async () => {
+      const second = await open({ busyTimeoutMilliseconds: 50 });
+      const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+      const holding = store.write(
+        async () => {
+          begin();
+          await isOver;
+        },
+        { turn: 'org-a' },
+      );
+      await begun;
+      await refusal(second.write(async () => undefined, { turn: 'org-a' }));
+      end();
+      await holding;
+      await expect(store.write(async () => 'alone', { busyTimeoutMilliseconds: 50 })).resolves.toBe('alone');
+    });
+
+    test('a write that keeps meeting those of other turns is done without them', async () => {
+      const second = await open();
+      let refused: BillingError | undefined;
+      let runs = 0;
+      await store.write(
+        async (tx) => {
+          const name = await nameOf(tx);
+          runs += 1;
+          const theirs = second.write(async (tx) => await rename(tx, `theirs ${runs}`), {
+            turn: 'org-b',
+            busyTimeoutMilliseconds: 50,
+          });
+          if (runs <= limits.transactionAttemptsBesideOthers) await theirs;
+          else refused = await refusal(theirs);
+          await rename(tx, `${name} and ours`);
+        },
+        { turn: 'org-a' },
+      );
+      expect(refused?.message).toContain('locked by another writer');
+      expect(await store.read(nameOf)).toBe(`theirs ${limits.transactionAttemptsBesideOthers} and ours`);
     });
 
     test('work of one name is done in one process at a time', async () => {

@@ -98,16 +98,18 @@ function createStore(pool: Pool, facts: StoreFacts): Store {
     change: (tx: Transaction) => Promise<T>,
     waitMilliseconds: number,
   ): Promise<T> {
-    const lock = lockOf(turn, waitMilliseconds);
     return await turns.take(turn, async () =>
-      persistently(async () =>
+      persistently(async (tries) =>
         database.connection().execute(async (session) => {
-          // Before the transaction: its snapshot has to be taken when its turn has come.
-          await session.executeQuery(lock);
+          // Pages of an index are shared with neighbours, so that writes of other turns may be in the way: then without them.
+          const lock = lockOf(tries > limits.transactionAttemptsBesideOthers ? undefined : turn, waitMilliseconds);
           try {
+            // Before the transaction: its snapshot has to be taken when its turn has come.
+            await session.executeQuery(lock);
             return await session.transaction().setAccessMode('read write').execute(change);
           } catch (error) {
-            // What commits gives its locks back with it; a session that broke has lost them, too.
+            // What commits gives its locks back with it; a session that broke has lost them, too. Of two locks that were
+            // asked for, the first is held also where the second was not had.
             await session.executeQuery(release).catch(() => undefined);
             throw error;
           }
@@ -130,11 +132,11 @@ function createStore(pool: Pool, facts: StoreFacts): Store {
   }
 
   /** Again from its beginning where the server found a conflict; the engine is made to be run again. */
-  async function persistently<T>(attempt: () => Promise<T>): Promise<T> {
+  async function persistently<T>(attempt: (tries: number) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       const trouble: Trouble = { hasConflict: false, isSpoilt: false };
       try {
-        return await inside.run(trouble, attempt);
+        return await inside.run(trouble, attempt, tries);
       } catch (error) {
         if (!trouble.hasConflict) throw error;
         if (tries === limits.transactionAttempts) throw contendedError(location, error);
