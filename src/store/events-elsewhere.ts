@@ -67,6 +67,18 @@ async function attach(store: Store, server: ClickhouseServer): Promise<void> {
   const { prepareTables } = await import('./backends/clickhouse-server.ts');
   await store.read(async (tx) => await refuseOwnEvents(store, tx, server));
   await prepareTables(server);
+  // The book's own lock also keeps other processes from giving that database another id meanwhile.
+  await store.write(async (tx) => {
+    if ((await readBookFacts(tx)).eventsElsewhere !== undefined) return;
+    await refuseOwnEvents(store, tx, server);
+    await writeBookFact(tx, 'eventsElsewhere', { bookId: await takeEmpty(server) });
+  });
+  const { eventsElsewhere } = await store.read(readBookFacts);
+  if (eventsElsewhere !== undefined) await refuseOtherBook(server, eventsElsewhere, store.location);
+}
+
+/** Gives a database of events an id, unless there are events in it. */
+async function takeEmpty(server: ClickhouseServer): Promise<string> {
   const [taken] = await server.ask('SELECT count() AS total FROM tallybookEvents');
   if (Number(taken?.['total']) > 0) {
     throw new ConflictError(`${server.location} has the events of another book`, {
@@ -76,14 +88,7 @@ async function attach(store: Store, server: ClickhouseServer): Promise<void> {
   await server.run('TRUNCATE TABLE tallybookBook');
   await server.run('INSERT INTO tallybookBook SELECT toString(generateUUIDv4())');
   const [book] = await server.ask('SELECT bookId FROM tallybookBook');
-  const bookId = String(book?.['bookId']);
-  await store.write(async (tx) => {
-    if ((await readBookFacts(tx)).eventsElsewhere !== undefined) return;
-    await refuseOwnEvents(store, tx, server);
-    await writeBookFact(tx, 'eventsElsewhere', { bookId });
-  });
-  const { eventsElsewhere } = await store.read(readBookFacts);
-  if (eventsElsewhere !== undefined) await refuseOtherBook(server, eventsElsewhere, store.location);
+  return String(book?.['bookId']);
 }
 
 async function refuseOtherBook(

@@ -3,8 +3,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 
+import { limits } from '../../src/limits.ts';
+import type { Transaction } from '../../src/store/database.ts';
 import { connectClickhouse } from '../../src/store/backends/clickhouse-server.ts';
 import { moveStaged } from '../../src/store/events-elsewhere.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -17,9 +20,9 @@ const clickhouse = await useClickhouse();
 const postgres = clickhouse === undefined ? undefined : await usePostgres();
 
 describe.runIf(clickhouse !== undefined)('moving events to ClickHouse', () => {
-  const openFilled = async () => {
+  const openFilled = async (mostStaged: number = limits.stagedEvents) => {
     const events = (await clickhouse?.create()) ?? '';
-    const store = await openStore(':memory:', { events });
+    const store = await openStore(':memory:', { events, eventUpkeep: { longestTail: mostStaged, leastKept: 1 } });
     const server = connectClickhouse(events);
     await store.write(insertTwoOrganizations);
     const append = async (...keys: string[]) =>
@@ -66,6 +69,39 @@ describe.runIf(clickhouse !== undefined)('moving events to ClickHouse', () => {
     await expect(taken).rejects.toThrow('refused');
     await append('kept');
     expect(await keys()).toEqual(['kept']);
+    await close();
+  });
+
+  test('what shares a commit with others does not move before it: taken back, it may come again as other events', async () => {
+    const { store, server, append, keys, close } = await openFilled(2);
+    const appendIn = async (tx: Transaction, ...sent: string[]) =>
+      await store.events.append(
+        tx,
+        'org-a',
+        sent.map((key) => eventOf(key)),
+        () => true,
+      );
+    await append('a', 'b');
+    const taken = store.write(async (tx) => {
+      await appendIn(tx, 'c', 'd');
+      expect(await appendIn(tx, 'd', 'e', 'f')).toEqual(['same', 'new', 'new']);
+      await appendIn(tx, 'g');
+      throw new Error('the commit was lost');
+    });
+    await expect(taken).rejects.toThrow('the commit was lost');
+    await store.write(async (tx) => {
+      await sql`SAVEPOINT member`.execute(tx);
+      await appendIn(tx, 'refused', 'd');
+      await sql`ROLLBACK TO member`.execute(tx);
+      expect(await appendIn(tx, 'e', 'c')).toEqual(['new', 'new']);
+      expect(await appendIn(tx, 'c', 'h')).toEqual(['same', 'new']);
+      const { rows } = await store.events.list(tx, { orgId: 'org-a', limit: 100, offset: 0 });
+      expect(rows.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['h', 'c', 'e', 'b', 'a']);
+    });
+    await append('i');
+    await moveStaged(store, server);
+    expect(await keys()).toEqual(['a', 'b', 'e', 'c', 'h', 'i']);
+    expect(await store.read((tx) => store.events.listFaults(tx, 'org-a'))).toEqual([]);
     await close();
   });
 
@@ -267,6 +303,13 @@ describe.runIf(clickhouse !== undefined)('dropping events from ClickHouse', () =
 });
 
 describe.runIf(postgres !== undefined)('two processes on PostgreSQL with events in ClickHouse', () => {
+  test('name an empty database at the same time, and each may use it', async () => {
+    const [book, events] = [(await postgres?.create()) ?? '', (await clickhouse?.create()) ?? ''];
+    const stores = await Promise.all([0, 1, 2].map(async () => await openStore(book, { events })));
+    for (const store of stores) await store.close();
+    await (await openStore(book, { events })).close();
+  });
+
   test('record the same keys at the same time, and each counts once with its last version', async () => {
     const [book, events] = [(await postgres?.create()) ?? '', (await clickhouse?.create()) ?? ''];
     const options = { events, eventUpkeep: { longestTail: 10, leastKept: 1 } };

@@ -45,7 +45,7 @@ export async function appendEvents(
   let batches = await listStagedBatches(tx, orgId);
   if (isDue(batches, { mostStaged, nowEpochMs: first.receivedAtEpochMs })) {
     head = await moveBatches(server, tx, { orgId, head, batches });
-    batches = [];
+    batches = batches.filter(({ isCommitted }) => !isCommitted);
   }
   const staged = batches.flatMap((batch) => batch.events);
   const effective = await readEffective(server, { orgId, head, staged, events });
@@ -79,8 +79,9 @@ function isDue(
   batches: readonly StagedBatch[],
   { mostStaged, nowEpochMs }: { readonly mostStaged: number; readonly nowEpochMs: number },
 ): boolean {
-  const count = batches.reduce((sum, { events }) => sum + events.length, 0);
-  const since = batches[0]?.events[0]?.receivedAtEpochMs;
+  const committed = batches.filter(({ isCommitted }) => isCommitted);
+  const count = committed.reduce((sum, { events }) => sum + events.length, 0);
+  const since = committed[0]?.events[0]?.receivedAtEpochMs;
   return count >= mostStaged || (since !== undefined && nowEpochMs - since >= limits.stagedMilliseconds);
 }
 
@@ -217,16 +218,20 @@ export function withoutPlace(event: StoredEvent): StoredEvent {
   };
 }
 
-/** Moves committed batches; gives the head behind them. Belongs into a `write` of the organization. */
+/**
+ * Moves the committed ones of `batches`; gives the head behind them. Belongs into a `write` of the organization. Of a batch that
+ * is moved and then taken back the rows would stay, and stand in the way of whichever gets its number.
+ */
 export async function moveBatches(
   server: ClickhouseServer,
   tx: Transaction,
   {
     orgId,
     head,
-    batches,
+    batches: staged,
   }: { readonly orgId: string; readonly head: EventHead; readonly batches: readonly StagedBatch[] },
 ): Promise<EventHead> {
+  const batches = staged.filter(({ isCommitted }) => isCommitted);
   const last = batches.at(-1);
   if (last === undefined) return head;
   await announce(server, { orgId, head, batches });

@@ -28,7 +28,15 @@ export interface EventHead {
 export interface StagedBatch {
   readonly batch: number;
   readonly events: readonly PlacedEvent[];
+  /**
+   * False of what the transaction itself has staged, for writes that share its commit: it may be taken back yet, and other
+   * events then get the number.
+   */
+  readonly isCommitted: boolean;
 }
+
+/** What each transaction has staged itself, by organization and number; of one that was taken back, the number goes to the next. */
+const ownBatches = new WeakMap<Transaction, Map<string, Map<number, readonly PlacedEvent[]>>>();
 
 /** Of an organization without events all is 0. */
 export async function readEventHead(tx: Transaction, orgId: string): Promise<EventHead> {
@@ -63,24 +71,42 @@ export async function writeEventHead(
 
 /** Oldest first. */
 export async function listStagedBatches(tx: Transaction, orgId: string): Promise<readonly StagedBatch[]> {
-  const rows = await tx
-    .selectFrom('stagedEvents')
+  const own = ownBatches.get(tx)?.get(orgId);
+  const [firstOwn] = own?.keys() ?? [];
+  const rows = await stagedOf(tx, orgId)
     .select(['batch', 'events'])
-    .where('orgId', '=', orgId)
-    .orderBy('batch')
+    .$if(firstOwn !== undefined, (query) => query.where('batch', '<', BigInt(firstOwn ?? 0)))
     .execute();
-  return rows.map(({ batch, events }) => ({
+  const batches: StagedBatch[] = rows.map(({ batch, events }) => ({
     batch: Number(batch),
     events: (JSON.parse(events) as readonly Packed[]).map(unpack),
+    isCommitted: true,
   }));
+  if (own === undefined || firstOwn === undefined) return batches;
+  // The many that share a commit would each read anew what all before them have written.
+  for (const { batch } of await stagedOf(tx, orgId).select('batch').where('batch', '>=', BigInt(firstOwn)).execute()) {
+    batches.push({ batch: Number(batch), events: own.get(Number(batch)) ?? [], isCommitted: false });
+  }
+  return batches;
+}
+
+function stagedOf(tx: Transaction, orgId: string) {
+  return tx.selectFrom('stagedEvents').where('orgId', '=', orgId).orderBy('batch');
 }
 
 /** The number is the caller's to give: the one behind `lastBatch`. */
-export async function insertStagedBatch(tx: Transaction, orgId: string, { batch, events }: StagedBatch): Promise<void> {
+export async function insertStagedBatch(
+  tx: Transaction,
+  orgId: string,
+  { batch, events }: Omit<StagedBatch, 'isCommitted'>,
+): Promise<void> {
   await tx
     .insertInto('stagedEvents')
     .values({ orgId, batch, events: JSON.stringify(events.map(pack)) })
     .execute();
+  const own = ownBatches.get(tx) ?? new Map<string, Map<number, readonly PlacedEvent[]>>();
+  ownBatches.set(tx, own);
+  own.set(orgId, (own.get(orgId) ?? new Map<number, readonly PlacedEvent[]>()).set(batch, events));
 }
 
 /** `upTo` is inclusive. */
