@@ -1,6 +1,7 @@
 /** Events that wait in the books and move to ClickHouse: they count once, from their commit on, whatever happens on the way. */
 
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 
 import { sql } from 'kysely';
@@ -307,7 +308,9 @@ describe.runIf(postgres !== undefined)('two processes on PostgreSQL with events 
     const [book, events] = [(await postgres?.create()) ?? '', (await clickhouse?.create()) ?? ''];
     const stores = await Promise.all([0, 1, 2].map(async () => await openStore(book, { events })));
     for (const store of stores) await store.close();
-    await (await openStore(book, { events })).close();
+    const later = await openStore(book, { events });
+    expect(later.isReadOnly).toBe(false);
+    await later.close();
   });
 
   test('record the same keys at the same time, and each counts once with its last version', async () => {
@@ -354,4 +357,28 @@ test('a server that takes connections and never answers is away', async () => {
   });
   await server.close();
   silent.close();
+});
+
+test.each([
+  ['with the failure behind the rows', 'Code: 241. DB::Exception: Memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)'],
+  ['with the failure as a line', 'Code: 241. DB::Exception: Memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)\n'],
+  ['with the failure as a row', '{"exception":"Code: 241. DB::Exception: Memory limit exceeded"}\n'],
+  ['in a row', '{"events":'],
+])('an answer that breaks off %s is refused, since what is billed by it would be too little', async (_where, end) => {
+  const asked: string[] = [];
+  const failing = createHttpServer((request, response) => {
+    asked.push(request.url ?? '');
+    request.resume().once('end', () => response.end(`{"events":1}\n${end}`));
+  });
+  failing.listen(0, '127.0.0.1');
+  await once(failing, 'listening');
+  const server = connectClickhouse(`clickhouse://127.0.0.1:${(failing.address() as AddressInfo).port}/billing`);
+  await expect(server.ask('SELECT 1 AS events')).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: expect.stringContaining('broke off in its answer'),
+  });
+  // A server that waits for the end says with the status that it failed.
+  expect(new URLSearchParams(asked[0]?.split('?')[1]).get('wait_end_of_query')).toBe('1');
+  await server.close();
+  failing.close();
 });

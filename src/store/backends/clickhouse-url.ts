@@ -13,6 +13,8 @@ const ownSettings: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 0,
   // An insert that is answered is written.
   async_insert: 0,
+  // A question that fails half-way is refused, rather than answered by half.
+  wait_end_of_query: 1,
   // A row and its copies have the same timestamp, and so the same partition.
   do_not_merge_across_partitions_select_final: 1,
 };
