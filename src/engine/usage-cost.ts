@@ -52,7 +52,9 @@ export async function usageBreakdown(
     const there = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`;
     throw new InvalidInputError([{ path: 'groupKey', message: `is no group key of a meter that is priced: ${there}` }]);
   }
-  const parts = Map.groupBy(lines, ({ groupValues }) => groupValues[groupKey] ?? null);
+  const parts = Map.groupBy(lines, ({ groupValues }) =>
+    Object.hasOwn(groupValues, groupKey) ? (groupValues[groupKey] ?? null) : null,
+  );
   const rows = [...parts].map(([value, found]) => ({ value, amount: sumOf(found) })).filter(isWorthShowing);
   const total = rows.reduce((sum, { amount }) => sum.plus(amount), zero);
   return {

@@ -32,11 +32,11 @@ const pricesOf = onceUnchanged(async (tx, orgId): Promise<readonly MeterPrice[]>
   return prices;
 });
 
-/** Whether a meter is one of these event names; a meter that counts every name is one of any (interface 4.18). */
+/** Whether a meter counts one of these event names, of which none are one of none (interface 4.18). */
 export function isMeterOf(meter: Meter, eventNames: readonly string[] | undefined): boolean {
-  const { include } = meter.eventTypeFilter;
-  if (eventNames === undefined || include.length === 0) return true;
-  return include.some((name) => eventNames.includes(name));
+  const { include, exclude } = meter.eventTypeFilter;
+  if (eventNames === undefined) return true;
+  return eventNames.some((name) => !exclude.includes(name) && (include.length === 0 || include.includes(name)));
 }
 
 /** A price as if a contract had it. */

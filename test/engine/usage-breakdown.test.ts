@@ -63,6 +63,19 @@ describe('the cost of usage by a group key', () => {
     ]);
   });
 
+  test('keeps meters without a key apart from it, whatever it is called', async () => {
+    const named = await createMeter(world, 'NAMED', { groupKeys: ['toString'] });
+    await createContract(world, {
+      customerId: await createCustomer(world, 'beta'),
+      pricingIds: [await createPrice(world, named)],
+    });
+    await use({ tokens: 10, toString: 'a' });
+    expect((await breakdown({ customerId, groupKey: 'toString', ...march })).rows).toEqual([
+      { value: null, totalAmount: 0.105 },
+      { value: 'a', totalAmount: 0.1 },
+    ]);
+  });
+
   test('shows events without the property as an empty value', async () => {
     await use({ tokens: 10 }, { region: 'eu', tokens: 20 });
     const { rows } = await breakdown({ contractId, groupKey: 'region' });

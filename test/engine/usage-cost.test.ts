@@ -196,6 +196,7 @@ describe('a part of the usage', () => {
     ['a name of both meters', { eventNames: ['chat'] }, 2.1],
     ['a name of the meter of every event', { eventNames: ['other'] }, 1],
     ['a name that nobody sent', { eventNames: ['none'] }, 0],
+    ['a list of no names, which is of no meter', { eventNames: [] }, 0],
     ['two names', { eventNames: ['other', 'call'] }, 3.1],
     ['a property', { propertyFilters: [{ key: 'tenant', value: 'a' }] }, 2],
     ['a number as text', { propertyFilters: [{ key: 'tenant', value: '1' }] }, 1],
@@ -212,6 +213,13 @@ describe('a part of the usage', () => {
     ['a property that no event has', { propertyFilters: [{ key: 'region', value: '' }] }, 0],
   ])('by %s', async (_, filter, expected) => {
     expect(await total(filter)).toBe(expected);
+  });
+
+  test('by a name that a meter excludes leaves the meter out, whatever else it includes', async () => {
+    const rules = { eventTypeFilter: { include: ['chat', 'other'], exclude: ['chat'] } };
+    await createPrice(world, await createMeter(world, 'ALL_BUT_CHAT', rules), { unitAmount: '0.001' });
+    expect(await total({ eventNames: ['chat'] })).toBe(2.1);
+    expect(await total({ eventNames: ['other'] })).toBe(2);
   });
 });
 

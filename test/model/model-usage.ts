@@ -121,8 +121,9 @@ function select(meter: Meter, events: readonly Event[], filter: CostFilter): Eve
 
 const concerns = (meter: Meter, filter: CostFilter): boolean =>
   filter.eventNames === undefined ||
-  meter.include.length === 0 ||
-  meter.include.some((name) => filter.eventNames?.includes(name));
+  filter.eventNames.some(
+    (name) => (meter.include.length === 0 || meter.include.includes(name)) && !meter.exclude.includes(name),
+  );
 
 /** By the contract's periods and prices, each line rounded to cents as on the invoice. */
 function contractCost(
