@@ -173,16 +173,40 @@ function yearWords(value: unknown): string | undefined {
   return startOf(inRange) === undefined ? undefined : `must be in the years ${limits.firstYear} to ${limits.lastYear}`;
 }
 
-/** Names that would touch prototypes are refused wherever a caller chooses them (security 5, SEC-37). */
+/** A name as it was sent; those that would touch prototypes are refused wherever a caller chooses them (security 5, SEC-37). */
 const safeName = (characters: number) =>
-  text(characters).refine((name) => !forbiddenNames.has(name), 'this name is not allowed');
+  z
+    .string()
+    .check((payload) => {
+      const problem = problemOfText(payload.value, characters);
+      if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
+    })
+    .refine((name) => !forbiddenNames.has(name), 'this name is not allowed')
+    .meta({ type: 'string', minLength: 1, maxLength: characters });
 const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Members that the caller names, with values of one kind. */
+/**
+ * Members that the caller names, with values of one kind. Two names that are one in Unicode NFC are refused as a name that is
+ * there twice is (security 5, SEC-36, and 8, SEC-73): one of the values would be lost.
+ */
 export function membersInput<V extends z.ZodType>(options: { keys: number; keyCharacters: number; value: V }) {
   return z
     .record(safeName(options.keyCharacters), options.value)
     .refine((members) => Object.keys(members).length <= options.keys, `must have at most ${options.keys} keys`)
+    .transform((members, context) => {
+      const named = new Map<string, z.output<V>>();
+      for (const [name, value] of Object.entries(members)) {
+        if (named.has(name.normalize('NFC'))) {
+          context.addIssue({
+            code: 'custom',
+            path: [name],
+            message: 'is there twice: two names are one in Unicode NFC',
+          });
+        }
+        named.set(name.normalize('NFC'), value);
+      }
+      return Object.fromEntries(named);
+    })
     .meta({ type: 'object', 'x-members': true });
 }
 

@@ -233,8 +233,13 @@ describe('names that the caller chooses are short, few, and touch no prototype',
     ['three of them', '{"a":"1","b":"2","c":"3"}', false],
     ['too long', '{"abcdef":"1"}', false],
     ['constructor', '{"constructor":"1"}', false],
+    ['one that Unicode writes in two ways, in both', '{"\u00e9":"1","e\\u0301":"2"}', false],
   ])('%s: accepted %s', (_case, json, isAccepted) => {
     expect(accepts(members, JSON.parse(json))).toBe(isAccepted);
+  });
+
+  test('come out in NFC', () => {
+    expect(members.parse({ 'e\u0301': '1' })).toEqual({ '\u00e9': '1' });
   });
 });
 
