@@ -153,14 +153,14 @@ function dependenciesFor(terminal: Terminal): Dependencies {
 }
 
 function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
-  return async (target, { timeoutMilliseconds }) => {
+  return async (target, { timeoutMilliseconds, isRehearsal }) => {
     if (target.kind === 'embedded') {
       const { isMirrorFile } = await import('./store/mirror-file.ts');
       if (isMirrorFile(target.database)) {
         const { openMirrorBilling } = await import('./engine/mirror-billing.ts');
         return await openMirrorBilling(target.database);
       }
-      const { engine, close } = await openEngine(target);
+      const { engine, close } = await openEngine(isRehearsal === true ? await unmade(target) : target);
       try {
         const owner = await engine.owner(target.organization);
         return { billing: engine.as(owner), rehearsal: engine.rehearsal(owner), close };
@@ -290,6 +290,12 @@ async function openKeyring(): Promise<Keyring> {
   } catch {
     return createKeyring({ env, command: undefined });
   }
+}
+
+/** The target of a rehearsal, which makes no database. */
+async function unmade(target: EmbeddedTarget): Promise<EmbeddedTarget> {
+  const { isToBeMade } = await import('./store/open.ts');
+  return isToBeMade(target.database) ? { ...target, database: ':memory:', events: undefined } : target;
 }
 
 async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId }) {

@@ -44,7 +44,8 @@ export async function openForWriting(
     newId: () => dependencies.newId(),
     tell: (note) => tell(session, say`${note}`),
   };
-  const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags) });
+  const isRehearsal = flags.dryRun === true;
+  const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags), isRehearsal });
   warnIfExposed(session, target);
   return {
     ...opened,

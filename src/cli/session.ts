@@ -19,6 +19,12 @@ export interface OpenBilling {
   close(): Promise<void>;
 }
 
+export interface OpenBillingOptions {
+  readonly timeoutMilliseconds: number | undefined;
+  /** Makes no database: where there is none yet, the service is one in memory. */
+  readonly isRehearsal?: boolean;
+}
+
 export interface OpenEngine {
   readonly engine: Engine;
   /** What sends the webhooks of the database; to be closed before it. */
@@ -89,7 +95,7 @@ export interface Dependencies {
   operator(): string;
   /** Where profiles and the default database live. */
   directories(): Promise<{ readonly config: string; readonly data: string }>;
-  openBilling(target: Target, options: { readonly timeoutMilliseconds: number | undefined }): Promise<OpenBilling>;
+  openBilling(target: Target, options: OpenBillingOptions): Promise<OpenBilling>;
   /** `stage` replaces clock and ids, for a story that is the same every time. */
   openEngine(target: EmbeddedTarget, stage?: Stage): Promise<OpenEngine>;
   serve(options: ServeOptions): Promise<RunningServer>;

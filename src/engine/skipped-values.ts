@@ -4,6 +4,7 @@ import { skipReasonOf } from '../calculation/aggregation.ts';
 import { createEventMatcher } from '../calculation/metering.ts';
 import type { MeteredEvent } from '../calculation/metering.ts';
 import { isExactNumber } from '../exact-json.ts';
+import { limits } from '../limits.ts';
 import type { ResponseBody } from '../operations/index.ts';
 import type { SkippedOfMeter, SkippedValues } from '../operations/skipped-values.ts';
 
@@ -24,6 +25,7 @@ interface Watch {
 export function createSkippedValues(meters: readonly Meter[]): SkippedValues | undefined {
   const watches = meters.flatMap(watchesOf);
   if (watches.length === 0) return undefined;
+  const namesInNfc = createNamesInNfc();
   // Most files have one name on all of their events.
   let eventName: string | undefined;
   let asking: readonly Watch[] = [];
@@ -35,12 +37,29 @@ export function createSkippedValues(meters: readonly Meter[]): SkippedValues | u
         ({ eventName } = event);
         asking = watches.filter(({ takesName }) => takesName(event));
       }
-      for (const watch of asking) look(watch, event, line);
+      if (asking.length === 0) return;
+      const stored = { eventName, properties: namesInNfc(event.properties) };
+      for (const watch of asking) look(watch, stored, line);
     },
     read: () =>
       watches.flatMap(({ meterCode, aggregationKey, valueCount, skippedCount, first }) =>
         first === undefined ? [] : [{ meterCode, aggregationKey, valueCount, skippedCount, first }],
       ),
+  };
+}
+
+/** Properties as they are stored, however the sender's Unicode writes their names; most are looked at once. */
+function createNamesInNfc(): (properties: MeteredEvent['properties']) => MeteredEvent['properties'] {
+  const known = new Set<string>();
+  return (properties) => {
+    for (const name in properties) {
+      if (known.has(name)) continue;
+      if (name !== name.normalize('NFC')) {
+        return Object.fromEntries(Object.entries(properties).map(([each, value]) => [each.normalize('NFC'), value]));
+      }
+      if (known.size < limits.eventPropertyKeys) known.add(name);
+    }
+    return properties;
   };
 }
 

@@ -1,5 +1,6 @@
 /** From a database URL to a store: the one place that knows which backends there are. */
 
+import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { refuseTilde } from '../database-url.ts';
@@ -58,6 +59,17 @@ async function openBook(url: string, options: StoreOptions): Promise<Store> {
 /** Whether `url` names a database on a PostgreSQL server. */
 export function isPostgresUrl(url: string): boolean {
   return /^postgres(?:ql)?:\/\//i.test(url);
+}
+
+/** Whether opening `url` would make a database of a file that is not there, or is empty. */
+export function isToBeMade(url: string): boolean {
+  if (isPostgresUrl(url)) return false;
+  try {
+    return (statSync(pathOf(url), { throwIfNoEntry: false })?.size ?? 0) === 0;
+  } catch {
+    // What cannot be looked for is for the opening to explain.
+    return false;
+  }
 }
 
 const schemeOfUrl = /^([a-z][a-z0-9+.-]+):(.*)$/is;

@@ -54,6 +54,15 @@ test.each([
   expect(skipped?.read()).toEqual(reason === undefined ? [] : [{ ...found, first: { line: 7, value, reason } }]);
 });
 
+test('names are those of the meter however Unicode writes them', () => {
+  const skipped = createSkippedValues([
+    { ...meter, aggregationKey: 'Gr\u00f6\u00dfe', propertyFilters: [{ name: '\u00c4nderung', exists: true }] },
+  ]);
+  const properties = { 'Gro\u0308\u00dfe': 'gro\u0308\u00dfer', 'A\u0308nderung': 1 };
+  skipped?.add({ eventName: 'request', properties }, 1);
+  expect(skipped?.read()).toMatchObject([{ valueCount: 1, skippedCount: 1, first: { value: 'gro\u0308\u00dfer' } }]);
+});
+
 test('a property that every object has is none of an event', () => {
   const skipped = createSkippedValues([{ ...meter, aggregationKey: 'toString' }]);
   skipped?.add({ eventName: 'request', properties: {} }, 1);

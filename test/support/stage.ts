@@ -20,7 +20,7 @@ import { openApiDocument } from '../../src/server/openapi.ts';
 import { createServer } from '../../src/server/server.ts';
 import { checkWebhookUrl } from '../../src/server/webhook-address.ts';
 import { isMirrorFile } from '../../src/store/mirror-file.ts';
-import { openStore } from '../../src/store/open.ts';
+import { isToBeMade, openStore } from '../../src/store/open.ts';
 import { countedBytes, countedIds, createClock, resolverOf } from './world.ts';
 import type { Clock } from './world.ts';
 
@@ -127,10 +127,11 @@ export async function createStage(
     directories: async () =>
       await Promise.resolve({ config: join(directory, 'config'), data: join(directory, 'data') }),
     openEngine,
-    openBilling: async (target, { timeoutMilliseconds }) => {
+    openBilling: async (target, { timeoutMilliseconds, isRehearsal }) => {
       if (target.kind === 'embedded') {
         if (isMirrorFile(target.database)) return await openMirrorBilling(target.database);
-        const { engine, close } = await openEngine(target);
+        const isElsewhere = isRehearsal === true && isToBeMade(target.database);
+        const { engine, close } = await openEngine(isElsewhere ? { ...target, database: ':memory:' } : target);
         const owner = await engine.owner(target.organization);
         return { billing: engine.as(owner), rehearsal: engine.rehearsal(owner), close };
       }

@@ -15,7 +15,9 @@ import { formatOf, importFormats } from '../import/input.ts';
 import type { ImportFormat } from '../import/input.ts';
 import type { MappingOptions } from '../import/mapping.ts';
 import type { Reading } from '../import/read-in-thread.ts';
-import { tellSkipped, watchRehearsal, watchValues, watching } from '../import/skipped.ts';
+import { openRehearsal } from '../import/rehearsal.ts';
+import type { ImportRehearsal } from '../import/rehearsal.ts';
+import { tellSkipped, watchValues, watching } from '../import/skipped.ts';
 import { openForWriting } from '../open-billing.ts';
 import type { OpenForWriting } from '../open-billing.ts';
 import { checkOutputFile, writeOutputFile } from '../output-file.ts';
@@ -127,16 +129,16 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
   if (!isRehearsal) await confirmWrite(session, target, say`Import events from ${file}`);
   // Begins to read before the database is opened.
   const { batches, close } = await openReading(file, size, { flags, session, delimiter });
-  let opened: OpenForWriting | undefined;
+  let opened: OpenForWriting | ImportRehearsal | undefined;
   let progress: Progress | undefined;
   try {
-    if (!isRehearsal) opened = await openForWriting(session, target);
-    const skipped = await (opened === undefined ? watchRehearsal(session, target) : watchValues(session, opened.plain));
+    opened = await (isRehearsal ? openRehearsal(session, target) : openForWriting(session, target));
+    const skipped = await watchValues(session, opened.plain);
     const stop = new AbortController();
     void session.dependencies.untilStopped().then(() => stop.abort());
     progress = await createProgress(session, size);
     const report = await importBatches(batches, {
-      billing: opened?.billing,
+      billing: opened.billing,
       onAccepted: skipped === undefined ? undefined : watching(skipped),
       onProgress: ({ rows, bytes }) => progress?.update({ rows, done: bytes }),
       signal: stop.signal,

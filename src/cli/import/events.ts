@@ -25,8 +25,8 @@ export interface ImportReport {
 }
 
 interface SendingOptions {
-  /** Absent for a rehearsal: rows are mapped and checked, and nothing is sent. */
-  readonly billing: Billing | undefined;
+  /** Takes the events, or rehearses that. */
+  readonly billing: Billing;
   /** Given the events that are accepted, in the order of the file. */
   readonly onAccepted?: ((events: readonly ImportedEvent[], lines: ArrayLike<number>) => void) | undefined;
   /** Called after each batch with the bytes of input that are done. */
@@ -83,7 +83,7 @@ async function send(rows: Rows, sending: Sending): Promise<number> {
   const input: CallInput = { body: { events } };
   const known = requestHash === undefined ? input : withKnownHash(input, requestHash);
   try {
-    await sending.billing?.call('usage.ingestBatch', known);
+    await sending.billing.call('usage.ingestBatch', known);
   } catch (error) {
     if (!(error instanceof BillingError) || !isAboutRows(error)) throw error;
     return await sendWithout(rows, error, sending);

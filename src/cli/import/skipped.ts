@@ -4,36 +4,21 @@ import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { SkippedOfMeter, SkippedValues } from '../../operations/skipped-values.ts';
 import { everyRow } from '../every-row.ts';
-import { timeoutOf } from '../open-session.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
-import type { Target } from '../target.ts';
 import { tell } from '../tell.ts';
 import type { ImportedEvent } from './mapping.ts';
 
 const shownCharacters = 60;
 
 /** Undefined where no meter reads a number, and where the meters cannot be read: an import does not need them. */
-export async function watchValues({ dependencies }: Session, billing: Billing): Promise<SkippedValues | undefined> {
-  const meters = await unlessRefused(async () => await everyRow(billing, 'meters.list'));
-  return meters === undefined ? undefined : await dependencies.watchValues(meters);
-}
-
-/** The same for a rehearsal, which opens nothing else, and does without what cannot be opened. */
-export async function watchRehearsal(session: Session, target: Target): Promise<SkippedValues | undefined> {
-  const options = { timeoutMilliseconds: timeoutOf(session.flags) };
-  const opened = await unlessRefused(async () => await session.dependencies.openBilling(target, options));
-  if (opened === undefined) return undefined;
+export async function watchValues(
+  { dependencies }: Session,
+  billing: Billing | undefined,
+): Promise<SkippedValues | undefined> {
+  if (billing === undefined) return undefined;
   try {
-    return await watchValues(session, opened.billing);
-  } finally {
-    await opened.close();
-  }
-}
-
-async function unlessRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await ask();
+    return await dependencies.watchValues(await everyRow(billing, 'meters.list'));
   } catch (error) {
     if (error instanceof BillingError) return undefined;
     throw error;

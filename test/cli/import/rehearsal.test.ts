@@ -1,0 +1,71 @@
+/** `import events --dry-run` says of each row what the import would: of its mapping, and of the service as it stands. */
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, describe, expect, test } from 'vitest';
+
+import { createStage } from '../../support/stage.ts';
+import type { CommandStage, Surface } from '../../support/stage.ts';
+
+let stage: CommandStage;
+afterEach(async () => await stage.close());
+
+async function begin(surface: Surface): Promise<void> {
+  stage = await createStage(surface);
+  const contact = ['--contact', 'name=Ada,email=ada@acme.example,roles=primary'];
+  await stage.tally(['customers', 'create', '--name', 'Acme', '--external-customer-id', 'acme', ...contact]);
+}
+
+async function importing(rows: readonly string[], ...flags: readonly string[]) {
+  const file = join(stage.directory, 'events.csv');
+  writeFileSync(file, ['timestamp,account,id,note', ...rows].join('\n'));
+  const words = ['--event-name', 'request', '--customer-column', 'account', '--key-column', 'id', '-o', 'json'];
+  const { stdout, exitCode } = await stage.tally(['import', 'events', file, ...words, ...flags]);
+  const { dryRun, data = dryRun } = JSON.parse(stdout) as Record<string, unknown>;
+  return { data, exitCode };
+}
+
+const good = '2026-02-01 00:00:00,acme,1,';
+const wrong = [
+  `2026-02-01 00:00:00,acme,2,${'x'.repeat(5_000)}`,
+  '1999-02-01 00:00:00,acme,3,',
+  `2026-02-01 00:00:00,acme,${'4'.repeat(256)},`,
+];
+
+describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
+  test('a rehearsal refuses the rows whose events are wrong by themselves, as the import does, and keeps nothing', async () => {
+    await begin(surface);
+    const rehearsed = await importing([good, ...wrong], '--dry-run');
+    expect(rehearsed).toMatchObject({ data: { rows: 4, accepted: 1, refused: 3 }, exitCode: 10 });
+    expect((await stage.tally(['usage', 'events'])).stdout).toBe('');
+    expect(await importing([good, ...wrong])).toEqual(rehearsed);
+  });
+});
+
+describe('in this process', () => {
+  test('also what the service does not know, or forbids as it stands', async () => {
+    await begin('embedded');
+    const rows = [good, '2026-02-01 00:00:00,nobody,2,', '2026-02-01 00:00:00,acme,3,', '2099-01-01 00:00:00,acme,4,'];
+    const rehearsed = await importing(rows, '--dry-run');
+    expect(rehearsed).toMatchObject({ data: { rows: 4, accepted: 2, refused: 2 }, exitCode: 10 });
+    expect((await stage.tally(['usage', 'events'])).stdout).toBe('');
+    expect(await importing(rows)).toEqual(rehearsed);
+  });
+
+  test.each([
+    ['a path', ''],
+    ['a URL', 'file:'],
+  ])('of a database that does not exist, given as %s, none is made', async (_case, scheme) => {
+    await begin('embedded');
+    const path = join(stage.directory, 'new.db');
+    const target = ['--database', `${scheme}${path}`];
+    expect(await importing([good], '--dry-run', ...target)).toMatchObject({ data: { accepted: 0, refused: 1 } });
+    const contact = ['--contact', 'name=Ada,email=ada@acme.example,roles=primary'];
+    const words = ['customers', 'create', '--name', 'Acme', ...contact, '--dry-run', ...target];
+    expect(await stage.tally(words)).toMatchObject({ exitCode: 0 });
+    expect(existsSync(path)).toBe(false);
+    expect(await stage.tally(words.filter((word) => word !== '--dry-run'))).toMatchObject({ exitCode: 0 });
+    expect(existsSync(path)).toBe(true);
+  });
+});
