@@ -40,8 +40,9 @@ export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
   const { status, headers } = answer;
   if (status >= 300 && status < 400) throw redirectFailure(answer, reading);
   if (status < 200 || status >= 400) throw statusFailure(answer, reading);
-  const body = answered(reading.operation, reading.form, jsonOf(answer)?.json);
-  if (body === undefined) throw invalidResponse(answer, reading);
+  const { json, problem } = jsonOf(answer);
+  const body = answered(reading.operation, reading.form, json);
+  if (body === undefined) throw invalidResponse(answer, problem ?? wantOf(reading.operation), reading);
   const etag = /^(?:W\/)?"(.*)"$/.exec(headers['etag'] ?? '')?.[1];
   const mismatches = headers['idempotency-mismatch']?.split(',').map((name) => name.trim());
   return {
@@ -53,17 +54,28 @@ export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
   };
 }
 
-/** The JSON value of a body; undefined when it is none. */
-function jsonOf({ headers, bytes }: HttpAnswer): { readonly json: unknown } | undefined {
+/** The JSON value of a body, or why there is none. */
+function jsonOf({ headers, bytes }: HttpAnswer): { readonly json?: unknown; readonly problem?: string } {
   const type = headers['content-type'];
-  if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return undefined;
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') return undefined;
+  if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type))
+    return { problem: `it is ${type.slice(0, limits.responseExcerptCharacters)}` };
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity')
+    return { problem: `it is packed, as ${encoding.slice(0, limits.responseExcerptCharacters)}` };
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (text.startsWith('\uFEFF')) return { problem: 'a byte order mark stands before it' };
     return { json: parseExactJson(text, { depth: limits.responseJsonDepth, keys: limits.responseJsonKeys }) };
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof TypeError) return { problem: 'it is not UTF-8' };
+    // The parser quotes what is malformed, which is shown here already.
+    const isOurs = error instanceof BillingError && !(error.cause instanceof SyntaxError);
+    return { problem: isOurs ? error.message : 'it is no JSON' };
   }
+}
+
+function wantOf({ command }: OperationFacts): string {
+  return `it lacks what "${command.group} ${command.verb}" answers`;
 }
 
 function redirectFailure({ status, headers }: HttpAnswer, { target }: Reading): BillingError {
@@ -81,14 +93,15 @@ function redirectFailure({ status, headers }: HttpAnswer, { target }: Reading): 
 function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
   const { status } = answer;
   const { operation, target, howToCheck } = reading;
-  const message = envelopeMessage(jsonOf(answer)?.json);
+  const { json, problem } = jsonOf(answer);
+  const message = envelopeMessage(json);
   if (isUnknownRoute(operation, status, message)) return notOffered(operation, target, message ?? `answered ${status}`);
   const saysNothing = message === undefined || message === unknownOutcomeMessage;
   if (status === 502 || status === 504 || (status === 503 && saysNothing)) {
     if (howToCheck !== undefined) return unknownOutcome(target, `answered ${status}`, howToCheck);
   }
   const isClear = message !== undefined || status === 401 || status === 429 || status >= 500;
-  if (!isClear) return invalidResponse(answer, reading);
+  if (!isClear) return invalidResponse(answer, problem, reading);
   const kind = kindOfStatus(status) ?? (status >= 500 ? 'internal' : 'badRequest');
   return errorOf(kind, message ?? `${target.host} answered ${status}`, optionsOf(kind, answer, reading));
 }
@@ -133,9 +146,15 @@ export function unknownOutcome(target: Target, reason: string, howToCheck: strin
   return new BillingError('network', `the outcome is unknown: ${target.host}: ${reason}`, { hint: howToCheck });
 }
 
-function invalidResponse({ status, bytes }: HttpAnswer, { target, howToCheck }: Reading): BillingError {
+function invalidResponse(
+  { status, bytes }: HttpAnswer,
+  problem: string | undefined,
+  { target, howToCheck }: Reading,
+): BillingError {
   const shown = bytes.length === 0 ? 'it is empty' : `it begins ${JSON.stringify(excerpt(bytes))}`;
-  return new BillingError('network', `${target.host} answered ${status} with what is not a valid response: ${shown}`, {
+  const why = problem === undefined || bytes.length === 0 ? '' : `, and ${problem}`;
+  const words = `${target.host} answered ${status} with what is not a valid response: ${shown}${why}`;
+  return new BillingError('network', words, {
     hint: howToCheck ?? 'check that the base URL of the profile is that of the service',
   });
 }

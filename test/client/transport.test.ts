@@ -74,19 +74,44 @@ describe('answers that are none', () => {
       { headers: { 'content-type': 'text/html' }, body: '<!doctype html>\n<h1>Welcome</h1>' },
       'it begins "<!doctype html> <h1>Welcome</h1>"',
     ],
-    ['JSON that calls itself a text', { headers: { 'content-type': 'text/plain' }, body: '{"data":{}}' }, 'it begins'],
+    [
+      'JSON that calls itself a text',
+      { headers: { 'content-type': 'text/plain' }, body: '{"data":{}}' },
+      'it begins "{\\"data\\":{}}", and it is text/plain',
+    ],
     ['nothing', { headers: json, body: '' }, 'it is empty'],
-    ['JSON cut short', { headers: json, body: '{"data":{"id"' }, 'it begins "{\\"data\\":{\\"id\\""'],
-    ['a byte order mark', { headers: json, body: '\uFEFF{}' }, 'it begins'],
-    ['bytes that are not UTF-8', { headers: json, body: Buffer.from([0x7b, 0xff, 0x7d]) }, 'it begins'],
-    ['a name given twice', { headers: json, body: '{"data":1,"data":2}' }, 'it begins'],
+    [
+      'JSON cut short',
+      { headers: json, body: '{"data":{"id"' },
+      'it begins "{\\"data\\":{\\"id\\"", and it is no JSON',
+    ],
+    [
+      'a byte order mark',
+      { headers: json, body: '\uFEFF{}' },
+      'it begins "{}", and a byte order mark stands before it',
+    ],
+    [
+      'bytes that are not UTF-8',
+      { headers: json, body: Buffer.from([0x7b, 0xff, 0x7d]) },
+      'it begins "{\uFFFD}", and it is not UTF-8',
+    ],
+    [
+      'a name given twice',
+      { headers: json, body: '{"data":1,"data":2}' },
+      'it begins "{\\"data\\":1,\\"data\\":2}", and the JSON gives "data" twice in one object',
+    ],
     ['a name that touches prototypes', { headers: json, body: '{"__proto__":{"isAdmin":true}}' }, 'it begins'],
     ['65 levels', { headers: json, body: '['.repeat(65) + ']'.repeat(65) }, 'it begins'],
     ['a million levels', { headers: json, body: '['.repeat(1_000_000) }, 'it begins'],
     [
       'compressed JSON that nobody asked for',
-      { headers: { ...json, 'content-encoding': 'gzip' }, body: gzipSync('{"data":{}}') },
+      { headers: { ...json, 'content-encoding': 'gzip' }, body: gzipSync('{"data":{"id":"x"}}') },
       'it begins',
+    ],
+    [
+      'JSON that calls itself compressed',
+      { headers: { ...json, 'content-encoding': 'gzip' }, body: '{"data":{"id":"x"}}' },
+      'it begins "{\\"data\\":{\\"id\\":\\"x\\"}}", and it is packed, as gzip',
     ],
     [
       'a refusal in HTML',
@@ -129,12 +154,16 @@ describe('answers that are none', () => {
   });
 
   test.each([
-    ['invoices.list', {}],
-    ['customers.get', { params: { customerId: 'x' } }],
-    ['credits.ledger', { params: { contractId: 'x' } }],
-    ['usage.cost', { body: {} }],
-    ['credits.grant', { params: { contractId: 'x' }, body: { amountCents: 5, expiresAt: '2099-01-01T00:00:00Z' } }],
-  ] as const)('JSON that is no answer of %s is none of its successes', async (name, input) => {
+    ['invoices.list', 'invoices list', {}],
+    ['customers.get', 'customers get', { params: { customerId: 'x' } }],
+    ['credits.ledger', 'credits ledger', { params: { contractId: 'x' } }],
+    ['usage.cost', 'usage cost', { body: {} }],
+    [
+      'credits.grant',
+      'credits grant',
+      { params: { contractId: 'x' }, body: { amountCents: 5, expiresAt: '2099-01-01T00:00:00Z' } },
+    ],
+  ] as const)('JSON that is no answer of %s is none of its successes', async (name, words, input) => {
     const bodies = [
       'null',
       '5',
@@ -150,7 +179,7 @@ describe('answers that are none', () => {
       const service = await startFakeService({ headers: json, body });
       await expect(startClient(service.url).call(name, input)).rejects.toMatchObject({
         kind: 'network',
-        message: `${service.host} answered 200 with what is not a valid response: it begins ${JSON.stringify(body)}`,
+        message: `${service.host} answered 200 with what is not a valid response: it begins ${JSON.stringify(body)}, and it lacks what "${words}" answers`,
       });
     }
   });
