@@ -41,6 +41,7 @@ export function checkReadable(path: string): number {
 }
 
 function unreadable(path: string, cause: unknown): BillingError {
+  if (path === '') return new BillingError('usage', 'cannot read a file whose path is empty', { cause });
   return new BillingError('usage', `cannot read ${path}: ${reason(cause as NodeJS.ErrnoException)}`, { cause });
 }
 

@@ -36,6 +36,7 @@ export function writeOutputFile(path: string, content: string | Uint8Array, opti
 export function checkOutputFile(path: string, { isForced = false }: OutputFileOptions = {}): void {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
+    if (path === '') throw unwritable(path, {});
     if (found?.isDirectory() === true) throw unwritable(path, { code: 'EISDIR' });
     if (found?.isSymbolicLink() === true) throw unwritable(path, { code: 'ELOOP' });
     if (found !== undefined && !isForced) throw inTheWay(path);
@@ -65,6 +66,7 @@ function open(path: string, whereThereIsOne: number, hint: string): number {
 /** Says in words why nothing can be written there: a usage error, and `unavailable` where the same path may do later. */
 export function unwritable(path: string, cause: unknown): BillingError {
   const { code = 'failed' } = cause as NodeJS.ErrnoException;
+  if (path === '') return new BillingError('usage', 'cannot write a file whose path is empty', { cause });
   const message = `cannot write ${path}: ${reasons[code] ?? code}`;
   if (!failuresOfDisk.has(code)) return new BillingError('usage', message, { cause });
   return new UnavailableError(message, {

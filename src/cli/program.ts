@@ -140,10 +140,18 @@ function createProgram(
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .addHelpText('after', rootExamples);
+    .addHelpText('after', rootExamples)
+    .hook('preAction', (_program, command) => refuseEmpty(command));
   const ownFlags = localCommands[named ?? '']?.ownFlags ?? [];
   for (const flag of globalFlags) if (!ownFlags.includes(flag.name)) program.addOption(globalOption(flag));
   return program;
+}
+
+/** An empty one is a variable that a script forgot to set. */
+function refuseEmpty(command: Command): void {
+  const empty = command.registeredArguments.find(({ required }, index) => required && command.args[index] === '');
+  if (empty === undefined) return;
+  command.error(`error: missing required argument '${empty.name()}'`, { code: 'commander.missingArgument' });
 }
 
 /** The commands before the flags, of which the root has many. */

@@ -94,7 +94,8 @@ describe('tally doctor', () => {
 
   test('does not make a database where there is none', async () => {
     const none = join(stage.directory, 'none.db');
-    expect((await stage.tally(['doctor', '--database', none])).exitCode).toBe(9);
+    const { exitCode, stderr } = await stage.tally(['doctor', '--database', none]);
+    expect([exitCode, stderr]).toEqual([4, `tally: there is no database ${none}\n  hint: check the path\n`]);
     expect(existsSync(none)).toBe(false);
   });
 

@@ -5,7 +5,7 @@ import type { ErrorKind } from '../../src/errors.ts';
 import { createShell, manifest } from './shell.ts';
 
 describe('a command line that is wrong ends with 2, and says what was meant', () => {
-  test.each([
+  test.each<[string | string[], string, string | undefined]>([
     ['custmers list', "unknown command 'custmers'", 'did you mean customers?'],
     ['customers lst', "unknown command 'lst'", 'did you mean list?'],
     ['cust list', "unknown command 'cust'", 'did you mean customers?'],
@@ -51,6 +51,10 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['customers list --timeout soon', '--timeout takes seconds above 0', undefined],
     ['customers list --database a --profile b', '--profile and --database both say', 'give one of them'],
     ['customers create --input nowhere.json', 'cannot read nowhere.json: there is no such file', undefined],
+    [['backup', ''], "missing required argument 'file'", 'see: tally backup --help'],
+    [['invoices', 'export', ''], "missing required argument 'invoice-id'", 'see: tally invoices export --help'],
+    [['customers', 'create', '--input', ''], 'cannot read a file whose path is empty', undefined],
+    [['import', 'events', 'x.csv', '--refused', ''], 'cannot write a file whose path is empty', undefined],
     ['serve extra', 'too many arguments', 'see: tally serve --help'],
     ['help nope', 'there is no help on "nope"', 'there is exit-codes'],
   ])('%s', async (line, message, hint) => {

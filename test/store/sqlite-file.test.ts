@@ -244,7 +244,7 @@ describe('an existing database', () => {
   });
 
   test('is only read where it must exist already', async () => {
-    expect((await refusal(open(file, { readOnly: true }))).kind).toBe('unavailable');
+    expect((await refusal(open(file, { readOnly: true }))).kind).toBe('notFound');
     await expect(stat(file)).rejects.toThrow('ENOENT');
   });
 });

@@ -9,7 +9,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
-import { BillingError, UnavailableError } from '../../errors.ts';
+import { BillingError, NotFoundError, UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { factsOf } from '../file-facts.ts';
@@ -88,7 +88,7 @@ const inMemory = ':memory:';
 export async function openConnection(location: string, options: StoreOptions): Promise<SqliteConnection> {
   const path = location === inMemory ? location : resolve(location);
   const busyMilliseconds = options.busyTimeoutMilliseconds ?? limits.busyTimeoutMilliseconds;
-  if (path !== inMemory) refuseWhatIsNoFile(path);
+  if (path !== inMemory) refuseWhatIsNoFile(path, { isRead: options.readOnly === true });
   if (!options.readOnly && path !== inMemory) createFile(path);
 
   const statements = new Map<string, { readonly statement: StatementSync; readonly isReading: boolean }>();
@@ -277,8 +277,10 @@ function refuseOldSqlite(database: DatabaseSync): void {
 }
 
 /** SQLite would call a directory a failure of the disk. */
-function refuseWhatIsNoFile(path: string): void {
+function refuseWhatIsNoFile(path: string, { isRead }: { readonly isRead: boolean }): void {
   const found = factsOf(path);
+  if (found === undefined && isRead)
+    throw new NotFoundError(`there is no database ${path}`, { hint: 'check the path' });
   if (found === undefined || found.isFile()) return;
   throw new UnavailableError(
     `the database ${path} cannot be used: it is ${found.isDirectory() ? 'a directory' : 'no file'}`,
