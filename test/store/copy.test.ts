@@ -10,6 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CopyPlace } from '../../src/operations/maintenance.ts';
 import { copyBook, measureBook } from '../../src/store/copy/copy-book.ts';
 import { openStore } from '../../src/store/open.ts';
+import { rowsOfText } from '../../src/store/raw-query.ts';
+import { listOrganizations } from '../../src/store/records/organizations.ts';
 import { openBook, stepsOf } from '../reliability/book.ts';
 import { dumpOf } from '../reliability/store-dump.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
@@ -143,6 +145,21 @@ describe('a copy of a book', () => {
       expect(Number(moved?.[0]?.['versions'])).toBeGreaterThan(9);
     },
   );
+
+  test.runIf(postgres !== undefined)('reads at one end for as long as the other takes to be read', async () => {
+    const database = (await postgres?.create()) ?? '';
+    const [reading, other] = [
+      await openStore(`${database}?idle_in_transaction_session_timeout=20`),
+      await openStore(database),
+    ];
+    const organizations = await reading.read(async (tx) => {
+      await listOrganizations(tx);
+      await other.read(async (its) => await rowsOfText(its, 'SELECT pg_sleep(0.1)'));
+      return await listOrganizations(tx);
+    });
+    expect(organizations).toEqual([]);
+    await Promise.all([reading.close(), other.close()]);
+  });
 
   test('that was cut off cannot be used, and goes on', async () => {
     const copy = { database: newFile() };

@@ -19,7 +19,7 @@ import { firstDifference } from '../reliability/reference-book.ts';
 import { problemsOf } from '../reliability/soundness.ts';
 import { dumpOf } from '../reliability/store-dump.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { at } from './rows.ts';
+import { at, eventOf, insertTwoOrganizations } from './rows.ts';
 
 const postgres = await usePostgres();
 
@@ -64,6 +64,21 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       await opened.perform(steps.length - 1);
       expect(await problemsOf(opened.world)).toEqual([]);
       await opened.world.close();
+    }, 60_000);
+
+    test('has all rows, also where they are many or large', async () => {
+      const [url, copy, restored] = [(await postgres?.create()) ?? '', newCopy(), await empty()];
+      const store = await openStore(url);
+      await store.write(insertTwoOrganizations);
+      const properties = (index: number) => JSON.stringify({ text: 'x\u20ac\\'.repeat(index < 3 ? 600_000 : index) });
+      const events = Array.from({ length: 420 }, (_value, index) =>
+        eventOf(`k${index}`, { propertiesJson: properties(index) }),
+      );
+      await store.write((tx) => store.events.append(tx, 'org-a', events, () => true));
+      await store.close();
+      await backUp({ from: url, to: copy, createdAt: at });
+      await restore({ from: copy, to: restored });
+      expect(firstDifference(await read(restored), await read(url))).toBeUndefined();
     }, 60_000);
 
     test('is of one instant, whatever is written meanwhile', async () => {

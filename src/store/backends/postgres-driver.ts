@@ -63,9 +63,12 @@ interface Session extends DatabaseConnection {
   last: Promise<unknown>;
 }
 
-/** One state of the database from the first statement to the last; see "isolation" in src/README.md. */
+/**
+ * One state of the database from the first statement to the last; see "PostgreSQL: writers" in src/README.md. A reading may pause for as
+ * long as another database takes to answer, since nobody waits for it.
+ */
 const beginnings = {
-  'read only': 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  'read only': 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0',
   'read write': 'BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE',
 } as const;
 
@@ -158,7 +161,7 @@ function createDriver({ pool, location, answerMilliseconds, onError, checkVersio
       const session = connection as Session;
       session.isWriting = accessMode !== 'read only';
       session.isPatient = false;
-      const [, found] = await run(session, `${beginnings[accessMode ?? 'read write']}; ${versionQuery}`);
+      const found = (await run(session, `${beginnings[accessMode ?? 'read write']}; ${versionQuery}`)).at(-1);
       try {
         checkVersion((found as pg.QueryResult<{ readonly version: bigint }> | undefined)?.rows[0]?.version);
       } catch (error) {

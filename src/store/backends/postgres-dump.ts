@@ -12,7 +12,7 @@ import { ConstraintViolation } from '../constraint-violation.ts';
 import { damagedBackup } from '../damaged-backup.ts';
 import type { Transaction } from '../database.ts';
 import { type DumpHeader, headerOf } from '../dump-header.ts';
-import { goOnCounting, rowsOfText } from '../raw-query.ts';
+import { goOnCounting, rowsByCursor, rowsOfText } from '../raw-query.ts';
 import { readCensus } from '../records/census.ts';
 import { listOrganizations } from '../records/organizations.ts';
 import { readLedgerHead } from '../records/seals.ts';
@@ -22,7 +22,9 @@ import { dumpedTables } from './postgres-tables.ts';
 import { openPostgresStore } from './postgres.ts';
 import { withoutLimit } from './postgres-driver.ts';
 
+/** What one statement of a restoration takes. */
 const rowsAtOnce = 2_000;
+const charactersAtOnce = 4 * 1024 * 1024;
 
 /** Writes the database at `url` as it stands at one instant to the file at `path`. */
 export async function writeDump(
@@ -60,19 +62,12 @@ async function writeTable(
   writeLine(file, { table, columns });
   const by = order.split(' ').map((name) => `"${name}"`);
   const selected = columns.map((name) => `"${name}"`).join(', ');
-  await rowsOfText(
-    tx,
-    `DECLARE "dumped" NO SCROLL CURSOR FOR SELECT ${selected} FROM "${table}" ORDER BY ${by.join(', ')}`,
-  );
   let count = 0;
-  for (;;) {
-    const rows = await rowsOfText(tx, `FETCH ${rowsAtOnce} FROM "dumped"`);
+  for await (const rows of rowsByCursor(tx, `SELECT ${selected} FROM "${table}" ORDER BY ${by.join(', ')}`)) {
     const lines = rows.map((row) => JSON.stringify(columns.map((name) => textOf(row[name]))));
-    if (lines.length > 0) writeSync(file, `${lines.join('\n')}\n`);
+    writeSync(file, `${lines.join('\n')}\n`);
     count += rows.length;
-    if (rows.length < rowsAtOnce) break;
   }
-  await rowsOfText(tx, 'CLOSE "dumped"');
   const [counted] = await rowsOfText(tx, `SELECT count(*) AS "count" FROM "${table}"`);
   if (counted?.['count'] !== BigInt(count))
     throw new Error(`${count} rows of ${table} were written, and there are others`);
@@ -162,6 +157,7 @@ async function insertRows(tx: Transaction, path: string): Promise<void> {
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   let target: { readonly table: string; readonly columns: readonly string[] } | undefined;
   let batch: object[] = [];
+  let characters = 0;
   let rowCount = 0;
   let expected: number | undefined;
 
@@ -173,6 +169,7 @@ async function insertRows(tx: Transaction, path: string): Promise<void> {
     await rowsOfText(tx, text, [JSON.stringify(batch)]);
     rowCount += batch.length;
     batch = [];
+    characters = 0;
   }
 
   for await (const line of lines) {
@@ -180,7 +177,8 @@ async function insertRows(tx: Transaction, path: string): Promise<void> {
     if (Array.isArray(value)) {
       const row = value as readonly (string | null)[];
       batch.push(Object.fromEntries((target?.columns ?? []).map((name, index) => [name, row[index]])));
-      if (batch.length === rowsAtOnce) await flush();
+      characters += line.length;
+      if (batch.length === rowsAtOnce || characters > charactersAtOnce) await flush();
       continue;
     }
     await flush();

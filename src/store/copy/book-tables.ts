@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { sha256 } from '../../digest.ts';
 import { dumpedTables } from '../backends/postgres-tables.ts';
 import type { Transaction } from '../database.ts';
-import { goOnCounting } from '../raw-query.ts';
+import { goOnCounting, rowsByCursor } from '../raw-query.ts';
 
 const ofEvents = new Set(['bookFacts', 'events', 'eventVersions', 'eventHeads', 'stagedEvents']);
 
@@ -28,7 +28,10 @@ const rowsAtOnce = 2_000;
 const parametersAtOnce = 30_000;
 
 /** Gives the rows of a table in their order, some at a time. */
-async function* rowsOf(tx: Transaction, table: string, keys: readonly string[]): AsyncGenerator<readonly Row[]> {
+export type ReadRows = (tx: Transaction, table: string, keys: readonly string[]) => AsyncGenerator<readonly Row[]>;
+
+/** Of a file, whose rows lie in that order. */
+export const rowsOfFile: ReadRows = async function* (tx, table, keys) {
   const columns = sql.join(keys.map((key) => sql.ref(key)));
   let behind = sql``;
   for (;;) {
@@ -39,9 +42,15 @@ async function* rowsOf(tx: Transaction, table: string, keys: readonly string[]):
     if (last === undefined || rows.length < rowsAtOnce) return;
     behind = sql`WHERE (${columns}) > (${sql.join(keys.map((key) => last[key]))})`;
   }
-}
+};
 
-export async function digestTables(tx: Transaction): Promise<TableDigest[]> {
+/** Of a server, which has no index of most of these orders and would sort the table anew for each page. */
+export const rowsOfServer: ReadRows = async function* (tx, table, keys) {
+  const order = keys.map((key) => `"${key}"`).join(', ');
+  yield* rowsByCursor(tx, `SELECT * FROM "${table}" ORDER BY ${order}`) as AsyncGenerator<readonly Row[]>;
+};
+
+export async function digestTables(tx: Transaction, rowsOf: ReadRows): Promise<TableDigest[]> {
   const digests: TableDigest[] = [];
   for (const [table, keys] of bookTables) {
     const hash = sha256();
@@ -64,7 +73,7 @@ function textOf(row: Row): string {
 }
 
 /** Writes every row of `source` to `target`, in which there are none. */
-export async function copyTables(source: Transaction, target: Transaction): Promise<void> {
+export async function copyTables(source: Transaction, rowsOf: ReadRows, target: Transaction): Promise<void> {
   for (const [table, keys] of bookTables) {
     for await (const rows of rowsOf(source, table, keys)) await insert(target, table, rows);
   }

@@ -15,7 +15,15 @@ import { readBookFacts, removeBookFact, writeBookFact } from '../records/book-fa
 import { listOrganizations } from '../records/organizations.ts';
 import { readLedgerHead } from '../records/seals.ts';
 import type { Store } from '../store.ts';
-import { bookTables, copyTables, digestTables, goOnCountingAll } from './book-tables.ts';
+import {
+  type ReadRows,
+  bookTables,
+  copyTables,
+  digestTables,
+  goOnCountingAll,
+  rowsOfFile,
+  rowsOfServer,
+} from './book-tables.ts';
 import { type ReadEventPage, readPageOf, readPageOfFile, readPageOfServer } from './event-pages.ts';
 
 const usualPage = 5_000;
@@ -24,6 +32,7 @@ const usualPage = 5_000;
 interface End {
   readonly place: CopyPlace;
   readonly store: Store;
+  readonly readRows: ReadRows;
   readonly readPage: ReadEventPage;
   readonly close: () => Promise<void>;
 }
@@ -72,7 +81,7 @@ export async function measureBook(from: CopyPlace): Promise<CopyReport> {
   try {
     return await source.store.read(async (tx) => {
       await refuseDropped(tx, source);
-      const tables = await digestTables(tx);
+      const tables = await digestTables(tx, source.readRows);
       const organizations = await Promise.all(
         (await listOrganizations(tx)).map(async ({ id, name }) => ({
           name,
@@ -97,6 +106,7 @@ async function openEnd(
   return {
     place,
     store,
+    readRows: isPostgresUrl(database) ? rowsOfServer : rowsOfFile,
     readPage: server !== undefined ? readPageOf(server) : isPostgresUrl(database) ? readPageOfServer : readPageOfFile,
     close: async () => {
       await store.close();
@@ -117,9 +127,9 @@ async function copySnapshot(
   { source, target, onProgress, eventsAtOnce }: Copying,
 ): Promise<CopyReport> {
   await refuseDropped(tx, source);
-  const tables = await digestTables(tx);
+  const tables = await digestTables(tx, source.readRows);
   const fingerprint = sha256Of(JSON.stringify(tables));
-  await begin(tx, { target, fingerprint });
+  await begin(tx, { source, target, fingerprint });
   const organizations = await listOrganizations(tx);
   const counts = new Map<string, number>();
   for (const { id } of organizations) {
@@ -166,7 +176,7 @@ async function refuseDropped(tx: Transaction, { store }: End): Promise<void> {
 
 async function begin(
   tx: Transaction,
-  { target, fingerprint }: { readonly target: End; readonly fingerprint: string },
+  { source, target, fingerprint }: Pick<Copying, 'source' | 'target'> & { readonly fingerprint: string },
 ): Promise<void> {
   const { store, place } = target;
   await store.write(async (to) => {
@@ -192,7 +202,7 @@ async function begin(
       });
     }
     await writeBookFact(to, 'unfinishedCopy', { source: fingerprint, places: {} });
-    await copyTables(tx, to);
+    await copyTables(tx, source.readRows, to);
     if (isPostgresUrl(place.database)) await goOnCountingAll(to);
   });
 }
@@ -254,7 +264,7 @@ async function differences(
 ): Promise<string[]> {
   return await target.store.read(async (to) => {
     const problems: string[] = [];
-    const copied = new Map((await digestTables(to)).map((each) => [each.table, each]));
+    const copied = new Map((await digestTables(to, target.readRows)).map((each) => [each.table, each]));
     for (const { table, rowCount, digest } of tables) {
       const copy = copied.get(table);
       if (copy?.rowCount !== rowCount) problems.push(`${copy?.rowCount ?? 0} of ${rowCount} rows of ${table}`);
