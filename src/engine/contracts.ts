@@ -77,7 +77,8 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
     const invoices = await listInvoicesOfContract(context.tx, context.orgId, contract.id);
     const drafts = invoices.filter((invoice) => invoice.status === 'Drafted');
     const [kept, dropped] = [drafts.filter(isBilled(cancelled, true)), drafts.filter(isBilled(cancelled, false))];
-    await cancelInvoices(context, cancelled, dropped);
+    // An earlier end puts usage of a longer period on a draft that is kept.
+    await cancelInvoices(context, cancelled, { invoices: dropped, isUsageMoved: true });
     // Tells what the drafts come to, which the dropped ones no longer belong to.
     for (const invoice of kept) await redate(context, cancelled, invoice);
     await emit(context, 'contract.updated', () => wireContract(cancelled, context.now));

@@ -75,7 +75,7 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
     if (isDue(invoice, 'cancel')) {
       const contract = await getContract(context, invoice.contractId);
       await sweepExpired(context, contract);
-      await cancelInvoices(context, contract, [invoice]);
+      await cancelInvoices(context, contract, { invoices: [invoice] });
     }
     return await show(context, invoice.id);
   },
@@ -88,7 +88,7 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
     if (body.restoreCredits) {
       const contract = await getContract(context, invoice.contractId);
       await sweepExpired(context, contract);
-      await returnCredits(context, contract, new Set([invoice.id]));
+      await returnCredits(context, contract, { invoiceIds: new Set([invoice.id]) });
       await settle(context, contract);
     }
     return await show(context, invoice.id);
@@ -121,15 +121,16 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
 
 /**
  * Cancels drafts, or voids finalized invoices: what they took from grants returns, and pays for other open usage where it
- * can. For invoices of one contract that may be cancelled; expired grants must be swept, as for `returnCredits`.
+ * can. For invoices of one contract that may be cancelled; expired grants must be swept, as for `returnCredits`, which says
+ * what `isUsageMoved` means.
  */
 export async function cancelInvoices(
   context: CallContext,
   contract: Contract,
-  invoices: readonly Invoice[],
+  { invoices, isUsageMoved = false }: { readonly invoices: readonly Invoice[]; readonly isUsageMoved?: boolean },
 ): Promise<void> {
   for (const invoice of invoices) await change(context, invoice, { status: 'Cancelled' });
-  await returnCredits(context, contract, new Set(invoices.map((invoice) => invoice.id)));
+  await returnCredits(context, contract, { invoiceIds: new Set(invoices.map(({ id }) => id)), isUsageMoved });
   await settle(context, contract);
 }
 

@@ -105,20 +105,21 @@ async function settled(context: CallContext, contract: Contract): Promise<KnownL
 
 /**
  * Gives back what invoices have taken from grants; what comes back to a grant that has expired lapses at once. The ledger
- * must be swept, or usage that an expired grant still owes would lapse with it.
+ * must be swept, or usage that an expired grant still owes would lapse with it. Where `isUsageMoved`, what they billed falls
+ * on other drafts: nothing lapses, and the settlement that must follow has each grant pay for the same usage there.
  */
 export async function returnCredits(
   context: CallContext,
   contract: Contract,
-  invoiceIds: ReadonlySet<string>,
+  { invoiceIds, isUsageMoved = false }: { readonly invoiceIds: ReadonlySet<string>; readonly isUsageMoved?: boolean },
 ): Promise<void> {
   const entries = await listLedger(context.tx, context.orgId, contract.id);
   const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id, entries));
   const taken = standingUsageOn(entries, invoiceIds);
   for (const entry of taken.toReversed()) await reverseEntry(writer, entry);
   const givers = new Set(taken.map(({ grantEntryId }) => grantEntryId));
-  const grants = entries.filter(({ id }) => givers.has(id));
-  for (const grant of grants) if (hasExpired(grant, context.now)) await expireRest(writer, grant.id);
+  const lapsing = entries.filter((grant) => !isUsageMoved && givers.has(grant.id) && hasExpired(grant, context.now));
+  for (const grant of lapsing) await expireRest(writer, grant.id);
   await writer.finish();
 }
 

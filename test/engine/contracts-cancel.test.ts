@@ -166,6 +166,31 @@ describe('cancelling a contract', () => {
     expect(await movements(world, acme)).toEqual(['grant 500 0', 'usage -120 0', 'expiration -380 0']);
   });
 
+  test('leaves paid what an expired grant paid, on the draft that bills the usage now, and no more than that', async () => {
+    const acme = await mixed('2027-03-01');
+    await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z' });
+    await grant(world, acme, { amountCents: 500, expiresAt: '2026-03-10T00:00:00Z' });
+    await grant(world, acme, { amountCents: 20 });
+    world.clock.set('2026-04-20T00:00:00Z');
+    await world.call('bill.run');
+    // Too late for the first grant, which has lapsed.
+    await use(world, acme, { tokens: 50, at: '2026-03-09T00:00:00Z' });
+    await cancel(acme.contractId);
+    expect(await movements(world, acme)).toEqual([
+      'grant 500 0',
+      'grant 20 0',
+      'usage -300 0',
+      'expiration -200 0',
+      'reversal 300 0',
+      'usage -300 0',
+      'usage -20 0',
+    ]);
+    world.clock.set('2026-05-02T00:00:00Z');
+    await world.call('bill.run');
+    const bill = (await invoices(world, acme)).findLast(({ status }) => status !== 'Cancelled');
+    expect(bill).toMatchObject({ status: 'In Progress', totalCents: 30 });
+  });
+
   test('is refused once it is cancelled or has ended', async () => {
     const acme = await subscribe(world);
     await cancel(acme.contractId);

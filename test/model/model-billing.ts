@@ -9,7 +9,7 @@ import { gridOf, linesOf, metersUsage, tiersOf, usageWindows } from './rating.ts
 import { named, Refusal, refuseIf } from './refusal.ts';
 import type { ModelCall } from './refusal.ts';
 import { dateDrafts, topUpDrafts } from './drafts.ts';
-import { addEntry, returnCredits, settle, sweepDue, sweepExpiries, sweepUnswept } from './settlement.ts';
+import { addEntry, returnCredits, settle, sweepDue, sweepExpiries, sweepUnswept, undoUsage } from './settlement.ts';
 import type { Contract, Entry, Invoice, InvoiceStatus, Item, Plan, Rate, State } from './state.ts';
 import { recordedCredits } from './wallet.ts';
 import { contractWire, creditLines, entryWire, invoiceWire, isActive } from './wire.ts';
@@ -185,7 +185,10 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
         invoice.index !== contract.closing &&
         invoice.start >= dayOf(contract.cancelledFrom ?? ''),
     );
-    for (const invoice of later) cancelInvoice(state, invoice);
+    for (const invoice of later) {
+      move(state, invoice, 'cancel');
+      undoUsage(state, contract, invoice);
+    }
     dateDrafts(contract);
     settle(state, contract);
     return {
@@ -263,7 +266,8 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
     const invoice = invoiceNamed(state, params['invoiceId']);
     if (moves(invoice, 'cancel')) {
       sweepUnswept(state, invoice.contract);
-      cancelInvoice(state, invoice);
+      move(state, invoice, 'cancel');
+      returnCredits(state, invoice.contract, invoice);
       settle(state, invoice.contract);
     }
     return { data: invoiceWire(state, invoice) };
@@ -302,7 +306,3 @@ function finalize(state: State, invoice: Invoice): void {
   if (isBilledOut(contract)) settle(state, contract);
 }
 
-function cancelInvoice(state: State, invoice: Invoice): void {
-  move(state, invoice, 'cancel');
-  returnCredits(state, invoice.contract, invoice);
-}

@@ -173,9 +173,16 @@ function writeReversal(state: State, contract: Contract, target: Entry): Entry {
   });
 }
 
-/** Gives back everything that an invoice drew. */
+/** Gives back everything that an invoice drew; what returns to a grant that has expired lapses at once. */
 export function returnCredits(state: State, contract: Contract, invoice: Invoice): void {
+  for (const { grant } of undoUsage(state, contract, invoice)) {
+    if (grant !== null && isExpired(grant, state.now)) expireRest(state, contract, grant);
+  }
+}
+
+/** The same of an invoice whose usage another one bills: a settlement must follow, and says what lapses. Gives what it drew. */
+export function undoUsage(state: State, contract: Contract, invoice: Invoice): Entry[] {
   const taken = contract.entries.filter((entry) => entry.type === 'usage' && entry.invoice === invoice);
   for (const entry of taken) if (!isReversed(contract, entry)) writeReversal(state, contract, entry);
-  for (const { grant } of taken) if (grant !== null && isExpired(grant, state.now)) expireRest(state, contract, grant);
+  return taken;
 }
