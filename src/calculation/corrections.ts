@@ -114,13 +114,18 @@ function following(change: bigint, own: Measure, other: Measure): bigint {
   return minimum(most, maximum(1n - other.remaining, share));
 }
 
+/** Why a grant takes no more although there seems to be room, and what does the same. */
+const overfilled = ' once what usage took comes back: grant new credits instead';
+
 function rangeProblem(grant: GrantState, correction: Correction): Refusal | undefined {
   const [cents, credits] = [centsOf(grant), creditsOf(grant)];
   if (cents.remaining + correction.amountCents < 0n || credits.remaining + correction.creditMicros < 0n) {
     return { refusal: `grant ${grant.grantId} has less than that left` };
   }
   if (cents.adjusted + correction.amountCents > 0n || credits.adjusted + correction.creditMicros > 0n) {
-    return { refusal: `grant ${grant.grantId} would hold more than was granted` };
+    const isFull = cents.remaining + correction.amountCents > cents.original;
+    const when = isFull || credits.remaining + correction.creditMicros > credits.original ? '' : overfilled;
+    return { refusal: `grant ${grant.grantId} would hold more than was granted${when}` };
   }
   return undefined;
 }

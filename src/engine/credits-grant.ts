@@ -75,11 +75,7 @@ export async function grantCredits(
     ...(isLate ? [{ path: 'expiresAt', message: `must be after now, ${context.timestamp}` }] : []),
     ...(specifiers === undefined ? [] : await unknownSpecifiers(context, specifiers)),
   ]);
-  if (await isOver(context, wallet)) {
-    throw new ConflictError(`contract ${wallet.id} has ended, and its last invoice is closed`, {
-      hint: 'grant credits on another contract of the customer',
-    });
-  }
+  await refuseOver(context, wallet);
   const writer = createLedgerWriter(context, wallet, await sweepWallet(context, wallet));
   const entry = await writer.append({
     ...amounts,
@@ -100,11 +96,14 @@ export async function grantCredits(
   return { entry, isReplay: false, mismatches: [] };
 }
 
-/** What has no end is not asked for its invoices. */
-async function isOver(context: CallContext, { id, hasEnd }: Wallet): Promise<boolean> {
-  if (!hasEnd) return false;
+/** Throws ConflictError where credits would find no usage any more. What has no end is not asked for its invoices. */
+export async function refuseOver(context: CallContext, { id, hasEnd }: Wallet): Promise<void> {
+  if (!hasEnd) return;
   const contract = await getContract(context, id);
-  return isBilledOut(contract, await listInvoicesOfContract(context.tx, context.orgId, id));
+  if (!isBilledOut(contract, await listInvoicesOfContract(context.tx, context.orgId, id))) return;
+  throw new ConflictError(`contract ${id} has ended, and its last invoice is closed`, {
+    hint: 'grant credits on another contract of the customer',
+  });
 }
 
 /** Dollar-only, or rated; with both modes given the amounts have to agree (semantics 9, Grant validation). */

@@ -11,7 +11,7 @@ import { findInvoice, listInvoicesOfContract } from '../store/records/invoices.t
 import { listLedger, listLedgerPage } from '../store/records/ledger.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import { getContract, getWallet } from './contract-lookup.ts';
-import { grantCredits } from './credits-grant.ts';
+import { grantCredits, refuseOver } from './credits-grant.ts';
 import type { Granted, GrantKind } from './credits-grant.ts';
 import { examineContract } from './doctor/examination.ts';
 import { wireBalance } from './credits-balance.ts';
@@ -77,6 +77,7 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
           : { creditMicros: microsOfCredits(decimal(body.creditAmount)) },
       ),
     );
+    if (correction.amountCents > 0n || correction.creditMicros > 0n) await refuseOver(context, wallet);
     const writer = createLedgerWriter(context, wallet, ledger);
     const adjustment = await writer.append({
       ...ofGrant(totalsOf(writer, grant.grantId).grant),

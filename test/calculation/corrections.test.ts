@@ -70,6 +70,11 @@ describe('an adjustment', () => {
     ['would hold more than was granted', rated(), cents(1n)],
     ['would hold more than was granted', rated({ adjustedCents: -300n, adjustedMicros: -30n * million }), cents(301n)],
     ['would hold more than was granted', free(), credits(1n)],
+    [
+      'would hold more than was granted once what usage took comes back: grant new credits instead',
+      rated({ remainingCents: 700n, remainingMicros: 70n * million }),
+      cents(300n),
+    ],
     ['would not change', rated(), cents(0n)],
     ['is in dollars only: adjust it in cents', dollars(), credits(-1n)],
     ['is of free credits: adjust it in credits', free(), cents(-1n)],

@@ -4,6 +4,7 @@ import {
   balance,
   finalize,
   grant,
+  grantPaid,
   invoiceAt,
   ledger,
   movements,
@@ -74,6 +75,28 @@ describe('an adjustment', () => {
     const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-02T00:00:00Z' });
     world.clock.set('2026-03-02T00:00:00Z');
     expect(await adjust(id, { amountCents: -1 })).toContain('409 grant');
+  });
+
+  test('gives nothing to a contract that has been billed out, where it could only be forgotten', async () => {
+    const ended = await subscribe(world, { name: 'ended', contract: { endDate: '2026-04-01' } });
+    const [paid, dated] = [
+      await grantPaid(world, ended, { amountCents: 1000 }),
+      await grant(world, ended, { amountCents: 1000 }),
+    ];
+    const input = (grantEntryId: string, amountCents: number) => ({
+      params: { contractId: ended.contractId },
+      body: { grantEntryId, amountCents, description: 'Why' },
+    });
+    for (const id of [paid, dated]) expect(await refusal(world, 'credits.adjust', input(id, -1000))).toBe('accepted');
+    expect(await refusal(world, 'credits.adjust', input(dated, 400))).toBe('accepted');
+    world.clock.set('2026-04-01T00:00:00Z');
+    await finalize(world, (await invoiceAt(world, ended, 0)).id);
+    for (const id of [paid, dated]) {
+      expect(await refusal(world, 'credits.adjust', input(id, 100))).toBe(
+        `409 contract ${ended.contractId} has ended, and its last invoice is closed`,
+      );
+    }
+    expect(await refusal(world, 'credits.adjust', input(dated, -400))).toBe('accepted');
   });
 
   test('names a grant of this contract', async () => {

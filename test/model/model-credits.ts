@@ -112,6 +112,7 @@ function adjust(state: State, input: ModelInput): Entry {
     ? { cents: centsWith(contract, target, microsOf(body.creditAmount)), micros: microsOf(body.creditAmount) }
     : { cents: BigInt(body.amountCents), micros: creditsWith(contract, target, BigInt(body.amountCents)) };
   refuseOutOfBounds(contract, target, change);
+  refuseIf((change.cents > 0n || change.micros > 0n) && isBilledOut(contract), 'conflict');
   const { rateCents, isPromotional } = target;
   return addEntry(state, contract, {
     id: input.as,
