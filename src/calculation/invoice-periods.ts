@@ -57,6 +57,19 @@ function periodsOfTerms(terms: BillingTerms): TermsPeriods {
   return found;
 }
 
+/**
+ * The end of the period that holds `date`, where a cancellation on that day ends service. Where nothing recurs, a fixed term is
+ * one period, and a contract that rolls has months (our choice).
+ */
+export function endOfPeriodAt(terms: BillingTerms, date: Temporal.PlainDate): Temporal.PlainDate {
+  const { grid } = periodsOfTerms(terms);
+  if (grid === undefined && terms.endDate !== undefined) return terms.endDate;
+  const interval = grid ?? monthly;
+  const period = periodAt(terms, interval, periodIndexContaining(terms.startDate, interval, date));
+  assert(period !== undefined, 'a contract is cancelled while it is active');
+  return period.end;
+}
+
 /** Which period of the contract's invoice grid holds `date`. */
 export function invoicePeriodIndexContaining(terms: BillingTerms, date: Temporal.PlainDate): number {
   const { grid } = periodsOfTerms(terms);
@@ -91,11 +104,12 @@ function closingPeriod({ startDate, endDate, uncancelled, items }: BillingTerms,
 }
 
 function onlyPeriod(terms: BillingTerms, index: number): BillingPeriod | undefined {
-  const { startDate, endDate } = terms;
+  const { startDate, endDate, uncancelled } = terms;
   if (index !== 0 || (endDate !== undefined && !isBefore(startDate, endDate))) return undefined;
   const first = periodAt({ startDate }, monthly, 0);
   assert(first !== undefined, 'a rolling period has no end to be cut at');
-  const end = endDate ?? first.end;
+  // A cancellation, however late, leaves the one invoice as it was.
+  const end = (uncancelled ?? terms).endDate ?? first.end;
   return { ...first, end, wholeEnd: end };
 }
 

@@ -2,7 +2,7 @@
 
 import { assert } from '../assert.ts';
 import { dateOf, isBefore } from '../calculation/billing-period.ts';
-import { invoicePeriodAt, invoicePeriodIndexContaining } from '../calculation/invoice-periods.ts';
+import { endOfPeriodAt, invoicePeriodAt } from '../calculation/invoice-periods.ts';
 import { ConflictError } from '../errors.ts';
 import type { contractOperations } from '../operations/contracts.ts';
 import { listContracts, updateContract } from '../store/records/contracts.ts';
@@ -116,10 +116,7 @@ function hasEnded(contract: Contract): ConflictError {
 /** Where a cancellation ends service: with the current period, or before service has begun. */
 function endOfCurrentPeriod(contract: Contract, today: Temporal.PlainDate): Temporal.PlainDate {
   if (isBefore(today, contract.startDate)) return contract.startDate;
-  const terms = billingTermsOf(contract);
-  const period = invoicePeriodAt(terms, invoicePeriodIndexContaining(terms, today));
-  assert(period !== undefined, `contract ${contract.id} is active, so a period holds today`);
-  return period.end;
+  return endOfPeriodAt(billingTermsOf(contract), today);
 }
 
 /** Drafts that a contract still needs, or those that it does not. */

@@ -83,6 +83,30 @@ describe('cancelling a contract', () => {
     },
   );
 
+  test.each([
+    [undefined, '2026-05-20T10:00:00Z', '2026-06-01'],
+    [undefined, '2026-03-20T10:00:00Z', '2026-04-01'],
+    ['2026-08-15', '2026-05-20T10:00:00Z', '2026-08-15'],
+  ])('of what is billed once (endDate %s) at %s ends it on %s, never in the past', async (endDate, at, end) => {
+    const { customerId } = await subscribe(world);
+    const pricingIds = [await flatPrice({ billingMode: 'ONE_TIME', priceInterval: undefined })];
+    const contractId = await createContract(world, { customerId, pricingIds, startDate: '2026-03-01', endDate });
+    await world.call('budgets.add', {
+      params: { contractId },
+      body: { eventPropertyKey: 'Model', eventPropertyValue: 'a', maxCreditsCents: 1 },
+    });
+    await world.call('bill.run');
+    world.clock.set(at);
+    expect(await cancel(contractId)).toMatchObject({ effectiveCancellationDate: end, cancelledInvoiceCount: 0 });
+    world.clock.set('2026-09-01T00:00:00Z');
+    expect((await world.call('bill.run')).data.failures).toEqual([]);
+    const { data } = await world.call('invoices.list', { query: { customerId, include: 'lineItems,period' } });
+    const own = data.filter((invoice) => invoice.contractId === contractId);
+    expect(own).toMatchObject([{ status: 'In Progress', totalCents: 3100, period: { start: '2026-03-01' } }]);
+    const checked = await world.call('credits.verify', { params: { contractId } });
+    expect(checked.data.findings).toEqual([]);
+  });
+
   test('in the last period ends it with its term', async () => {
     const acme = await subscribe(world, { contract: { endDate: '2026-04-15' } });
     world.clock.set('2026-04-10T00:00:00Z');

@@ -1,6 +1,6 @@
 /** Contracts and invoices of the model (semantics 6, 7, 14). */
 
-import { dateOf, dayOf, dayOfInstant, instantOf, instantOfQuery, midnight } from './calendar.ts';
+import { dateOf, dayOf, dayOfInstant, instantOf, instantOfQuery, midnight, periodStart } from './calendar.ts';
 import { decimal } from './fraction.ts';
 import { newestFirst, today } from './model-catalog.ts';
 import { budgetOf } from './model-budgets.ts';
@@ -101,6 +101,15 @@ function moves(invoice: Invoice, action: string): boolean {
   return false;
 }
 
+/** The end of the period of a day; months go on where a rolling contract bills nothing more. */
+function endOfService(contract: Contract, last: Invoice, day: number): number {
+  if (contract.grid !== undefined || contract.end !== undefined) return last.end;
+  for (let k = 1; ; k += 1) {
+    const end = periodStart(contract.start, { unit: 'MONTH', count: 1 }, k);
+    if (end > day) return end;
+  }
+}
+
 function move(state: State, invoice: Invoice, action: string): void {
   const to = transitions[action]?.find(([from]) => from === invoice.status)?.[1];
   if (to === undefined) throw new TypeError(`${action} does not move a ${invoice.status} invoice`);
@@ -177,7 +186,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
     const day = dayOfInstant(state.now);
     const last = contract.invoices.findLast((invoice) => invoice.start <= day);
     const isCut = last !== undefined && metersUsage(contract) && usageWindows(last).length === 0;
-    contract.cancelledFrom = last === undefined ? contract.start : dateOf(last.end);
+    contract.cancelledFrom = last === undefined ? contract.start : dateOf(endOfService(contract, last, day));
     contract.closing = isCut ? last.index + 1 : undefined;
     const later = contract.invoices.filter(
       (invoice) =>
@@ -305,4 +314,3 @@ function finalize(state: State, invoice: Invoice): void {
   topUpDrafts(state, contract);
   if (isBilledOut(contract)) settle(state, contract);
 }
-
