@@ -182,8 +182,8 @@ export const limits = {
   webhookUrlCharacters: 2_000,
   webhookEndpoints: 20,
   /**
-   * our choice: attempts of a sender at once, and those of them that go to one endpoint: the endpoints of one organization,
-   * were all of them slow, leave some to others. And how often a server looks for what is due
+   * our choice: attempts of a sender at once, and those of them that go to one endpoint; an organization takes no more of them
+   * than it leaves to others. And how often a server looks for what is due
    */
   webhookConcurrency: 50,
   webhookConcurrencyPerEndpoint: 2,

@@ -1,10 +1,10 @@
 /** What the sender takes from the outbox and brings back: leases, attempts, and when the next one is due (semantics 13). */
 
 import { limits } from '../limits.ts';
-import type { DeliveryOutcome, WebhookOutbox } from '../operations/webhook-outbox.ts';
+import type { DeliveryOutcome, SentTo, WebhookOutbox } from '../operations/webhook-outbox.ts';
 import {
   type AttemptRecord,
-  type EndpointRoom,
+  type SendingRoom,
   disableEndpointOf,
   hasDueDelivery,
   holdDueDeliveries,
@@ -30,11 +30,11 @@ export function createWebhookOutbox({ store, now, random }: OutboxDependencies):
   return {
     async lease(count, underWay = []) {
       const at = wireTimestamp(now());
-      const room = roomFor(underWay);
+      const room = roomFor(count, underWay);
       // Looked for without the writer's lock, which most looks have no need of.
       if (store.isReadOnly || !(await store.read(async (tx) => await hasDueDelivery(tx, at, room)))) return [];
       const leaseUntil = wireTimestamp(now().add({ seconds: limits.webhookLeaseSeconds }));
-      const held = await store.write(async (tx) => await holdDueDeliveries(tx, { now: at, leaseUntil, count, room }), {
+      const held = await store.write(async (tx) => await holdDueDeliveries(tx, { now: at, leaseUntil, room }), {
         turn: deliveries,
       });
       return held.map(({ orgId, id, eventId, endpointId, url, body, attempts, ...secrets }) => ({
@@ -67,10 +67,14 @@ export function createWebhookOutbox({ store, now, random }: OutboxDependencies):
   };
 }
 
-function roomFor(underWay: Iterable<string>): EndpointRoom {
-  const taken = new Map<string, number>();
-  for (const endpointId of underWay) taken.set(endpointId, (taken.get(endpointId) ?? 0) + 1);
-  return { perEndpoint: limits.webhookConcurrencyPerEndpoint, taken };
+function roomFor(free: number, underWay: Iterable<SentTo>): SendingRoom {
+  const ofEndpoints = new Map<string, number>();
+  const ofOrganizations = new Map<string, number>();
+  for (const { endpointId, organizationId } of underWay) {
+    ofEndpoints.set(endpointId, (ofEndpoints.get(endpointId) ?? 0) + 1);
+    ofOrganizations.set(organizationId, (ofOrganizations.get(organizationId) ?? 0) + 1);
+  }
+  return { free, perEndpoint: limits.webhookConcurrencyPerEndpoint, ofEndpoints, ofOrganizations };
 }
 
 interface Attempt {

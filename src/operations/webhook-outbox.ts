@@ -1,12 +1,16 @@
 /** What stands between the engine, which keeps the events to be sent, and the sender, which sends them. */
 
-/** A delivery that the holder of the lease is to attempt now. */
-export interface DueDelivery {
+/** Where an attempt goes, and whose it is. */
+export interface SentTo {
   readonly organizationId: string;
+  readonly endpointId: string;
+}
+
+/** A delivery that the holder of the lease is to attempt now. */
+export interface DueDelivery extends SentTo {
   readonly deliveryId: string;
   /** `webhook-id`: the same for every attempt and every endpoint. */
   readonly eventId: string;
-  readonly endpointId: string;
   readonly url: string;
   /** The bytes to send, the same for every attempt. */
   readonly body: string;
@@ -31,9 +35,10 @@ export interface WebhookOutbox {
   /**
    * Takes up to `count` deliveries that are due; no other sender gets them while the lease lasts. A sender
    * that dies loses its lease with time, so that a delivery may be sent twice and is never lost (reliability 8).
-   * An endpoint gets `limits.webhookConcurrencyPerEndpoint` at most, `underWay` (one endpoint each) included.
+   * An endpoint gets `limits.webhookConcurrencyPerEndpoint` at most, those `underWay` included, and an organization no more
+   * than are left of `count` for others.
    */
-  lease(count: number, underWay?: Iterable<string>): Promise<readonly DueDelivery[]>;
+  lease(count: number, underWay?: Iterable<SentTo>): Promise<readonly DueDelivery[]>;
   /** Keeps how an attempt ended, and when the next one is due; disables an endpoint that is gone (410). */
   record(delivery: DueDelivery, outcome: DeliveryOutcome): Promise<'delivered' | 'retrying' | 'failed'>;
 }

@@ -45,8 +45,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 
   async function deliverDue(): Promise<DeliveryCounts> {
     const counts = { delivered: 0, retrying: 0, failed: 0 };
-    /** The attempts that have not ended, with the endpoint of each. */
-    const underWay = new Map<Promise<void>, string>();
+    /** The attempts that have not ended. */
+    const underWay = new Map<Promise<void>, DueDelivery>();
     const failures: unknown[] = [];
 
     async function make(delivery: DueDelivery, dispatcher: Dispatcher): Promise<void> {
@@ -67,7 +67,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       const dispatcher = await agent;
       for (const delivery of due) {
         const end = make(delivery, dispatcher).finally(() => underWay.delete(end));
-        underWay.set(end, delivery.endpointId);
+        underWay.set(end, delivery);
       }
     }
 

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
+import type { SentTo } from '../../src/operations/webhook-outbox.ts';
 import { outboxOf, senderFor, startReceiver, webhookCalls } from '../support/webhook-receiver.ts';
 import type { WebhookCalls, WebhookReceiver } from '../support/webhook-receiver.ts';
 import { createWorld } from '../support/world.ts';
@@ -112,11 +113,58 @@ describe('an endpoint that answers slowly', () => {
     const endpoints = (await world.call('webhooks.list')).data;
     const slowId = endpoints.find(({ url }) => url === slow.url)?.id ?? '';
     const outbox = outboxOf(world);
-    const toSlow = async (count: number, underWay: readonly string[]) =>
+    const [slowOne] = await outbox.lease(1);
+    if (slowOne === undefined) throw new Error('the one that has waited longest is due');
+    const toSlow = async (count: number, underWay: readonly SentTo[]) =>
       (await outbox.lease(count, underWay)).filter(({ endpointId }) => endpointId === slowId).length;
-    expect(await toSlow(1, [])).toBe(1);
-    expect(await toSlow(backlog, [slowId])).toBe(perEndpoint - 1);
-    expect(await toSlow(backlog, [slowId, slowId])).toBe(0);
+    expect(slowOne.endpointId).toBe(slowId);
+    expect(await toSlow(backlog, [slowOne])).toBe(perEndpoint - 1);
+    expect(await toSlow(backlog, [slowOne, slowOne])).toBe(0);
     expect(await toSlow(backlog, [])).toBe(perEndpoint);
+  });
+});
+
+describe('organizations whose endpoints are all slow', () => {
+  const slowOrganizations = 4;
+
+  /** As the owner of an organization of its own. */
+  async function within(name: string): Promise<WebhookCalls> {
+    await world.call('orgs.create', { body: { name } });
+    const billing = world.engine.as(await world.engine.owner(name));
+    return webhookCalls({ ...world, billing, call: async (...call) => (await billing.call(...call)).body });
+  }
+
+  test('leave others room, however many they are and whenever others come', async () => {
+    const [slow, quick] = [await startSlowReceiver(), await startReceiver()];
+    for (let index = 0; index < slowOrganizations; index += 1) {
+      const theirs = await within(`slow ${index}`);
+      for (let count = 0; count < limits.webhookEndpoints; count += 1) await theirs.register(slow.url);
+      for (let count = 0; count < perEndpoint; count += 1) await theirs.trigger();
+    }
+    await register(quick.url);
+    await trigger();
+    const round = senderFor(world, { pollMilliseconds: 1 }).deliverDue();
+    await vi.waitUntil(() => quick.received.length === 1);
+    await trigger();
+    await vi.waitUntil(() => quick.received.length === 2);
+    expect(slow.received.length).toBeLessThan(limits.webhookConcurrency);
+    slow.release();
+    expect(await round).toEqual({
+      delivered: slowOrganizations * limits.webhookEndpoints * perEndpoint + 2,
+      retrying: 0,
+      failed: 0,
+    });
+  });
+
+  test('one of them takes no more than it leaves', async () => {
+    const theirs = await within('slow');
+    for (let count = 0; count < limits.webhookEndpoints; count += 1) await theirs.register(`https://${count}.example/`);
+    for (let count = 0; count < perEndpoint; count += 1) await theirs.trigger();
+    const outbox = outboxOf(world);
+    const taken = await outbox.lease(limits.webhookConcurrency);
+    expect(taken).toHaveLength(limits.webhookConcurrency / 2);
+    expect(await outbox.lease(limits.webhookConcurrency - taken.length, taken)).toEqual([]);
+    // As soon as one has ended, another may begin.
+    expect(await outbox.lease(limits.webhookConcurrency - taken.length + 1, taken.slice(1))).toHaveLength(1);
   });
 });

@@ -20,14 +20,19 @@ export interface HeldDelivery {
   readonly attempts: number;
 }
 
-/** How many deliveries a sender makes to one endpoint at a time; `taken` has those that it makes already. */
-export interface EndpointRoom {
+/**
+ * What a sender may begin beside what it has begun: so many to one endpoint, and for an organization no more in all than are
+ * `free`. So whoever has many endpoints that do not answer, and however many do, some are always left to others.
+ */
+export interface SendingRoom {
+  readonly free: number;
   readonly perEndpoint: number;
-  readonly taken: ReadonlyMap<string, number>;
+  readonly ofEndpoints: ReadonlyMap<string, number>;
+  readonly ofOrganizations: ReadonlyMap<string, number>;
 }
 
-/** Whether a delivery of any organization is due, held by nobody, and to an endpoint that has room. */
-export async function hasDueDelivery(tx: Transaction, now: string, room: EndpointRoom): Promise<boolean> {
+/** Whether a delivery of any organization is due, held by nobody, and has room. */
+export async function hasDueDelivery(tx: Transaction, now: string, room: SendingRoom): Promise<boolean> {
   return (await dueWithRoom(tx, now, room).limit(oneRow()).executeTakeFirst()) !== undefined;
 }
 
@@ -50,14 +55,10 @@ export async function countDueDeliveries(
 export interface LeaseRequest {
   readonly now: string;
   readonly leaseUntil: string;
-  readonly count: number;
-  readonly room: EndpointRoom;
+  readonly room: SendingRoom;
 }
 
-/**
- * Holds up to `count` due deliveries until `leaseUntil`, no more to one endpoint than it has room for: one that answers
- * slowly keeps none of the others waiting.
- */
+/** Holds due deliveries that have room until `leaseUntil`: what is slow to answer keeps nothing else waiting. */
 export async function holdDueDeliveries(tx: Transaction, request: LeaseRequest): Promise<readonly HeldDelivery[]> {
   const held = await holdSome(tx, request);
   if (held.length === 0) return [];
@@ -87,27 +88,30 @@ export async function holdDueDeliveries(tx: Transaction, request: LeaseRequest):
   return rows.map((row) => ({ ...row, secret: row.secret ?? '', attempts: Number(row.attempts) }));
 }
 
-async function holdSome(
-  tx: Transaction,
-  { now, leaseUntil, count, room: { perEndpoint, taken: takenBefore } }: LeaseRequest,
-): Promise<readonly bigint[]> {
+async function holdSome(tx: Transaction, { now, leaseUntil, room }: LeaseRequest): Promise<readonly bigint[]> {
   const held: bigint[] = [];
-  const taken = new Map(takenBefore);
+  const ofEndpoints = new Map(room.ofEndpoints);
+  const ofOrganizations = new Map(room.ofOrganizations);
+  let { free } = room;
   for (;;) {
-    const wanted = count - held.length;
-    const due = await dueWithRoom(tx, now, { perEndpoint, taken }).select('due.endpointId').limit(wanted).execute();
+    const wanted = free;
+    const left = { ...room, free, ofEndpoints, ofOrganizations };
+    const query = dueWithRoom(tx, now, left).select(['due.orgId', 'due.endpointId']);
+    const due = await query.limit(wanted).execute();
     const seqs: bigint[] = [];
-    for (const { seq, endpointId } of due) {
-      const already = taken.get(endpointId) ?? 0;
-      if (already === perEndpoint) continue;
-      taken.set(endpointId, already + 1);
+    for (const { seq, orgId, endpointId } of due) {
+      const [endpoint, organization] = [ofEndpoints.get(endpointId) ?? 0, ofOrganizations.get(orgId) ?? 0];
+      if (endpoint === room.perEndpoint || organization >= free) continue;
+      ofEndpoints.set(endpointId, endpoint + 1);
+      ofOrganizations.set(orgId, organization + 1);
+      free -= 1;
       seqs.push(seq);
     }
     if (seqs.length === 0) return held;
     await tx.updateTable('webhookDeliveries').set({ leaseUntil }).where('seq', 'in', seqs).execute();
     held.push(...seqs);
     // What did not fit may have kept others from being seen.
-    if (due.length < wanted || seqs.length === wanted) return held;
+    if (due.length < wanted || free === 0) return held;
   }
 }
 
@@ -169,10 +173,17 @@ export async function disableEndpointOf(
     .execute();
 }
 
-function dueWithRoom(tx: Transaction, now: string, { perEndpoint, taken }: EndpointRoom) {
-  const full = [...taken].flatMap(([endpointId, count]) => (count < perEndpoint ? [] : [endpointId]));
-  const due = dueDeliveries(tx, now);
-  return full.length === 0 ? due : due.where('due.endpointId', 'not in', full);
+function dueWithRoom(tx: Transaction, now: string, { free, perEndpoint, ofEndpoints, ofOrganizations }: SendingRoom) {
+  const endpoints = fullOf(ofEndpoints, perEndpoint);
+  const organizations = fullOf(ofOrganizations, free);
+  let due = dueDeliveries(tx, now);
+  if (endpoints.length > 0) due = due.where('due.endpointId', 'not in', endpoints);
+  if (organizations.length > 0) due = due.where('due.orgId', 'not in', organizations);
+  return due;
+}
+
+function fullOf(taken: ReadonlyMap<string, number>, most: number): string[] {
+  return [...taken].flatMap(([id, count]) => (count < most ? [] : [id]));
 }
 
 /**
