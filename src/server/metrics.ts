@@ -78,12 +78,12 @@ export function createMetrics({ engine, version, now }: MetricsOptions): Metrics
 
   return {
     requestBegan: () => underWay.inc(),
-    requestEnded({ method, route = 'none', status, milliseconds }) {
+    requestEnded({ method, route = 'none', status, milliseconds, isLeaving = false, error }) {
       underWay.dec();
       requests.inc({ method, route, status });
       durations.observe({ method, route }, milliseconds / 1000);
       const kind = ownFailures[status];
-      if (kind !== undefined) failures.inc({ kind });
+      if (kind !== undefined && (!isLeaving || error !== undefined)) failures.inc({ kind });
     },
     eventsAccepted: (count) => events.inc(count),
     billRunEnded(outcome) {

@@ -32,6 +32,8 @@ export interface RequestLog {
   readonly organizationId: string | undefined;
   /** The caller had hung up before all of the answer was on its way; what it asked for may have been done. */
   readonly isAborted?: true;
+  /** The service is about to end: what nothing was thrown for, it says for that reason alone. */
+  readonly isLeaving?: true;
   /** What was thrown, where the caller was told no more than that it went wrong. */
   readonly error?: unknown;
 }
@@ -237,6 +239,7 @@ function addRecords(app: FastifyInstance, { options, state }: Setup): void {
   const endOf = (request: FastifyRequest, reply: FastifyReply): RequestLog => ({
     ...entryOf(request, reply),
     ...(failures.has(request) ? { error: failures.get(request) } : {}),
+    ...(state.isLeaving ? { isLeaving: true } : {}),
   });
   const tellAborted = (request: FastifyRequest, reply: FastifyReply): void =>
     tellEnd(options, { ...endOf(request, reply), isAborted: true });

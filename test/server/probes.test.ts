@@ -64,7 +64,7 @@ describe('readiness', () => {
 
 describe('notice of leaving', () => {
   test('is given by readiness, while requests are answered; then connections are refused', async () => {
-    const { service } = await startWatched(createSampleEngine(), { noticeMilliseconds: 400 });
+    const { service, read } = await startWatched(createSampleEngine(), { noticeMilliseconds: 400 });
     const began = performance.now();
     const closed = service.close();
     const ready = await service.send('/readyz', open);
@@ -74,6 +74,8 @@ describe('notice of leaving', () => {
     ]);
     expect((await service.send('/v1/customers')).status).toBe(200);
     expect((await service.send('/healthz', open)).status).toBe(200);
+    // Nobody is to be called because a service ends as it should.
+    expect([...(await read()).keys()].filter((name) => name.includes('database_errors'))).toEqual([]);
     await closed;
     expect(performance.now() - began).toBeGreaterThan(390);
     await expect(service.send('/v1/customers')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
