@@ -4,6 +4,7 @@ import { describeDatabase } from './database-suite.ts';
 import { describeLongLists } from './long-lists-suite.ts';
 import { describeEventAggregation } from './event-aggregation-suite.ts';
 import { describeEventStore } from './event-store-suite.ts';
+import { describePages } from './page-suite.ts';
 
 const postgres = await usePostgres();
 
@@ -15,6 +16,7 @@ if (postgres !== undefined) {
   };
   describeDatabase('PostgreSQL', open);
   describeLongLists('PostgreSQL', open);
+  describePages('PostgreSQL', async () => [await open(), await openStore(url)], { runs: 10 });
   describeEventStore('PostgreSQL', open);
   describeEventAggregation('PostgreSQL', open, { runs: 20 });
 }

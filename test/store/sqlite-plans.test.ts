@@ -7,10 +7,11 @@ import { readDueContracts } from '../../src/engine/due-contracts.ts';
 import { loadEventOwners } from '../../src/engine/usage-finalized.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { hasCreditGrant } from '../../src/store/records/budgets.ts';
+import { listCustomers } from '../../src/store/records/customers.ts';
 import * as ledger from '../../src/store/records/ledger.ts';
 import { readSealedLedger } from '../../src/store/records/seals.ts';
 import { watchStatements } from '../reliability/statements.ts';
-import { file, open, useTestFile } from './test-file.ts';
+import { addCustomer, file, open, openFilled, useTestFile } from './test-file.ts';
 
 useTestFile();
 
@@ -46,6 +47,25 @@ test('whatever a bill run reads of many contracts, and a batch of events of many
     const steps = planOf(sql).filter((step) => /^(SCAN|SEARCH)/.test(step));
     expect({ sql, steps }).toEqual({ sql, steps: steps.map(() => searched) });
   }
+});
+
+test('a walk through a list counts its rows once, and passes over none', async () => {
+  const store = await openFilled();
+  for (const id of ['c', 'd', 'e', 'f', 'g']) await addCustomer(store, id);
+  const asked: (readonly [sql: string, values: readonly unknown[]])[] = [];
+  const stop = watchStatements((sql, values) => asked.push([sql, values]));
+  const names: string[] = [];
+  for (let offset = 0; offset < 7; offset += 2) {
+    const page = await store.read((tx) => listCustomers(tx, 'org-a', { limit: 2, offset }));
+    names.push(...page.rows.map(({ name }) => name));
+  }
+  stop();
+  expect(names).toEqual(['g', 'f', 'e', 'd', 'c', 'only-in-a', 'customer']);
+  const ofCustomers = asked.filter(([sql]) => sql.includes('"customers"'));
+  expect(ofCustomers.filter(([sql]) => sql.includes('count('))).toHaveLength(1);
+  const pages = ofCustomers.filter(([sql]) => sql.includes('offset'));
+  expect(pages.map(([, values]) => values.at(-1))).toEqual([0n, 0n, 0n, 0n]);
+  for (const [sql] of pages) expect(planOf(sql)).toEqual([expect.stringMatching(/^SEARCH .* \(orgId=\?/)]);
 });
 
 const searched: unknown = expect.stringMatching(/^SEARCH .* \(orgId=\? AND /);

@@ -9,6 +9,7 @@ import { describeDatabase } from './database-suite.ts';
 import { describeLongLists } from './long-lists-suite.ts';
 import { describeEventAggregation } from './event-aggregation-suite.ts';
 import { describeEventStore } from './event-store-suite.ts';
+import { describePages } from './page-suite.ts';
 
 let directory: string;
 let files = 0;
@@ -19,11 +20,16 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const openFile = () => openStore(join(directory, `${(files += 1)}.db`));
+const openTwo = async () => {
+  const store = await openFile();
+  return [store, await openStore(store.location)] as const;
+};
 const openMemory = () => openStore(':memory:');
 
 describeDatabase('SQLite in a file', openFile);
 
 describeLongLists('SQLite in a file', openFile);
+describePages('SQLite in a file', openTwo, { runs: 30 });
 describeDatabase('SQLite in memory', openMemory);
 describeEventStore('SQLite in a file', openFile);
 describeEventStore('SQLite in memory', openMemory);

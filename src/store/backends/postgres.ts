@@ -14,6 +14,8 @@ import { withoutPassword } from '../../database-url.ts';
 import { limits } from '../../limits.ts';
 import type { Database, Transaction } from '../database.ts';
 import type { InspectionOptions } from '../inspection.ts';
+import { keepPageEnds, type PageEnds } from '../page-ends.ts';
+import { rowsOfText } from '../raw-query.ts';
 import type { Store, StoreOptions, WriteOptions } from '../store.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createPending } from './pending.ts';
@@ -75,12 +77,22 @@ function createStore(pool: Pool, facts: StoreFacts): Store {
       checkVersion: (version) => refuseOtherVersion(location, version),
     }),
   });
+  const ends: PageEnds = new Map();
   const turns = createNamedTurns();
   const pending = createPending();
   let closing: Promise<void> | undefined;
 
   async function read<T>(query: (tx: Transaction) => Promise<T>): Promise<T> {
-    return await persistently(async () => await database.transaction().setAccessMode('read only').execute(query));
+    return await persistently(
+      async () =>
+        await database
+          .transaction()
+          .setAccessMode('read only')
+          .execute(async (tx) => {
+            keepPageEnds(tx, { ends, state: async () => await stateOf(tx) });
+            return await query(tx);
+          }),
+    );
   }
 
   async function write<T>(change: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
@@ -192,6 +204,12 @@ function createStore(pool: Pool, facts: StoreFacts): Store {
       return (closing ??= close());
     },
   };
+}
+
+/** Which transactions a reader sees, and so the same only where none was committed in between. */
+async function stateOf(tx: Transaction): Promise<string> {
+  const [row] = await rowsOfText(tx, `SELECT pg_current_snapshot()::text AS "state"`);
+  return String(row?.['state']);
 }
 
 const raw = (text: string, parameters: readonly unknown[] = []): CompiledQuery =>

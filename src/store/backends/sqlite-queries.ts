@@ -18,6 +18,7 @@ import {
 import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 
 import type { Database, Transaction } from '../database.ts';
+import { keepPageEnds, type PageEnds } from '../page-ends.ts';
 import { type RunDirectly, runDirectly } from '../prepared.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { meaningOf } from './sqlite-errors.ts';
@@ -29,10 +30,20 @@ const changesNothingKept = /^\s*(?:select\s|savepoint\s|release\s|insert into "(
 export function createTransactions(connection: SqliteConnection) {
   let build: ((isOver: () => boolean) => Transaction) | undefined;
   let changes = 0;
+  const ends: PageEnds = new Map();
 
   function run(sql: string, parameters: readonly unknown[]): QueryResult<unknown> {
     if (!changesNothingKept.test(sql)) changes += 1;
     return execute(connection, sql, parameters);
+  }
+
+  /** Of all tables with lists: what was written here, and whether another connection has committed anything. */
+  function stateOf(): string | undefined {
+    // What it has written may be undone, and then never was.
+    if (connection.isWriting) return undefined;
+    const others = connection.prepare('PRAGMA data_version').get()?.['data_version'];
+    // Another handle may be of another file.
+    return `${connection.handleCount} ${changes} ${others}`;
   }
 
   return (): { readonly tx: Transaction; readonly end: () => void } => {
@@ -50,6 +61,7 @@ export function createTransactions(connection: SqliteConnection) {
       run,
       changes: () => changes,
     });
+    keepPageEnds(tx, { ends, state: async () => stateOf() });
     const end = (): void => {
       isOver = true;
       endDirect();

@@ -7,7 +7,7 @@ import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../.
 import type { PricingsTable, ProductsTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { padded } from './padded.ts';
-import type { Page, Rows } from './page.ts';
+import { countOf, type Page, pageOf, type Rows } from './page.ts';
 
 export interface Product {
   readonly id: string;
@@ -67,17 +67,10 @@ export async function findProductByName(tx: Transaction, orgId: string, name: st
 }
 
 /** A page of unarchived products, newest first. */
-export async function listProducts(tx: Transaction, orgId: string, { limit, offset }: Page): Promise<Rows<Product>> {
+export async function listProducts(tx: Transaction, orgId: string, page: Page): Promise<Rows<Product>> {
   const query = tx.selectFrom('products').where('orgId', '=', orgId).where('archivedAt', 'is', null);
-  const rows = await query
-    .selectAll()
-    .orderBy('createdAt', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
-  return { rows: rows.map(toProduct), total: Number(total) };
+  const rows = await pageOf(query.selectAll(), 'products', page).execute();
+  return { rows: rows.map(toProduct), total: Number(await countOf(query)) };
 }
 
 /** Another unarchived product of the same name is not refused here. */
@@ -124,22 +117,13 @@ export interface PricingFilter {
 export async function listPricings(
   tx: Transaction,
   orgId: string,
-  { productId, model, limit, offset }: PricingFilter & Page,
+  { productId, model, ...page }: PricingFilter & Page,
 ): Promise<Rows<Pricing>> {
   let query = withProduct(tx, orgId).where('pricings.archivedAt', 'is', null);
   if (productId !== undefined) query = query.where('pricings.productId', '=', productId);
   if (model !== undefined) query = query.where('pricings.model', '=', model);
-  const rows = await query
-    .orderBy('pricings.createdAt', 'desc')
-    .orderBy('pricings.seq', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const { total } = await query
-    .clearSelect()
-    .select((row) => row.fn.countAll<bigint>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows: rows.map(toPricing), total: Number(total) };
+  const rows = await pageOf(query, 'pricings', page).execute();
+  return { rows: rows.map(toPricing), total: Number(await countOf(query.clearSelect())) };
 }
 
 /** Unarchived prices of these meters, newest first. */

@@ -9,7 +9,7 @@ import { keepLatest } from '../../once.ts';
 import type { DepletionAction } from '../../operations/wire-values.ts';
 import type { Database, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import type { Page, Rows } from './page.ts';
+import { countOf, type Page, pageOf, readPage, type Rows } from './page.ts';
 import { instantText, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
 
 /** How credits of a contract behave; budgets are rows of their own. */
@@ -78,15 +78,13 @@ export async function listContracts(
   { limit, offset, ...filter }: ContractFilter & Page,
 ): Promise<Rows<Contract>> {
   const query = filtered(tx, orgId, filter);
-  const rows = await query
-    .selectAll()
-    .orderBy('createdAt', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
-  return { rows: rows.map(toContract), total: Number(total) };
+  const { rows, total } = await readPage(tx, {
+    name: `contracts ${JSON.stringify({ ...filter, orgId })}`,
+    page: { limit, offset },
+    read: async (start) => await pageOf(query.selectAll(), 'contracts', start).execute(),
+    count: async () => await countOf(query),
+  });
+  return { rows: rows.map(toContract), total };
 }
 
 /** Every contract of a customer, oldest first: the order in which they take events (semantics 8). */

@@ -5,7 +5,7 @@ import type { Selectable } from 'kysely';
 import type { CustomersTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { askedInParts } from './padded.ts';
-import type { Page, Rows } from './page.ts';
+import { firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
 
 /** Interface 2.2. */
 export interface BillingAddress {
@@ -120,9 +120,14 @@ export async function listCustomers(
   orgId: string,
   { externalCustomerId, limit, offset }: { readonly externalCustomerId?: string | undefined } & Page,
 ): Promise<Rows<Customer>> {
-  const rows = await pageOfCustomers(tx, { orgId, externalCustomerId, limit, offset });
-  const [counted] = await customerCount(tx, { orgId, externalCustomerId });
-  return { rows: rows.map(toCustomer), total: Number(counted?.total) };
+  const chosen = { orgId, externalCustomerId };
+  const { rows, total } = await readPage(tx, {
+    name: `customers ${JSON.stringify(chosen)}`,
+    page: { limit, offset },
+    read: async (start) => await pageOfCustomers(tx, { ...chosen, ...start }),
+    count: async () => (await customerCount(tx, chosen))[0]?.total ?? 0n,
+  });
+  return { rows: rows.map(({ seq: _seq, ...row }) => toCustomer(row)), total };
 }
 
 interface Chosen {
@@ -133,14 +138,9 @@ interface Chosen {
 const unfiltered = { orgId: '', externalCustomerId: undefined };
 
 const pageOfCustomers = prepared(
-  (tx, { limit, offset, ...chosen }: Chosen & Page) =>
-    customersAmong(tx, chosen)
-      .select(columns)
-      .orderBy('createdAt', 'desc')
-      .orderBy('seq', 'desc')
-      .limit(limit)
-      .offset(offset),
-  { name: 'page of customers', of: [{ ...unfiltered, limit: 1, offset: 0 }] },
+  (tx, chosen: Chosen & PageStart) =>
+    pageOf(customersAmong(tx, chosen).select([...columns, 'seq']), 'customers', chosen),
+  { name: 'page of customers', of: [{ ...unfiltered, ...firstPage }] },
 );
 
 const customerCount = prepared(

@@ -4,7 +4,7 @@ import type { InvoiceStatus } from '../../operations/invoices.ts';
 import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { type Invoice, toInvoice } from './invoices.ts';
-import type { Page, Rows } from './page.ts';
+import { firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
 
 /** Every member given must hold; times are those of creation. */
 export interface InvoiceFilter {
@@ -24,9 +24,13 @@ export async function listInvoices(
   { limit, offset, ...filter }: InvoiceFilter & Page,
 ): Promise<Rows<Invoice>> {
   const chosen = { ...unfiltered, ...filter, orgId };
-  const rows = await pageOfInvoices(tx, { ...chosen, limit, offset });
-  const [counted] = await invoiceCount(tx, chosen);
-  return { rows: rows.map(toInvoice), total: Number(counted?.total) };
+  const { rows, total } = await readPage(tx, {
+    name: `invoices ${JSON.stringify(chosen)}`,
+    page: { limit, offset },
+    read: async (start) => await pageOfInvoices(tx, { ...chosen, ...start }),
+    count: async () => (await invoiceCount(tx, chosen))[0]?.total ?? 0n,
+  });
+  return { rows: rows.map(toInvoice), total };
 }
 
 type Chosen = { readonly orgId: string } & { readonly [Name in keyof Required<InvoiceFilter>]: InvoiceFilter[Name] };
@@ -41,14 +45,8 @@ const unfiltered: Chosen = {
 };
 
 const pageOfInvoices = prepared(
-  (tx, { limit, offset, ...chosen }: Chosen & Page) =>
-    invoicesAmong(tx, chosen)
-      .selectAll()
-      .orderBy('createdAt', 'desc')
-      .orderBy('seq', 'desc')
-      .limit(limit)
-      .offset(offset),
-  { name: 'page of invoices', of: [{ ...unfiltered, limit: 1, offset: 0 }] },
+  (tx, chosen: Chosen & PageStart) => pageOf(invoicesAmong(tx, chosen).selectAll(), 'invoices', chosen),
+  { name: 'page of invoices', of: [{ ...unfiltered, ...firstPage }] },
 );
 
 const invoiceCount = prepared(

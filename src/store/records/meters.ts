@@ -7,7 +7,7 @@ import type { DimensionRate } from '../../calculation/rate-card.ts';
 import type { AggregationType } from '../../operations/meters.ts';
 import type { MetersTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import type { Page, Rows } from './page.ts';
+import { type Page, pageOf, type Rows } from './page.ts';
 
 /** A meter as it is stored (interface 2.9). */
 export interface Meter {
@@ -88,8 +88,7 @@ interface Chosen {
 const active: Chosen = { orgId: '', status: 'active' };
 
 const pageOfMeters = prepared(
-  (tx, { limit, offset, ...chosen }: Chosen & Page) =>
-    metersAmong(tx, chosen).selectAll().orderBy('createdAt', 'desc').orderBy('seq', 'desc').limit(limit).offset(offset),
+  (tx, chosen: Chosen & Page) => pageOf(metersAmong(tx, chosen).selectAll(), 'meters', chosen),
   { name: 'page of meters', of: [{ ...active, limit: 1, offset: 0 }] },
 );
 

@@ -5,7 +5,7 @@ import type { Selectable } from 'kysely';
 import type { PlansTable, Transaction } from '../database.ts';
 import { findPricings } from './catalog.ts';
 import type { Pricing } from './catalog.ts';
-import type { Page, Rows } from './page.ts';
+import { countOf, type Page, pageOf, type Rows } from './page.ts';
 
 export interface PlanItem {
   readonly id: string;
@@ -59,17 +59,10 @@ export async function findInvoiceSendMethod(tx: Transaction, orgId: string, id: 
 }
 
 /** A page of unarchived plans, newest first. */
-export async function listPlans(tx: Transaction, orgId: string, { limit, offset }: Page): Promise<Rows<Plan>> {
+export async function listPlans(tx: Transaction, orgId: string, page: Page): Promise<Rows<Plan>> {
   const query = tx.selectFrom('plans').where('orgId', '=', orgId).where('archivedAt', 'is', null);
-  const rows = await query
-    .selectAll()
-    .orderBy('createdAt', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
-  return { rows: await withItems(tx, orgId, rows), total: Number(total) };
+  const rows = await pageOf(query.selectAll(), 'plans', page).execute();
+  return { rows: await withItems(tx, orgId, rows), total: Number(await countOf(query)) };
 }
 
 /** Takes a plan off the lists; its contracts go on. */

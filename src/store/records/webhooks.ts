@@ -7,7 +7,7 @@ import type { DeliveryStatus } from '../../operations/webhooks.ts';
 import type { WebhookEventType } from '../../operations/wire-values.ts';
 import type { Database, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import type { Page, Rows } from './page.ts';
+import { countOf, type Page, pageOf, readPage, type Rows } from './page.ts';
 
 /** An endpoint that is not removed. */
 export interface WebhookEndpoint {
@@ -170,15 +170,14 @@ export async function listWebhookDeliveries(
   let query = deliveriesOf(tx, orgId);
   if (status !== undefined) query = query.where('webhookDeliveries.status', '=', status);
   if (endpointId !== undefined) query = query.where('webhookDeliveries.endpointId', '=', endpointId);
-  const rows = await query
-    .select(deliveryColumns)
-    .orderBy('webhookDeliveries.createdAt', 'desc')
-    .orderBy('webhookDeliveries.seq', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
-  return { rows: rows.map(toDelivery), total: Number(total) };
+  const selected = query.select([...deliveryColumns, 'webhookDeliveries.seq']);
+  const { rows, total } = await readPage(tx, {
+    name: `deliveries ${JSON.stringify({ orgId, status, endpointId })}`,
+    page: { limit, offset },
+    read: async (start) => await pageOf(selected, 'webhookDeliveries', start).execute(),
+    count: async () => await countOf(query),
+  });
+  return { rows: rows.map(({ seq: _seq, ...row }) => toDelivery(row)), total };
 }
 
 /** Undefined for an id that the organization does not have. */
