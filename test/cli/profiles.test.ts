@@ -174,6 +174,14 @@ describe('a profile', () => {
     expect((await shell.run('customers list')).code).toBe(0);
   });
 
+  test('that was in use is missed when it is removed, and any other is not', async () => {
+    const shell = await withProfile();
+    await shell.run('profile add other --environment embedded --database ./other.db');
+    const words = 'it was in use: commands work on the local database from now on';
+    expect((await shell.run('profile remove other')).stderr).not.toContain(words);
+    expect((await shell.run('profile remove box')).stderr).toContain(words);
+  });
+
   test.each(['__proto__', 'a.b', '../x', '-rf', 'Box', '', 'x'.repeat(33), 'a b', 'é'])(
     'cannot be called %j',
     async (name) => {

@@ -181,9 +181,13 @@ async function use(session: Session, name: string): Promise<void> {
 }
 
 async function remove(session: Session, name: string): Promise<void> {
-  const { leftInKeyring } = await (await session.profiles()).remove(name);
+  const profiles = await session.profiles();
+  const wasInUse = profiles.current() === name;
+  const { leftInKeyring } = await profiles.remove(name);
   if (leftInKeyring !== undefined) session.terminal.err(say`its key is still in the ${leftInKeyring}\n`);
-  tell(session, say`profile ${name} and its key are removed`);
+  // The next write would be on another one, and nobody would ask.
+  const now = wasInUse ? '; it was in use: commands work on the local database from now on' : '';
+  tell(session, say`profile ${name} and its key are removed${now}`);
 }
 
 const showView = {
