@@ -58,6 +58,8 @@ export async function readPolicy(
 
 /** Every scalar is read as text, so that 500.00 stays five hundred dollars to the cent. */
 async function parsePolicy(text: string, path: string): Promise<Policy> {
+  // What is left of one that could not be written; a policy that has no rules yet says so in a comment.
+  if (text.trim() === '') throw invalid(path, 'the file is empty');
   const { parse } = await import('yaml');
   let read: unknown;
   try {

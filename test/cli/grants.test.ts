@@ -342,6 +342,8 @@ describe('a policy file that is wrong stops every write, and says where', () => 
     ['rules: 1\n', 'rules is no rule'],
     ['- a\n', 'the file must be names with values'],
     ['a: [\n', 'is no YAML'],
+    ['', 'the file is empty'],
+    [' \n', 'the file is empty'],
   ])('%j', async (text, words) => {
     const shell = createShell();
     const path = join(shell.home, 'config', 'policy.yaml');
@@ -360,7 +362,7 @@ describe('a policy file that is wrong stops every write, and says where', () => 
     expect((await shell.run('customers list')).code).toBe(0);
   });
 
-  test('an empty one has no rules', async () => {
+  test('one of comments alone has no rules', async () => {
     const shell = createShell();
     mkdirSync(join(shell.home, 'config'), { mode: 0o700 });
     writeFileSync(join(shell.home, 'config', 'policy.yaml'), '# nothing yet\n');
