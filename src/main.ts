@@ -82,7 +82,10 @@ function hideKeys(terminal: Terminal): void {
 /** Signals at which the program ends by itself, in an orderly way. */
 const answered = new Set<NodeJS.Signals>(['SIGINT']);
 
+let tellInterrupt: (() => void) | undefined;
+
 function stopAtOnce(): void {
+  tellInterrupt?.();
   process.exit(interruptedExitCode);
 }
 
@@ -122,6 +125,9 @@ function dependenciesFor(terminal: Terminal): Dependencies {
     leaveInterrupts() {
       process.off('SIGINT', stopAtOnce);
       answered.delete('SIGINT');
+    },
+    atInterrupt(words) {
+      tellInterrupt = words === undefined ? undefined : () => terminal.err(words);
     },
     newId,
     operator,

@@ -55,6 +55,8 @@ export interface JournalContext {
   readonly now: () => Temporal.Instant;
   readonly newId: () => string;
   readonly tell: (note: SafeText) => void;
+  /** What is said from now on when the person interrupts the program. */
+  readonly atInterrupt: (words: SafeText | undefined) => void;
 }
 
 /** Where the calls of a target go, as the journal names it: without a key, and the same from every directory. */
@@ -102,11 +104,14 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
   async function send<N extends OperationName>({ name, input, facts }: Call<N>, isRepeat = false): Promise<Answer<N>> {
     let answer: Answer<N>;
     try {
+      context.atInterrupt(interruptedWords(name));
       answer = await billing.call(name, input);
     } catch (error) {
       const kind = error instanceof BillingError ? error.kind : 'internal';
       await conclude(facts, { state: stateOfFailure(kind, isRepeat), error: errorFacts[kind].code });
       throw error;
+    } finally {
+      context.atInterrupt(undefined);
     }
     const responseId = valueAt(answer.body, 'data.id');
     await conclude(facts, {
@@ -125,6 +130,14 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       context.tell(say`the outcome (${outcome.state}) is not in the journal: ${words}`);
     }
   }
+}
+
+function interruptedWords(name: OperationName): SafeText {
+  const next =
+    name === grantOperation
+      ? 'repeat the command: it finishes this grant, and makes no other'
+      : 'look whether it took effect before repeating the command';
+  return say`tally: interrupted while it was sent: the outcome is unknown\n  hint: ${next}\n`;
 }
 
 interface Call<N extends OperationName> {

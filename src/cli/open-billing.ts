@@ -43,6 +43,7 @@ export async function openForWriting(
     now: () => Temporal.Instant.fromEpochMilliseconds(dependencies.machine.now()),
     newId: () => dependencies.newId(),
     tell: (note) => tell(session, say`${note}`),
+    atInterrupt: (words) => dependencies.atInterrupt(words),
   };
   const isRehearsal = flags.dryRun === true;
   const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags), isRehearsal });

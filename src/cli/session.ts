@@ -7,6 +7,7 @@ import type { Keyring } from './keyring.ts';
 import type { OutputChoice } from './output.ts';
 import type { Machine } from './private-file.ts';
 import type { ProfileStore } from './profiles.ts';
+import type { SafeText } from './safe-text.ts';
 import type { EmbeddedTarget, Target } from './target.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -89,6 +90,8 @@ export interface Dependencies {
   readonly readingThread?: string | undefined;
   /** From now on the system ends the process at an interrupt, even in code that never pauses and so hears of nothing. */
   leaveInterrupts(): void;
+  /** What is said from now on when the person interrupts the program, which ends it at once; nothing when undefined. */
+  atInterrupt(words: SafeText | undefined): void;
   /** An id that nothing else has. */
   newId(): string;
   /** Name of the user who runs the command, for the journal. */

@@ -3,6 +3,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, statSync, watch } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -119,6 +121,35 @@ test.runIf(process.platform !== 'win32')('an interrupted command ends with 130',
   await new Promise((resolve) => child.stdin.write(' '.repeat(1_000_000), resolve));
   child.kill('SIGINT');
   expect(await ended).toEqual([130, null]);
+});
+
+test.runIf(process.platform !== 'win32').each([
+  ['credits grant c1 --amount-cents 5 --expires-at 2099-01-01T00:00:00Z', 'repeat the command: it finishes this grant'],
+  ['invoices finalize i1', 'look whether it took effect before repeating the command'],
+  ['invoices list', ''],
+])('interrupted while %s waits for an answer says what is known of it', async (line, hint) => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  try {
+    const env = home({
+      TALLY_BASE_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      TALLY_API_KEY: `test_live_${'5'.repeat(48)}`,
+      TALLY_ENVIRONMENT: 'sandbox',
+    });
+    const child = spawn(process.execPath, [launcher, ...line.split(' ')], { env });
+    const told: string[] = [];
+    child.stderr.setEncoding('utf8').on('data', (text: string) => void told.push(text));
+    const ended = once(child, 'close');
+    await once(silent, 'request');
+    child.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+    const words = 'tally: interrupted while it was sent: the outcome is unknown\n  hint: ';
+    expect(told.join('').startsWith(hint === '' ? '' : `${words}${hint}`)).toBe(true);
+    expect(told.join('') === '').toBe(hint === '');
+  } finally {
+    silent.closeAllConnections();
+    silent.close();
+  }
 });
 
 test.runIf(process.platform === 'linux')('an interrupted backup leaves nothing where it was to stand', async () => {

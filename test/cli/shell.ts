@@ -72,6 +72,7 @@ export function createShell(options: ShellOptions = {}): Shell {
         version: '9.9.9',
         newId,
         leaveInterrupts: () => undefined,
+        atInterrupt: () => undefined,
         openKeyring: () => Promise.reject(new Error('this shell has no keyring')),
         operator: () => 'ada',
         machine: { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() },

@@ -122,6 +122,7 @@ export async function createStage(
     version: '0.0.0',
     newId: newCommandId,
     leaveInterrupts: () => undefined,
+    atInterrupt: () => undefined,
     openKeyring: async () => await Promise.reject(new Error('a stage has no keyring')),
     operator: () => 'ada',
     directories: async () =>
