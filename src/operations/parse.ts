@@ -4,6 +4,7 @@ import type * as z from 'zod';
 
 import { BadRequestError, InvalidInputError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
+import { isExactNumber } from '../exact-json.ts';
 import { loadOperation, loadOutline } from './index.ts';
 import type { OperationName, OperationTable } from './index.ts';
 import type { CallInput, Operation, Outline } from './operation.ts';
@@ -67,7 +68,22 @@ function parseBody(operation: Operation, body: unknown): unknown {
   }
   const parsed = check(operation.body, body ?? {});
   if (!parsed.success) throw new InvalidInputError(issuesOf(parsed.error.issues, body ?? {}, 'unknown field'));
+  const misread = numberTakenForObject(body, parsed.data);
+  if (misread !== undefined) throw new InvalidInputError([noObject(misread)]);
   return parsed.data;
+}
+
+const noObject = (path: readonly PropertyKey[]): InputIssue => ({ path: pathText(path), message: 'must be an object' });
+
+/** A number that keeps its digits is an object to the schemas, whose only member they give out where any name may stand. */
+function numberTakenForObject(given: unknown, taken: unknown): PropertyKey[] | undefined {
+  if (!isObject(given) || !isObject(taken) || isExactNumber(taken)) return undefined;
+  if (isExactNumber(given)) return [];
+  for (const name in given) {
+    const within = numberTakenForObject(given[name], taken[name]);
+    if (within !== undefined) return [Array.isArray(given) ? Number(name) : name, ...within];
+  }
+  return undefined;
 }
 
 const checkedBefore = new WeakSet<z.ZodType>();
@@ -82,14 +98,25 @@ export function check<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafe
   return schema.safeParse(value, { jitless });
 }
 
+function isObject(value: unknown): value is Readonly<Record<PropertyKey, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
 function isEmptyObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 /** Every issue of a refused value, with JSON paths such as `contacts[0].email`. */
 export function issuesOf(issues: readonly z.core.$ZodIssue[], value: unknown, unknownWords: string): InputIssue[] {
   const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => pathText(path)));
+  const numbers = new Set<string>();
   return issues.flatMap((issue): InputIssue[] => {
+    const inside = issue.code === 'unrecognized_keys' ? issue.path : issue.path.slice(0, -1);
+    if (isExactNumber(valueAt(value, inside))) {
+      const isSaid = numbers.has(pathText(inside));
+      numbers.add(pathText(inside));
+      return isSaid ? [] : [noObject(inside)];
+    }
     // A text where a list belongs is measured as if it were one.
     if ((issue.code === 'too_small' || issue.code === 'too_big') && mistyped.has(pathText(issue.path))) return [];
     if (issue.code === 'unrecognized_keys') {
@@ -135,11 +162,7 @@ function wordsOf(issue: z.core.$ZodIssue): string {
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (inner, key) =>
-      typeof inner === 'object' && inner !== null ? (inner as Record<PropertyKey, unknown>)[key] : undefined,
-    value,
-  );
+  return path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), value);
 }
 
 /** `pricing[0].unitAmount`. */

@@ -247,5 +247,6 @@ function ruleReader(name: CrossRule, read: Reader): Reader {
 function isMembers(value: unknown): value is Members {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  // A raw number has no prototype, and a member of its own.
+  return prototype === Object.prototype || (prototype === null && !isExactNumber(value));
 }
