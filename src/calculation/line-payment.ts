@@ -27,6 +27,8 @@ export interface LinePaymentInput {
   readonly budgets: readonly BudgetDimension[];
   /** Whether free credits have a value on the contract. */
   readonly hasCreditRate: boolean;
+  /** The instant that is explained: now, or that of finalization. */
+  readonly asOf: Temporal.Instant;
 }
 
 /** What was taken from a grant, for whatever. */
@@ -61,7 +63,10 @@ function whyNotPaid(grant: GrantState, index: number, input: LinePaymentInput): 
   if (paidBefore >= centsOf(payable)) return 'grants before it paid all of it';
   if (!hasRest(grant, input.earlierDraws)) return 'had nothing left';
   const isCapped = payable.some((atom) => input.budgets.some((budget) => isOfBudget(budget, atom)));
-  return isCapped ? 'a budget caps the credits that this usage may take' : 'had lapsed before this usage came in';
+  if (isCapped) return 'a budget caps the credits that this usage may take';
+  const hasLapsed = grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, input.asOf) <= 0;
+  // On a clock that stands still a grant may come later at the same instant.
+  return hasLapsed ? 'had lapsed before this usage came in' : 'came when the invoice was finalized already';
 }
 
 function isCovered({ atoms, draws }: LinePaymentInput): boolean {

@@ -222,10 +222,10 @@ function wireTier(share: TierShare): ExplainedLine['breakdown'][number] {
 function paymentsOf(
   billed: FrozenLine,
   payment: Payment,
-  { shown, budgets, hasCreditRate, ranks }: Basis,
+  { shown, budgets, hasCreditRate, asOf, ranks }: Basis,
 ): Pick<ExplainedLine, 'creditCents' | 'overageCents' | 'grants'> {
   const { draws } = payment;
-  const payments = explainLinePayments({ ...payment, grants: shown, budgets, hasCreditRate });
+  const payments = explainLinePayments({ ...payment, grants: shown, budgets, hasCreditRate, asOf });
   const creditCents = sumOf(draws.map((draw) => draw.appliedCents));
   return {
     creditCents: wireCents(creditCents),

@@ -24,6 +24,7 @@ function whys(input: Partial<LinePaymentInput>): string[] {
     earlierDraws: [],
     budgets: [],
     hasCreditRate: true,
+    asOf: Temporal.Instant.from('2026-06-01T00:00:00Z'),
     ...input,
   }).map((payment) => payment.why);
 }
@@ -87,8 +88,18 @@ describe('a grant that paid nothing', () => {
     ],
     [
       'met no cap, since the budget is for other usage, but had lapsed',
-      { grants: [large], budgets: [budget] },
+      {
+        grants: [
+          grant({ grantId: 'old', originalCents: 500n, expiresAt: Temporal.Instant.from('2026-06-01T00:00:00Z') }),
+        ],
+        budgets: [budget],
+      },
       'had lapsed before this usage came in',
+    ],
+    [
+      'has not lapsed, and met no cap',
+      { grants: [large], budgets: [budget] },
+      'came when the invoice was finalized already',
     ],
   ])('%s', (_case, input, expected) => {
     expect(whys(input)).toEqual([expected]);

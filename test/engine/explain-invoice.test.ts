@@ -309,6 +309,23 @@ describe('a finalized invoice', () => {
     expect({ ...after, status: before.status }).toEqual(before);
   });
 
+  test('reads the same whatever follows at the same instant, as on a clock that stands still', async () => {
+    const { acme, invoiceId } = await billed();
+    const before = await explain(invoiceId);
+    await grant(world, acme, { amountCents: 500 });
+    expect(await explain(invoiceId)).toEqual(before);
+  });
+
+  test('that no credits paid says of a grant behind it, at the same instant, that it came too late', async () => {
+    const acme = await subscribe(world);
+    world.clock.set('2026-04-02T00:00:00Z');
+    await use(world, acme, { tokens: 10, at: '2026-03-03T00:00:00Z' });
+    const invoiceId = (await invoiceAt(world, acme, 0)).id;
+    await finalize(world, invoiceId);
+    await grant(world, acme, { amountCents: 500 });
+    expect(payments(await explain(invoiceId))).toEqual(['1 0 came when the invoice was finalized already']);
+  });
+
   test('says where its frozen figures are not what events and prices give', async () => {
     const { acme, invoiceId } = await billed();
     // Nothing but the database itself can do this: the interface records such an event as late.
