@@ -46,7 +46,7 @@ export async function recordEvents(
     const isLate = owners.hasFinalized(event.customerId) && owners.isFinalized({ ...event, properties });
     return isLate ? { ...event, isLate } : event;
   });
-  await append(context, { events, incoming, owners });
+  await append(context, { events, incoming, owners, prefixOf });
   await exhaustBudgets(context, { incoming, owners });
   return { keys: events.map((event) => event.idempotencyKey), requestId };
 }
@@ -140,14 +140,14 @@ function refuse(issues: readonly InputIssue[]): void {
 
 async function append(
   context: CallContext,
-  { events, incoming, owners }: Pick<Batch, 'incoming' | 'owners'> & { readonly events: readonly NewEvent[] },
+  { events, incoming, owners, prefixOf }: Batch & { readonly events: readonly NewEvent[] },
 ): Promise<void> {
   const timeless = new Set(incoming.filter((each) => each.isTimeless).map(({ event }) => event.id));
-  const refused: string[] = [];
+  const refused = new Set<string>();
   const outcomes = await context.events.append(context.tx, context.orgId, events, async (previous, next) => {
     if (timeless.has(next.id) && differsInTimeAlone(previous, next)) return false;
     const isFinal = next.isLate || (await wasFinalized(context, owners, previous));
-    if (isFinal) refused.push(next.idempotencyKey);
+    if (isFinal) refused.add(next.id);
     return !isFinal;
   });
   const dropped = events[outcomes.indexOf('dropped')];
@@ -156,13 +156,25 @@ async function append(
       hint: 'it was counted when it first came; send another event with a key of its own',
     });
   }
-  const [first] = refused;
-  if (first === undefined) return;
-  const others = refused.length === 1 ? '' : ` (and ${refused.length - 1} more)`;
-  throw new ConflictError(
-    `the event "${first}"${others} differs from the one recorded under this key, and its billing period is finalized`,
-    { hint: 'send the correction as a new event with its own key' },
-  );
+  if (refused.size > 0) refuseReplacements(events, refused, prefixOf);
+}
+
+/** In a batch each is named by its place too, as what is wrong with an event is. */
+function refuseReplacements(
+  events: readonly NewEvent[],
+  refused: ReadonlySet<string>,
+  prefixOf: Batch['prefixOf'],
+): never {
+  const problems = events.flatMap(({ id, idempotencyKey }, index) => {
+    if (!refused.has(id)) return [];
+    const place = prefixOf(index).replace(/\.$/, ': ');
+    return [
+      `${place}the event "${idempotencyKey}" differs from the one recorded under this key, and its billing period is finalized`,
+    ];
+  });
+  const more = problems.length - limits.listedIssues;
+  const listed = [...problems.slice(0, limits.listedIssues), ...(more > 0 ? [`and ${more} more`] : [])];
+  throw new ConflictError(listed.join('; '), { hint: 'send the correction as a new event with its own key' });
 }
 
 function differsInTimeAlone(previous: StoredEvent, next: NewEvent): boolean {

@@ -332,9 +332,29 @@ describe('once an invoice is finalized', () => {
 
   test('its events cannot be replaced, and the refusal names the key', async () => {
     expect(await refusalOf(use('2026-01-10', 200, { idempotencyKey: 'january' }))).toBe(
-      'conflict the event "january" differs from the one recorded under this key, and its billing period is finalized',
+      'conflict events[0]: the event "january" differs from the one recorded under this key, and its billing period is finalized',
     );
     expect(await total(contractId, january)).toBe(1);
+  });
+
+  test('in a batch the refusal names each of them by its place', async () => {
+    const changed = { customerId, timestamp: '2026-01-10T12:00:00Z', properties: { tokens: 7 } };
+    const others = Array.from({ length: 101 }, (_, index) => ({ ...changed, idempotencyKey: `late-${index}` }));
+    await send(world, ...others);
+    const events = [{ ...changed, idempotencyKey: 'new' }, ...others].map((event) => ({
+      eventName: 'call',
+      ...event,
+      properties: { tokens: 8 },
+    }));
+    const refusal = await refusalOf(world.call('usage.ingestBatch', { body: { events } }));
+    const words = 'differs from the one recorded under this key, and its billing period is finalized';
+    expect(refusal.split('; ').slice(0, 2)).toEqual([
+      `conflict events[1]: the event "late-0" ${words}`,
+      `events[2]: the event "late-1" ${words}`,
+    ]);
+    expect(refusal.split('; ')).toHaveLength(101);
+    expect(refusal).toMatch(/; and 1 more$/);
+    expect(await eventOf('new')).toBeUndefined();
   });
 
   test('its events can come again as they are', async () => {
@@ -343,12 +363,8 @@ describe('once an invoice is finalized', () => {
   });
 
   test('no event can be moved out of its period, nor into it', async () => {
-    expect(await refusalOf(use('2026-02-10', 100, { idempotencyKey: 'january' }))).toContain(
-      'conflict the event "january"',
-    );
-    expect(await refusalOf(use('2026-01-10', 10, { idempotencyKey: 'february' }))).toContain(
-      'conflict the event "february"',
-    );
+    expect(await refusalOf(use('2026-02-10', 100, { idempotencyKey: 'january' }))).toContain('the event "january"');
+    expect(await refusalOf(use('2026-01-10', 10, { idempotencyKey: 'february' }))).toContain('the event "february"');
   });
 
   test('no event of its period can be moved to another customer', async () => {
@@ -361,7 +377,7 @@ describe('once an invoice is finalized', () => {
   test('a batch that would replace one of its events is not recorded at all', async () => {
     const event = { customerId, timestamp: '2026-02-10T00:00:00Z' };
     const batch = send(world, { ...event, idempotencyKey: 'new' }, { ...event, idempotencyKey: 'january' });
-    expect(await refusalOf(batch)).toContain('conflict the event "january"');
+    expect(await refusalOf(batch)).toContain('the event "january"');
     expect(await eventOf('new')).toBeUndefined();
   });
 });

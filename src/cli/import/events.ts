@@ -129,7 +129,7 @@ function chosen({ events, lines }: Rows, isChosen: (index: number) => boolean): 
 /** `events[3].timestamp: is too late; events[7]: …` by index, in the words of the refusal. */
 function reasonsByIndex(message: string): Map<number, string> {
   const reasons = new Map<number, string>();
-  for (const match of message.matchAll(/events\[(\d+)\]\.?(.*?)(?=; events\[|$)/gs)) {
+  for (const match of message.matchAll(/events\[(\d+)\]\.?(.*?)(?=; events\[|(?:; and \d+ more)?$)/gs)) {
     const index = Number(match[1]);
     const words = (match[2] ?? '').replace(/^: /, '');
     const earlier = reasons.get(index);

@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { importEvents } from '../../../src/cli/import/events.ts';
 import type { ImportOptions } from '../../../src/cli/import/events.ts';
+import type { Billing } from '../../../src/operations/index.ts';
+import { createContract, createCustomer, createMeter, createPrice } from '../../support/usage-scenario.ts';
 import { createWorld } from '../../support/world.ts';
 import type { World } from '../../support/world.ts';
 
@@ -75,6 +77,49 @@ describe('a refused row is reported with its line and its reason, and the others
     expect(report.refused[0]?.line).toBe(4);
     expect(report.refused[0]?.reason).toContain(reason);
     expect(await storedCount()).toBe(4);
+  });
+
+  test('also when they are more than a refusal lists, of which each has its own reason alone', async () => {
+    const strange = Array.from({ length: 250 }, (_, index) => `2026-02-01 00:00:00,nobody,${index}`);
+    const report = await importText([...rows, ...strange].join('\n'), { batchSize: 1_000 });
+    expect(report).toMatchObject({ rows: 254, accepted: 4 });
+    expect(new Set(report.refused.map(({ reason }) => reason))).toEqual(
+      new Set(['externalCustomerId: names no customer']),
+    );
+  });
+
+  test('in a few requests, also where they are another version of what is finalized', async () => {
+    const customerId = await createCustomer(world, 'initech');
+    const pricingIds = [await createPrice(world, await createMeter(world, 'TOKENS'))];
+    const contractId = await createContract(world, { customerId, pricingIds });
+    const table = (tokens: number) =>
+      [
+        'timestamp,customer,tokens,id',
+        ...Array.from({ length: 150 }, (_, index) => `2026-01-02 00:00:00,initech,${tokens},${index}`),
+      ].join('\n');
+    const mapping = {
+      eventName: 'request',
+      customerColumn: 'customer',
+      timeZone: 'UTC',
+      properties: ['tokens'],
+      keyColumn: 'id',
+    };
+    const options = { batchSize: 1_000, mapping };
+    expect(await importText(table(1), options)).toMatchObject({ accepted: 150 });
+    const { data } = await world.call('invoices.list', { query: { limit: '100' } });
+    const january = data.find((each) => each.contractId === contractId && each.invoiceDate === '2026-02-01');
+    await world.call('invoices.finalize', { params: { invoiceId: january?.id ?? '' } });
+    let requests = 0;
+    const billing: Billing = {
+      call: async (...given) => {
+        requests += 1;
+        return await world.billing.call(...given);
+      },
+    };
+    const report = await importText(table(2), { ...options, billing });
+    expect(report).toMatchObject({ rows: 150, accepted: 0 });
+    expect(report.refused).toHaveLength(150);
+    expect(requests).toBe(2);
   });
 
   test('also when all rows of a batch are refused for different reasons', async () => {
