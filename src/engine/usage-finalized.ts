@@ -9,7 +9,7 @@ import {
   listContractSpans,
   listFinalizedPeriods,
 } from '../store/records/event-owners.ts';
-import { findMeters, type Meter } from '../store/records/meters.ts';
+import { findMeters } from '../store/records/meters.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { coveragesOf, isWithin, takenBefore } from './usage-attribution.ts';
@@ -25,8 +25,8 @@ export interface BilledEvent extends MeteredEvent {
 interface FinalizedUsage extends EpochInterval {
   readonly contractId: string;
   readonly matches: (event: MeteredEvent) => boolean;
-  /** Where events that name no contract belong to an earlier one. */
-  readonly elsewhere: readonly EpochInterval[];
+  /** Where events that name no contract belong to an earlier one: a look at all contracts before it. */
+  readonly elsewhere: () => readonly EpochInterval[];
 }
 
 export interface EventOwners {
@@ -50,9 +50,10 @@ export async function loadEventOwners(
   const meterIds = spans
     .filter((contract) => periods.has(contract.id))
     .flatMap((contract) => billingTermsOf(contract).items.flatMap((item) => item.meterId ?? []));
-  const meters = new Map((await findMeters(tx, orgId, [...new Set(meterIds)])).map((meter) => [meter.id, meter]));
+  const meters = await findMeters(tx, orgId, [...new Set(meterIds)]);
+  const matchers = new Map(meters.map((meter) => [meter.id, createEventMatcher(meter)]));
   const finalized = new Map(
-    [...contracts].map(([customerId, own]) => [customerId, finalizedUsageOf(own, periods, meters)]),
+    [...contracts].map(([customerId, own]) => [customerId, finalizedUsageOf(own, periods, matchers)]),
   );
   return {
     contractsOf: (customerId) => contracts.get(customerId) ?? [],
@@ -64,24 +65,25 @@ export async function loadEventOwners(
 function finalizedUsageOf(
   contracts: readonly ContractSpan[],
   periods: ReadonlyMap<string, readonly FinalizedPeriod[]>,
-  meters: ReadonlyMap<string, Meter>,
+  matchers: ReadonlyMap<string, FinalizedUsage['matches']>,
 ): FinalizedUsage[] {
-  const coverages = coveragesOf(contracts);
   return contracts.flatMap((contract) => {
+    const own = periods.get(contract.id);
+    if (own === undefined) return [];
     const terms = billingTermsOf(contract);
-    const windows = (periods.get(contract.id) ?? []).flatMap(({ periodIndex }) => {
+    const windows = own.flatMap(({ periodIndex }) => {
       const period = invoicePeriodAt(terms, periodIndex);
       return period === undefined ? [] : usageWindowsOf(terms, period);
     });
     return windows.flatMap(({ meterId, start, end }) => {
-      const meter = meters.get(meterId);
-      if (meter === undefined) return [];
+      const matches = matchers.get(meterId);
+      if (matches === undefined) return [];
       return {
         contractId: contract.id,
         fromEpochMs: start.epochMilliseconds,
         toEpochMs: end.epochMilliseconds,
-        matches: createEventMatcher(meter),
-        elsewhere: takenBefore(coverages, { contractId: contract.id, meterId }),
+        matches,
+        elsewhere: () => takenBefore(coveragesOf(contracts), { contractId: contract.id, meterId }),
       };
     });
   });
@@ -89,10 +91,7 @@ function finalizedUsageOf(
 
 function holds(usage: FinalizedUsage, event: BilledEvent): boolean {
   const { timestampEpochMs, contractId } = event;
-  if (!isWithin(usage, timestampEpochMs)) return false;
-  const isOwn =
-    contractId === null
-      ? !usage.elsewhere.some((interval) => isWithin(interval, timestampEpochMs))
-      : contractId === usage.contractId;
-  return isOwn && usage.matches(event);
+  if (!isWithin(usage, timestampEpochMs) || !usage.matches(event)) return false;
+  if (contractId !== null) return contractId === usage.contractId;
+  return !usage.elsewhere().some((interval) => isWithin(interval, timestampEpochMs));
 }

@@ -248,10 +248,17 @@ export function toCreditSettings(text: string): CreditSettings {
   };
 }
 
-/** The same snapshot for the same text, since the contracts of a plan mostly have one: what follows from it is found once. */
 const latestItems = keepLatest<readonly ContractItem[]>(64);
 
-/** Contracts with the same snapshot may share one object of `items`: it is never changed. */
+/**
+ * From the JSON text of a row. The same object for the same text, since the contracts of a plan mostly have one: it is never
+ * changed, and what follows from it is found once.
+ */
+export function toContractItems(text: string): readonly ContractItem[] {
+  return latestItems(text, () => JSON.parse(text) as ContractItem[]);
+}
+
+/** Contracts with the same snapshot share one object of `items`. */
 export function toContract(row: ContractRow): Contract {
   const { id, customerId, planId, name } = row;
   return {
@@ -264,7 +271,7 @@ export function toContract(row: ContractRow): Contract {
     netTermsDays: Number(row.netTermsDays),
     metadata: reviveExactJson(row.metadata) as ContractMetadata,
     creditSettings: toCreditSettings(row.creditSettings),
-    items: latestItems(row.items, () => JSON.parse(row.items) as ContractItem[]),
+    items: toContractItems(row.items),
     creditGrantCents: row.creditGrantCents ?? undefined,
     cancelledAt: optionalInstant(row.cancelledAt),
     effectiveEndDate: optionalDate(row.effectiveEndDate),

@@ -2,6 +2,7 @@
 
 import type { ContractItem } from '../../calculation/rate-card.ts';
 import type { Transaction } from '../database.ts';
+import { toContractItems } from './contracts.ts';
 import { askedInParts, padded } from './padded.ts';
 import { optionalDate } from './row-values.ts';
 
@@ -75,7 +76,7 @@ export async function listContractSpans(
     startDate: Temporal.PlainDate.from(row.startDate),
     endDate: optionalDate(row.endDate),
     effectiveEndDate: optionalDate(row.effectiveEndDate),
-    items: JSON.parse(row.items) as ContractItem[],
+    items: toContractItems(row.items),
   }));
 }
 
