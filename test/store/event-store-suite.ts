@@ -212,6 +212,18 @@ export function describeEventStore(backend: string, open: () => Promise<Store>):
         expect(await scanned()).toEqual([value]);
       });
 
+      test('gives large events in their order, each once', async () => {
+        const large = 'x'.repeat(2_000_000);
+        const events = Array.from({ length: 12 }, (_value, index) =>
+          eventOf(`k${index}`, {
+            timestampEpochMs: Math.floor(index / 2),
+            propertiesJson: JSON.stringify({ tokens: index, large: index % 6 === 0 ? '' : large }),
+          }),
+        );
+        for (const some of [events.slice(0, 6), events.slice(6)]) await append(some);
+        expect(await scanned()).toEqual(events.map((_event, index) => index));
+      });
+
       test('stops where the caller throws, and the next scan begins anew', async () => {
         await append([event(1), event(2)]);
         const request = { orgId: 'org-a', customerId: 'customer', fromEpochMs: 0, toEpochMs: 9_999 };

@@ -8,9 +8,7 @@ import { ReusedEvent } from '../event-content.ts';
 import type { EventScan, ScannedEvent, StoredEvent } from '../event-store.ts';
 import { type PlacedEvent, listStagedBatches, readEventHead } from '../records/staged-events.ts';
 import type { ClickhouseServer } from './clickhouse-server.ts';
-
-/** So many rows of a scan are in memory at a time. */
-const scannedAtOnce = 20_000;
+import { nextLimit, scannedBytes, scannedRows } from './scan-pages.ts';
 
 /** What a reader sees: moved batches by a condition, and the staged versions of events, each event's last one alone. */
 export interface View {
@@ -97,6 +95,9 @@ type Scanned = Pick<
   'idempotencyKey' | 'eventName' | 'timestampEpochMs' | 'contractId' | 'propertiesJson' | 'place'
 >;
 
+/** What stands in its page before it. */
+type ScannedRow = Scanned & { readonly before: number };
+
 /** `only` narrows both the moved and the staged events further. */
 export async function scanView(
   { ask }: ClickhouseServer,
@@ -121,15 +122,22 @@ export async function scanView(
     event.forgetProperties();
     onEvent(event);
   };
-  const question = `SELECT eventName, timestampEpochMs, contractId, propertiesJson, place,
-      ${request.withKeys === true ? 'idempotencyKey' : `'' AS idempotencyKey`} FROM tallybookEvents FINAL
-    WHERE ${view.condition} AND ${text}${only === undefined ? '' : ` AND ${only.text}`}
-      AND (timestampEpochMs, place) > ({afterEpochMs:Int64}, {afterPlace:UInt64})
-    ORDER BY timestampEpochMs, place LIMIT ${scannedAtOnce}`;
+  const columns = `eventName, timestampEpochMs, contractId, propertiesJson, place${request.withKeys === true ? ', idempotencyKey' : ''}`;
+  const question = `SELECT ${columns}, before FROM (
+      SELECT *, sum(length(propertiesJson)) OVER (
+        ORDER BY timestampEpochMs, place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+      FROM (
+        SELECT ${columns} FROM tallybookEvents FINAL
+        WHERE ${view.condition} AND ${text}${only === undefined ? '' : ` AND ${only.text}`}
+          AND (timestampEpochMs, place) > ({afterEpochMs:Int64}, {afterPlace:UInt64})
+        ORDER BY timestampEpochMs, place LIMIT {limit:UInt64}
+      )
+    ) WHERE before < ${scannedBytes} ORDER BY timestampEpochMs, place`;
   let next = 0;
   let behind: { afterEpochMs: number; afterPlace: number } = { afterEpochMs: -1, afterPlace: 0 };
-  for (;;) {
-    const rows = (await ask(question, { ...view.parameters, ...parameters, ...behind })) as readonly Scanned[];
+  for (let limit: number | undefined = scannedRows; limit !== undefined;) {
+    const given = { ...view.parameters, ...parameters, ...behind, limit };
+    const rows = (await ask(question, given)) as readonly ScannedRow[];
     for (const row of rows) {
       for (let own = staged[next]; own !== undefined && isBefore(own, row); own = staged[next]) {
         give(own);
@@ -138,8 +146,12 @@ export async function scanView(
       give(row);
     }
     const last = rows.at(-1);
-    if (last === undefined || rows.length < scannedAtOnce) break;
+    if (last === undefined) break;
     behind = { afterEpochMs: last.timestampEpochMs, afterPlace: last.place };
+    limit = nextLimit(limit, {
+      rowCount: rows.length,
+      bytes: last.before + Buffer.byteLength(last.propertiesJson),
+    });
   }
   for (const own of staged.slice(next)) give(own);
 }

@@ -19,6 +19,7 @@ import type {
   ScannedEvent,
 } from '../event-store.ts';
 import { type RawRow, rowsOfText } from '../raw-query.ts';
+import { nextLimit, scannedBytes, scannedRows } from './scan-pages.ts';
 import { aggregateInServer, hasEscape } from './postgres-event-readings.ts';
 
 const columns = `"id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
@@ -55,9 +56,6 @@ const selectFaults: Readonly<Record<Exclude<EventFault['fault'], 'gone'>, string
   properties: `SELECT "idempotencyKey" FROM "events" AS "event"
     WHERE "orgId" = $1 AND "propertiesJson" IS NOT JSON`,
 };
-
-/** So many rows of a scan are in memory at a time. */
-const scannedAtOnce = 10_000;
 
 /** Every method runs inside a transaction of the store, and on nothing else. */
 export function createPostgresEventStore(): EventStore {
@@ -207,16 +205,19 @@ async function scanWhere(
   onEvent: (event: ScannedEvent) => void,
 ): Promise<void> {
   const from = conditions.values.length;
-  const text = `SELECT "eventName", "timestampEpochMs", "contractId", "propertiesJson", "seq",
-      ${withKeys ? '"idempotencyKey"' : `'' AS "idempotencyKey"`} FROM "events"
-    WHERE ${conditions} AND ("timestampEpochMs", "seq") > ($${from + 1}, $${from + 2})
-    ORDER BY "timestampEpochMs", "seq" LIMIT ${scannedAtOnce}`;
+  const columns = `"eventName", "timestampEpochMs", "contractId", "propertiesJson", "seq"${withKeys ? ', "idempotencyKey"' : ''}`;
+  const text = `SELECT ${columns}, "before" FROM (
+      SELECT ${columns}, sum(octet_length("propertiesJson")) OVER (ORDER BY "timestampEpochMs", "seq"
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS "before"
+      FROM "events" WHERE ${conditions} AND ("timestampEpochMs", "seq") > ($${from + 1}, $${from + 2})
+      ORDER BY "timestampEpochMs", "seq" LIMIT $${from + 3}
+    ) AS "page" WHERE "before" IS NULL OR "before" < ${scannedBytes} ORDER BY "timestampEpochMs", "seq"`;
   const event = new ReusedEvent();
   let behind: readonly unknown[] = [-1, -1];
-  for (;;) {
-    const rows = await ask(tx, text, [...conditions.values, ...behind]);
+  for (let limit: number | undefined = scannedRows; limit !== undefined;) {
+    const rows: readonly RawRow[] = await ask(tx, text, [...conditions.values, ...behind, limit]);
     for (const row of rows) {
-      event.idempotencyKey = row['idempotencyKey'] as string;
+      event.idempotencyKey = (row['idempotencyKey'] as string | undefined) ?? '';
       event.eventName = row['eventName'] as string;
       event.timestampEpochMs = Number(row['timestampEpochMs']);
       event.contractId = row['contractId'] as string | null;
@@ -225,8 +226,11 @@ async function scanWhere(
       onEvent(event);
     }
     const last = rows.at(-1);
-    if (last === undefined || rows.length < scannedAtOnce) return;
-    behind = [last['timestampEpochMs'], last['seq']];
+    behind = [last?.['timestampEpochMs'], last?.['seq']];
+    limit = nextLimit(limit, {
+      rowCount: rows.length,
+      bytes: Number(last?.['before'] ?? 0) + Buffer.byteLength((last?.['propertiesJson'] as string | undefined) ?? ''),
+    });
   }
 }
 
