@@ -147,9 +147,10 @@ export const limits = {
   migrationMilliseconds: 60_000,
   /**
    * our choice: events that are recorded beside the books wait for a move to their own database until there are so many of an
-   * organization, or the oldest has waited so long when the next one comes
+   * organization, or so many characters of their properties, or the oldest has waited so long when the next one comes
    */
   stagedEvents: 5_000,
+  stagedCharacters: 8 * 1024 * 1024,
   stagedMilliseconds: 10_000,
   /** our choice: one question to a database of events */
   eventQueryMilliseconds: 60_000,

@@ -61,6 +61,15 @@ describe.runIf(clickhouse !== undefined)('moving events to ClickHouse', () => {
     await close();
   });
 
+  test('few that are large do not wait until they are many', async () => {
+    const { store, server, append, close } = await openFilled();
+    const propertiesJson = JSON.stringify({ large: 'x'.repeat(limits.stagedCharacters) });
+    await store.write((tx) => store.events.append(tx, 'org-a', [eventOf('a', { propertiesJson })], () => true));
+    await append('b');
+    expect(await server.ask('SELECT idempotencyKey FROM tallybookEvents')).toEqual([{ idempotencyKey: 'a' }]);
+    await close();
+  });
+
   test('events of a transaction that is taken back were never there', async () => {
     const { store, append, keys, close } = await openFilled();
     const taken = store.write(async (tx) => {

@@ -82,7 +82,9 @@ function isDue(
   const committed = batches.filter(({ isCommitted }) => isCommitted);
   const count = committed.reduce((sum, { events }) => sum + events.length, 0);
   const since = committed[0]?.events[0]?.receivedAtEpochMs;
-  return count >= mostStaged || (since !== undefined && nowEpochMs - since >= limits.stagedMilliseconds);
+  if (count >= mostStaged || (since !== undefined && nowEpochMs - since >= limits.stagedMilliseconds)) return true;
+  const lengths = committed.flatMap(({ events }) => events.map(({ propertiesJson }) => propertiesJson.length));
+  return lengths.reduce((sum, length) => sum + length, 0) >= limits.stagedCharacters;
 }
 
 /** What stands under a key: the effective event, or one that is dropped, of which nothing else is known any more. */
