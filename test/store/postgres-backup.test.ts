@@ -182,19 +182,37 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       });
     });
 
+    async function outdated(version: number): Promise<string> {
+      const made = await empty();
+      const client = new pg.Client({ connectionString: made });
+      await client.connect();
+      await client.query('SET search_path TO public, pg_temp');
+      await client.query('CREATE TABLE "tallybookSchema" ("id" smallint PRIMARY KEY, "version" bigint NOT NULL)');
+      for (const each of migrations.slice(0, version)) {
+        for (const statement of each.statements) await client.query(statement);
+      }
+      await client.query('INSERT INTO "tallybookSchema" VALUES (1, $1)', [version]);
+      await client.end();
+      return made;
+    }
+
+    test('a step of an upgrade may take longer than a statement', async () => {
+      const made = await outdated(3);
+      const client = new pg.Client({ connectionString: made });
+      await client.connect();
+      await client.query('BEGIN; LOCK TABLE "ledgerEntries" IN ACCESS SHARE MODE');
+      const held = client.query('SELECT pg_sleep(1.5)').then(async () => await client.query('COMMIT'));
+      const store = await openStore(`${made}?statement_timeout=1000`);
+      await held;
+      await client.end();
+      expect((await store.inspect({ isFull: false })).schemaVersion).toBe(postgresSchemaVersion);
+      await store.close();
+    });
+
     test.each(migrations.slice(0, -1).map(({ version }) => version))(
       'a database of schema %i is upgraded where it is opened, and is then what a new one is',
       async (version) => {
-        url = await empty();
-        const client = new pg.Client({ connectionString: url });
-        await client.connect();
-        await client.query('SET search_path TO public, pg_temp');
-        await client.query('CREATE TABLE "tallybookSchema" ("id" smallint PRIMARY KEY, "version" bigint NOT NULL)');
-        for (const each of migrations.slice(0, version)) {
-          for (const statement of each.statements) await client.query(statement);
-        }
-        await client.query('INSERT INTO "tallybookSchema" VALUES (1, $1)', [version]);
-        await client.end();
+        url = await outdated(version);
         await expect(openStore(url, { readOnly: true })).rejects.toThrow(
           'has an older schema, and was opened to be read alone',
         );

@@ -108,8 +108,10 @@ async function migrate(
   ]);
   try {
     for (const { version, statements } of migrations) {
-      // What triggers run must find the tables of this schema, whatever the path of the session that fires them.
-      await client.query(`BEGIN; SET LOCAL search_path TO "${schema.replaceAll('"', '""')}", pg_temp`);
+      // What triggers run must find the tables of this schema, whatever the path of the session that fires them. An index of
+      // a large table takes as long as it takes.
+      const path = `"${schema.replaceAll('"', '""')}", pg_temp`;
+      await client.query(`BEGIN; SET LOCAL search_path TO ${path}; SET LOCAL statement_timeout = 0`);
       await client.query(`CREATE TABLE IF NOT EXISTS "${versionTable}" ("id" smallint PRIMARY KEY CHECK ("id" = 1),
         "version" bigint NOT NULL)`);
       const found = await readVersion(client);
