@@ -81,7 +81,7 @@ const reasons: Readonly<Record<LedgerEntryType, (story: Story) => string>> = {
     return entry.expiresAt === undefined ? `${kind}, which never expire` : `${kind} until ${timeOf(entry.expiresAt)}`;
   },
   usage: usageReason,
-  adjustment: ({ entry }) => `the grant was corrected by hand: ${entry.description}`,
+  adjustment: ({ entry }) => `the grant was corrected: ${entry.description}`,
   reversal: reversalReason,
   expiration: expirationReason,
 };

@@ -11,6 +11,7 @@ import { findInvoice, updateInvoice } from '../store/records/invoices.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import { listLedgerOfInvoice } from '../store/records/ledger.ts';
 import { getContract } from './contract-lookup.ts';
+import { takeBackPrepaid } from './credits-prepaid.ts';
 import { wireEntry } from './credits-wire.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { finalizeInvoice, isCustomerPaused } from './invoices-finalize.ts';
@@ -75,6 +76,7 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
     if (isDue(invoice, 'cancel')) {
       const contract = await getContract(context, invoice.contractId);
       await sweepExpired(context, contract);
+      await takeBackPrepaid(context, contract, invoice);
       await cancelInvoices(context, contract, { invoices: [invoice] });
     }
     return await show(context, invoice.id);

@@ -2040,7 +2040,7 @@ export interface Operations {
       };
     };
   };
-  /** Cancel a draft, or void an invoice that is not paid. Credits that were taken for it go back to their grants. */
+  /** Cancel a draft, or void an invoice that is not paid. Credits that were taken for it go back to their grants; what is left of prepaid credits that it bills is taken back. */
   readonly 'invoices.cancel': {
     readonly input: {
       readonly params: {

@@ -187,7 +187,8 @@ export const invoiceOperations = [
     ...shared,
     name: 'invoices.cancel',
     summary: 'Cancel a draft, or void an invoice that is not paid',
-    description: 'Credits that were taken for it go back to their grants.',
+    description:
+      'Credits that were taken for it go back to their grants; what is left of prepaid credits that it bills is taken back.',
     route: { method: 'POST', path: '/v1/invoices/{invoiceId}/cancel' },
     body: undefined,
     errors: ['notFound', 'conflict'],

@@ -202,7 +202,7 @@ test('an adjustment gives the words of whoever made it', async () => {
     body: { grantEntryId, amountCents: -20, description: 'granted too much' },
   });
   const explained = await newest('adjustment');
-  expect(explained.reason).toBe('the grant was corrected by hand: granted too much');
+  expect(explained.reason).toBe('the grant was corrected: granted too much');
   expect(explained.grant).toMatchObject({ grantId: grantEntryId, beforeCents: 50, afterCents: 30 });
 });
 

@@ -283,3 +283,72 @@ describe('credits of an invoice that is undone', () => {
     expect(await movements(world, acme)).toEqual(['grant 100 0', 'usage -100 0', 'reversal 100 0', 'usage -70 0']);
   });
 });
+
+describe('prepaid credits whose invoice is cancelled before it is paid', () => {
+  let beta: Subscription;
+  beforeEach(async () => {
+    beta = await subscribe(world, { name: 'beta', contract: { creditGrantCents: 500 } });
+    await use(world, beta, { tokens: 300, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+  });
+
+  async function cancelFirst(): Promise<void> {
+    await act('invoices.cancel', (await invoiceAt(world, beta, 0)).id);
+    const { data } = await world.call('credits.verify', { params: { contractId: beta.contractId } });
+    expect(data.findings).toEqual([]);
+  }
+
+  test.each([
+    ['finalized', async () => await finalize(world, (await invoiceAt(world, beta, 0)).id)],
+    ['settled', async () => await settle(world, beta)],
+  ])('are taken back whole, also what was %s of it and what drafts took', async (_how, write) => {
+    await write();
+    await use(world, beta, { tokens: 40, at: '2026-04-01T00:00:00Z' });
+    await grantPaid(world, beta, { amountCents: 30 });
+    await settle(world, beta);
+    await cancelFirst();
+    expect((await movements(world, beta)).slice(-2)).toEqual(['reversal -500 0', 'usage -30 0']);
+    expect((await invoiceAt(world, beta, 1)).totalCents).toBe(10);
+    expect((await balance(world, beta)).balance.balanceCents).toBe(0);
+  });
+
+  test('leave finalized invoices what they have used, and lose the rest', async () => {
+    await finalize(world, (await invoiceAt(world, beta, 0)).id);
+    await use(world, beta, { tokens: 120, at: '2026-04-01T00:00:00Z' });
+    world.clock.set('2026-05-01T00:00:00Z');
+    await finalize(world, (await invoiceAt(world, beta, 1)).id);
+    await cancelFirst();
+    expect(await movements(world, beta)).toEqual([
+      'grant 500 0',
+      'usage -300 0',
+      'usage -120 0',
+      'reversal 300 0',
+      'adjustment -380 0',
+    ]);
+    expect(await invoiceAt(world, beta, 1)).toMatchObject({ status: 'Paid', totalCents: 0 });
+  });
+
+  test('stay when it is a later invoice, or is refunded', async () => {
+    await finalize(world, (await invoiceAt(world, beta, 0)).id);
+    await act('invoices.cancel', (await invoiceAt(world, beta, 1)).id);
+    await act('invoices.pay', (await invoiceAt(world, beta, 0)).id, {});
+    await act('invoices.refund', (await invoiceAt(world, beta, 0)).id, {});
+    expect(await movements(world, beta)).toEqual(['grant 500 0', 'usage -300 0']);
+  });
+
+  test('that have expired by then lapse, with what drafts took of them', async () => {
+    const contract = { creditGrantCents: 500, creditSettings: { expiresAt: '2026-04-10T00:00:00Z' } };
+    beta = await subscribe(world, { name: 'gamma', contract });
+    await use(world, beta, { tokens: 40, at: '2026-04-01T00:00:00Z' });
+    world.clock.set('2026-04-20T00:00:00Z');
+    await cancelFirst();
+    expect(await movements(world, beta)).toEqual([
+      'grant 500 0',
+      'usage -40 0',
+      'expiration -460 0',
+      'reversal 40 0',
+      'expiration -40 0',
+    ]);
+    expect((await invoiceAt(world, beta, 1)).totalCents).toBe(40);
+  });
+});

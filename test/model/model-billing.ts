@@ -9,7 +9,16 @@ import { gridOf, linesOf, metersUsage, tiersOf, usageWindows } from './rating.ts
 import { named, Refusal, refuseIf } from './refusal.ts';
 import type { ModelCall } from './refusal.ts';
 import { dateDrafts, topUpDrafts } from './drafts.ts';
-import { addEntry, returnCredits, settle, sweepDue, sweepExpiries, sweepUnswept, undoUsage } from './settlement.ts';
+import {
+  addEntry,
+  returnCredits,
+  settle,
+  sweepDue,
+  sweepExpiries,
+  sweepUnswept,
+  takeBackPrepaid,
+  undoUsage,
+} from './settlement.ts';
 import type { Contract, Entry, Invoice, InvoiceStatus, Item, Plan, Rate, State } from './state.ts';
 import { recordedCredits } from './wallet.ts';
 import { contractWire, creditLines, entryWire, invoiceWire, isActive } from './wire.ts';
@@ -275,6 +284,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
     const invoice = invoiceNamed(state, params['invoiceId']);
     if (moves(invoice, 'cancel')) {
       sweepUnswept(state, invoice.contract);
+      takeBackPrepaid(state, invoice.contract, invoice);
       move(state, invoice, 'cancel');
       returnCredits(state, invoice.contract, invoice);
       settle(state, invoice.contract);

@@ -186,3 +186,20 @@ export function undoUsage(state: State, contract: Contract, invoice: Invoice): E
   for (const entry of taken) if (!isReversed(contract, entry)) writeReversal(state, contract, entry);
   return taken;
 }
+
+/** Credits that nobody will pay for are taken back, with the first invoice: what finalized ones have left of them. */
+export function takeBackPrepaid(state: State, contract: Contract, invoice: Invoice): void {
+  const grant = contract.prepaid;
+  if (grant === undefined || invoice.index !== 0) return;
+  const isLoose = (other: Invoice | null) => other === invoice || other?.status === 'Drafted';
+  for (const entry of contract.entries.filter((each) => each.type === 'usage' && each.grant === grant)) {
+    if (isLoose(entry.invoice) && !isReversed(contract, entry)) writeReversal(state, contract, entry);
+  }
+  const { cents } = remainderOf(contract, grant);
+  const hasLapsed = contract.entries.some((entry) => entry.type === 'expiration' && entry.grant === grant);
+  if (hasLapsed || isExpired(grant, state.now)) expireRest(state, contract, grant);
+  else if (cents === grant.cents) writeReversal(state, contract, grant);
+  else if (cents > 0n) {
+    addLinkedEntry(state, contract, grant, { type: 'adjustment', sourceType: 'adjustment', cents: -cents, micros: 0n });
+  }
+}
