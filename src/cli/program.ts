@@ -80,12 +80,13 @@ function withoutHelp(argv: readonly string[]): string[] {
 }
 
 function isCommand(word: string | undefined): boolean {
-  return isGroup(word) || (word !== undefined && Object.hasOwn(localCommands, word));
+  return word !== undefined && (Object.hasOwn(commandGroups, word) || Object.hasOwn(localCommands, word));
 }
 
-/** Whether a verb of an operation comes next. */
+/** Whether a verb comes next. */
 function isGroup(word: string | undefined): boolean {
-  return word !== undefined && Object.hasOwn(commandGroups, word);
+  if (word === undefined) return false;
+  return Object.hasOwn(commandGroups, word) || (isCommand(word) && localCommands[word]?.hasVerbs === true);
 }
 
 async function startSession(dependencies: Dependencies, flags: GlobalFlags, progress: Progress): Promise<Session> {

@@ -108,3 +108,11 @@ test('a flag that every command has means the same in all of them, unless the co
   );
   expect(taken).toEqual(declared);
 });
+
+test('a command says that it has verbs where it has', async () => {
+  const pages = await localPages(manifest);
+  const having = pages.filter(({ words }) => words.length > 1).map(({ words: [name = ''] }) => name);
+  const said = Object.entries(localCommands).filter(([, { hasVerbs }]) => hasVerbs === true);
+  const own = having.filter((name) => Object.hasOwn(localCommands, name));
+  expect(new Set(said.map(([name]) => name))).toEqual(new Set(own));
+});

@@ -174,6 +174,15 @@ describe('help', () => {
     expect(stdout.indexOf('Billing:')).toBeLessThan(stdout.indexOf('Options:'));
   });
 
+  test.each([
+    ['catalog help diff', 'catalog diff --help'],
+    ['profile help', 'profile --help'],
+    ['help journal list', 'journal list --help'],
+  ])('%s is %s', async (line, same) => {
+    const { stdout, code } = await createShell().run(line);
+    expect([code, stdout]).toEqual([0, (await createShell().run(same)).stdout]);
+  });
+
   test.each(['customers', 'customers --help', 'help customers', 'customers help'])(
     '"tally %s" lists the verbs',
     async (line) => {
@@ -221,6 +230,11 @@ describe('where flags may stand', () => {
       expect([code, JSON.parse(stdout)]).toEqual([0, { data: [], hasMore: false, total: 0 }]);
     },
   );
+
+  test('nor does a command that is no operation', async () => {
+    const { stdout, code } = await createShell().run('profile --json list');
+    expect([code, JSON.parse(stdout)]).toEqual([0, { data: [] }]);
+  });
 
   test('--json before the verb takes its fields all the same', async () => {
     expect((await createShell().run('customers --json id,name list')).stdout).toBe('[]\n');

@@ -24,6 +24,8 @@ export interface LocalCommand {
   readonly summary: string;
   readonly heading: 'Administration:' | 'Tools:';
   readonly isHidden?: true;
+  /** Whether a verb of its own comes next. */
+  readonly hasVerbs?: true;
   /** With `--dry-run` it says what it would do, or reads alone; every other one refuses that flag. */
   readonly takesDryRun?: true;
   /** Global flags whose name is a flag of its own here, with another meaning. */
@@ -35,6 +37,7 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
   profile: {
     summary: 'Named services and databases, and their keys',
     heading: 'Administration:',
+    hasVerbs: true,
     load: () => import('./profile.ts'),
   },
   doctor: {
@@ -63,11 +66,13 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
   journal: {
     summary: 'What was written from here, by whom and when',
     heading: 'Administration:',
+    hasVerbs: true,
     load: () => import('./journal.ts'),
   },
   import: {
     summary: 'Events from files, each row counted once',
     heading: 'Tools:',
+    hasVerbs: true,
     takesDryRun: true,
     load: () => import('./import.ts'),
   },
@@ -80,12 +85,14 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
   catalog: {
     summary: 'Products, prices, meters and plans as one file',
     heading: 'Tools:',
+    hasVerbs: true,
     takesDryRun: true,
     load: () => import('./catalog.ts'),
   },
   simulate: {
     summary: 'Scenarios, and real usage under other prices',
     heading: 'Tools:',
+    hasVerbs: true,
     load: () => import('./simulate.ts'),
   },
   demo: {
