@@ -18,7 +18,10 @@ export async function createProgress(session: Session, total: number | undefined
   const { SingleBar, Presets } = await import('cli-progress');
   const format = `{bar} {percentage}% | {rows} ${noun}, {rate} ${noun}/s | {left} left`;
   const { output, close } = session.terminal.openProgress();
-  const bar = new SingleBar({ format, barsize: barColumns, hideCursor: true, stream: output }, Presets.shades_classic);
+  const bar = new SingleBar(
+    { format, barsize: barColumns, hideCursor: true, stream: output },
+    session.terminal.stderr.hasUnicode ? Presets.shades_classic : Presets.legacy,
+  );
   const started = performance.now();
   return {
     // Drawn from here on alone: what is told before would be written behind it.
