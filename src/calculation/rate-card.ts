@@ -122,15 +122,54 @@ export function rateSourceOf(item: ContractItem, groupValues: Readonly<Record<st
 }
 
 function mostSpecificRate(
-  item: ContractItem,
+  { dimensionRates }: ContractItem,
   groupValues: Readonly<Record<string, string>>,
 ): DimensionRate | undefined {
-  let best: DimensionRate | undefined;
-  for (const rate of item.dimensionRates) {
-    if (!matches(rate, groupValues)) continue;
-    if (best === undefined || dimensionCount(rate) > dimensionCount(best)) best = rate;
+  let best: ListedRate | undefined;
+  for (const { names, rates } of ratesByNames(dimensionRates)) {
+    if (best !== undefined && names.length < Object.keys(best.rate.dimensions).length) break;
+    const found = names.every((name) => Object.hasOwn(groupValues, name))
+      ? rates.get(combinationOf(names, groupValues))
+      : undefined;
+    if (found !== undefined && (best === undefined || found.place < best.place)) best = found;
   }
-  return best;
+  return best?.rate;
+}
+
+interface ListedRate {
+  readonly rate: DimensionRate;
+  readonly place: number;
+}
+
+/** Rates that name the same dimensions, by the combination of their values; of equals the one listed first. */
+interface RatesOfNames {
+  readonly names: readonly string[];
+  readonly rates: ReadonlyMap<string, ListedRate>;
+}
+
+const knownRates = new WeakMap<readonly DimensionRate[], readonly RatesOfNames[]>();
+
+/** Those of most names first. Made once of a list: an invoice asks for each of its lines, and a card may have many rates. */
+function ratesByNames(listed: readonly DimensionRate[]): readonly RatesOfNames[] {
+  const known = knownRates.get(listed);
+  if (known !== undefined) return known;
+  const found = new Map<string, { readonly names: string[]; readonly rates: Map<string, ListedRate> }>();
+  for (const [place, rate] of listed.entries()) {
+    const names = Object.keys(rate.dimensions).toSorted(compareText);
+    const key = JSON.stringify(names);
+    const { rates } = found.get(key) ?? { rates: new Map<string, ListedRate>() };
+    found.set(key, { names, rates });
+    const combination = combinationOf(names, rate.dimensions);
+    if (!rates.has(combination)) rates.set(combination, { rate, place });
+  }
+  const inOrder = [...found.values()].toSorted((one, other) => other.names.length - one.names.length);
+  knownRates.set(listed, inOrder);
+  return inOrder;
+}
+
+/** The same text for values that are the same after NFC. */
+function combinationOf(names: readonly string[], values: Readonly<Record<string, string>>): string {
+  return JSON.stringify(names.map((name) => values[name]?.normalize('NFC')));
 }
 
 function buildItem({ rateCard, ...source }: PlanItemSource, overrides: readonly PriceOverride[]): ContractItem {
@@ -160,16 +199,6 @@ function replacePrice<Item extends Pick<ContractItem, 'quantity' | 'tiers'>>(
     ...(override.pricingTiers === undefined ? {} : { tiers: override.pricingTiers }),
     ...(override.quantity === undefined ? {} : { quantity: override.quantity }),
   };
-}
-
-function matches(rate: DimensionRate, groupValues: Readonly<Record<string, string>>): boolean {
-  return Object.entries(rate.dimensions).every(
-    ([key, value]) => Object.hasOwn(groupValues, key) && groupValues[key]?.normalize('NFC') === value.normalize('NFC'),
-  );
-}
-
-function dimensionCount(rate: DimensionRate): number {
-  return Object.keys(rate.dimensions).length;
 }
 
 function isTarget(source: Pick<PlanItemSource, 'pricingId' | 'meterId'>, override: PriceOverride): boolean {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   buildContractItems,
@@ -49,6 +50,28 @@ describe('the rate of a combination', () => {
     });
     expect(rateFor(tiered, { model: 'b' })).toMatchObject({ tiering: 'VOLUME', tiers });
   });
+});
+
+const names = ['model', 'region', 'tier', 'constructor'];
+const values = ['a', 'b', '', 'caf\u00e9', 'cafe\u0301', '"],["'];
+const dimensions = fc.dictionary(fc.constantFrom(...names), fc.constantFrom(...values), { noNullPrototype: true });
+
+test('the rate of a combination is, of those that fit it, the first of the most dimensions', () => {
+  fc.assert(
+    fc.property(fc.array(dimensions, { maxLength: 40 }), fc.array(dimensions), (card, combinations) => {
+      const item = usageItem({ dimensionRates: card.map((each, place) => rate(each, String(place))) });
+      for (const combination of combinations) {
+        const places = [...card.keys()].filter((place) =>
+          Object.entries(card[place] ?? {}).every(
+            ([name, value]) => Object.hasOwn(combination, name) && combination[name]?.normalize() === value.normalize(),
+          ),
+        );
+        const size = (place: number): number => Object.keys(card[place] ?? {}).length;
+        const [best] = places.toSorted((one, other) => size(other) - size(one) || one - other);
+        expect(rateFor(item, combination).unitAmount).toBe(best === undefined ? item.unitAmount : String(best));
+      }
+    }),
+  );
 });
 
 describe('the snapshot', () => {
