@@ -96,12 +96,13 @@ function isAboutRows(error: BillingError): boolean {
   return error.kind === 'invalidInput' || error.kind === 'conflict' || error.kind === 'payloadTooLarge';
 }
 
-/** The refusal names events by index; where it names none, halves are tried until the row stands alone. */
+/** The refusal names events by index; where it names none for sure, halves are tried until the row stands alone. */
 async function sendWithout(rows: Rows, error: BillingError, sending: Sending): Promise<number> {
   const { refused } = sending;
   const count = rows.events.length;
   const sendOf = async (isChosen: (index: number) => boolean) => await send(chosen(rows, isChosen), sending);
-  const reasons = error.kind === 'payloadTooLarge' ? new Map<number, string>() : reasonsByIndex(error.message);
+  const namesNone = error.kind === 'payloadTooLarge' || speaksOfPlaces(rows);
+  const reasons = namesNone ? new Map<number, string>() : reasonsByIndex(error.message);
   if (reasons.size > 0) {
     for (const [index, reason] of reasons) {
       const line = rows.lines[index];
@@ -111,7 +112,7 @@ async function sendWithout(rows: Rows, error: BillingError, sending: Sending): P
   }
   const line = rows.lines[0];
   if (count === 1 && line !== undefined) {
-    refused.push({ line, reason: error.message });
+    refused.push({ line, reason: error.message.replace(/^events\[0\]\.?/, '') });
     return 0;
   }
   const middle = Math.ceil(count / 2);
@@ -124,6 +125,11 @@ function chosen({ events, lines }: Rows, isChosen: (index: number) => boolean): 
     events: events.filter((_event, index) => isChosen(index)),
     lines: Array.from(lines).filter((_line, index) => isChosen(index)),
   };
+}
+
+/** A refusal repeats names and keys of events, of which one could pass for the place of another event. */
+function speaksOfPlaces({ events }: Rows): boolean {
+  return JSON.stringify(events).includes('events[');
 }
 
 /** `events[3].timestamp: is too late; events[7]: …` by index, in the words of the refusal. */

@@ -88,6 +88,18 @@ describe('a refused row is reported with its line and its reason, and the others
     );
   });
 
+  test('whatever their own texts say of other rows', async () => {
+    const lines = [
+      { timestamp: '2026-02-01T00:00:00Z', customer: 'acme', tokens: 1 },
+      { timestamp: '2026-02-01T00:00:00Z', customer: 'globex', 'tokens; events[0]': {} },
+      { timestamp: '2026-02-01T00:00:00Z', customer: 'acme', tokens: 3 },
+    ];
+    const reason = 'properties.tokens; events[0]: must be a text, number, boolean or null';
+    const report = await importText(lines.map((line) => JSON.stringify(line)).join('\n'), { format: 'jsonl' });
+    expect(report).toMatchObject({ rows: 3, accepted: 2, refused: [{ line: 2, reason }] });
+    expect(await storedCount()).toBe(2);
+  });
+
   test('in a few requests, also where they are another version of what is finalized', async () => {
     const customerId = await createCustomer(world, 'initech');
     const pricingIds = [await createPrice(world, await createMeter(world, 'TOKENS'))];
