@@ -20,6 +20,22 @@ export function isWhole(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0);
 }
 
+/** Whether an event may carry a number, which is judged by its text, so that no digit is lost on the way. */
+export function isSmallEnough(number: string): boolean {
+  if (number.length <= limits.eventFractionDigits && !/[eE]/.test(number)) return true;
+  const match = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number);
+  if (match === null || (match[3]?.length ?? 0) > 4) return false;
+  const exponent = Number(match[3] ?? 0);
+  const fraction = match[2] ?? '';
+  if (!/[1-9]/.test(`${match[1]}${fraction}`)) return true;
+  const leadingZeros = /^0*/.exec(`${match[1]}${fraction}`)?.[0].length ?? 0;
+  const integerDigits = (match[1]?.length ?? 0) - leadingZeros + exponent;
+  const significantFraction = fraction.replace(/0+$/, '');
+  return (
+    integerDigits <= limits.eventIntegerDigits && significantFraction.length - exponent <= limits.eventFractionDigits
+  );
+}
+
 /** `1e-05`, as some languages write a small number, is `0.00001`. */
 export function withoutExponent(number: string): string {
   const [, sign, whole = '', fraction = '', exponent] = /^(-?)(\d+)(?:\.(\d+))?e([+-]?\d{1,2})$/i.exec(number) ?? [];

@@ -22,6 +22,7 @@ import {
   timestampInput,
   uuid,
 } from './fields.ts';
+import { isSmallEnough } from './field-rules.ts';
 import { defineOperation } from './operation.ts';
 import type { Column } from './operation.ts';
 import { ruleIssue } from './cross-rules.ts';
@@ -47,21 +48,6 @@ const propertyValue = z
 
 function isPrimitive(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || isExactNumber(value);
-}
-
-/** Judged by the text alone, so that no digit is lost on the way. */
-export function isSmallEnough(number: string): boolean {
-  const match = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number);
-  if (match === null || (match[3]?.length ?? 0) > 4) return false;
-  const exponent = Number(match[3] ?? 0);
-  const fraction = match[2] ?? '';
-  if (!/[1-9]/.test(`${match[1]}${fraction}`)) return true;
-  const leadingZeros = /^0*/.exec(`${match[1]}${fraction}`)?.[0].length ?? 0;
-  const integerDigits = (match[1]?.length ?? 0) - leadingZeros + exponent;
-  const significantFraction = fraction.replace(/0+$/, '');
-  return (
-    integerDigits <= limits.eventIntegerDigits && significantFraction.length - exponent <= limits.eventFractionDigits
-  );
 }
 
 /** One event as it is sent; `eventInput` says that exactly one of the two customer ids is given. */

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { skipReasonOf } from '../../src/calculation/aggregation.ts';
 import { createSkippedValues } from '../../src/engine/skipped-values.ts';
 import { exactNumber } from '../../src/exact-json.ts';
-import { isSmallEnough } from '../../src/operations/usage.ts';
+import { isSmallEnough } from '../../src/operations/field-rules.ts';
 
 const meter: Parameters<typeof createSkippedValues>[0][number] = {
   id: '01900000-0000-7000-8000-000000000001',

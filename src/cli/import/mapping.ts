@@ -3,6 +3,7 @@
 import { BillingError } from '../../errors.ts';
 import { exactNumber, isNumberText } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
+import { isSmallEnough } from '../../operations/field-rules.ts';
 import { delimiterHint } from '../csv-file.ts';
 import { createRowIdentity } from '../row-identity.ts';
 
@@ -206,11 +207,15 @@ export function constantsOf(given: readonly string[], names: readonly string[]):
   return constants;
 }
 
+/**
+ * A cell that is a number by JSON's grammar becomes one, with its digits. One that no event may carry stays a text: of ids of
+ * eight hexadecimal digits one in a hundred, such as `12e45678`, is such a number.
+ */
 function cellValue(cell: string): string | ExactNumber {
-  return isNumberText(cell) ? exactNumber(cell) : cell;
+  return isNumberText(cell) && isSmallEnough(cell) ? exactNumber(cell) : cell;
 }
 
-/** An empty cell is no property; a cell that is a number by JSON's grammar becomes one, with its digits. */
+/** An empty cell is no property. */
 function readProperties(
   row: readonly string[],
   properties: readonly PropertyColumn[],

@@ -69,7 +69,6 @@ describe('a refused row is reported with its line and its reason, and the others
     ['2026-03-01 01:00:01,acme,1', 'timestamp'],
     ['2026-02-01 00:00:00,acme', 'has 2 columns where the header has 3'],
     ['2026-02-01 00:00:00,,1', 'has no customer'],
-    ['2026-02-01 00:00:00,acme,1e99', 'properties.tokens: must be a number below 1e40'],
   ])('%s', async (row, reason) => {
     const report = await importText([...rows.slice(0, 3), row, ...rows.slice(3)].join('\n'));
     expect(report).toMatchObject({ rows: 5, accepted: 4, isComplete: true });

@@ -39,6 +39,19 @@ describe('a timestamp is read with its offset, or in the zone that was said', ()
 });
 
 describe('cells become properties', () => {
+  test.each(['12e4567', '1e99', '1'.repeat(41), '1e-41'])(
+    'a number that no event may carry stays a text: %s',
+    (cell) => {
+      const { toEvent } = createMapping(['timestamp', 'customer', 'id'], {
+        eventName: 'request',
+        customerColumn: 'customer',
+        timeZone: 'UTC',
+        properties: [],
+      });
+      expect(toEvent(['2026-02-01 00:00:00', 'acme', cell])).toMatchObject({ event: { properties: { id: cell } } });
+    },
+  );
+
   test('every other column does, numbers with the digits of the file, and an empty cell is none', () => {
     expect(JSON.stringify(eventOf(['2026-03-01 00:00:00', 'acme', '1.10', '']).properties)).toBe('{"Tokens":1.10}');
     expect(eventOf(['2026-03-01 00:00:00', 'acme', '007', 'eu']).properties).toEqual({ Tokens: '007', Region: 'eu' });
