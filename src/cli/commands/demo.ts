@@ -4,7 +4,8 @@ import { createReadStream, existsSync, mkdtempSync, readdirSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-import { BillingError } from '../../errors.ts';
+import { BillingError, errorFacts } from '../../errors.ts';
+import type { ErrorKind } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import { exampleIds } from '../../operations/example-ids.ts';
@@ -15,7 +16,7 @@ import { tellStory } from '../demo/story.ts';
 import type { StoryInput, Tally } from '../demo/story.ts';
 import { importEvents } from '../import/events.ts';
 import { allowFormats } from '../output.ts';
-import { safe, say, vouch } from '../safe-text.ts';
+import { say, vouch } from '../safe-text.ts';
 import type { Dependencies, Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CommandModule } from './index.ts';
@@ -91,13 +92,18 @@ async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promi
 /** A directory of its own. Throws a refusal where there is something already. */
 function directoryFor(into: string | undefined): string {
   if (into === undefined) return mkdtempSync(join(tmpdir(), 'tallybook-demo-'));
+  if (into === '') throw new BillingError('usage', '--into names no directory');
   const directory = resolve(into);
+  let isEmpty: boolean;
   try {
     makeDirectory(directory);
+    isEmpty = readdirSync(directory).length === 0;
   } catch (cause) {
-    throw new BillingError('usage', `${into} cannot be made (${(cause as NodeJS.ErrnoException).code})`, { cause });
+    const { code } = cause as NodeJS.ErrnoException;
+    const words = code === 'ENOTDIR' ? 'is no directory' : `cannot be used (${code})`;
+    throw new BillingError('usage', `${into} ${words}: nothing was written`, { cause, hint: 'name a new directory' });
   }
-  if (readdirSync(directory).length === 0) return directory;
+  if (isEmpty) return directory;
   throw new BillingError('refused', `${into} is not empty: nothing was written`, { hint: 'name a new directory' });
 }
 
@@ -246,8 +252,9 @@ async function perform(words: readonly string[], ids: readonly string[], stage: 
   };
   const exitCode = await runLine(words, { ...dependencies, terminal: recorder });
   if (exitCode === 0) return output;
-  throw new BillingError(
-    'internal',
-    safe(`tally ${words[0]} ${words[1]} ended with ${exitCode}: ${talk.trim().replaceAll('\n', ' ')}`),
-  );
+  // All of it was shown already; what ended it comes last.
+  const said = talk.split('\n').findLast((line) => line.startsWith('tally: '));
+  const why = said?.slice('tally: '.length) ?? 'it failed';
+  const kind = (Object.keys(errorFacts) as ErrorKind[]).find((each) => errorFacts[each].exitCode === exitCode);
+  throw new BillingError(kind ?? 'internal', `the story ends at tally ${words[0]} ${words[1]}: ${why}`);
 }

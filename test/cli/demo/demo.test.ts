@@ -1,5 +1,6 @@
-import { existsSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { describe, expect, test } from 'vitest';
@@ -7,13 +8,15 @@ import { describe, expect, test } from 'vitest';
 import { generateEvents } from '../../../src/cli/demo/generated-events.ts';
 import { createStage } from '../../support/stage.ts';
 
-async function demo(...words: readonly string[]): Promise<{ readonly text: string; readonly exitCode: number }> {
+async function demo(
+  ...words: readonly string[]
+): Promise<{ readonly text: string; readonly stderr: string; readonly exitCode: number }> {
   const stage = await createStage('embedded');
   try {
-    const { stdout, exitCode } = await stage.tally(['demo', ...words]);
+    const { stdout, stderr, exitCode } = await stage.tally(['demo', ...words]);
     const database = /database of this demo is (\S+);/.exec(stdout)?.[1];
     if (database !== undefined) rmSync(dirname(database), { recursive: true });
-    return { text: stdout, exitCode };
+    return { text: stdout, stderr, exitCode };
   } finally {
     await stage.close();
   }
@@ -45,6 +48,29 @@ describe('the demo on generated events', () => {
 
   test('refuses a file that is not there', async () => {
     expect(await demo('--events', 'nowhere.csv')).toMatchObject({ exitCode: 2, text: '' });
+  });
+
+  test('refuses a place that is no empty directory, and says what it is', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'file');
+    writeFileSync(file, '');
+    for (const [into, words] of [
+      [file, 'is no directory'],
+      [join(file, 'below'), 'is no directory'],
+      ['', '--into names no directory'],
+    ] as const) {
+      const { exitCode, stderr } = await demo('--into', into);
+      expect([into, exitCode, stderr]).toEqual([into, 2, expect.stringContaining(words)]);
+    }
+  });
+
+  test('ends with the words and the code of what goes wrong on a file', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'events.csv');
+    writeFileSync(file, 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03,4808,10\nbad,1,2\n');
+    const { exitCode, stderr } = await demo('--events', file);
+    expect([exitCode, stderr]).toEqual([
+      10,
+      'tally: the story ends at tally import events: 1 of 2 rows were refused; the others are imported\n',
+    ]);
   });
 });
 
