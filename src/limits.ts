@@ -156,7 +156,7 @@ export const limits = {
   eventQueryMilliseconds: 60_000,
   /** our choice: how often a transaction that met another is done again, and the pauses between */
   transactionAttempts: 12,
-  transactionAttemptsBesideOthers: 3,
+  transactionAttemptsBesideOthers: 8,
   transactionPauseMilliseconds: 2,
   transactionPauseCapMilliseconds: 250,
   /** our choice: so many grants and reversals of ledgers a process keeps in mind; about 1 KiB each */
