@@ -112,6 +112,8 @@ export const limits = {
   drainMilliseconds: 10_000,
   /** semantics 1 */
   requestsPerMinute: 100,
+  /** our choice (SEC-35 gives no number): some four times what one process takes in */
+  eventBytesPerMinute: 2 * 1024 ** 3,
   /** security 5 (SEC-35) */
   failedAuthenticationsPerMinute: 10,
   rateLimitedAddresses: 100_000,

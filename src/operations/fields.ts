@@ -185,6 +185,9 @@ const safeName = (characters: number) =>
     .meta({ type: 'string', minLength: 1, maxLength: characters });
 const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
+/** Is its own NFC. */
+const plainName = /^[ -~]*$/;
+
 /**
  * Members that the caller names, with values of one kind. Two names that are one in Unicode NFC are refused as a name that is
  * there twice is (security 5, SEC-36, and 8, SEC-73): one of the values would be lost.
@@ -194,6 +197,7 @@ export function membersInput<V extends z.ZodType>(options: { keys: number; keyCh
     .record(safeName(options.keyCharacters), options.value)
     .refine((members) => Object.keys(members).length <= options.keys, `must have at most ${options.keys} keys`)
     .transform((members, context) => {
+      if (Object.keys(members).every((name) => plainName.test(name))) return members;
       const named = new Map<string, z.output<V>>();
       for (const [name, value] of Object.entries(members)) {
         if (named.has(name.normalize('NFC'))) {

@@ -1,6 +1,6 @@
 /**
- * How many requests an address may send: one token bucket for all requests and one for refused keys, per IPv4 address
- * or IPv6 /64 (security 5, SEC-35).
+ * How much an address may send: a token bucket for requests, one for the bytes of those with events, which are not counted
+ * themselves, and one for refused keys, per IPv4 address or IPv6 /64 (security 5, SEC-35).
  */
 
 // What an address is, in all of its spellings. Its own limiter takes ten times as long, with a promise for each look.
@@ -15,31 +15,48 @@ const windowMilliseconds = 60_000;
 export interface RateLimits {
   /** Counts a request; throws RateLimitedError when its address has sent too many. */
   countRequest(request: FastifyRequest): void;
+  /** Throws RateLimitedError when its address has sent too many bytes of events. */
+  checkEventBytes(request: FastifyRequest): void;
+  /** Counts those of a body, which may be more than were left: then the next ones have to wait. */
+  countEventBytes(request: FastifyRequest, bytes: number): void;
   /** Throws RateLimitedError when too many keys of this address were refused. */
   checkRefusedKeys(request: FastifyRequest): void;
   countRefusedKey(request: FastifyRequest): void;
 }
 
 export interface RateLimitOptions {
-  /** 0 lifts both limits. */
+  /** 0 lifts all limits. */
   readonly requestsPerMinute: number;
+  readonly eventBytesPerMinute: number;
   readonly now: () => Temporal.Instant;
 }
 
 const unlimited: RateLimits = {
   countRequest: () => {},
+  checkEventBytes: () => {},
+  countEventBytes: () => {},
   checkRefusedKeys: () => {},
   countRefusedKey: () => {},
 };
 
 /** The rate limits of one server. */
-export function createRateLimits({ requestsPerMinute, now }: RateLimitOptions): RateLimits {
+export function createRateLimits({ requestsPerMinute, eventBytesPerMinute, now }: RateLimitOptions): RateLimits {
   if (requestsPerMinute === 0) return unlimited;
   const requests = createTokenBuckets(requestsPerMinute, now);
+  const eventBytes = createTokenBuckets(eventBytesPerMinute, now);
   const refusedKeys = createTokenBuckets(limits.failedAuthenticationsPerMinute, now);
   return {
     countRequest({ ip }) {
       refuseAfter(requests.take(addressOf(ip)), `too many requests: at most ${requestsPerMinute} a minute`);
+    },
+    checkEventBytes({ ip }) {
+      refuseAfter(
+        eventBytes.waitOf(addressOf(ip)),
+        `too many events: at most ${eventBytesPerMinute} bytes of them a minute`,
+      );
+    },
+    countEventBytes({ ip }, bytes) {
+      eventBytes.spend(addressOf(ip), bytes);
     },
     checkRefusedKeys({ ip }) {
       refuseAfter(
@@ -70,7 +87,10 @@ interface Bucket {
   readonly filledAt: number;
 }
 
-/** Both give the milliseconds until the next token: 0 where there is one. The least recently seen addresses are forgotten. */
+/**
+ * `waitOf` and `take` give the milliseconds until the next token: 0 where there is one. What is spent beyond the last one has to
+ * come in again first. The least recently seen addresses are forgotten.
+ */
 function createTokenBuckets(tokens: number, now: () => Temporal.Instant) {
   const buckets = new Map<string, Bucket>();
   const full = tokens * windowMilliseconds;
@@ -83,6 +103,13 @@ function createTokenBuckets(tokens: number, now: () => Temporal.Instant) {
     return { fractions: Math.min(full, bucket.fractions + gained), filledAt };
   }
 
+  function keep(address: string, { fractions, filledAt }: Bucket, spent: number): void {
+    buckets.delete(address);
+    buckets.set(address, { fractions: fractions - spent * windowMilliseconds, filledAt });
+    const [oldest] = buckets.keys();
+    if (buckets.size > limits.rateLimitedAddresses && oldest !== undefined) buckets.delete(oldest);
+  }
+
   const waitFor = ({ fractions }: Bucket): number => Math.max(0, Math.ceil((windowMilliseconds - fractions) / tokens));
 
   return {
@@ -90,11 +117,11 @@ function createTokenBuckets(tokens: number, now: () => Temporal.Instant) {
     take(address: string): number {
       const bucket = fill(address);
       const wait = waitFor(bucket);
-      buckets.delete(address);
-      buckets.set(address, wait > 0 ? bucket : { ...bucket, fractions: bucket.fractions - windowMilliseconds });
-      const [oldest] = buckets.keys();
-      if (buckets.size > limits.rateLimitedAddresses && oldest !== undefined) buckets.delete(oldest);
+      keep(address, bucket, wait > 0 ? 0 : 1);
       return wait;
+    },
+    spend(address: string, spent: number): void {
+      keep(address, fill(address), spent);
     },
   };
 }

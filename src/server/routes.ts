@@ -7,6 +7,7 @@ import { limits } from '../limits.ts';
 import type { Answer, Caller, Engine, OperationName } from '../operations/index.ts';
 import type { CallInput, Operation } from '../operations/operation.ts';
 import { sendAnswer } from './answer.ts';
+import type { RateLimits } from './rate-limit.ts';
 import { checkBodyHeaders, parseBody, parseIfMatch, parseQuery } from './request-body.ts';
 
 declare module 'fastify' {
@@ -15,8 +16,8 @@ declare module 'fastify' {
     caller: Caller | null;
   }
   interface FastifyContextConfig {
-    /** The rate limit does not count requests of this route. */
-    isUnlimited?: boolean;
+    /** What counts of a request of this route; `requests` where nothing is said. */
+    counted?: 'requests' | 'eventBytes' | 'nothing';
   }
 }
 
@@ -24,6 +25,7 @@ export interface RouteDependencies {
   readonly engine: Engine;
   /** The caller of a request, who may carry out the operation; throws UnauthorizedError or ForbiddenError. */
   readonly authorize: (request: FastifyRequest, operation: Operation) => Promise<Caller>;
+  readonly countEventBytes: RateLimits['countEventBytes'];
   /** Told how many events were acknowledged. */
   readonly onAccepted: (count: number) => void;
 }
@@ -39,7 +41,10 @@ export function addRoutes(
 ): void {
   app.decorateRequest('caller', null);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+    if (request.routeOptions.config.counted === 'eventBytes') dependencies.countEventBytes(request, body.length);
+    done(null, body);
+  });
   for (const operation of operations) addRoute(app, operation, dependencies);
 }
 
@@ -52,7 +57,7 @@ function addRoute(
   app.route({
     method: operation.route.method,
     url: operation.route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { isUnlimited: operation.bulk === true },
+    config: { counted: operation.bulk === true ? 'eventBytes' : 'requests' },
     bodyLimit: operation.bulk === true ? limits.eventsBodyBytes : limits.bodyBytes,
     onRequest: async (request) => {
       request.caller = await authorize(request, operation);

@@ -47,6 +47,8 @@ export interface ServerOptions {
   readonly host?: string | undefined;
   /** Requests a minute and address; 0 lifts the limit. Default: `limits.requestsPerMinute`. */
   readonly rateLimitPerMinute?: number | undefined;
+  /** `limits.eventBytesPerMinute` when not given. */
+  readonly eventBytesPerMinute?: number | undefined;
   /** PEM texts; without them the service speaks plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** A proxy in front ends TLS and counts connections. */
@@ -189,6 +191,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
   const { engine, version, metrics } = options;
   const rateLimits = createRateLimits({
     requestsPerMinute: options.rateLimitPerMinute ?? limits.requestsPerMinute,
+    eventBytesPerMinute: options.eventBytesPerMinute ?? limits.eventBytesPerMinute,
     now: options.now,
   });
   addChecks(app, setup, rateLimits);
@@ -203,6 +206,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
       requireScope(caller.scopes, operation.scope);
       return caller;
     },
+    countEventBytes: (request, bytes) => rateLimits.countEventBytes(request, bytes),
     onAccepted: (count) => metrics?.eventsAccepted(count),
   });
   addProbes(app, {
@@ -224,7 +228,9 @@ function addChecks(app: FastifyInstance, { options, host, state }: Setup, rateLi
     reply.headers(commonHeaders(options.version, request.id));
     if (state.isClosing) return void sendFailure(reply, unavailable());
     refuseBrowsers(request.raw, host);
-    if (request.routeOptions.config.isUnlimited !== true) rateLimits.countRequest(request);
+    const { counted = 'requests' } = request.routeOptions.config;
+    if (counted === 'requests') rateLimits.countRequest(request);
+    else if (counted === 'eventBytes') rateLimits.checkEventBytes(request);
     if (!request.is404) return next();
     const methods = methodsOf(request.raw.url ?? '');
     if (methods.length > 0) reply.header('allow', methods.join(', '));

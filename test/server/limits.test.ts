@@ -50,6 +50,23 @@ describe('the rate limit', () => {
     expect((await service.send('/v1/customers')).status).toBe(200);
   });
 
+  test('counts the bytes of events instead, and has who sent too many wait until they have come in again', async () => {
+    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 1, eventBytesPerMinute: 60 });
+    const sendEvents = async () =>
+      await service.send('/v1/events/batch', { method: 'POST', body: JSON.stringify({ note: 'x'.repeat(89) }) });
+    expect((await sendEvents()).status).toBe(422);
+    const refused = await sendEvents();
+    expect(refused.status).toBe(429);
+    expect(JSON.parse(refused.text).error.message).toBe('too many events: at most 60 bytes of them a minute');
+    // A body of 100 bytes leaves 40 to come in, one a second, and one more to begin with.
+    expect(refused.headers['retry-after']).toBe('41');
+    expect((await service.send('/v1/customers')).status).toBe(200);
+    service.clock.advance({ seconds: 40 });
+    expect((await sendEvents()).status).toBe(429);
+    service.clock.advance({ seconds: 1 });
+    expect((await sendEvents()).status).toBe(422);
+  });
+
   test('a clock that goes back gives nobody more', async () => {
     const service = await startService(createSampleEngine(), { rateLimitPerMinute: 1 });
     await service.send('/v1/customers');
