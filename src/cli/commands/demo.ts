@@ -100,7 +100,7 @@ function directoryFor(into: string | undefined): string {
     isEmpty = readdirSync(directory).length === 0;
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const words = code === 'ENOTDIR' ? 'is no directory' : `cannot be used (${code})`;
+    const words = code === 'ENOTDIR' && existsSync(directory) ? 'is no directory' : `cannot be used (${code})`;
     throw new BillingError('usage', `${into} ${words}: nothing was written`, { cause, hint: 'name a new directory' });
   }
   if (isEmpty) return directory;

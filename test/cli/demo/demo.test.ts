@@ -55,7 +55,7 @@ describe('the demo on generated events', () => {
     writeFileSync(file, '');
     for (const [into, words] of [
       [file, 'is no directory'],
-      [join(file, 'below'), 'is no directory'],
+      [join(file, 'below'), 'cannot be used (ENOTDIR)'],
       ['', '--into names no directory'],
     ] as const) {
       const { exitCode, stderr } = await demo('--into', into);
