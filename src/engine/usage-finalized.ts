@@ -25,7 +25,7 @@ export interface BilledEvent extends MeteredEvent {
 interface FinalizedUsage extends EpochInterval {
   readonly contractId: string;
   readonly matches: (event: MeteredEvent) => boolean;
-  /** Where events that name no contract belong to an earlier one: a look at all contracts before it. */
+  /** Where events that name no contract belong to an earlier one: found when it is first asked for, in all contracts before it. */
   readonly elsewhere: () => readonly EpochInterval[];
 }
 
@@ -67,6 +67,10 @@ function finalizedUsageOf(
   periods: ReadonlyMap<string, readonly FinalizedPeriod[]>,
   matchers: ReadonlyMap<string, FinalizedUsage['matches']>,
 ): FinalizedUsage[] {
+  const takenBeforeOf = (contractId: string, meterId: string): (() => readonly EpochInterval[]) => {
+    let known: readonly EpochInterval[] | undefined;
+    return () => (known ??= takenBefore(coveragesOf(contracts), { contractId, meterId }));
+  };
   return contracts.flatMap((contract) => {
     const own = periods.get(contract.id);
     if (own === undefined) return [];
@@ -83,7 +87,7 @@ function finalizedUsageOf(
         fromEpochMs: start.epochMilliseconds,
         toEpochMs: end.epochMilliseconds,
         matches,
-        elsewhere: () => takenBefore(coveragesOf(contracts), { contractId: contract.id, meterId }),
+        elsewhere: takenBeforeOf(contract.id, meterId),
       };
     });
   });
