@@ -3,6 +3,7 @@
  * that stands before it. An end is good only as long as nothing at all is written to the database.
  */
 
+import { once } from '../once.ts';
 import type { Transaction } from './database.ts';
 
 export interface PageEnd {
@@ -27,33 +28,33 @@ const mostEnds = 64;
 
 const keepings = new WeakMap<Transaction, Keeping>();
 
-/** Has a transaction read on where pages of others ended. */
-export function keepPageEnds(tx: Transaction, keeping: Keeping): void {
-  keepings.set(tx, keeping);
+/** Has a transaction, which sees one state all along, read on where pages of others ended. */
+export function keepPageEnds(tx: Transaction, { ends, state }: Keeping): void {
+  keepings.set(tx, { ends, state: once(state) });
 }
 
-export interface KnownEnds {
-  /** Of the page that ended with so many rows of the list read. */
-  readonly find: (rowCount: number) => PageEnd | undefined;
-  readonly keep: (rowCount: number, end: PageEnd) => void;
+/** A page of a list, by what chooses the rows of the list and how many of them it ends behind. */
+export interface EndedPage {
+  readonly list: string;
+  readonly rowCount: number;
 }
 
-/** Of the list that is called `list`, which says all that chooses its rows; undefined where none are kept. */
-export async function pageEndsOf(tx: Transaction, list: string): Promise<KnownEnds | undefined> {
+const keyOf = ({ list, rowCount }: EndedPage): string => `${rowCount} ${list}`;
+
+/** Undefined where none is kept, or something was written since. */
+export async function findPageEnd(tx: Transaction, page: EndedPage): Promise<PageEnd | undefined> {
+  const keeping = keepings.get(tx);
+  const kept = keeping?.ends.get(keyOf(page));
+  return kept !== undefined && kept.state === (await keeping?.state()) ? kept.end : undefined;
+}
+
+export async function keepPageEnd(tx: Transaction, page: EndedPage, end: PageEnd): Promise<void> {
   const keeping = keepings.get(tx);
   const state = await keeping?.state();
-  if (keeping === undefined || state === undefined) return undefined;
+  if (keeping === undefined || state === undefined) return;
   const { ends } = keeping;
-  return {
-    find(rowCount) {
-      const kept = ends.get(`${rowCount} ${list}`);
-      return kept?.state === state ? kept.end : undefined;
-    },
-    keep(rowCount, end) {
-      const key = `${rowCount} ${list}`;
-      ends.delete(key);
-      ends.set(key, { state, end });
-      if (ends.size > mostEnds) ends.delete(ends.keys().next().value ?? key);
-    },
-  };
+  const key = keyOf(page);
+  ends.delete(key);
+  ends.set(key, { state, end });
+  if (ends.size > mostEnds) ends.delete(ends.keys().next().value ?? key);
 }

@@ -3,7 +3,7 @@
 import type { SelectQueryBuilder } from 'kysely';
 
 import type { Database, Transaction } from '../database.ts';
-import { pageEndsOf } from '../page-ends.ts';
+import { findPageEnd, keepPageEnd } from '../page-ends.ts';
 
 /** At most `limit` rows behind the first `offset`. */
 export interface Page {
@@ -65,15 +65,14 @@ export async function readPage<Row extends { readonly createdAt: string; readonl
   tx: Transaction,
   { name, page: { limit, offset }, read, count }: LongList<Row>,
 ): Promise<Rows<Row>> {
-  const ends = await pageEndsOf(tx, name);
-  const before = ends?.find(offset);
+  const before = offset === 0 ? undefined : await findPageEnd(tx, { list: name, rowCount: offset });
   const afterCreatedAt = before?.createdAt;
   const rows = await read({ limit, offset: before ? 0 : offset, afterCreatedAt, afterSeq: before?.seq });
   const total = before?.total ?? Number(await count());
   const last = rows.at(-1);
   const rowCount = offset + rows.length;
   if (last !== undefined && rowCount < total) {
-    ends?.keep(rowCount, { createdAt: last.createdAt, seq: last.seq, total });
+    await keepPageEnd(tx, { list: name, rowCount }, { createdAt: last.createdAt, seq: last.seq, total });
   }
   return { rows, total };
 }
