@@ -132,10 +132,13 @@ function checkRules(context: CallContext, { incoming, owners, prefixOf }: Batch)
 }
 
 function refuse(issues: readonly InputIssue[]): void {
-  if (issues.length === 0) return;
-  const more = issues.length - limits.listedIssues;
-  const rest = more > 0 ? [{ path: '', message: `and ${more} more` }] : [];
-  throw new InvalidInputError([...issues.slice(0, limits.listedIssues), ...rest]);
+  if (issues.length > 0) throw new InvalidInputError(listed(issues, (message) => ({ path: '', message })));
+}
+
+/** The first ones, and how many more there are. */
+function listed<T>(all: readonly T[], rest: (words: string) => T): T[] {
+  const more = all.length - limits.listedIssues;
+  return more > 0 ? [...all.slice(0, limits.listedIssues), rest(`and ${more} more`)] : [...all];
 }
 
 async function append(
@@ -172,9 +175,8 @@ function refuseReplacements(
       `${place}the event "${idempotencyKey}" differs from the one recorded under this key, and its billing period is finalized`,
     ];
   });
-  const more = problems.length - limits.listedIssues;
-  const listed = [...problems.slice(0, limits.listedIssues), ...(more > 0 ? [`and ${more} more`] : [])];
-  throw new ConflictError(listed.join('; '), { hint: 'send the correction as a new event with its own key' });
+  const words = listed(problems, (rest) => rest).join('; ');
+  throw new ConflictError(words, { hint: 'send the correction as a new event with its own key' });
 }
 
 function differsInTimeAlone(previous: StoredEvent, next: NewEvent): boolean {
