@@ -5,17 +5,11 @@ import { join } from 'node:path';
 
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
 import type { CommandStage, Surface } from '../../support/stage.ts';
+import { stageWithAcme } from './acme.ts';
 
 let stage: CommandStage;
 afterEach(async () => await stage.close());
-
-async function begin(surface: Surface): Promise<void> {
-  stage = await createStage(surface);
-  const contact = ['--contact', 'name=Ada,email=ada@acme.example,roles=primary'];
-  await stage.tally(['customers', 'create', '--name', 'Acme', '--external-customer-id', 'acme', ...contact]);
-}
 
 async function importing(rows: readonly string[], ...flags: readonly string[]) {
   const file = join(stage.directory, 'events.csv');
@@ -35,7 +29,7 @@ const wrong = [
 
 describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
   test('a rehearsal refuses the rows whose events are wrong by themselves, as the import does, and keeps nothing', async () => {
-    await begin(surface);
+    stage = await stageWithAcme(surface);
     const rehearsed = await importing([good, ...wrong], '--dry-run');
     expect(rehearsed).toMatchObject({ data: { rows: 4, accepted: 1, refused: 3 }, exitCode: 10 });
     expect((await stage.tally(['usage', 'events'])).stdout).toBe('');
@@ -45,7 +39,7 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
 
 describe('in this process', () => {
   test('also what the service does not know, or forbids as it stands', async () => {
-    await begin('embedded');
+    stage = await stageWithAcme('embedded');
     const rows = [good, '2026-02-01 00:00:00,nobody,2,', '2026-02-01 00:00:00,acme,3,', '2099-01-01 00:00:00,acme,4,'];
     const rehearsed = await importing(rows, '--dry-run');
     expect(rehearsed).toMatchObject({ data: { rows: 4, accepted: 2, refused: 2 }, exitCode: 10 });
@@ -57,7 +51,7 @@ describe('in this process', () => {
     ['a path', ''],
     ['a URL', 'file:'],
   ])('of a database that does not exist, given as %s, none is made', async (_case, scheme) => {
-    await begin('embedded');
+    stage = await stageWithAcme('embedded');
     const path = join(stage.directory, 'new.db');
     const target = ['--database', `${scheme}${path}`];
     expect(await importing([good], '--dry-run', ...target)).toMatchObject({ data: { accepted: 0, refused: 1 } });

@@ -7,19 +7,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { BillingError } from '../../../src/errors.ts';
 import { reviveExactJson } from '../../../src/exact-json.ts';
-import { createStage } from '../../support/stage.ts';
-import type { CommandStage, Surface } from '../../support/stage.ts';
+import type { CommandStage } from '../../support/stage.ts';
+import { stageWithAcme } from './acme.ts';
 import { root } from '../../support/sources.ts';
 import { createShell } from '../shell.ts';
 
 let stage: CommandStage;
 afterEach(async () => await stage.close());
-
-async function begin(surface: Surface): Promise<void> {
-  stage = await createStage(surface);
-  const contact = ['--contact', 'name=Ada,email=ada@acme.example,roles=primary'];
-  await stage.tally(['customers', 'create', '--name', 'Acme', '--external-customer-id', 'acme', ...contact]);
-}
 
 const addMeter = async (code: string, ...flags: readonly string[]) => {
   const words = ['meters', 'create', '--code', code, '--display-name', code, ...flags];
@@ -44,7 +38,7 @@ const table = [
 ].join('\n');
 
 describe.each(['embedded', 'http'] as const)('%s', (surface) => {
-  beforeEach(async () => await begin(surface));
+  beforeEach(async () => (stage = await stageWithAcme(surface)));
 
   test('each meter that reads no number in a value says of how many, and where the first is', async () => {
     await addMeter('TOKENS', '--aggregation-key', 'tokens');
@@ -115,7 +109,7 @@ describe.each(['embedded', 'http'] as const)('%s', (surface) => {
 });
 
 describe('nothing is said', () => {
-  beforeEach(async () => await begin('embedded'));
+  beforeEach(async () => (stage = await stageWithAcme('embedded')));
 
   test.each([
     ['where no meter is', []],
@@ -156,7 +150,7 @@ describe('nothing is said', () => {
 });
 
 test('events of several names are looked at by the meters of each', async () => {
-  await begin('embedded');
+  stage = await stageWithAcme('embedded');
   await addMeter('READS', '--aggregation-key', 'size', '--event-type-filter', '{"include":["read"]}');
   await addMeter('WRITES', '--aggregation-key', 'size', '--event-type-filter', '{"exclude":["read"]}');
   const rows = ['read,1', 'write,a', 'read,b', 'write,c', 'write,2'].map((row) => `2026-02-01 00:00:00,${row}`);
@@ -169,7 +163,7 @@ test('events of several names are looked at by the meters of each', async () => 
 });
 
 test('a value reaches the terminal without its escapes, and no longer than a line', async () => {
-  await begin('embedded');
+  stage = await stageWithAcme('embedded');
   await addMeter('TOKENS', '--aggregation-key', 'tokens');
   const { stderr } = await importing(
     `timestamp,tokens\n2026-02-01 00:00:00,\u009b31m${'x'.repeat(4_000)}\n`,
@@ -181,7 +175,7 @@ test('a value reaches the terminal without its escapes, and no longer than a lin
 });
 
 test('a file that is read in a thread says the same', async () => {
-  await begin('embedded');
+  stage = await stageWithAcme('embedded');
   await addMeter('TOKENS', '--aggregation-key', 'tokens');
   // As large as what is read in a thread.
   const rows = Array.from({ length: 300 }, (_, row) => `2026-02-01 00:00:00,${row},${'x'.repeat(4_000)}`);
@@ -196,7 +190,7 @@ test('a file that is read in a thread says the same', async () => {
 });
 
 describe('an import does not need the meters', () => {
-  beforeEach(async () => await begin('embedded'));
+  beforeEach(async () => (stage = await stageWithAcme('embedded')));
 
   test.each(['forbidden', 'notFound', 'notOffered', 'unavailable'] as const)('%s', async (kind) => {
     const shell = createShell({
