@@ -64,8 +64,8 @@ interface Session extends DatabaseConnection {
 }
 
 /**
- * One state of the database from the first statement to the last; see "PostgreSQL: writers" in src/README.md. A reading may pause for as
- * long as another database takes to answer, since nobody waits for it.
+ * One state of the database from the first statement to the last; see "PostgreSQL: writers" in src/README.md. A reading may
+ * pause for as long as another database takes to answer, since nobody waits for it.
  */
 const beginnings = {
   'read only': 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0',
