@@ -15,7 +15,7 @@ import { endPause } from './customers.ts';
 import { readDueContracts } from './due-contracts.ts';
 import { dueBy, nothingDone, workOff, workOffEarliest } from './due-work.ts';
 import type { WorkDone } from './due-work.ts';
-import type { EngineParts } from './engine.ts';
+import type { EngineParts } from './dependencies.ts';
 import type { CallContext } from './handler.ts';
 import { inRehearsal, inTransaction, keepTime } from './transaction.ts';
 import { wireCents } from './wire.ts';

@@ -19,13 +19,8 @@ import { wireBudget, wireConsumption } from './budgets-wire.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { droppedBefore, isDropped, windowKey } from './usage-frozen.ts';
-import {
-  meterContract,
-  meteringFor,
-  type MeteredContract,
-  type MeteringContext,
-  type MeteringOptions,
-} from './usage-metering.ts';
+import { meteringFor, type MeteredContract, type MeteringOptions } from './usage-metering-options.ts';
+import { meterContract, type MeteringContext } from './usage-metering.ts';
 import { emit } from './webhooks-emit.ts';
 
 export interface BudgetReading {

@@ -10,7 +10,7 @@ import { changesState, replayStatus, requireScope } from '../operations/operatio
 import { type ParsedInput, check, parseCall } from '../operations/parse.ts';
 import { readPlainly, refused } from '../operations/plain.ts';
 import { ConstraintViolation } from '../store/constraint-violation.ts';
-import type { EngineParts } from './engine.ts';
+import type { EngineParts } from './dependencies.ts';
 import type { CallContext, Handler, HandlersOf, Result, Undertaking, UndertakingsOf } from './handler.ts';
 import { inRehearsal, inTransaction, keepTime } from './transaction.ts';
 

@@ -10,7 +10,7 @@ import { listOrganizations } from '../store/records/organizations.ts';
 import type { Organization } from '../store/records/organizations.ts';
 import { createRunReport, runDue } from './bill-run.ts';
 import { dueBy, earliestDue } from './due-work.ts';
-import type { EngineParts } from './engine.ts';
+import type { EngineParts } from './dependencies.ts';
 import type { UndertakingsOf } from './handler.ts';
 import { dropEvents } from './usage-drop.ts';
 import { wireTimestamp } from './wire.ts';

@@ -3,33 +3,12 @@
 import { limits } from '../limits.ts';
 import { once } from '../once.ts';
 import type { Caller, Engine } from '../operations/index.ts';
-import type { CheckWebhookUrl } from '../operations/webhook-outbox.ts';
-import { createMeterSql, type MeterSql } from '../store/meter-sql.ts';
-import type { Store } from '../store/store.ts';
+import { createMeterSql } from '../store/meter-sql.ts';
 import { callOperation, rehearseOperation } from './call.ts';
+import type { EngineDependencies, EngineParts } from './dependencies.ts';
 import { createKnownLedgers } from './known-ledgers.ts';
-import type { KnownLedgers } from './known-ledgers.ts';
 
 const loadKeys = once(() => import('./keys.ts'));
-
-/** Everything that the engine takes from outside, so that every run can be repeated. */
-export interface EngineDependencies {
-  readonly store: Store;
-  readonly now: () => Temporal.Instant;
-  /** A new UUIDv7, lower case. */
-  readonly newId: () => string;
-  /** Unpredictable bytes for secrets. */
-  readonly randomBytes: (count: number) => Uint8Array;
-  /** Hours between an invoice's date and its finalization (semantics 7). */
-  readonly finalizationGraceHours: number;
-  /** Without it no webhook can be registered. */
-  readonly checkWebhookUrl?: CheckWebhookUrl;
-  /** Reads SQL meters; made, and started with the first of them, where none is given. */
-  readonly meterSql?: MeterSql;
-}
-
-/** The dependencies with what the engine makes itself. */
-export type EngineParts = EngineDependencies & { readonly meterSql: MeterSql; readonly ledgers: KnownLedgers };
 
 /** The service on an open store; closing it closes the store. */
 export function createEngine(dependencies: EngineDependencies): Engine {

@@ -28,7 +28,8 @@ import { getContract } from './contract-lookup.ts';
 import type { CallContext } from './handler.ts';
 import { frozenLines } from './invoices-wire.ts';
 import { readOpenBilling } from './open-billing.ts';
-import { meterContract, meteringFor } from './usage-metering.ts';
+import { meteringFor } from './usage-metering-options.ts';
+import { meterContract } from './usage-metering.ts';
 
 /** A line as it is billed, and as it comes out when it is computed. */
 export interface BasisLine {

@@ -8,7 +8,8 @@ import type { MeterSqlEvent } from '../store/meter-sql.ts';
 import { listContractsOfCustomer } from '../store/records/contracts.ts';
 import type { Meter } from '../store/records/meters.ts';
 import { coveragesOf, takenBefore } from './usage-attribution.ts';
-import type { MeteredContract, MeteringContext } from './usage-metering.ts';
+import type { MeteredContract } from './usage-metering-options.ts';
+import type { MeteringContext } from './usage-metering.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 import { wireTimestamp } from './wire.ts';
 

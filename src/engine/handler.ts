@@ -8,7 +8,7 @@ import type { ParsedInput } from '../operations/parse.ts';
 import type { Transaction } from '../store/database.ts';
 import type { EventStore } from '../store/event-store.ts';
 import type { Organization } from '../store/records/organizations.ts';
-import type { EngineParts } from './engine.ts';
+import type { EngineParts } from './dependencies.ts';
 import type { KnownLedgers } from './known-ledgers.ts';
 import type { SqlReadings } from './usage-sql.ts';
 

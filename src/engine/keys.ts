@@ -25,7 +25,7 @@ import {
   updateOrganization,
 } from '../store/records/organizations.ts';
 import type { Organization } from '../store/records/organizations.ts';
-import type { EngineDependencies } from './engine.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { checkMachineTime } from './transaction.ts';
 import { wireTimestamp } from './wire.ts';

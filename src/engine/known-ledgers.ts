@@ -7,11 +7,11 @@
 import { emptyLedger, foldWhole } from '../calculation/ledger-fold.ts';
 import type { LedgerFold } from '../calculation/ledger-fold.ts';
 import { limits } from '../limits.ts';
+import type { Transaction } from '../store/database.ts';
 import { noHash } from '../store/records/hash-chain.ts';
 import { findLedgerHead, listLedger } from '../store/records/ledger.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import type { Wallet } from '../store/records/wallets.ts';
-import type { CallContext } from './handler.ts';
 
 /** A ledger up to the entry whose seal is `head`. */
 export interface KnownLedger {
@@ -59,7 +59,11 @@ function sizeOf({ fold }: KnownLedger): number {
   return 1 + fold.grants.size + fold.reversedIds.size;
 }
 
-type LedgerContext = Pick<CallContext, 'tx' | 'orgId' | 'ledgers'>;
+interface LedgerContext {
+  readonly tx: Transaction;
+  readonly orgId: string;
+  readonly ledgers: KnownLedgers;
+}
 
 /** The ledger of a contract as this transaction sees it. Who has read all of its `entries` gives them. */
 export async function readLedger(

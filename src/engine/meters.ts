@@ -21,7 +21,7 @@ import {
 } from '../store/records/meters.ts';
 import type { Meter, StoredRateCard } from '../store/records/meters.ts';
 import { compareText } from '../text-order.ts';
-import type { EngineParts } from './engine.ts';
+import type { EngineParts } from './dependencies.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
 

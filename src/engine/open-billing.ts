@@ -26,8 +26,9 @@ import type { StoredLedger } from '../store/records/ledger.ts';
 import { consumedCents } from './budget-consumption.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
-import { meterContract, meteringFor } from './usage-metering.ts';
-import type { MeteredContract, MeteringOptions } from './usage-metering.ts';
+import { meteringFor } from './usage-metering-options.ts';
+import { meterContract } from './usage-metering.ts';
+import type { MeteredContract, MeteringOptions } from './usage-metering-options.ts';
 
 export type BillingContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'organization' | 'now' | 'sqlReadings'>;
 

@@ -6,7 +6,7 @@ import type { Caller } from '../operations/index.ts';
 import type { Transaction } from '../store/database.ts';
 import { findOrganizationAndClock, keepLastCreatedAt } from '../store/records/organizations.ts';
 import type { OrganizationAndClock } from '../store/records/organizations.ts';
-import type { EngineParts } from './engine.ts';
+import type { EngineParts } from './dependencies.ts';
 import type { CallContext } from './handler.ts';
 import { type SqlReadings, withSqlReadings } from './usage-sql.ts';
 import { wireTimestamp } from './wire.ts';

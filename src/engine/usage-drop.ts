@@ -17,11 +17,12 @@ import { type Invoice, listInvoicesOfContract } from '../store/records/invoices.
 import { listLedger } from '../store/records/ledger.ts';
 import { updateOrganization } from '../store/records/organizations.ts';
 import { billingTermsOf } from './contract-terms.ts';
-import type { EngineParts } from './engine.ts';
+import type { EngineParts } from './dependencies.ts';
 import type { CallContext, Undertaking } from './handler.ts';
 import { inTransaction, keepTime } from './transaction.ts';
 import { frozenUsageOf, isDropped, keyOf, windowKey } from './usage-frozen.ts';
-import { meterContract, meteringFor, type MeteringOptions } from './usage-metering.ts';
+import { meteringFor, type MeteringOptions } from './usage-metering-options.ts';
+import { meterContract } from './usage-metering.ts';
 import { wireTimestamp } from './wire.ts';
 
 const contractsAtOnce = 100;

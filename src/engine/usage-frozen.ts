@@ -9,7 +9,7 @@ import { ConflictError } from '../errors.ts';
 import type { Transaction } from '../store/database.ts';
 import { type FrozenUsage, listFrozenUsage } from '../store/records/frozen-usage.ts';
 import type { Organization } from '../store/records/organizations.ts';
-import type { MeteringOptions, MeteringWindow } from './usage-metering.ts';
+import type { MeteringOptions, MeteringWindow } from './usage-metering-options.ts';
 import { wireTimestamp } from './wire.ts';
 
 export interface RetentionContext {

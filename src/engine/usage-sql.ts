@@ -12,7 +12,6 @@ import { sha256 } from '../digest.ts';
 import { UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type MeterSql, MeterSqlError, type MeterSqlReading } from '../store/meter-sql.ts';
-import type { CallContext } from './handler.ts';
 
 /** A meter with a query. */
 export interface SqlMeter {
@@ -111,7 +110,7 @@ function digestOf(orgId: string, meter: SqlMeter, readings: readonly MeterSqlRea
  * event (our choice, as for other meters). Throws UnavailableError, which names the meter, when the query gives no number.
  */
 export async function readSqlMeter(
-  { orgId, sqlReadings }: Pick<CallContext, 'orgId' | 'sqlReadings'>,
+  { orgId, sqlReadings }: { readonly orgId: string; readonly sqlReadings: SqlReadings },
   meter: SqlMeter,
   readings: readonly MeterSqlReading[],
 ): Promise<UsageReading[]> {

@@ -2,7 +2,7 @@
 
 import type { Vitals } from '../operations/index.ts';
 import { countDueDeliveries } from '../store/records/webhook-queue.ts';
-import type { EngineDependencies } from './engine.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import { wireTimestamp } from './wire.ts';
 
 /** Counted on one snapshot, by the real clock, which deliveries go by. */

@@ -17,7 +17,7 @@ import {
   updateWebhookEndpoint,
 } from '../store/records/webhooks.ts';
 import type { WebhookDelivery, WebhookEndpoint } from '../store/records/webhooks.ts';
-import type { EngineDependencies } from './engine.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
 import { emit } from './webhooks-emit.ts';

@@ -8,7 +8,7 @@ import { foldWhole } from '../../src/calculation/ledger-fold.ts';
 import { textOfNumber } from '../../src/exact-json.ts';
 import { getContract } from '../../src/engine/contract-lookup.ts';
 import { createEngine } from '../../src/engine/engine.ts';
-import type { EngineParts } from '../../src/engine/engine.ts';
+import type { EngineParts } from '../../src/engine/dependencies.ts';
 import { createKnownLedgers, readLedger } from '../../src/engine/known-ledgers.ts';
 import { createLedgerWriter, ofGrant, totalsOf } from '../../src/engine/ledger-writing.ts';
 import { inTransaction } from '../../src/engine/transaction.ts';

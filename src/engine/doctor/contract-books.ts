@@ -20,7 +20,8 @@ import { billingTermsOf } from '../contract-terms.ts';
 import type { CallContext } from '../handler.ts';
 import { frozenLines } from '../invoices-wire.ts';
 import { coveragesOf, takenBefore } from '../usage-attribution.ts';
-import { meterContract, plainMetering } from '../usage-metering.ts';
+import { plainMetering } from '../usage-metering-options.ts';
+import { meterContract } from '../usage-metering.ts';
 import type { MeteringContext } from '../usage-metering.ts';
 import type { ContractBooks, DisputedUsage } from './check.ts';
 

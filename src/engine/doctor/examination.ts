@@ -14,7 +14,7 @@ import { findOrganization, listOrganizations } from '../../store/records/organiz
 import type { Organization } from '../../store/records/organizations.ts';
 import { readLedgerHead } from '../../store/records/seals.ts';
 import { limits } from '../../limits.ts';
-import type { EngineParts } from '../engine.ts';
+import type { EngineParts } from '../dependencies.ts';
 import { withSqlReadings } from '../usage-sql.ts';
 import { droppedBefore } from '../usage-frozen.ts';
 import { wireTimestamp } from '../wire.ts';

@@ -1,0 +1,25 @@
+/** What the engine works with: what it takes from outside, and what it makes of it. */
+
+import type { CheckWebhookUrl } from '../operations/webhook-outbox.ts';
+import type { MeterSql } from '../store/meter-sql.ts';
+import type { Store } from '../store/store.ts';
+import type { KnownLedgers } from './known-ledgers.ts';
+
+/** Everything that the engine takes from outside, so that every run can be repeated. */
+export interface EngineDependencies {
+  readonly store: Store;
+  readonly now: () => Temporal.Instant;
+  /** A new UUIDv7, lower case. */
+  readonly newId: () => string;
+  /** Unpredictable bytes for secrets. */
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** Hours between an invoice's date and its finalization (semantics 7). */
+  readonly finalizationGraceHours: number;
+  /** Without it no webhook can be registered. */
+  readonly checkWebhookUrl?: CheckWebhookUrl;
+  /** Reads SQL meters; made, and started with the first of them, where none is given. */
+  readonly meterSql?: MeterSql;
+}
+
+/** The dependencies with what the engine makes itself. */
+export type EngineParts = EngineDependencies & { readonly meterSql: MeterSql; readonly ledgers: KnownLedgers };
