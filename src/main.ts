@@ -5,7 +5,7 @@
 
 import packageFacts from '../package.json' with { type: 'json' };
 import type { Interruption } from './cli/drawing.ts';
-import type { Keyring } from './cli/keyring.ts';
+import type { Keyring } from './cli/profiles.ts';
 import { loadManifest } from './cli/manifest.ts';
 import { descriptorEnd, dropUnwritten } from './cli/output-end.ts';
 import { run } from './cli/program.ts';

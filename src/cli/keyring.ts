@@ -6,14 +6,7 @@
 
 import { BillingError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { keyringService } from './profiles.ts';
-
-export interface Keyring {
-  /** Undefined where there is no such entry. All three throw an unavailable error where the keyring does not answer. */
-  read(account: string): Promise<string | undefined>;
-  write(account: string, key: string): Promise<void>;
-  remove(account: string): Promise<void>;
-}
+import { type Keyring, keyringService } from './profiles.ts';
 
 export interface KeyringOptions {
   /** The program that asks the keyring, with its arguments; undefined where there is none for this installation. */

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 
 import { BillingError } from '../errors.ts';
 import { apiKeyForm, apiKeyFormWords } from '../operations/api-key.ts';
-import type { Keyring } from './keyring.ts';
 import { changePrivateFile, readPrivateFile } from './private-file.ts';
 import type { Machine, Members } from './private-file.ts';
 
@@ -24,6 +23,17 @@ export interface Profile {
   readonly database?: string;
   readonly events?: string;
   readonly organization?: string;
+}
+
+/** What keyrings file the keys of every profile under. */
+export const keyringService = 'tallybook';
+
+/** Where keys may lie beside the file. */
+export interface Keyring {
+  /** Undefined where there is no such entry. All three throw an unavailable error where the keyring does not answer. */
+  read(account: string): Promise<string | undefined>;
+  write(account: string, key: string): Promise<void>;
+  remove(account: string): Promise<void>;
 }
 
 export interface ProfileStore {
@@ -177,9 +187,6 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
     },
   };
 }
-
-/** What keyrings file the keys of every profile under. */
-export const keyringService = 'tallybook';
 
 function placeOf(account: string): string {
   return `keyring: ${keyringService}, ${account}`;

@@ -3,10 +3,9 @@
 import type { Billing, ConnectionFacts, Engine, ResponseBody } from '../operations/index.ts';
 import type { Maintenance } from '../operations/maintenance.ts';
 import type { SkippedValues } from '../operations/skipped-values.ts';
-import type { Keyring } from './keyring.ts';
 import type { OutputChoice } from './output.ts';
 import type { Machine } from './private-file.ts';
-import type { ProfileStore } from './profiles.ts';
+import type { Keyring, ProfileStore } from './profiles.ts';
 import type { SafeText } from './safe-text.ts';
 import type { EmbeddedTarget, Target } from './target.ts';
 import type { Terminal } from './terminal.ts';

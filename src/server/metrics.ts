@@ -6,8 +6,8 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 import type { Engine } from '../operations/index.ts';
+import type { RequestLog } from './request-log.ts';
 import type { RunOutcome } from './scheduler.ts';
-import type { RequestLog } from './server.ts';
 
 /** Told of each thing as it happens; only `text` asks the database. */
 export interface Metrics {

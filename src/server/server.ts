@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 
 import fastify from 'fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { BillingError, UnauthorizedError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -19,24 +19,9 @@ import type { Metrics } from './metrics.ts';
 import { addProbes } from './probes.ts';
 import { createRateLimits } from './rate-limit.ts';
 import type { RateLimits } from './rate-limit.ts';
+import { addRequestLog, requestLogOf } from './request-log.ts';
+import type { RequestEnds, RequestLog } from './request-log.ts';
 import { addRoutes, createMethodTable, noRoute } from './routes.ts';
-
-/** One answered request, without anything that a caller chose but the method. */
-export interface RequestLog {
-  readonly requestId: string;
-  readonly method: string;
-  /** Pattern of the route; absent where there is none. */
-  readonly route: string | undefined;
-  readonly status: number;
-  readonly milliseconds: number;
-  readonly organizationId: string | undefined;
-  /** The caller had hung up before all of the answer was on its way; what it asked for may have been done. */
-  readonly isAborted?: true;
-  /** The service is about to end: what nothing was thrown for, it says for that reason alone. */
-  readonly isLeaving?: true;
-  /** What was thrown, where the caller was told no more than that it went wrong. */
-  readonly error?: unknown;
-}
 
 export interface ServerOptions {
   readonly engine: Engine;
@@ -146,7 +131,7 @@ function createApp(options: ServerOptions): FastifyInstance {
       options.metrics?.requestBegan();
       reply.headers(commonHeaders(options.version, request.id));
       void sendFailure(reply, failureOf(error, request));
-      tellEnd(options, entryOf(request, reply));
+      tellEnd(options, requestLogOf(request, reply));
     },
     clientErrorHandler: (error, socket) => {
       if (error.code === 'ECONNRESET') return;
@@ -183,7 +168,7 @@ function secured({ cert, key }: { readonly cert: string; readonly key: string })
 interface Setup {
   readonly options: ServerOptions;
   readonly host: string;
-  readonly state: { readonly isLeaving: boolean; readonly isClosing: boolean };
+  readonly state: RequestEnds['state'];
 }
 
 function addEverything(app: FastifyInstance, setup: Setup): void {
@@ -195,7 +180,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
     now: options.now,
   });
   addChecks(app, setup, rateLimits);
-  addRecords(app, setup);
+  addRequestLog(app, { state, tell: (entry) => tellEnd(options, entry) });
   const callerOf = async (request: FastifyRequest): Promise<Caller> =>
     await authenticate({ request, engine, rateLimits });
   addRoutes(app, allOperations, {
@@ -237,49 +222,6 @@ function addChecks(app: FastifyInstance, { options, host, state }: Setup, rateLi
     if (request.method === 'OPTIONS' && methods.length > 0) return void reply.code(204).send();
     throw noRoute(methods);
   });
-}
-
-/** Counts and logs every end, with what was thrown where the caller is told no more than that it went wrong. */
-function addRecords(app: FastifyInstance, { options, state }: Setup): void {
-  const failures = new WeakMap<FastifyRequest, unknown>();
-  const endOf = (request: FastifyRequest, reply: FastifyReply): RequestLog => ({
-    ...entryOf(request, reply),
-    ...(failures.has(request) ? { error: failures.get(request) } : {}),
-    ...(state.isLeaving ? { isLeaving: true } : {}),
-  });
-  const tellAborted = (request: FastifyRequest, reply: FastifyReply): void =>
-    tellEnd(options, { ...endOf(request, reply), isAborted: true });
-  app.addHook('onSend', (request, reply, payload, next) => {
-    if (state.isClosing) reply.header('connection', 'close');
-    // Where nobody is there any more to take an answer, Fastify says nothing of its end.
-    if (reply.raw.destroyed) tellAborted(request, reply);
-    else {
-      reply.raw.once('close', () => {
-        if (!reply.raw.writableFinished) tellAborted(request, reply);
-      });
-    }
-    next(null, payload);
-  });
-  app.addHook('onResponse', (request, reply, next) => {
-    tellEnd(options, endOf(request, reply));
-    next();
-  });
-  app.setErrorHandler((error, request, reply) => {
-    const failure = failureOf(error, request);
-    if (failure.kind === 'internal' || failure.kind === 'unavailable') failures.set(request, error);
-    return sendFailure(reply, failure);
-  });
-}
-
-function entryOf(request: FastifyRequest, reply: FastifyReply): RequestLog {
-  return {
-    requestId: request.id,
-    method: request.method,
-    route: request.routeOptions.url,
-    status: reply.statusCode,
-    milliseconds: reply.elapsedTime,
-    organizationId: request.caller?.organizationId,
-  };
 }
 
 function tellEnd({ metrics, log }: ServerOptions, entry: RequestLog): void {

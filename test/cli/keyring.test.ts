@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
 import { askingArguments, createKeyring } from '../../src/cli/keyring.ts';
-import type { Keyring } from '../../src/cli/keyring.ts';
+import type { Keyring } from '../../src/cli/profiles.ts';
 import { createShell } from './shell.ts';
 
 const standIn = fileURLToPath(new URL('../support/stand-in-keyring.cjs', import.meta.url));

@@ -13,7 +13,8 @@ import type { Answer, Caller, Engine, OperationName } from '../../src/operations
 import type { CallInput, Operation, Scope } from '../../src/operations/operation.ts';
 import { parseInput } from '../../src/operations/parse.ts';
 import { createServer } from '../../src/server/server.ts';
-import type { RequestLog, ServerOptions } from '../../src/server/server.ts';
+import type { RequestLog } from '../../src/server/request-log.ts';
+import type { ServerOptions } from '../../src/server/server.ts';
 import { countedIds, createClock } from '../support/world.ts';
 import type { Clock } from '../support/world.ts';
 
