@@ -72,6 +72,9 @@ th:first-child, td:first-child { padding-left: 0; }
 thead th { font-size: 12px; font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--ink); vertical-align: bottom; }
 tbody th { font-weight: 400; }
 tbody tr { border-bottom: 1px solid var(--line); }
+.wide { font-size: 13px; }
+.wide caption { font-size: 15px; }
+.wide th + th, .wide td { padding-left: 12px; }
 .right { text-align: right; }
 .amount { text-align: right; overflow-wrap: normal; }
 .note { display: block; font-size: 13px; color: var(--soft); }

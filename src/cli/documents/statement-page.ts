@@ -152,7 +152,8 @@ function summaryTable({ opening, totals, closing }: Statement, hasCredits: boole
 function movementTable({ opening, movements, closing }: Statement, hasCredits: boolean): Html {
   if (movements.length === 0) return markup`<p class="below">There were no movements.</p>`;
   const credits = (name: string) => (hasCredits ? markup`<th scope="col" class="right">${name}</th>` : markup``);
-  return markup`<table class="lines below">
+  // Six columns of large amounts fit on the sheet in wide fonts too.
+  return markup`<table class="lines below${hasCredits ? ' wide' : ''}">
     <caption>
       Movements
     </caption>
