@@ -8,6 +8,7 @@ import packageFacts from '../package.json' with { type: 'json' };
 import { catalogJsonSchema } from '../src/cli/catalog/file-schema.ts';
 import { scenarioJsonSchema } from '../src/cli/simulation/scenario-schema.ts';
 import { commandManifest } from '../src/cli/command-manifest.ts';
+import { placesOf } from '../src/cli/completion-places.ts';
 import { completionFiles, completionScript, shells } from '../src/cli/completions.ts';
 import { helpPages, localPages } from '../src/cli/help-pages.ts';
 import { manPage } from '../src/cli/man-page.ts';
@@ -47,7 +48,7 @@ const generatedFiles: readonly GeneratedFile[] = [
   })),
   ...shells.map((shell) => ({
     path: `completions/${completionFiles[shell]}`,
-    write: () => completionScript(shell, manifest),
+    write: async () => completionScript(shell, await placesOf(manifest)),
   })),
   { path: 'man/tally.1', write: async () => manPage(await helpPages(manifest), packageFacts.version) },
   { path: 'schemas/catalog.schema.json', write: catalogJsonSchema },

@@ -1,6 +1,6 @@
 /** The action of every command that is an operation: flags to input, one call, the answer in the chosen format. */
 
-import { BillingError, NotFoundError } from '../errors.ts';
+import { BillingError } from '../errors.ts';
 import { isExactNumber } from '../exact-json.ts';
 import type { Answer, Billing, OperationName } from '../operations/index.ts';
 import type { CallInput } from '../operations/operation.ts';
@@ -8,7 +8,9 @@ import { readTextFile } from './files.ts';
 import { grantOperation } from './grant-history.ts';
 import { inputOf, missingFlags, wholeBody } from './flags.ts';
 import type { Given } from './flags.ts';
+import type { Invocation } from './invocation.ts';
 import type { CommandSpec } from './manifest.ts';
+import { namingWhatIsMissing } from './missing-name.ts';
 import { timeoutOf } from './open-session.ts';
 import { checkFields, listText, render } from './output.ts';
 import { completed, confirmLoss, confirmWrite } from './prompts.ts';
@@ -19,20 +21,6 @@ import type { SafeText } from './safe-text.ts';
 import type { OpenBilling, Session } from './session.ts';
 import type { Target } from './target.ts';
 import { tell } from './tell.ts';
-
-/** Flags of a command that are no field of its operation, by name. */
-export type LocalValues = Readonly<Record<string, string | true>>;
-
-/** A command line, parsed as far as the parser goes. */
-export interface Invocation {
-  readonly command: CommandSpec;
-  readonly given: Given;
-  /** `--input`: a file, or `-` for standard input. */
-  readonly inputPath: string | undefined;
-  /** `--all`. */
-  readonly isAll: boolean;
-  readonly local: LocalValues;
-}
 
 /** Calls the operation and prints its answer. Nothing is printed on standard output when it throws. */
 export async function callOperation(invocation: Invocation, session: Session): Promise<void> {
@@ -127,7 +115,10 @@ async function versioned(
 }
 
 async function pictureOf({ command, local }: Invocation, { flags, terminal }: Session) {
-  const { chartStyle, chosenChart } = await import('./charts/chart.ts');
+  const [{ chartStyle }, { chosenChart }] = await Promise.all([
+    import('./charts/chart.ts'),
+    import('./charts/index.ts'),
+  ]);
   const chart = await chosenChart(command.operation, local, flags);
   return { chart, style: chartStyle(terminal.stdout, local['ascii'] === true) };
 }
@@ -199,17 +190,6 @@ function firstWords(finding: unknown): string {
   const subject = wireText(valueAt(finding, 'contractId')) || wireText(valueAt(finding, 'customerId'));
   const message = wireText(valueAt(finding, 'message') ?? valueAt(finding, 'problem'));
   return subject === '' ? message : `${subject}: ${message}`;
-}
-
-/** A service says that there is no such thing, and never repeats the id; the person who typed it is told which. */
-export async function namingWhatIsMissing<T>(ids: readonly string[], call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (!(error instanceof NotFoundError) || ids.length === 0) throw error;
-    const { hint, requestId, cause } = error;
-    throw new NotFoundError(`${error.message}: ${ids.join(' ')}`, { cause, hint, requestId });
-  }
 }
 
 /** What would be sent, a member a line: JSON keeps each text on the line of its name. Amounts stand below as people say them. */

@@ -1,17 +1,10 @@
 /**
- * Completion scripts, written from the manifest: groups, verbs and flags stand in the script, so that a Tab starts nothing;
+ * Completion scripts, written from the places of the command line: groups, verbs and flags stand in the script, so that a Tab starts nothing;
  * the values of a flag are asked for with `tally __complete`. No candidate is ever evaluated (security 4, SEC-24).
  */
 
-import type { Command } from 'commander';
-
-import { localCommands, localVerbs } from './commands/index.ts';
 import { globalFlags } from './global-flags.ts';
 import type { GlobalFlag } from './global-flags.ts';
-import { declared } from './help-pages.ts';
-import { helpTopics } from './help-topics.ts';
-import { localReferences } from './local-references.ts';
-import type { CommandSpec, Manifest } from './manifest.ts';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof shells)[number];
@@ -24,7 +17,8 @@ export const completionFiles: Readonly<Record<Shell, string>> = {
   powershell: 'tally.ps1',
 };
 
-interface Place {
+/** A place on the command line, and what may follow there. */
+export interface Place {
   /** `` for the root, `customers`, `customers create`. */
   readonly words: string;
   /** Words that may follow, with what they do. */
@@ -38,8 +32,8 @@ interface Place {
 }
 
 /** The script of a shell, ending in a line end. */
-export async function completionScript(shell: Shell, manifest: Manifest): Promise<string> {
-  return scripts[shell](await placesOf(manifest));
+export function completionScript(shell: Shell, places: readonly Place[]): string {
+  return scripts[shell](places);
 }
 
 const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
@@ -54,81 +48,6 @@ const globalNames = globalFlags.map(({ name }) => name);
 const globalAsks = ['profile', 'org', 'output', 'expect-env'];
 /** What says which database is asked for candidates. */
 const contextFlags = ['--profile', '--database', '--events', '--org'];
-
-async function placesOf(manifest: Manifest): Promise<Place[]> {
-  const places: Place[] = [];
-  const root: Record<string, string> = { ...manifest.groups };
-  for (const group of Object.keys(manifest.groups)) {
-    const commands = manifest.commands.filter((command) => command.group === group);
-    const next = Object.fromEntries(commands.map(({ verb, summary }) => [verb, summary]));
-    const own: Place[] = [];
-    for (const [verb, local] of Object.entries(localVerbs[group] ?? {})) {
-      next[verb] = local.summary;
-      own.push(localPlace(`${group} ${verb}`, await declared(verb, local, manifest)));
-    }
-    places.push({ words: group, next, flags: [], asks: [], ids: 0 }, ...commands.map(placeOf), ...own);
-  }
-  for (const [name, local] of Object.entries(localCommands)) {
-    if (local.isHidden === true) continue;
-    root[name] = local.summary;
-    const command = await declared(name, local, manifest);
-    places.push(
-      localPlace(name, command),
-      ...command.commands.map((verb) => localPlace(`${name} ${verb.name()}`, verb)),
-    );
-  }
-  return [{ words: '', next: root, flags: ['version', 'help'], asks: [], ids: 0 }, ...places];
-}
-
-function placeOf(command: CommandSpec): Place {
-  const own = [
-    ...(command.hasBody ? ['input'] : []),
-    ...(command.isPaged ? ['all'] : []),
-    ...(command.flags.some((spec) => spec.isNullable === true && spec.in === 'body') ? ['clear'] : []),
-    ...(command.isVersioned && command.isWrite ? ['if-match'] : []),
-    'help',
-  ];
-  const known = command.flags.filter(
-    (spec) =>
-      spec.kind === 'boolean' ||
-      spec.reference !== undefined ||
-      spec.choices !== undefined ||
-      spec.element?.choices !== undefined,
-  );
-  return {
-    words: `${command.group} ${command.verb}`,
-    next: {},
-    flags: [...command.flags.map(({ flag }) => flag), ...(command.localFlags ?? []).map(({ name }) => name), ...own],
-    asks: [...known.map(({ flag }) => flag), ...(own.includes('clear') ? ['clear'] : [])],
-    ids: command.positionals.length,
-  };
-}
-
-function localPlace(words: string, command: Command): Place {
-  const next = Object.fromEntries(command.commands.map((verb) => [verb.name(), verb.summary()]));
-  const known = command.registeredArguments.filter((argument) => isKnown(words, argument.name()));
-  return {
-    words,
-    next: { ...next, ...wordsBehind[words] },
-    flags: command.options.map((option) => option.name()),
-    asks: command.options.filter((option) => option.argChoices !== undefined).map((option) => option.name()),
-    ids: known.length,
-  };
-}
-
-/** Words that follow a command which has no verbs. */
-const wordsBehind: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  completion: Object.fromEntries(shells.map((shell) => [shell, `for ${shell}`])),
-  help: Object.fromEntries(Object.entries(helpTopics).map(([topic, text]) => [topic, titleOf(text)])),
-};
-
-function titleOf(text: string): string {
-  return text.slice(0, text.indexOf('\n')).replace(/:$/, '');
-}
-
-function isKnown(words: string, argument: string): boolean {
-  return argument in localReferences || (words.startsWith('profile ') && words !== 'profile add');
-}
 
 const head = (comment: string, install: string) =>
   `${comment} Completions of tally. Written by npm run generate: do not edit.\n${comment} ${install}\n`;

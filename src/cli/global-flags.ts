@@ -67,3 +67,26 @@ export function flagForm(flag: GlobalFlag): string {
   const value = flag.value === undefined ? '' : ` ${flag.value}`;
   return `${short}--${flag.name}${value}`;
 }
+
+/** Global flags as they were given. */
+export interface GlobalFlags {
+  readonly profile?: string;
+  readonly database?: string;
+  readonly events?: string;
+  readonly org?: string;
+  readonly output?: string;
+  readonly json?: string | true;
+  readonly columns?: string;
+  readonly jq?: string;
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly expectEnv?: string;
+  /** False after `--no-input`. */
+  readonly input?: boolean;
+  readonly quiet?: true;
+  readonly debug?: true;
+  /** False after `--no-color`. */
+  readonly color?: boolean;
+  readonly caFile?: string;
+  readonly timeout?: string;
+}

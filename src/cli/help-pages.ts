@@ -2,30 +2,13 @@
 
 import { Command } from 'commander';
 
+import type { AllCommands } from './commands/command.ts';
 import { localCommands, localVerbs } from './commands/index.ts';
 import type { LocalCommand } from './commands/index.ts';
+import { examplesOfGroup, rootExamples } from './help-examples.ts';
+import type { HelpPage } from './help-page.ts';
 import type { ExampleLine, Manifest } from './manifest.ts';
-import { completeVerb, examplesOfGroup, rootExamples } from './program.ts';
-
-export interface HelpFlag {
-  /** As in help: `-o, --output <format>`. */
-  readonly form: string;
-  readonly description: string;
-  readonly choices?: readonly string[];
-  readonly default?: string;
-}
-
-export interface HelpPage {
-  /** `[]` for the root, `['customers', 'list']`. */
-  readonly words: readonly string[];
-  readonly summary: string;
-  readonly description: string;
-  /** What follows the words: `<customer-id> [flags]`. */
-  readonly usage: string;
-  readonly arguments: readonly { readonly name: string; readonly description: string }[];
-  readonly flags: readonly HelpFlag[];
-  readonly examples: readonly ExampleLine[];
-}
+import { completeVerb } from './verb.ts';
 
 /** The root, every group, every verb and every command that is no operation, in the order of help. */
 export async function helpPages(manifest: Manifest): Promise<HelpPage[]> {
@@ -51,16 +34,6 @@ export async function helpPages(manifest: Manifest): Promise<HelpPage[]> {
 export async function localPages(manifest: Manifest): Promise<HelpPage[]> {
   const verbs = await Promise.all(Object.keys(localVerbs).map(async (group) => await verbPages(group, manifest)));
   return [...verbs.flat(), ...(await commandPages(manifest))];
-}
-
-/** `tally backup <file>`: what is typed, but for flags that may be left out. */
-export function commandLineOf({ words, usage }: HelpPage): string {
-  return ['tally', ...words, usage.replace(/ ?\[flags\]$/, '')].join(' ').trimEnd();
-}
-
-/** Whether a page is of a command that has verbs, and does nothing without one. */
-export function isGroupPage({ usage }: HelpPage): boolean {
-  return usage.startsWith('<verb>');
 }
 
 async function verbPages(group: string, manifest: Manifest): Promise<HelpPage[]> {
@@ -89,11 +62,18 @@ export async function declared(
   const command = new Command(name).summary(summary).description(`${summary}.`).helpCommand(false);
   (await load()).declare(command, {
     loadManifest: () => Promise.resolve(manifest),
+    allCommands: noCommands,
     runAction: () => Promise.resolve(),
     runLine: () => Promise.resolve(0),
   });
   return command;
 }
+
+const noCommands: AllCommands = {
+  helpPages: () => Promise.resolve([]),
+  localPages: () => Promise.resolve([]),
+  completionPlaces: () => Promise.resolve([]),
+};
 
 function pageOf(words: readonly string[], command: Command): HelpPage {
   return {

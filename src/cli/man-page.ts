@@ -1,7 +1,7 @@
 /** The manual page, made of the same declarations as the help; written by `npm run generate`. */
 
 import { globalFlags, flagForm } from './global-flags.ts';
-import type { HelpFlag, HelpPage } from './help-pages.ts';
+import type { HelpFlag, HelpPage } from './help-page.ts';
 import { helpTopics } from './help-topics.ts';
 import type { ExampleLine } from './manifest.ts';
 

@@ -2,7 +2,7 @@
 
 import { BillingError } from '../errors.ts';
 import type { Billing } from '../operations/index.ts';
-import type { LocalValues } from './call.ts';
+import type { LocalValues } from './invocation.ts';
 import { readPolicy } from './policy.ts';
 import { createJournal, journalPath } from './journal.ts';
 import type { Journal } from './journal.ts';

@@ -1,21 +1,24 @@
 /** Commands from the manifest: builds what the command line needs of them, parses it, runs it, and tells what failed. */
 
-import { Command, CommanderError, Help, Option } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
+import type { Option } from 'commander';
 
 import { BillingError } from '../errors.ts';
 import { commandGroups } from '../operations/operation.ts';
 import type { CommandGroup } from '../operations/operation.ts';
 import { commandWords, normalized, refuseKeys, wantsJson } from './command-line.ts';
+import type { AllCommands, Declaring, Run } from './commands/command.ts';
 import { localCommands, localVerbs } from './commands/index.ts';
-import type { Declaring, Run } from './commands/index.ts';
 import { tellFailure } from './failure.ts';
-import { flagForm, globalFlags, operationFlags } from './global-flags.ts';
-import type { GlobalFlag } from './global-flags.ts';
-import type { CommandSpec, ExampleLine, FlagSpec, LoadManifest } from './manifest.ts';
+import { globalFlags } from './global-flags.ts';
+import type { GlobalFlags } from './global-flags.ts';
+import { examplesOfGroup, globalFlagsNote, rootExamples } from './help-examples.ts';
+import type { CommandSpec, LoadManifest } from './manifest.ts';
 import { vouch } from './safe-text.ts';
-import type { Dependencies, GlobalFlags, Session } from './session.ts';
+import type { Dependencies, Session } from './session.ts';
 import type { Target } from './target.ts';
 import type { Named } from './usage-error.ts';
+import { completeVerb, globalOption } from './verb.ts';
 
 /** What is known by the time that something fails. */
 interface Progress {
@@ -105,20 +108,6 @@ async function startSession(dependencies: Dependencies, flags: GlobalFlags, prog
   };
 }
 
-/** What stands below the help of the root. */
-export const rootExamples = `
-Examples:
-  # The whole story on a database of its own
-  tally demo
-  # Customers, as a table
-  tally customers list
-  # The same for a program
-  tally customers list -o json
-
-Examples that name no service of their own run as they are on what this makes: tally demo --into ./playground
-Exit codes, environment variables and more: tally help exit-codes, tally help environment
-`;
-
 function createProgram(
   { version, terminal }: Dependencies,
   named: string | undefined,
@@ -174,11 +163,6 @@ function subcommandTerm(command: Command): string {
   return `${command.name()} ${command.parent?.parent === null ? '' : command.usage().replace(/ ?\[flags\]$/, '')}`.trim();
 }
 
-function globalOption(flag: GlobalFlag): Option {
-  const option = new Option(flagForm(flag), flag.description);
-  return flag.choices === undefined ? option : option.choices([...flag.choices]);
-}
-
 /** Every group with its summary, or the named one alone, and of its verbs the named one: each costs time to set up. */
 async function addCommands(
   program: Command,
@@ -187,6 +171,7 @@ async function addCommands(
   const { words, load, runAction } = options;
   const [named, verbWord] = words;
   const runLine: Declaring['runLine'] = async (argv, dependencies) => await run(argv, dependencies, load);
+  const declaring = { loadManifest: load, allCommands: allCommandsOf(load), runLine };
   const add = (name: string, summary: string, heading: string) =>
     program.command(name).summary(summary).description(`${summary}.`).helpGroup(heading).helpCommand(false);
   const isAlone = isCommand(named) && named !== 'help';
@@ -204,7 +189,7 @@ async function addCommands(
     group.addHelpText('after', () => examplesOfGroup(commands));
     for (const [verb, local] of ownVerbs.filter(([each]) => isWanted(each))) {
       const command = group.command(verb).summary(local.summary).description(`${local.summary}.`);
-      (await local.load()).declare(command, { runAction: refusingDryRun(runAction), loadManifest: load, runLine });
+      (await local.load()).declare(command, { ...declaring, runAction: refusingDryRun(runAction) });
       command.addHelpText('after', globalFlagsNote);
     }
   }
@@ -213,9 +198,17 @@ async function addCommands(
     const command = add(name, local.summary, local.heading);
     if (name !== named) continue;
     const runLocal = local.takesDryRun === true ? runAction : refusingDryRun(runAction);
-    (await local.load()).declare(command, { runAction: runLocal, loadManifest: load, runLine });
+    (await local.load()).declare(command, { ...declaring, runAction: runLocal });
     for (const each of [command, ...command.commands]) each.addHelpText('after', globalFlagsNote);
   }
+}
+
+function allCommandsOf(load: LoadManifest): AllCommands {
+  return {
+    helpPages: async () => await (await import('./help-pages.ts')).helpPages(await load()),
+    localPages: async () => await (await import('./help-pages.ts')).localPages(await load()),
+    completionPlaces: async () => await (await import('./completion-places.ts')).placesOf(await load()),
+  };
 }
 
 /** What does not look at `--dry-run` would do all of its work. */
@@ -242,8 +235,6 @@ const administrationGroups: ReadonlySet<string> = new Set([
   'events',
 ] satisfies CommandGroup[]);
 
-const globalFlagsNote = 'Global flags (-o, --profile, --database, --dry-run and more): tally --help\n';
-
 /** What the group's help tells of each verb; the rest when the parser comes to the verb. */
 function addVerbs(group: Command, commands: readonly CommandSpec[], runAction: Run): void {
   for (const command of commands) {
@@ -257,118 +248,4 @@ function addVerbs(group: Command, commands: readonly CommandSpec[], runAction: R
     const command = commands.find((each) => each.verb === verb.name());
     if (command !== undefined) completeVerb(verb, command, runAction);
   });
-}
-
-/** Gives the command of an operation its flags, help and action. */
-export function completeVerb(verb: Command, command: CommandSpec, runAction: Run): void {
-  verb.description([`${command.summary}.`, command.description].filter(Boolean).join(' '));
-  // Not required of the parser: an unknown flag is the better thing to hear of, and a person can still be asked.
-  for (const { placeholder, description } of command.positionals) verb.argument(`[${placeholder}]`, description);
-  for (const spec of command.flags) addFlag(verb, spec);
-  for (const flag of command.localFlags ?? []) verb.addOption(globalOption(flag));
-  for (const flag of operationFlags) if (hasFlag(command, flag.name)) verb.addOption(globalOption(flag));
-  verb.addHelpText('after', `${examplesText(command)}\n${globalFlagsNote}`);
-  verb.action(async (...args: unknown[]) => {
-    await runAction(async (session) => {
-      const { callOperation } = await import('./call.ts');
-      await callOperation(invocationOf(command, args), session);
-    }, command);
-  });
-}
-
-function hasFlag(command: CommandSpec, name: (typeof operationFlags)[number]['name']): boolean {
-  if (name === 'input') return command.hasBody;
-  if (name === 'clear') return command.flags.some((spec) => spec.isNullable === true && spec.in === 'body');
-  if (name === 'all') return command.isPaged;
-  return name === 'if-match' && command.isVersioned && command.isWrite;
-}
-
-const repeatableKinds = new Set(['list', 'object', 'objects', 'members']);
-
-function addFlag(verb: Command, spec: FlagSpec): void {
-  const choices = spec.choices ?? spec.element?.choices;
-  const notes = [
-    spec.isRequired === true ? 'required' : '',
-    choices === undefined ? '' : `one of ${choices.join(', ')}`,
-  ];
-  const suffix = notes.filter((note) => note !== '').join('; ');
-  const value = spec.kind === 'boolean' ? `[${spec.placeholder}]` : `<${spec.placeholder}>`;
-  for (const name of [spec.flag, spec.alias]) {
-    if (name === undefined) continue;
-    const option = new Option(
-      `--${name} ${value}`,
-      [spec.description, suffix === '' ? '' : `(${suffix})`].filter(Boolean).join(' '),
-    );
-    option.argParser((text: string, before: readonly string[] | undefined) => collected(spec, text, before));
-    if (spec.kind === 'boolean') option.preset('true');
-    verb.addOption(name === spec.flag ? option : option.hideHelp());
-  }
-}
-
-function collected(spec: FlagSpec, text: string, before: readonly string[] | undefined): readonly string[] {
-  if (before !== undefined && !repeatableKinds.has(spec.kind)) throw givenTwice(spec);
-  if (spec.kind === 'boolean' && text !== 'true' && text !== 'false') {
-    throw new BillingError('usage', `--${spec.flag} takes true or false, not "${text}"`, {
-      hint: 'ids stand before the flags',
-    });
-  }
-  return [...(before ?? []), text];
-}
-
-function givenTwice({ flag, alias }: FlagSpec): BillingError {
-  const also = alias === undefined ? '' : `, which --${alias} says too,`;
-  return new BillingError('usage', `--${flag}${also} was given twice`);
-}
-
-function invocationOf(command: CommandSpec, args: readonly unknown[]) {
-  const options = args[command.positionals.length] as Readonly<Record<string, unknown>>;
-  const positionals = args
-    .slice(0, command.positionals.length)
-    .filter((each): each is string => typeof each === 'string');
-  const flags: Record<string, readonly string[]> = {};
-  for (const spec of command.flags) {
-    const texts = [spec.flag, spec.alias ?? spec.flag]
-      .filter((name, index, names) => names.indexOf(name) === index)
-      .flatMap((name) => (options[new Option(`--${name}`).attributeName()] ?? []) as readonly string[]);
-    if (texts.length > 1 && !repeatableKinds.has(spec.kind)) throw givenTwice(spec);
-    if (texts.length > 0) flags[spec.flag] = texts;
-  }
-  const cleared = options['clear'] as string | undefined;
-  return {
-    command,
-    given: {
-      positionals,
-      flags,
-      cleared: cleared?.split(',').map((name) => name.trim()) ?? [],
-      ifMatch: options['ifMatch'] as string | undefined,
-    },
-    inputPath: options['input'] as string | undefined,
-    isAll: options['all'] === true,
-    local: Object.fromEntries(
-      (command.localFlags ?? []).flatMap((flag) => {
-        const value = options[new Option(`--${flag.name}`).attributeName()] as string | true | undefined;
-        return value === undefined ? [] : [[flag.name, value]];
-      }),
-    ),
-  };
-}
-
-/** What stands below the help of a group: the first example of its first verbs. */
-export function examplesOfGroup(commands: readonly CommandSpec[]): string {
-  const [alone, ...others] = commands;
-  if (alone !== undefined && others.length === 0) return examplesText({ examples: alone.examples });
-  const [first, more] = [
-    commands.flatMap(({ examples }) => examples.filter(isDone).slice(0, 1)),
-    commands[0]?.examples.filter(isDone).slice(1) ?? [],
-  ];
-  return examplesText({ examples: [...first, ...more].slice(0, 3) });
-}
-
-function isDone({ line }: ExampleLine): boolean {
-  return !line.endsWith(' --dry-run');
-}
-
-function examplesText({ examples, localExamples = [] }: Pick<CommandSpec, 'examples' | 'localExamples'>): string {
-  if (examples.length === 0) return '';
-  return `\nExamples:\n${[...examples, ...localExamples].map(({ about, line }) => `  # ${about}\n  ${line}\n`).join('')}`;
 }

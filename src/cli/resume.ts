@@ -5,7 +5,7 @@ import { exactNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
 import type { Billing } from '../operations/index.ts';
 import type { CallInput, View } from '../operations/operation.ts';
-import type { Invocation } from './call.ts';
+import type { Invocation } from './invocation.ts';
 import { grantOperation } from './grant-history.ts';
 import type { KnownGrant } from './grant-history.ts';
 import { openJournal, openForWriting } from './open-billing.ts';

@@ -3,6 +3,7 @@
 import type { Billing, ConnectionFacts, Engine, ResponseBody } from '../operations/index.ts';
 import type { Maintenance } from '../operations/maintenance.ts';
 import type { SkippedValues } from '../operations/skipped-values.ts';
+import type { GlobalFlags } from './global-flags.ts';
 import type { OutputChoice } from './output.ts';
 import type { Machine } from './private-file.ts';
 import type { Keyring, ProfileStore } from './profiles.ts';
@@ -109,29 +110,6 @@ export interface Dependencies {
   checkAddress(baseUrl: string): Promise<void>;
   /** Resolves when the process is asked to stop. */
   untilStopped(): Promise<void>;
-}
-
-/** Global flags as they were given. */
-export interface GlobalFlags {
-  readonly profile?: string;
-  readonly database?: string;
-  readonly events?: string;
-  readonly org?: string;
-  readonly output?: string;
-  readonly json?: string | true;
-  readonly columns?: string;
-  readonly jq?: string;
-  readonly dryRun?: true;
-  readonly yes?: true;
-  readonly expectEnv?: string;
-  /** False after `--no-input`. */
-  readonly input?: boolean;
-  readonly quiet?: true;
-  readonly debug?: true;
-  /** False after `--no-color`. */
-  readonly color?: boolean;
-  readonly caFile?: string;
-  readonly timeout?: string;
 }
 
 export interface Session {

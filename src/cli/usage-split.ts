@@ -7,31 +7,16 @@ import { Big } from 'big.js';
 
 import { BillingError } from '../errors.ts';
 import { exactNumber } from '../exact-json.ts';
-import type { ExactNumber } from '../exact-json.ts';
 import type { Billing } from '../operations/index.ts';
 import type { CallInput, View } from '../operations/operation.ts';
-import type { Invocation } from './call.ts';
+import type { UsagePart, UsageSplit } from './charts/usage.ts';
+import type { Invocation } from './invocation.ts';
 import { inputOf, wholeBody } from './flags.ts';
 import { readTextFile } from './files.ts';
 import { timeoutOf } from './open-session.ts';
 import { checkFields, render } from './output.ts';
 import { wireText } from './rows.ts';
 import type { Session } from './session.ts';
-
-export interface UsageSplit {
-  readonly by: string;
-  readonly totalAmount: ExactNumber;
-  readonly unit: 'currency' | 'credits';
-  readonly startDate: string;
-  readonly endDate: string;
-  readonly rows: readonly UsagePart[];
-}
-
-export interface UsagePart {
-  /** A day, a month, a value of the key; null for usage of meters without the key. */
-  readonly value: string | null;
-  readonly totalAmount: ExactNumber;
-}
 
 const fields = ['value', 'totalAmount'];
 

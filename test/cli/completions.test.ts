@@ -5,11 +5,14 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
+import { placesOf } from '../../src/cli/completion-places.ts';
 import { completionFiles, completionScript, shells } from '../../src/cli/completions.ts';
 import { createShell, manifest } from './shell.ts';
 
 test.each(shells)('tally completion %s prints the script of the package', async (shell) => {
-  expect((await createShell().run(`completion ${shell}`)).stdout).toBe(await completionScript(shell, manifest));
+  expect((await createShell().run(`completion ${shell}`)).stdout).toBe(
+    completionScript(shell, await placesOf(manifest)),
+  );
   expect(existsSync(new URL(`../../completions/${completionFiles[shell]}`, import.meta.url))).toBe(true);
 });
 
@@ -20,7 +23,7 @@ test('a shell that there is no script for is refused', async () => {
 });
 
 test.each(shells)('every command stands in the script of %s', async (shell) => {
-  const script = await completionScript(shell, manifest);
+  const script = completionScript(shell, await placesOf(manifest));
   for (const { group, verb } of manifest.commands) {
     expect(script).toMatch(new RegExp(shell === 'fish' ? `__tally_at '${group}'" -a ${verb}` : `'${group} ${verb}'`));
   }

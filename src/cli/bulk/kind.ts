@@ -38,10 +38,3 @@ export interface BulkKind {
   readonly rowCommand: (command: CommandSpec) => CommandSpec;
   readonly plan: (rows: readonly BulkRow[], options: BulkOptions) => Promise<Plan>;
 }
-
-/** By operation. */
-export async function kindOf(operation: string): Promise<BulkKind> {
-  if (operation === 'credits.grant') return (await import('./grants.ts')).grants;
-  if (operation === 'customers.create') return (await import('./customers.ts')).customers;
-  return (await import('./managers.ts')).managers;
-}

@@ -5,7 +5,7 @@
 
 import { BillingError, InvalidInputError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
-import type { Invocation, LocalValues } from '../call.ts';
+import type { Invocation, LocalValues } from '../invocation.ts';
 import { delimiterOf, readCsv } from '../csv-file.ts';
 import { createWaitingNote } from '../patiently.ts';
 import { openForWriting } from '../open-billing.ts';
@@ -18,8 +18,7 @@ import type { Session } from '../session.ts';
 import type { Target } from '../target.ts';
 import { applyUnits } from './apply.ts';
 import type { Applied, RowOutcome } from './apply.ts';
-import { kindOf } from './kind.ts';
-import type { Plan, Summary } from './kind.ts';
+import type { BulkKind, Plan, Summary } from './kind.ts';
 import { checkResultFile, writeResultFile } from './result-file.ts';
 import { readRows } from './rows.ts';
 import type { Problem } from './rows.ts';
@@ -219,4 +218,10 @@ function concurrencyOf(text: string): number {
 function textOf(local: LocalValues, name: string): string | undefined {
   const value = local[name];
   return typeof value === 'string' ? value : undefined;
+}
+
+async function kindOf(operation: string): Promise<BulkKind> {
+  if (operation === 'credits.grant') return (await import('./grants.ts')).grants;
+  if (operation === 'customers.create') return (await import('./customers.ts')).customers;
+  return (await import('./managers.ts')).managers;
 }

@@ -5,7 +5,6 @@ import { readFile } from 'node:fs/promises';
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
-import type { ChangeFlags, ExportFlags } from '../commands/catalog.ts';
 import { readTextFile } from '../files.ts';
 import { openForWriting } from '../open-billing.ts';
 import { timeoutOf } from '../open-session.ts';
@@ -27,6 +26,16 @@ import { planData, planText } from './plan-text.ts';
 import { takeSteps } from './steps.ts';
 import { fileForm, writeCatalog } from './writing.ts';
 import { tell } from '../tell.ts';
+
+export interface ExportFlags {
+  readonly file?: string;
+  readonly force?: true;
+}
+
+export interface ChangeFlags {
+  readonly prune?: true;
+  readonly exitCode?: true;
+}
 
 export async function exportCatalog({ file, force }: ExportFlags, session: Session): Promise<void> {
   const { terminal, output, flags } = session;

@@ -1,11 +1,10 @@
-/** The pictures that `--chart` draws of an answer, by operation; each is loaded when it is drawn. */
+/** What `--chart` asks for: a picture of an answer, and what it may be drawn with. */
 
-import { assert } from '../../assert.ts';
 import { BillingError } from '../../errors.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import type { LocalValues } from '../call.ts';
+import type { LocalValues } from '../invocation.ts';
 import type { SafeText } from '../safe-text.ts';
-import type { GlobalFlags } from '../session.ts';
+import type { GlobalFlags } from '../global-flags.ts';
 import type { OutputStream } from '../terminal.ts';
 import type { ChartStyle } from './bars.ts';
 
@@ -14,20 +13,6 @@ export interface Chart {
   question?(asked: CallInput): CallInput;
   /** A body has been checked against its declaration, so its form may be relied on. */
   draw(body: unknown, options: { readonly asked: CallInput; readonly style: ChartStyle }): Promise<SafeText> | SafeText;
-}
-
-const charts: Readonly<Record<string, () => Promise<Chart>>> = {
-  'credits.ledger': async () => (await import('./ledger.ts')).ledgerChart,
-  'credits.balance': async () => (await import('./balance.ts')).balanceChart,
-  'budgets.usage': async () => (await import('./budgets.ts')).budgetChart,
-};
-
-/** The chart that `--chart` asks for. */
-export async function chosenChart(operation: string, local: LocalValues, flags: GlobalFlags): Promise<Chart> {
-  checkChart(local, flags);
-  const load = charts[operation];
-  assert(load !== undefined, `${operation} has the flag --chart, and so a chart`);
-  return await load();
 }
 
 /** Throws a usage error where another format is asked for than a picture. */

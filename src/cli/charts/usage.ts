@@ -4,10 +4,25 @@ import type { ExactNumber } from '../../exact-json.ts';
 import { dollarsText, wireText } from '../rows.ts';
 import { say, vouch } from '../safe-text.ts';
 import type { SafeText } from '../safe-text.ts';
-import type { UsagePart, UsageSplit } from '../usage-split.ts';
 import { barLines, cutMark } from './bars.ts';
 import type { ChartStyle } from './bars.ts';
 import { fitted } from './text-width.ts';
+
+/** What usage costs, in parts that add up to it. */
+export interface UsageSplit {
+  readonly by: string;
+  readonly totalAmount: ExactNumber;
+  readonly unit: 'currency' | 'credits';
+  readonly startDate: string;
+  readonly endDate: string;
+  readonly rows: readonly UsagePart[];
+}
+
+export interface UsagePart {
+  /** A day, a month, a value of the key; null for usage of meters without the key. */
+  readonly value: string | null;
+  readonly totalAmount: ExactNumber;
+}
 
 export function drawUsage(
   { by, unit, totalAmount, startDate, endDate, rows }: UsageSplit,

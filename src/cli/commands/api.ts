@@ -11,7 +11,7 @@ import { allowFormats, jsonAnswer } from '../output.ts';
 import { confirmWrite } from '../prompts.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 
 interface ApiFlags {
   readonly openapi?: true;

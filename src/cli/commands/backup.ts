@@ -5,7 +5,7 @@ import { printManifest, refuseOtherFields } from '../backup-answer.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { requireEmbedded } from '../target.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command

@@ -5,7 +5,7 @@ import { Big } from 'big.js';
 import { assert } from '../../assert.ts';
 import { BillingError } from '../../errors.ts';
 import type { ResponseBody } from '../../operations/index.ts';
-import { namingWhatIsMissing } from '../call.ts';
+import { namingWhatIsMissing } from '../missing-name.ts';
 import { timeoutOf } from '../open-session.ts';
 import { checkFields, render } from '../output.ts';
 import { wireText } from '../rows.ts';
@@ -13,7 +13,7 @@ import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { tell } from '../tell.ts';
 import type { CommandSpec } from '../manifest.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 
 type Budget = ResponseBody<'budgets.usage'>['data']['budgets'][number];
 

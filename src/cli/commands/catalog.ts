@@ -1,16 +1,7 @@
 /** `tally catalog`: products, meters, rate cards, prices and plans as one file that is kept under version control. */
 
-import type { CommandModule } from './index.ts';
-
-export interface ChangeFlags {
-  readonly prune?: true;
-  readonly exitCode?: true;
-}
-
-export interface ExportFlags {
-  readonly file?: string;
-  readonly force?: true;
-}
+import type { ChangeFlags, ExportFlags } from '../catalog/run.ts';
+import type { CommandModule } from './command.ts';
 
 const pruneFlag = ['--prune', 'archive what the file leaves out, in the sections that it has'] as const;
 const fileArgument = ['<file>', 'the catalog file, or - for standard input'] as const;

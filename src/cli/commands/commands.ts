@@ -2,10 +2,11 @@
 
 import { errorFacts } from '../../errors.ts';
 import { globalFlags, operationFlags, outputFormats } from '../global-flags.ts';
+import { commandLineOf, isGroupPage, type HelpPage } from '../help-page.ts';
 import { helpTopics } from '../help-topics.ts';
 import type { CommandSpec, Manifest } from '../manifest.ts';
 import { jsonAnswer, render } from '../output.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 
 const view = {
   rows: 'data',
@@ -16,7 +17,7 @@ const view = {
   ],
 } as const;
 
-export const declare: CommandModule['declare'] = (command, { runAction, loadManifest }) => {
+export const declare: CommandModule['declare'] = (command, { runAction, loadManifest, allCommands }) => {
   command
     .usage('[flags]')
     .addHelpText(
@@ -36,10 +37,9 @@ Examples:
         await runAction(async ({ terminal, output }) => {
           const manifest = await loadManifest();
           if (output.format === 'json' && output.jsonFields === undefined) {
-            return terminal.out(await jsonAnswer(await everything(manifest), output));
+            return terminal.out(await jsonAnswer(everything(manifest, await allCommands.localPages()), output));
           }
-          const { commandLineOf, isGroupPage, localPages } = await import('../help-pages.ts');
-          const local = (await localPages(manifest)).filter((page) => !isGroupPage(page));
+          const local = (await allCommands.localPages()).filter((page) => !isGroupPage(page));
           const data = [
             ...manifest.commands.map(({ group, verb, positionals, summary, scope }) => ({
               command: ['tally', group, verb, ...positionals.map(({ placeholder }) => `<${placeholder}>`)].join(' '),
@@ -54,12 +54,11 @@ Examples:
     );
 };
 
-async function everything(manifest: Manifest) {
-  const { localPages } = await import('../help-pages.ts');
+function everything(manifest: Manifest, local: readonly HelpPage[]) {
   return {
     ...manifest,
     commands: manifest.commands.map((command) => ({ ...command, exitCodes: exitCodesOf(command) })),
-    localCommands: await localPages(manifest),
+    localCommands: local,
     globalFlags,
     operationFlags,
     outputFormats,

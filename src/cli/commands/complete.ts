@@ -8,12 +8,11 @@ import { existsSync } from 'node:fs';
 import type { Choice, choicesOf as ChoicesOf } from '../choices.ts';
 import { globalFlags } from '../global-flags.ts';
 import type { GlobalFlag } from '../global-flags.ts';
-import type { LoadManifest } from '../manifest.ts';
 import { safe, vouch } from '../safe-text.ts';
 import type { Session } from '../session.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule, Declaring } from './command.ts';
 
-export const declare: CommandModule['declare'] = (command, { runAction, loadManifest }) => {
+export const declare: CommandModule['declare'] = (command, { runAction, ...declaring }) => {
   command
     .argument('<what>', 'name of a flag without dashes, or the place of an id, from 1')
     .argument('[group]')
@@ -22,7 +21,7 @@ export const declare: CommandModule['declare'] = (command, { runAction, loadMani
     .action(async (what: string, group: string | undefined, verb: string | undefined, ids: readonly string[]) => {
       await runAction(async (session) => {
         const place = { command: `${group} ${verb}`, firstId: ids[0] };
-        const candidates = await candidatesFor(what, place, { loadManifest, session });
+        const candidates = await candidatesFor(what, place, { declaring, session });
         // A line is a candidate, and what a shell would have to show as something else is none (security 4, SEC-24).
         const plain = candidates.filter(({ value }) => value !== '' && safe(value) === value);
         const lines = plain.map(({ value, label }) => (label === '' ? `${value}\n` : `${value}\t${safe(label)}\n`));
@@ -37,21 +36,26 @@ interface Place {
   readonly firstId: string | undefined;
 }
 
+interface Asking {
+  readonly declaring: Pick<Declaring, 'loadManifest' | 'allCommands'>;
+  readonly session: Session;
+}
+
 const mostCandidates = 300;
 
 async function candidatesFor(
   what: string,
   { command, firstId }: Place,
-  { loadManifest, session }: { readonly loadManifest: LoadManifest; readonly session: Session },
+  { declaring, session }: Asking,
 ): Promise<readonly Choice[]> {
   const isId = /^\d+$/.test(what);
   if (what === 'profile' || (isId && /^profile (?!add)/.test(command))) {
     const profiles = Object.entries((await session.profiles()).list());
     return profiles.map(([value, { environment }]) => ({ value, label: environment }));
   }
-  const { commands } = await loadManifest();
+  const { commands } = await declaring.loadManifest();
   const found = commands.find((each) => `${each.group} ${each.verb}` === command);
-  if (found === undefined && !isGlobal(what)) return await localCandidates(what, command, { loadManifest, session });
+  if (found === undefined && !isGlobal(what)) return await localCandidates(what, command, { declaring, session });
   if (what === 'clear') return (found?.flags ?? []).filter((spec) => spec.isNullable === true).map(flagChoice);
   const id = isId ? found?.positionals[Number(what) - 1] : undefined;
   const flag = found?.flags.find((each) => each.flag === what || each.alias === what);
@@ -71,11 +75,10 @@ function isGlobal(what: string): boolean {
 async function localCandidates(
   what: string,
   place: string,
-  { loadManifest, session }: { readonly loadManifest: LoadManifest; readonly session: Session },
+  { declaring, session }: Asking,
 ): Promise<readonly Choice[]> {
-  const { helpPages } = await import('../help-pages.ts');
   const { localReferences } = await import('../local-references.ts');
-  const page = (await helpPages(await loadManifest())).find(({ words }) => words.join(' ') === place);
+  const page = (await declaring.allCommands.helpPages()).find(({ words }) => words.join(' ') === place);
   const argument = page?.arguments[Number(what) - 1];
   const reference = argument === undefined ? undefined : localReferences[argument.name];
   if (reference !== undefined) return await stored(reference, { session, firstId: undefined });

@@ -5,9 +5,9 @@ import { completionScript, shells } from '../completions.ts';
 import type { Shell } from '../completions.ts';
 import { allowFormats } from '../output.ts';
 import { vouch } from '../safe-text.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 
-export const declare: CommandModule['declare'] = (command, { runAction, loadManifest }) => {
+export const declare: CommandModule['declare'] = (command, { runAction, allCommands }) => {
   command
     .usage('<shell>')
     .argument('[shell]', shells.join(', '))
@@ -28,7 +28,7 @@ Examples:
           if (shell === undefined || !shells.includes(shell as Shell)) {
             throw new BillingError('usage', `completion takes one of ${shells.join(', ')}`);
           }
-          terminal.out(vouch(await completionScript(shell as Shell, await loadManifest())));
+          terminal.out(vouch(completionScript(shell as Shell, await allCommands.completionPlaces())));
         }),
     );
 };

@@ -8,7 +8,7 @@ import { type Progress, createProgress } from '../progress.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { requireEmbedded } from '../target.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 
 interface CopyFlags {
   readonly from?: string;

@@ -12,7 +12,7 @@ import { statementOf } from '../documents/statement.ts';
 import type { Holding, Statement, StatementPeriod } from '../documents/statement.ts';
 import { instantOf } from '../instant-flag.ts';
 import type { Session } from '../session.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 import { documentOptions } from './invoices-export.ts';
 
 interface StatementFlags extends DocumentFlags {

@@ -19,7 +19,7 @@ import { allowFormats } from '../output.ts';
 import { say, vouch } from '../safe-text.ts';
 import type { Dependencies, Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 
 interface DemoFlags {
   readonly events?: string;

@@ -9,7 +9,7 @@ import { checkFields, render } from '../output.ts';
 import { counted, say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { type EmbeddedTarget, requireEmbedded } from '../target.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 import { tell } from '../tell.ts';
 
 const view = { rows: 'data.findings', columns: findingColumns } as const;

@@ -6,7 +6,7 @@ import { BillingError } from '../../errors.ts';
 import { helpTopics, isTopic } from '../help-topics.ts';
 import { allowFormats } from '../output.ts';
 import { vouch } from '../safe-text.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 
 export const declare: CommandModule['declare'] = (command: Command, { runAction }) => {
   const topics = Object.keys(helpTopics).join(', ');

@@ -27,7 +27,7 @@ import type { Progress } from '../progress.ts';
 import { confirmWrite } from '../prompts.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 import { tell } from '../tell.ts';
 
 interface ImportFlags {

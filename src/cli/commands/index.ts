@@ -1,24 +1,6 @@
 /** Commands that are no operation, by name in the order of help. Each is loaded when it stands on the command line. */
 
-import type { Command } from 'commander';
-
-import type { CommandSpec, LoadManifest } from '../manifest.ts';
-import type { Dependencies, Session } from '../session.ts';
-
-/** Runs an action with a session made from the global flags. */
-export type Run = (action: (session: Session) => Promise<void>, command?: CommandSpec) => Promise<void>;
-
-export interface Declaring {
-  readonly runAction: Run;
-  readonly loadManifest: LoadManifest;
-  /** Runs a whole command line of its own; returns its exit code. */
-  readonly runLine: (argv: readonly string[], dependencies: Dependencies) => Promise<number>;
-}
-
-export interface CommandModule {
-  /** Gives the command its flags, arguments, verbs and action. */
-  declare(command: Command, context: Declaring): void;
-}
+import type { CommandModule } from './command.ts';
 
 export interface LocalCommand {
   readonly summary: string;

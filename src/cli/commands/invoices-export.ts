@@ -7,7 +7,7 @@ import type { View } from '../../operations/operation.ts';
 import { deliver, documentFormats, readRecipient, senderLines } from '../documents/document.ts';
 import type { DocumentFlags, Rendering } from '../documents/document.ts';
 import type { Session } from '../session.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   documentOptions(command)

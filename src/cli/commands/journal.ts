@@ -13,7 +13,7 @@ import { checkFields, render } from '../output.ts';
 import { safeJson, say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { tell } from '../tell.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 
 interface ListFlags {
   readonly limit: string;

@@ -12,7 +12,7 @@ import { mask } from '../redact.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { tell } from '../tell.ts';
-import type { CommandModule, Run } from './index.ts';
+import type { CommandModule, Run } from './command.ts';
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command.usage('<verb> [name] [flags]').addHelpText(

@@ -1,6 +1,6 @@
 /** `tally pull`: contracts of a remote service into a file that is read like a database. */
 
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 import type { PullFlags } from '../pull/run.ts';
 
 const several = (value: string, before: readonly string[] = []) => [...before, ...value.split(',')];

@@ -5,7 +5,7 @@ import { withoutPassword } from '../../database-url.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { requireEmbedded } from '../target.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 
 interface RestoreFlags {
   readonly to?: string;

@@ -8,7 +8,7 @@ import { allowFormats } from '../output.ts';
 import { say } from '../safe-text.ts';
 import type { Session } from '../session.ts';
 import { requireEmbedded } from '../target.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 import { allowPrivateFlag } from './webhooks-deliver.ts';
 
 /** A week: a timer of the runtime counts no further than 24 days. */

@@ -1,24 +1,9 @@
 /** `tally simulate`: billing as it would come, on a service in memory that is gone afterwards. */
 
 import { vouch } from '../safe-text.ts';
-import type { CommandModule } from './index.ts';
-
-export interface RunFlags {
-  readonly seed?: string;
-  readonly show?: string;
-  readonly junit?: string;
-}
-
-export interface CompareFlags {
-  readonly catalog?: string;
-  readonly startDate?: string;
-  readonly grant?: readonly string[];
-  readonly customer?: readonly string[];
-  readonly from?: string;
-  readonly to?: string;
-  readonly chart?: true;
-  readonly ascii?: true;
-}
+import type { CompareFlags } from '../simulation/compare.ts';
+import type { RunFlags } from '../simulation/run.ts';
+import type { CommandModule } from './command.ts';
 
 const repeated = (value: string, before: readonly string[] = []) => [...before, value];
 

@@ -4,7 +4,7 @@ import { BillingError } from '../../errors.ts';
 import { render } from '../output.ts';
 import type { OpenEngine, Session } from '../session.ts';
 import { requireEmbedded } from '../target.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 
 interface DeliverFlags {
   readonly allowPrivateWebhooks?: true;

@@ -13,7 +13,7 @@ import { readTextFile } from '../files.ts';
 import { allowFormats } from '../output.ts';
 import { safe, safeJson, say, vouch } from '../safe-text.ts';
 import type { Session } from '../session.ts';
-import type { CommandModule } from './index.ts';
+import type { CommandModule } from './command.ts';
 
 interface ListenFlags {
   readonly port: string;

@@ -3,7 +3,7 @@
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
-import { namingWhatIsMissing } from '../call.ts';
+import { namingWhatIsMissing } from '../missing-name.ts';
 import { readTextFile } from '../files.ts';
 import { timeoutOf } from '../open-session.ts';
 import { writeOutputFile } from '../output-file.ts';

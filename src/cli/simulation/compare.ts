@@ -9,7 +9,6 @@ import { issuesOf } from '../../operations/parse.ts';
 import { readCatalogFile } from '../catalog/file.ts';
 import { chartStyle } from '../charts/chart.ts';
 import { drawComparison } from '../charts/comparison.ts';
-import type { CompareFlags } from '../commands/simulate.ts';
 import { readTextFile } from '../files.ts';
 import { structured } from '../flags.ts';
 import type { FlagSpec } from '../manifest.ts';
@@ -26,6 +25,17 @@ import type { HistorySource } from './history-source.ts';
 import type { History } from './history.ts';
 import { replay, unchanged } from './replay.ts';
 import type { Conditions, ExtraGrant } from './replay.ts';
+
+export interface CompareFlags {
+  readonly catalog?: string;
+  readonly startDate?: string;
+  readonly grant?: readonly string[];
+  readonly customer?: readonly string[];
+  readonly from?: string;
+  readonly to?: string;
+  readonly chart?: true;
+  readonly ascii?: true;
+}
 
 export async function runComparison(flags: CompareFlags, session: Session): Promise<void> {
   const { terminal, output } = session;

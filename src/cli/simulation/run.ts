@@ -2,7 +2,6 @@
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
-import type { RunFlags } from '../commands/simulate.ts';
 import { readTextFile } from '../files.ts';
 import { writeOutputFile } from '../output-file.ts';
 import { checkFields, render } from '../output.ts';
@@ -18,6 +17,12 @@ import type { Report, ReportPart } from './report.ts';
 import { readScenario } from './scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { openThrowAway } from './throw-away.ts';
+
+export interface RunFlags {
+  readonly seed?: string;
+  readonly show?: string;
+  readonly junit?: string;
+}
 
 /** Ends with a failed check where an expectation is not met; everything has been printed by then. */
 export async function runScenario(path: string, flags: RunFlags, session: Session): Promise<void> {

@@ -1,0 +1,33 @@
+/** What a command that is no operation gives to the program, and gets from it. */
+
+import type { Command } from 'commander';
+
+import type { Place } from '../completions.ts';
+import type { HelpPage } from '../help-page.ts';
+import type { CommandSpec, LoadManifest } from '../manifest.ts';
+import type { Dependencies, Session } from '../session.ts';
+
+/** Runs an action with a session made from the global flags. */
+export type Run = (action: (session: Session) => Promise<void>, command?: CommandSpec) => Promise<void>;
+
+/** What is known of all commands; made when it is asked for, since it loads every one of them. */
+export interface AllCommands {
+  /** The root, every group, every verb and every command that is no operation, in the order of help. */
+  helpPages(): Promise<readonly HelpPage[]>;
+  /** Those that are no operation. */
+  localPages(): Promise<readonly HelpPage[]>;
+  completionPlaces(): Promise<readonly Place[]>;
+}
+
+export interface Declaring {
+  readonly runAction: Run;
+  readonly loadManifest: LoadManifest;
+  readonly allCommands: AllCommands;
+  /** Runs a whole command line of its own; returns its exit code. */
+  readonly runLine: (argv: readonly string[], dependencies: Dependencies) => Promise<number>;
+}
+
+export interface CommandModule {
+  /** Gives the command its flags, arguments, verbs and action. */
+  declare(command: Command, context: Declaring): void;
+}

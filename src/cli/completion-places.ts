@@ -1,0 +1,86 @@
+/** What may follow each word of the command line, for the completion scripts: read off the manifest and the parser. */
+
+import type { Command } from 'commander';
+
+import { localCommands, localVerbs } from './commands/index.ts';
+import { type Place, shells } from './completions.ts';
+import { declared } from './help-pages.ts';
+import { helpTopics } from './help-topics.ts';
+import { localReferences } from './local-references.ts';
+import type { CommandSpec, Manifest } from './manifest.ts';
+
+/** The root first, then groups, verbs and commands that are no operation, in the order of help. */
+export async function placesOf(manifest: Manifest): Promise<Place[]> {
+  const places: Place[] = [];
+  const root: Record<string, string> = { ...manifest.groups };
+  for (const group of Object.keys(manifest.groups)) {
+    const commands = manifest.commands.filter((command) => command.group === group);
+    const next = Object.fromEntries(commands.map(({ verb, summary }) => [verb, summary]));
+    const own: Place[] = [];
+    for (const [verb, local] of Object.entries(localVerbs[group] ?? {})) {
+      next[verb] = local.summary;
+      own.push(localPlace(`${group} ${verb}`, await declared(verb, local, manifest)));
+    }
+    places.push({ words: group, next, flags: [], asks: [], ids: 0 }, ...commands.map(placeOf), ...own);
+  }
+  for (const [name, local] of Object.entries(localCommands)) {
+    if (local.isHidden === true) continue;
+    root[name] = local.summary;
+    const command = await declared(name, local, manifest);
+    places.push(
+      localPlace(name, command),
+      ...command.commands.map((verb) => localPlace(`${name} ${verb.name()}`, verb)),
+    );
+  }
+  return [{ words: '', next: root, flags: ['version', 'help'], asks: [], ids: 0 }, ...places];
+}
+
+function placeOf(command: CommandSpec): Place {
+  const own = [
+    ...(command.hasBody ? ['input'] : []),
+    ...(command.isPaged ? ['all'] : []),
+    ...(command.flags.some((spec) => spec.isNullable === true && spec.in === 'body') ? ['clear'] : []),
+    ...(command.isVersioned && command.isWrite ? ['if-match'] : []),
+    'help',
+  ];
+  const known = command.flags.filter(
+    (spec) =>
+      spec.kind === 'boolean' ||
+      spec.reference !== undefined ||
+      spec.choices !== undefined ||
+      spec.element?.choices !== undefined,
+  );
+  return {
+    words: `${command.group} ${command.verb}`,
+    next: {},
+    flags: [...command.flags.map(({ flag }) => flag), ...(command.localFlags ?? []).map(({ name }) => name), ...own],
+    asks: [...known.map(({ flag }) => flag), ...(own.includes('clear') ? ['clear'] : [])],
+    ids: command.positionals.length,
+  };
+}
+
+function localPlace(words: string, command: Command): Place {
+  const next = Object.fromEntries(command.commands.map((verb) => [verb.name(), verb.summary()]));
+  const known = command.registeredArguments.filter((argument) => isKnown(words, argument.name()));
+  return {
+    words,
+    next: { ...next, ...wordsBehind[words] },
+    flags: command.options.map((option) => option.name()),
+    asks: command.options.filter((option) => option.argChoices !== undefined).map((option) => option.name()),
+    ids: known.length,
+  };
+}
+
+/** Words that follow a command which has no verbs. */
+const wordsBehind: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  completion: Object.fromEntries(shells.map((shell) => [shell, `for ${shell}`])),
+  help: Object.fromEntries(Object.entries(helpTopics).map(([topic, text]) => [topic, titleOf(text)])),
+};
+
+function titleOf(text: string): string {
+  return text.slice(0, text.indexOf('\n')).replace(/:$/, '');
+}
+
+function isKnown(words: string, argument: string): boolean {
+  return argument in localReferences || (words.startsWith('profile ') && words !== 'profile add');
+}

@@ -1,0 +1,112 @@
+/** The parser's command of an operation: its flags, its help, and what was given to it. */
+
+import { Option } from 'commander';
+import type { Command } from 'commander';
+
+import { BillingError } from '../errors.ts';
+import type { Run } from './commands/command.ts';
+import { flagForm, operationFlags } from './global-flags.ts';
+import type { GlobalFlag } from './global-flags.ts';
+import { examplesText, globalFlagsNote } from './help-examples.ts';
+import type { Invocation } from './invocation.ts';
+import type { CommandSpec, FlagSpec } from './manifest.ts';
+
+/** Gives the command of an operation its flags, help and action. */
+export function completeVerb(verb: Command, command: CommandSpec, runAction: Run): void {
+  verb.description([`${command.summary}.`, command.description].filter(Boolean).join(' '));
+  // Not required of the parser: an unknown flag is the better thing to hear of, and a person can still be asked.
+  for (const { placeholder, description } of command.positionals) verb.argument(`[${placeholder}]`, description);
+  for (const spec of command.flags) addFlag(verb, spec);
+  for (const flag of command.localFlags ?? []) verb.addOption(globalOption(flag));
+  for (const flag of operationFlags) if (hasFlag(command, flag.name)) verb.addOption(globalOption(flag));
+  verb.addHelpText('after', `${examplesText(command)}\n${globalFlagsNote}`);
+  verb.action(async (...args: unknown[]) => {
+    await runAction(async (session) => {
+      const { callOperation } = await import('./call.ts');
+      await callOperation(invocationOf(command, args), session);
+    }, command);
+  });
+}
+
+function hasFlag(command: CommandSpec, name: (typeof operationFlags)[number]['name']): boolean {
+  if (name === 'input') return command.hasBody;
+  if (name === 'clear') return command.flags.some((spec) => spec.isNullable === true && spec.in === 'body');
+  if (name === 'all') return command.isPaged;
+  return name === 'if-match' && command.isVersioned && command.isWrite;
+}
+
+const repeatableKinds = new Set(['list', 'object', 'objects', 'members']);
+
+function addFlag(verb: Command, spec: FlagSpec): void {
+  const choices = spec.choices ?? spec.element?.choices;
+  const notes = [
+    spec.isRequired === true ? 'required' : '',
+    choices === undefined ? '' : `one of ${choices.join(', ')}`,
+  ];
+  const suffix = notes.filter((note) => note !== '').join('; ');
+  const value = spec.kind === 'boolean' ? `[${spec.placeholder}]` : `<${spec.placeholder}>`;
+  for (const name of [spec.flag, spec.alias]) {
+    if (name === undefined) continue;
+    const option = new Option(
+      `--${name} ${value}`,
+      [spec.description, suffix === '' ? '' : `(${suffix})`].filter(Boolean).join(' '),
+    );
+    option.argParser((text: string, before: readonly string[] | undefined) => collected(spec, text, before));
+    if (spec.kind === 'boolean') option.preset('true');
+    verb.addOption(name === spec.flag ? option : option.hideHelp());
+  }
+}
+
+function collected(spec: FlagSpec, text: string, before: readonly string[] | undefined): readonly string[] {
+  if (before !== undefined && !repeatableKinds.has(spec.kind)) throw givenTwice(spec);
+  if (spec.kind === 'boolean' && text !== 'true' && text !== 'false') {
+    throw new BillingError('usage', `--${spec.flag} takes true or false, not "${text}"`, {
+      hint: 'ids stand before the flags',
+    });
+  }
+  return [...(before ?? []), text];
+}
+
+function givenTwice({ flag, alias }: FlagSpec): BillingError {
+  const also = alias === undefined ? '' : `, which --${alias} says too,`;
+  return new BillingError('usage', `--${flag}${also} was given twice`);
+}
+
+function invocationOf(command: CommandSpec, args: readonly unknown[]): Invocation {
+  const options = args[command.positionals.length] as Readonly<Record<string, unknown>>;
+  const positionals = args
+    .slice(0, command.positionals.length)
+    .filter((each): each is string => typeof each === 'string');
+  const flags: Record<string, readonly string[]> = {};
+  for (const spec of command.flags) {
+    const texts = [spec.flag, spec.alias ?? spec.flag]
+      .filter((name, index, names) => names.indexOf(name) === index)
+      .flatMap((name) => (options[new Option(`--${name}`).attributeName()] ?? []) as readonly string[]);
+    if (texts.length > 1 && !repeatableKinds.has(spec.kind)) throw givenTwice(spec);
+    if (texts.length > 0) flags[spec.flag] = texts;
+  }
+  const cleared = options['clear'] as string | undefined;
+  return {
+    command,
+    given: {
+      positionals,
+      flags,
+      cleared: cleared?.split(',').map((name) => name.trim()) ?? [],
+      ifMatch: options['ifMatch'] as string | undefined,
+    },
+    inputPath: options['input'] as string | undefined,
+    isAll: options['all'] === true,
+    local: Object.fromEntries(
+      (command.localFlags ?? []).flatMap((flag) => {
+        const value = options[new Option(`--${flag.name}`).attributeName()] as string | true | undefined;
+        return value === undefined ? [] : [[flag.name, value]];
+      }),
+    ),
+  };
+}
+
+/** A flag as the parser takes it. */
+export function globalOption(flag: GlobalFlag): Option {
+  const option = new Option(flagForm(flag), flag.description);
+  return flag.choices === undefined ? option : option.choices([...flag.choices]);
+}
