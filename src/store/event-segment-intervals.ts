@@ -1,6 +1,6 @@
 /** Which segments lie in which intervals, and which are read as one. */
 
-import type { AggregatedEvents } from './event-aggregation.ts';
+import type { AggregatedEvents } from './event-store.ts';
 import { isAlike, readHeader, type SegmentPart } from './event-segment-bytes.ts';
 import { millisecondsPerDay } from './event-segment.ts';
 

@@ -4,10 +4,11 @@
  * was superseded is kept for good (semantics 8). Amounts are not this file's business: what meters read is `aggregate`'s.
  */
 
+import type { UsageDimensions } from '../calculation/specifiers.ts';
+import type { UsageReading } from '../calculation/usage-atoms.ts';
 import type { MeterRules } from '../calculation/usage-fold.ts';
 import type { ExactNumber } from '../exact-json.ts';
 import type { Transaction } from './database.ts';
-import type { AggregatedEvents, EventReadings } from './event-aggregation.ts';
 
 /** An event as it is handed in to be recorded. */
 export interface NewEvent {
@@ -80,6 +81,30 @@ export interface EventScan extends EpochInterval {
   /** Also read idempotency keys, which metering has no use for. */
   readonly withKeys?: boolean | undefined;
 }
+
+/** Whose events, in which intervals, and what is to be told apart. Late events are in no reading. */
+export interface AggregatedEvents extends Pick<EventScan, 'orgId' | 'customerId' | 'contract'> {
+  /** Ascending, all different, milliseconds since 1970: reading `i` is of the events in [bound `i`, bound `i + 1`). */
+  readonly boundsEpochMs: readonly number[];
+  /** What else readings tell apart. A missing property is not the same as an empty one. */
+  readonly dimensions: UsageDimensions;
+  /** The same rules will be asked for again: what it takes to answer them faster then is worth keeping. */
+  readonly isStanding: boolean;
+  /** What is read is written down, as when it is billed: nobody is likely to ask for it again. */
+  readonly isOnce?: boolean | undefined;
+}
+
+/** What one meter reads of them. */
+export interface EventAggregation extends AggregatedEvents {
+  /** Event names, filters of properties, aggregation, group keys. A missing group key is the group of the empty value. */
+  readonly rules: MeterRules;
+}
+
+/**
+ * For each interval a reading of every combination of group values, event name and properties that has a value, by event
+ * name, then properties, then group values (code units).
+ */
+export type EventReadings = readonly (readonly UsageReading[])[];
 
 /** Events of one organization; what is absent asks nothing. */
 export interface EventQuery {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { decimalText } from '../../src/calculation/money.ts';
-import type { EventAggregation } from '../../src/store/event-aggregation.ts';
+import type { EventAggregation } from '../../src/store/event-store.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { naiveReadings } from '../store/naive-readings.ts';

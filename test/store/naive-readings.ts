@@ -1,7 +1,6 @@
 /** A recount in the plainest way: every event looked at by itself, sums as integers of 10^-40. Shares nothing with metering. */
 
-import type { EventAggregation } from '../../src/store/event-aggregation.ts';
-import type { NewEvent } from '../../src/store/event-store.ts';
+import type { EventAggregation, NewEvent } from '../../src/store/event-store.ts';
 
 const decimals = 40;
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { decimalText } from '../../src/calculation/money.ts';
 import { aggregateByScan } from '../../src/store/event-aggregation.ts';
-import type { EventAggregation, EventReadings } from '../../src/store/event-aggregation.ts';
+import type { EventAggregation, EventReadings } from '../../src/store/event-store.ts';
 import { openStore } from '../../src/store/open.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { aggregateOne, eventOf, insertTwoOrganizations } from './rows.ts';

@@ -3,8 +3,7 @@
 import type { Insertable } from 'kysely';
 
 import type { ContractsTable, InvoicesTable, LedgerEntriesTable, Transaction } from '../../src/store/database.ts';
-import type { EventAggregation, EventReadings } from '../../src/store/event-aggregation.ts';
-import type { EventStore, NewEvent } from '../../src/store/event-store.ts';
+import type { EventAggregation, EventReadings, EventStore, NewEvent } from '../../src/store/event-store.ts';
 import type { NewLedgerEntry } from '../../src/store/records/ledger.ts';
 
 export const at = '2026-01-01T00:00:00.000Z';

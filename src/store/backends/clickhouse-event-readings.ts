@@ -10,8 +10,8 @@ import { decimal, decimalOfInteger } from '../../calculation/money.ts';
 import type { UsageReading } from '../../calculation/usage-atoms.ts';
 import { createUsageFold, mergeReadings } from '../../calculation/usage-fold.ts';
 import { reviveExactJson } from '../../exact-json.ts';
-import { type EventAggregation, type EventReadings, inOrder, scanOf } from '../event-aggregation.ts';
-import type { EventScan, EventValue } from '../event-store.ts';
+import { inOrder, scanOf } from '../event-aggregation.ts';
+import type { EventAggregation, EventReadings, EventScan, EventValue } from '../event-store.ts';
 import { type View, scanConditions, scanView } from './clickhouse-view.ts';
 import type { ClickhouseServer, EventRow } from './clickhouse-server.ts';
 

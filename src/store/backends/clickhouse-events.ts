@@ -9,12 +9,12 @@ import type {
   EventFault,
   EventPage,
   EventQuery,
+  EventReadings,
   EventScan,
   EventStore,
   ScannedEvent,
   StoredEvent,
 } from '../event-store.ts';
-import type { EventReadings } from '../event-aggregation.ts';
 import { listStagedBatches, readEventHead } from '../records/staged-events.ts';
 import { storedEvent } from '../event-content.ts';
 import { appendEvents, withoutPlace } from './clickhouse-append.ts';

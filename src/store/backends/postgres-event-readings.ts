@@ -11,8 +11,7 @@ import { decimal, decimalOfInteger } from '../../calculation/money.ts';
 import type { UsageReading } from '../../calculation/usage-atoms.ts';
 import { createUsageFold, mergeReadings } from '../../calculation/usage-fold.ts';
 import { aggregateByScan, inOrder } from '../event-aggregation.ts';
-import type { EventAggregation, EventReadings } from '../event-aggregation.ts';
-import type { EventStore, ScannedEvent } from '../event-store.ts';
+import type { EventAggregation, EventReadings, EventStore, ScannedEvent } from '../event-store.ts';
 
 export interface ReadingParts {
   readonly store: Pick<EventStore, 'scan'>;

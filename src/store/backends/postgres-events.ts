@@ -5,14 +5,16 @@
 
 import { limits } from '../../limits.ts';
 import type { Transaction } from '../database.ts';
-import { type EventAggregation, type EventReadings, scanOf } from '../event-aggregation.ts';
+import { scanOf } from '../event-aggregation.ts';
 import { isSameEvent, ReusedEvent, storedEvent } from '../event-content.ts';
 import type {
   AppendOutcome,
   CanReplace,
+  EventAggregation,
   EventFault,
   EventPage,
   EventQuery,
+  EventReadings,
   EventScan,
   EventStore,
   NewEvent,

@@ -1,7 +1,7 @@
 /** What meters read: totals where a whole day is asked for, columns where a part of it is, rows for the newest events. */
 
 import { createUsageFold, type MeterRules, mergeReadings } from '../../calculation/usage-fold.ts';
-import { type AggregatedEvents, type EventReadings, inOrder } from '../event-aggregation.ts';
+import { inOrder } from '../event-aggregation.ts';
 import { addCell, type Cell, type Cells, readingsOfCells } from '../event-cells.ts';
 import { ReusedEvent } from '../event-content.ts';
 import { createSegmentQuery, foldSegment, lacksColumn, type SegmentQuery } from '../event-segment-fold.ts';
@@ -18,7 +18,7 @@ import {
 } from '../event-segment-intervals.ts';
 import { chooseRows } from '../event-segment-rows.ts';
 import type { Segment } from '../event-segment.ts';
-import type { EpochInterval } from '../event-store.ts';
+import type { AggregatedEvents, EpochInterval, EventReadings } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { plainRows } from './sqlite-event-rows.ts';
 import type { ReadingCache, SegmentVersion } from './sqlite-event-cache.ts';

@@ -4,10 +4,9 @@
  * hold for one revision of it. All of it changes in the transaction that changes the events, so that it always says what they say.
  */
 
-import type { EventAggregation } from '../event-aggregation.ts';
 import { decodeSegment, encodeSegment } from '../event-segment-bytes.ts';
 import { appendEvents, emptySegment, millisecondsPerDay, removeEvents, type SegmentEvent } from '../event-segment.ts';
-import type { EpochInterval } from '../event-store.ts';
+import type { EpochInterval, EventAggregation } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { RecentRows, TailRow } from './sqlite-event-recent.ts';
 import { plainRows } from './sqlite-event-rows.ts';

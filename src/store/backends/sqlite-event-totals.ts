@@ -1,11 +1,11 @@
 /** Totals of a segment for the rules of a meter: what its days come to, kept as long as it stays as it is. */
 
 import type { MeterRules } from '../../calculation/usage-fold.ts';
-import type { EventAggregation } from '../event-aggregation.ts';
 import type { Cells } from '../event-cells.ts';
 import { foldSegment, type SegmentQuery } from '../event-segment-fold.ts';
 import { type ChosenRows, chooseRows } from '../event-segment-rows.ts';
 import type { Segment } from '../event-segment.ts';
+import type { EventAggregation } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 
 /** Totals that a reader found out, for whoever may write. */
