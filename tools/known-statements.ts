@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 
 import type { Database, Transaction } from '../src/store/database.ts';
-import { knownTexts, type Statement } from '../src/store/prepared.ts';
+import type { Statement } from '../src/store/known-statements.ts';
+import { knownTexts } from '../src/store/prepared.ts';
 
 /** What `src/store/known-statements.ts` is in the bundle: the same queries as they are declared, compiled for SQLite. */
 export async function knownStatementsModule(root: string): Promise<string> {

@@ -7,10 +7,9 @@ import type { Compilable, CompiledQuery, QueryResult } from 'kysely';
 
 import { assert } from '../assert.ts';
 import type { Transaction } from './database.ts';
-import { knownStatements } from './known-statements.ts';
+import { type BoundValue, knownStatements, type Place, type Statement } from './known-statements.ts';
 
-type Value = string | number | bigint | boolean | null | undefined;
-type Values<V> = { readonly [Name in keyof V]: Value | readonly string[] };
+type Values<V> = { readonly [Name in keyof V]: BoundValue | readonly string[] };
 
 /** Runs a statement on the transaction that it was given for, past the layers that Kysely has for the general case. */
 export type RunDirectly = (sql: string, parameters: readonly unknown[]) => QueryResult<unknown>;
@@ -48,18 +47,6 @@ export function onceUnchanged<T>(
     known.of.set(value, reading);
     return reading;
   };
-}
-
-/** Stands in a query where a value will: the one of that name, or in a list of that name the one at a place. */
-export interface Place {
-  readonly name: string;
-  readonly index?: number;
-}
-
-/** A query as text, with what is bound to it: constants, and places. */
-export interface Statement {
-  readonly sql: string;
-  readonly parameters: readonly (Value | Place)[];
 }
 
 /** Says that the bundle has the text of a query, so that a short command need not build it (tools/build.ts). */

@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest';
 
 import type { Transaction } from '../../src/store/database.ts';
-import { prepared, type Statement } from '../../src/store/prepared.ts';
+import type { Statement } from '../../src/store/known-statements.ts';
+import { prepared } from '../../src/store/prepared.ts';
 import { knownStatementsModule } from '../../tools/known-statements.ts';
 import { root } from '../support/sources.ts';
 import { openFilled, useTestFile, withSqlite } from './test-file.ts';
