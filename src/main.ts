@@ -31,7 +31,7 @@ const meterSqlWord = 'meter-sql-process';
  */
 export async function main(readingThread?: string): Promise<void> {
   if (process.argv[2] === meterSqlWord && isExecutable()) {
-    const { serveMeterSql } = await import('./store/meter-sql.ts');
+    const { serveMeterSql } = await import('./store/open-meter-sql.ts');
     await serveMeterSql(process);
     return;
   }
@@ -308,7 +308,7 @@ async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId })
   const [{ openStore }, { createEngine }, { createMeterSql }, { limits }] = await Promise.all([
     import('./store/open.ts'),
     import('./engine/engine.ts'),
-    import('./store/meter-sql.ts'),
+    import('./store/open-meter-sql.ts'),
     import('./limits.ts'),
   ]);
   const store = await openStore(target.database, { events: target.events });

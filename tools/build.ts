@@ -217,7 +217,7 @@ const { output } = await bundle.write({
       { name: 'late-events', test: /src[\\/]store[\\/](event-|key-|backends[\\/]sqlite-event)/, priority: 3 },
       {
         name: 'service',
-        test: /src[\\/](engine[\\/](engine|call|keys|usage-sql|listing|webhooks-emit)|store[\\/](open|meter-sql|mirror-file|backends[\\/]sqlite|records[\\/](customers|contacts|webhooks|page))|operations[\\/]providers)\.ts$/,
+        test: /src[\\/](engine[\\/](engine|call|keys|usage-sql|listing|webhooks-emit)|store[\\/](open|open-meter-sql|meter-sql|mirror-file|backends[\\/]sqlite|records[\\/](customers|contacts|webhooks|page))|operations[\\/]providers)\.ts$/,
         priority: 2,
       },
       // What the ones above need of them is there already.

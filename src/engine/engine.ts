@@ -3,7 +3,7 @@
 import { limits } from '../limits.ts';
 import { once } from '../once.ts';
 import type { Caller, Engine } from '../operations/index.ts';
-import { createMeterSql } from '../store/meter-sql.ts';
+import { createMeterSql } from '../store/open-meter-sql.ts';
 import { callOperation, rehearseOperation } from './call.ts';
 import type { EngineDependencies, EngineParts } from './dependencies.ts';
 import { createKnownLedgers } from './known-ledgers.ts';

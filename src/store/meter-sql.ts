@@ -1,11 +1,8 @@
 /**
  * Meters whose quantity is a query of the customer's own (semantics 8, `sql`): the text of a person decides what runs, so it
- * runs where there is nothing to reach but the rows that were handed in (security 6). This is the interface; the backend
+ * runs where there is nothing to reach but the rows that were handed in (security 6). `createMeterSql` makes one; the backend
  * says how the query is kept apart.
  */
-
-import { UnavailableError } from '../errors.ts';
-import type { MeterSqlOptions } from './backends/sqlite-meter-sql.ts';
 
 /** A row of the table `events` that a query reads. */
 export interface MeterSqlEvent {
@@ -57,26 +54,13 @@ export class MeterSqlError extends Error {
   override readonly name = 'MeterSqlError';
 }
 
-/** SQL meters; what runs them is loaded with the first query and started with it. */
-export function createMeterSql(options: MeterSqlOptions = {}): MeterSql {
-  let backend: Promise<MeterSql> | undefined;
-  let isClosed = false;
-  const load = async () => {
-    if (isClosed) throw new UnavailableError('SQL meters are closed');
-    backend ??= import('./backends/sqlite-meter-sql.ts').then((module) => module.createSqliteMeterSql(options));
-    return await backend;
-  };
-  return {
-    check: async (sql) => await (await load()).check(sql),
-    run: async (run) => await (await load()).run(run),
-    close: () => {
-      isClosed = true;
-      void backend?.then((loaded) => loaded.close());
-    },
-  };
-}
-
-/** Makes this process the one that reads SQL meters for another; see `ownWords`. */
-export async function serveMeterSql(host: NodeJS.Process): Promise<void> {
-  (await import('./backends/sqlite-meter-sql-process.ts')).serveMeterSqlIn(host);
+export interface MeterSqlOptions {
+  /** Default: `limits.meterSqlMilliseconds`. */
+  readonly checkMilliseconds?: number | undefined;
+  /** Default: `limits.meterSqlResidentMebibytes`. */
+  readonly residentMebibytes?: number | undefined;
+  /** How long a process waits for the next query of its scope. */
+  readonly idleMilliseconds?: number | undefined;
+  /** What the program itself is told to become such a process, where it is a self-contained executable. */
+  readonly ownWords?: readonly string[] | undefined;
 }

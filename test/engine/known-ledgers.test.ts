@@ -12,7 +12,7 @@ import type { EngineParts } from '../../src/engine/dependencies.ts';
 import { createKnownLedgers, readLedger } from '../../src/engine/known-ledgers.ts';
 import { createLedgerWriter, ofGrant, totalsOf } from '../../src/engine/ledger-writing.ts';
 import { inTransaction } from '../../src/engine/transaction.ts';
-import { createMeterSql } from '../../src/store/meter-sql.ts';
+import { createMeterSql } from '../../src/store/open-meter-sql.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { usePostgres } from '../support/postgres.ts';

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createEngine } from '../../src/engine/engine.ts';
 import type { Billing } from '../../src/operations/index.ts';
-import { createMeterSql, type MeterSql } from '../../src/store/meter-sql.ts';
+import { createMeterSql } from '../../src/store/open-meter-sql.ts';
+import type { MeterSql } from '../../src/store/meter-sql.ts';
 import {
   balance,
   finalize,

@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type ChildRequest, childRules, serveMeterSql } from '../../src/store/backends/sqlite-meter-sql-child.ts';
-import { createMeterSql } from '../../src/store/meter-sql.ts';
+import { createMeterSql } from '../../src/store/open-meter-sql.ts';
 import { eventsOf, numberedEvents, outcomeOf, readingOf } from '../support/meter-sql.ts';
 
 const canary = 987_654_321;

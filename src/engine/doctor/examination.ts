@@ -5,7 +5,7 @@
 
 import { BillingError } from '../../errors.ts';
 import type { Examination, ExaminedOrganization } from '../../operations/findings.ts';
-import { createMeterSql } from '../../store/meter-sql.ts';
+import { createMeterSql } from '../../store/open-meter-sql.ts';
 import type { Transaction } from '../../store/database.ts';
 import { listContractIds, oldestDueDelivery, readCensus, readLegalNumbers } from '../../store/records/census.ts';
 import { findClock } from '../../store/records/clock.ts';

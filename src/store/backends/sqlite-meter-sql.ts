@@ -5,21 +5,16 @@
 
 import { InvalidInputError, UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import { type MeterSql, MeterSqlError, type MeterSqlReading, type MeterSqlRun } from '../meter-sql.ts';
+import {
+  type MeterSql,
+  MeterSqlError,
+  type MeterSqlOptions,
+  type MeterSqlReading,
+  type MeterSqlRun,
+} from '../meter-sql.ts';
 import type { ChildAnswer, ChildRequest } from './sqlite-meter-sql-child.ts';
 import { type MeterSqlProcess, startMeterSqlProcess } from './sqlite-meter-sql-process.ts';
 import { checkText, sqliteTextOf } from './sqlite-meter-sql-text.ts';
-
-export interface MeterSqlOptions {
-  /** Default: `limits.meterSqlMilliseconds`. */
-  readonly checkMilliseconds?: number | undefined;
-  /** Default: `limits.meterSqlResidentMebibytes`. */
-  readonly residentMebibytes?: number | undefined;
-  /** How long a process waits for the next query of its scope. */
-  readonly idleMilliseconds?: number | undefined;
-  /** What the program itself is told to become such a process, where it is a self-contained executable. */
-  readonly ownWords?: readonly string[] | undefined;
-}
 
 const defaultIdleMilliseconds = 2_000;
 const rowsInALine = 256;

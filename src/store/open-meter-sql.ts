@@ -1,0 +1,28 @@
+/** From options to what runs SQL meters: the one place that knows which backend does. */
+
+import { UnavailableError } from '../errors.ts';
+import type { MeterSql, MeterSqlOptions } from './meter-sql.ts';
+
+/** SQL meters; what runs them is loaded with the first query and started with it. */
+export function createMeterSql(options: MeterSqlOptions = {}): MeterSql {
+  let backend: Promise<MeterSql> | undefined;
+  let isClosed = false;
+  const load = async () => {
+    if (isClosed) throw new UnavailableError('SQL meters are closed');
+    backend ??= import('./backends/sqlite-meter-sql.ts').then((module) => module.createSqliteMeterSql(options));
+    return await backend;
+  };
+  return {
+    check: async (sql) => await (await load()).check(sql),
+    run: async (run) => await (await load()).run(run),
+    close: () => {
+      isClosed = true;
+      void backend?.then((loaded) => loaded.close());
+    },
+  };
+}
+
+/** Makes this process the one that reads SQL meters for another; see `ownWords`. */
+export async function serveMeterSql(host: NodeJS.Process): Promise<void> {
+  (await import('./backends/sqlite-meter-sql-process.ts')).serveMeterSqlIn(host);
+}
