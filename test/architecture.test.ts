@@ -96,6 +96,20 @@ describe('the arrows', () => {
     expect(wrongArrows(parseSource(path, text))).toHaveLength(1);
   });
 
+  test('no file stands above itself: imports of types and late ones make no circle either', () => {
+    expect(inCircles(sources)).toEqual([]);
+  });
+
+  test('a circle is seen, and what merely leads to it or from it is not', () => {
+    const circle = [
+      parseSource('src/cli/above.ts', `import { one } from './one.ts';`),
+      parseSource('src/cli/one.ts', `import type { Two } from './two.ts';`),
+      parseSource('src/cli/two.ts', `const load = () => import('./one.ts');\nimport { below } from './below.ts';`),
+      parseSource('src/cli/below.ts', ''),
+    ];
+    expect(inCircles(circle)).toEqual(['src/cli/one.ts', 'src/cli/two.ts']);
+  });
+
   test('calculation has no clock, no store, no schemas and no waiting', () => {
     const impure = inLayer('calculation').filter(
       ({ code, imports }) =>
@@ -283,6 +297,17 @@ function isLibraryAllowed(from: string, target: string, isType: boolean): boolea
   const homes = Object.entries(libraryHomes).find(([name]) => target === name || target.startsWith(`${name}/`));
   if (homes !== undefined) return homes[1].includes(from);
   return target.startsWith('node:') || target === 'package.json';
+}
+
+/** What is left when whoever imports nothing that is left, or is imported by nobody that is left, has gone. */
+function inCircles(list: readonly Source[]): string[] {
+  const left = new Map(list.map(({ path, imports }) => [path, imports.map(({ target }) => target)]));
+  for (let before = Infinity; left.size < before;) {
+    before = left.size;
+    const targets = new Set([...left.values()].flat());
+    for (const [path, own] of left) if (!targets.has(path) || !own.some((each) => left.has(each))) left.delete(path);
+  }
+  return [...left.keys()];
 }
 
 /** `operations` for src/operations/customers.ts, `errors` for src/errors.ts. */
