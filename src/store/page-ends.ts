@@ -7,8 +7,8 @@ import { once } from '../once.ts';
 import type { Transaction } from './database.ts';
 
 export interface PageEnd {
-  /** Of the last row of the page, in the order of the list. */
-  readonly createdAt: string;
+  /** Of the last row of the page, in the order of the list; left out where that is the order of `seq` alone. */
+  readonly createdAt?: string | undefined;
   readonly seq: bigint;
   /** How many rows the list has. */
   readonly total: number;

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { InvoiceStatus } from '../../src/operations/invoices.ts';
 import { listInvoices } from '../../src/store/records/invoice-pages.ts';
 import type { Store } from '../../src/store/store.ts';
-import { contractRow, insertTwoOrganizations, invoiceRow } from './rows.ts';
+import { contractRow, eventOf, insertTwoOrganizations, invoiceRow } from './rows.ts';
 
 /** Both of one database. */
 export type OpenTwo = () => Promise<readonly [Store, Store]>;
@@ -45,6 +45,34 @@ const story = fc.array(
     ),
   }),
   { minLength: 10, maxLength: 40 },
+);
+
+const eventNames = ['read', 'write'] as const;
+
+const eventStory = fc.array(
+  fc.record({
+    by: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
+    step: fc.oneof(
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          send: fc.subarray([...'abcdefghijkl'], { minLength: 1, maxLength: 4 }),
+          eventName: fc.constantFrom(...eventNames),
+        }),
+      },
+      {
+        weight: 4,
+        arbitrary: fc.record({
+          limit: fc.integer({ min: 1, max: 2 }),
+          offset: fc.nat({ max: 3 }),
+          eventName: fc.option(fc.constantFrom(...eventNames), { nil: undefined, freq: 2 }),
+          /** Reads on in the list that was read last, instead. */
+          isNext: fc.nat({ max: 3 }).map((chance) => chance > 0),
+        }),
+      },
+    ),
+  }),
+  { minLength: 20, maxLength: 40 },
 );
 
 export function describePages(backend: string, openTwo: OpenTwo, { runs }: { readonly runs: number }): void {
@@ -136,6 +164,42 @@ export function describePages(backend: string, openTwo: OpenTwo, { runs }: { rea
               });
               last = { status, end: offset + ids.length };
             }
+          }
+        }),
+        { numRuns: runs },
+      );
+    });
+
+    test('a page of events is what its offset says, whoever has read or sent what before', async () => {
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(eventStory, async (steps) => {
+          run += 1;
+          const fromEpochMs = run * 1_000;
+          const span = { orgId: 'org-a', fromEpochMs, toEpochMs: fromEpochMs + 1 };
+          const sent = new Map<string, string>();
+          let last: { readonly eventName?: string | undefined; readonly end: number } = { end: 0 };
+          for (const { by, step } of steps) {
+            const store = stores[by] ?? stores[0];
+            if ('send' in step) {
+              const { send, eventName } = step;
+              const keys = send.map((key) => `${run}-${key}`);
+              const batch = keys.map((key) => eventOf(key, { eventName, timestampEpochMs: fromEpochMs }));
+              await store.write(async (tx) => await store.events.append(tx, 'org-a', batch, () => true));
+              // A replaced one keeps its place.
+              for (const key of keys) sent.set(key, eventName);
+              continue;
+            }
+            const { limit } = step;
+            const { eventName, offset } = step.isNext ? { ...last, offset: last.end } : step;
+            const page = await store.read((tx) => store.events.list(tx, { ...span, eventName, limit, offset }));
+            const all = [...sent].filter(([, name]) => eventName === undefined || name === eventName).toReversed();
+            const keys = page.rows.map(({ idempotencyKey }) => idempotencyKey);
+            expect({ keys, total: page.total }).toEqual({
+              keys: all.slice(offset, offset + limit).map(([key]) => key),
+              total: all.length,
+            });
+            last = { eventName, end: offset + keys.length };
           }
         }),
         { numRuns: runs },

@@ -20,6 +20,7 @@ import type {
   NewEvent,
   ScannedEvent,
 } from '../event-store.ts';
+import { findPageEnd, keepPageEnd } from '../page-ends.ts';
 import { type RawRow, rowsOfText } from '../raw-query.ts';
 import { nextLimit, scannedBytes, scannedRows } from './scan-pages.ts';
 import { aggregateInServer, hasEscape } from './postgres-event-readings.ts';
@@ -263,10 +264,23 @@ async function list(tx: Transaction, query: EventQuery, isLate: boolean): Promis
   if (query.eventName !== undefined) conditions.add('"eventName" = ?', query.eventName);
   if (query.fromEpochMs !== undefined) conditions.add('"timestampEpochMs" >= ?', query.fromEpochMs);
   if (query.toEpochMs !== undefined) conditions.add('"timestampEpochMs" < ?', query.toEpochMs);
-  const [counted] = await ask(tx, `SELECT count(*) AS "total" FROM "events" WHERE ${conditions}`, conditions.values);
+  const name = JSON.stringify(['events', `${conditions}`, conditions.values]);
+  const before = query.offset === 0 ? undefined : await findPageEnd(tx, { list: name, rowCount: query.offset });
+  const total = before?.total ?? (await countOf(tx, conditions));
+  if (before !== undefined) conditions.add('"seq" < ?', before.seq);
   const from = conditions.values.length;
-  const page = `SELECT ${columns} FROM "events" WHERE ${conditions}
+  const page = `SELECT ${columns}, "seq" FROM "events" WHERE ${conditions}
     ORDER BY "seq" DESC LIMIT $${from + 1} OFFSET $${from + 2}`;
-  const rows = await ask(tx, page, [...conditions.values, query.limit, query.offset]);
-  return { rows: rows.map(storedEvent), total: Number(counted?.['total']) };
+  const rows = await ask(tx, page, [...conditions.values, query.limit, before === undefined ? query.offset : 0]);
+  const last = rows.at(-1);
+  const rowCount = query.offset + rows.length;
+  if (last !== undefined && rowCount < total) {
+    await keepPageEnd(tx, { list: name, rowCount }, { seq: BigInt(String(last['seq'])), total });
+  }
+  return { rows: rows.map(storedEvent), total };
+}
+
+async function countOf(tx: Transaction, conditions: Conditions): Promise<number> {
+  const [counted] = await ask(tx, `SELECT count(*) AS "total" FROM "events" WHERE ${conditions}`, conditions.values);
+  return Number(counted?.['total']);
 }
