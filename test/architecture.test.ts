@@ -36,6 +36,7 @@ const rootFiles = new Set([
   'once',
   'text-order',
   'make-directory',
+  'passing-directory',
   'turns',
 ]);
 

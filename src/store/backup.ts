@@ -12,7 +12,6 @@ import {
   copyFileSync,
   createReadStream,
   fsyncSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   renameSync,
@@ -26,6 +25,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { BillingError, ConflictError, NotFoundError, UnavailableError } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { BackupManifest } from '../operations/backup-manifest.ts';
+import { inPassingDirectory } from '../passing-directory.ts';
 import { damagedBackup } from './damaged-backup.ts';
 import { factsOf } from './file-facts.ts';
 import { isPostgresUrl, pathOf } from './open.ts';
@@ -255,20 +255,14 @@ async function contentOf(path: string): Promise<Pick<BackupManifest, 'bytes' | '
 
 /** Work on the same disk as its result, so that putting it in place is one step. */
 async function inPrivateDirectory<T>(parent: string, work: (directory: string) => Promise<T>): Promise<T> {
-  let directory: string;
+  let isMade = false;
   try {
-    directory = mkdtempSync(join(parent, '.tally-'));
+    return await inPassingDirectory(join(parent, '.tally-'), async (directory) => {
+      isMade = true;
+      return await work(directory);
+    });
   } catch (error) {
-    throw unwritable(parent, error);
-  }
-  const remove = () => rmSync(directory, { recursive: true, force: true });
-  // An interrupt ends the process where it is, and half a copy is as large as a book.
-  process.once('exit', remove);
-  try {
-    return await work(directory);
-  } finally {
-    process.off('exit', remove);
-    remove();
+    throw isMade ? error : unwritable(parent, error);
   }
 }
 

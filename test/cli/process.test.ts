@@ -152,18 +152,34 @@ test.runIf(process.platform !== 'win32').each([
   }
 });
 
-test.runIf(process.platform === 'linux')('an interrupted backup leaves nothing where it was to stand', async () => {
-  const env = home();
-  await tally(['orgs', 'list'], env);
-  const target = mkdtempSync(join(tmpdir(), 'tally-backup-'));
-  const begun = once(watch(target), 'change');
-  const child = spawn(process.execPath, [launcher, 'backup', join(target, 'book.db')], { env });
-  const ended = once(child, 'exit') as Promise<[number]>;
-  await begun;
-  child.kill('SIGINT');
-  // It may have been quicker.
-  const [code] = await ended;
-  expect(readdirSync(target)).toEqual(code === 130 ? [] : ['book.db', 'book.db.manifest.json']);
+describe.runIf(process.platform === 'linux').each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
+  async function stopped(words: readonly string[], env: NodeJS.ProcessEnv, directory: string): Promise<boolean> {
+    const begun = once(watch(directory), 'change');
+    const child = spawn(process.execPath, [launcher, ...words], { env });
+    const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+    await begun;
+    child.kill(signal);
+    // It may have been quicker.
+    const [code, cause] = await ended;
+    expect([0, 130, signal]).toContain(cause ?? code);
+    return code !== 0;
+  }
+
+  test('leaves nothing of a backup where it was to stand', async () => {
+    const env = home();
+    await tally(['orgs', 'list'], env);
+    const target = mkdtempSync(join(tmpdir(), 'tally-backup-'));
+    const isStopped = await stopped(['backup', join(target, 'book.db')], env, target);
+    expect(readdirSync(target)).toEqual(isStopped ? [] : ['book.db', 'book.db.manifest.json']);
+  });
+
+  test('leaves nothing of the copy of a book that a comparison reads', async () => {
+    const target = mkdtempSync(join(tmpdir(), 'tally-compare-'));
+    const env = home({ TMPDIR: target });
+    await tally(['orgs', 'list'], env);
+    await stopped(['simulate', 'compare', '--start-date', '2026-01-01'], env, target);
+    expect(readdirSync(target)).toEqual([]);
+  });
 });
 
 test.runIf(process.platform === 'linux').each(['def f: f; f', '[range(1e12)]'])(

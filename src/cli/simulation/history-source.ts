@@ -1,10 +1,10 @@
 /** Where a history comes from: a copy of a database, a server's database as it is, or what a mirror has of another service. */
 
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { BillingError } from '../../errors.ts';
+import { inPassingDirectory } from '../../passing-directory.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { say } from '../safe-text.ts';
 import type { Dependencies, Session } from '../session.ts';
@@ -43,14 +43,11 @@ export async function readSource(target: EmbeddedTarget, wanted: Wanted, session
   if (kind === 'mirror') return await readMirror(target, wanted, session);
   // What a server keeps is dumped and not copied, and a dump goes back to a server alone.
   if (kind === 'server') return await readDatabase(target, wanted, dependencies);
-  const directory = await mkdtemp(join(tmpdir(), 'tallybook-simulation-'));
-  try {
+  return await inPassingDirectory(join(tmpdir(), 'tallybook-simulation-'), async (directory) => {
     const copy = join(directory, 'copy.db');
     await maintenance.backUp({ from: target.database, to: copy });
     return await readDatabase({ ...target, database: copy }, wanted, dependencies);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 async function readDatabase(

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+
+const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const standing = new Set<string>();
+
+/**
+ * Makes a directory whose path begins with `prefix`, for its owner alone, and removes it when `work` in it is done or a signal
+ * ends the process: half a copy is as large as a book, and has all of its customers. Throws as Node's `mkdtemp` does.
+ */
+export async function inPassingDirectory<T>(prefix: string, work: (directory: string) => Promise<T>): Promise<T> {
+  // Before there is anything to leave behind.
+  if (standing.size === 0) hear();
+  try {
+    const directory = mkdtempSync(prefix);
+    standing.add(directory);
+    try {
+      return await work(directory);
+    } finally {
+      remove(directory);
+    }
+  } finally {
+    if (standing.size === 0) unhear();
+  }
+}
+
+function hear(): void {
+  process.on('exit', removeAll);
+  for (const signal of ending) process.on(signal, end);
+}
+
+function unhear(): void {
+  process.off('exit', removeAll);
+  for (const signal of ending) process.off(signal, end);
+}
+
+/** A program that answers the signal itself goes on, or ends by itself; otherwise it does what it does without us. */
+function end(signal: NodeJS.Signals): void {
+  if (process.listenerCount(signal) > 1) return;
+  removeAll();
+  unhear();
+  process.kill(process.pid, signal);
+}
+
+function removeAll(): void {
+  for (const directory of standing) remove(directory);
+}
+
+function remove(directory: string): void {
+  standing.delete(directory);
+  rmSync(directory, { recursive: true, force: true });
+}
