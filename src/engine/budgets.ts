@@ -27,6 +27,7 @@ import {
 import { wireBudget, wireConsumption } from './budgets-wire.ts';
 import { getContract } from './contract-lookup.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
+import { sweepExpired } from './settlement.ts';
 
 export type BudgetInput = z.output<typeof budgetInput>;
 
@@ -71,6 +72,7 @@ export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
     }
     const budget = newBudget(context, contract.id, body);
     await refuseUncountable(context, contract, budget);
+    await sweepExpired(context, contract);
     await insertBudgets(context.tx, context.orgId, { from: existing.length, budgets: [budget] });
     return { body: { data: wireBudget(budget, existing.length) }, etag: await nextVersion(context, contract) };
   },
@@ -84,6 +86,7 @@ export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
     const isExhausted = budget.isExhausted && !isOtherCap;
     const changed = { ...budget, label, meterId, maxCredits, maxCreditsCents, isExhausted };
     if (meterId !== budget.meterId) await refuseUncountable(context, contract, changed);
+    await sweepExpired(context, contract);
     await updateBudget(context.tx, context.orgId, {
       id: budget.id,
       label,
@@ -97,6 +100,7 @@ export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
 
   'budgets.remove': async (context, { params, ifMatch }) => {
     const { contract, budget, index } = await getBudget(context, params, ifMatch);
+    await sweepExpired(context, contract);
     await removeBudget(context.tx, context.orgId, { contractId: contract.id, position: index });
     return { body: { data: { removed: wireBudget(budget, index) } }, etag: await nextVersion(context, contract) };
   },

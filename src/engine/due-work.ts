@@ -1,8 +1,9 @@
 /** What of a contract falls due at which instant, and the doing of it (semantics 6, 7, 9). */
 
 import { dateOf, startOfDay } from '../calculation/billing-period.ts';
+import { hasExpired } from '../calculation/ledger.ts';
 import type { Contract } from '../store/records/contracts.ts';
-import { closeExpiries, scheduleDrafts } from '../store/records/due-work.ts';
+import { readNotedDue, scheduleDrafts } from '../store/records/due-work.ts';
 import type { ContractDue, DueBy } from '../store/records/due-work.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import { endContract } from './contracts.ts';
@@ -81,8 +82,10 @@ async function doWork(context: CallContext, subject: DueContract, by: DueBy): Pr
     const dueOn = nextDraftsDueOn(billingTermsOf(contract), subject.invoices);
     await scheduleDrafts(context.tx, context.orgId, { contractId: contract.id, dueOn });
   }
+  const expiredGrantCount = isBy(due.expiresAt, by.instant) ? await countExpired(context, contract) : 0;
   const invoices = await finalizeDue(context, { ...subject, invoices: [...subject.invoices, ...drafts] }, by);
-  const expiredGrantCount = isBy(due.expiresAt, by.instant) ? await expireDue(context, contract, by.instant) : 0;
+  // What finalizes an invoice settles expiries too.
+  if (expiredGrantCount > 0 && invoices.length === 0) await settle(context, contract);
   const isEnding = isOnDay(due.endsOn, by.date);
   if (isEnding) await endContract(context, contract);
   return {
@@ -122,11 +125,8 @@ async function finalizeDue(
   return finalized;
 }
 
-/**
- * Usage before the expiry is settled, also where drafts have emptied the grant before, then the rest lapses; gives how many
- * grants have come to their day.
- */
-async function expireDue(context: CallContext, contract: Contract, instant: Temporal.Instant): Promise<number> {
-  await settle(context, contract);
-  return await closeExpiries(context.tx, context.orgId, { contractId: contract.id, until: instant });
+/** How many grants have come to their day since expiries were settled. */
+async function countExpired({ tx, orgId, now }: CallContext, { id }: Contract): Promise<number> {
+  const { expiries } = await readNotedDue(tx, orgId, id);
+  return expiries.filter((grant) => hasExpired(grant, now)).length;
 }

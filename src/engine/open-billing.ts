@@ -12,7 +12,7 @@ import { draftInvoice, withCredits } from '../calculation/invoice-draft.ts';
 import { invoicePeriodAt, usageWindowsOf } from '../calculation/invoice-periods.ts';
 import type { InvoiceDraft } from '../calculation/invoice-draft.ts';
 import type { BillingTerms, UsageWindow } from '../calculation/invoice-periods.ts';
-import { drawsOn, foldLedger, hasExpired, valuationRateOf } from '../calculation/ledger.ts';
+import { drawsOn, foldLedger, valuationRateOf } from '../calculation/ledger.ts';
 import type { GrantState, OpenDraw, WalletState } from '../calculation/ledger.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
 import type { RatedUsageItem } from '../calculation/usage-atoms.ts';
@@ -76,7 +76,7 @@ export async function readOpenBilling(
   const openInvoiceIds = new Set(open.map((invoice) => invoice.id));
   const openDraws = drawsOn(entries, openInvoiceIds);
   const folded = foldLedger(entries, { at: context.now, openInvoiceIds });
-  const wallet = await reopenUnswept(context, contract, { wallet: folded, openDraws, entries });
+  const wallet = await reopenUnswept(context, contract, { wallet: folded, openDraws });
   const metering = { ...meteringFor(wallet.grants, stored), isOnce };
   const metered = await meterOpen(context, subject, { terms, open, metering });
   const before = await consumedCents(context, subject, {
@@ -102,25 +102,22 @@ export async function readOpenBilling(
 
 /**
  * A grant that drafts had emptied before its day leaves nothing to lapse, and yet may owe other usage of before it by then,
- * since drafts change. So it is closed only once credits have been settled since its expiry, or a bill run has seen to that.
+ * since drafts change. So it is closed only once credits have been settled since its expiry, which is noted until then.
  */
 async function reopenUnswept(
   { tx, orgId }: BillingContext,
   { id }: Contract,
-  { wallet, openDraws, entries }: Pick<OpenBilling, 'wallet' | 'openDraws'> & Pick<StoredLedger, 'entries'>,
+  { wallet, openDraws }: Pick<OpenBilling, 'wallet' | 'openDraws'>,
 ): Promise<WalletState> {
   const drawn = new Set(openDraws.map(({ grantId }) => grantId));
   const isDoubtful = (grant: GrantState) => grant.isClosed && grant.status === 'depleted' && drawn.has(grant.grantId);
   if (!wallet.grants.some(isDoubtful)) return wallet;
-  const settled = entries.findLast(({ type }) => type === 'usage' || type === 'expiration');
   const { expiries } = await readNotedDue(tx, orgId, id);
-  const noted = new Set(expiries.map(({ grantId }) => grantId));
-  const isUnswept = (grant: GrantState) =>
-    noted.has(grant.grantId) && settled !== undefined && !hasExpired(grant, settled.createdAt);
+  const unsettled = new Set(expiries.map(({ grantId }) => grantId));
   return {
     ...wallet,
     grants: wallet.grants.map((grant) =>
-      isDoubtful(grant) && isUnswept(grant) ? { ...grant, isClosed: false } : grant,
+      isDoubtful(grant) && unsettled.has(grant.grantId) ? { ...grant, isClosed: false } : grant,
     ),
   };
 }

@@ -9,12 +9,12 @@ import { hasExpirationsDue } from '../calculation/ledger-fold.ts';
 import { hasExpired, type LedgerEntry, standingUsageOn } from '../calculation/ledger.ts';
 import { planSettlement } from '../calculation/settlement-plan.ts';
 import type { Contract } from '../store/records/contracts.ts';
-import { readNotedDue } from '../store/records/due-work.ts';
+import { closeExpiries } from '../store/records/due-work.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import { listLedger } from '../store/records/ledger.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import type { Wallet } from '../store/records/wallets.ts';
-import { getContract } from './contract-lookup.ts';
+import { getContract, getWallet } from './contract-lookup.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import { topUpDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
@@ -69,38 +69,30 @@ export async function settle(
   }
   if (isBilledOut(contract, billing.invoices)) await lapseLeftovers(writer);
   await writer.finish();
+  // Also where nothing was to be written: usage that comes from now on revives nothing of before.
+  if (billing.wallet.grants.some((grant) => hasExpired(grant, context.now))) {
+    await closeExpiries(context.tx, context.orgId, { contractId: contract.id, until: context.now });
+  }
   return { billing, written: writer.written, ledger: writer.ledger };
 }
 
 /**
- * Settles if a grant has expired and not been swept, so that what is decided next meets the ledger as it should stand now:
- * what comes back to it afterwards lapses. Gives the ledger.
+ * Settles if a grant has expired whose expiry is not settled, so that what is decided next meets the ledger as it should stand
+ * now, and changes nothing of what the grant has paid: also of one that drafts have emptied, which may owe other usage by now.
+ * Gives the ledger.
  */
-export async function sweepExpired(context: CallContext, contract: Contract): Promise<KnownLedger> {
-  const ledger = await readLedger(context, contract.id);
-  const isDue = hasExpirationsDue(ledger.fold, context.now) || (await hasUnsweptExpiry(context, contract));
-  return isDue ? await settled(context, contract) : ledger;
+export async function sweepExpired(context: CallContext, { id }: Contract): Promise<KnownLedger> {
+  return await sweepWallet(context, await getWallet(context, id));
 }
 
-/** Also of a grant that drafts have emptied, which may owe other usage by now. */
-async function hasUnsweptExpiry({ tx, orgId, now }: CallContext, { id }: Contract): Promise<boolean> {
-  const { expiries } = await readNotedDue(tx, orgId, id);
-  return expiries.some((grant) => hasExpired(grant, now));
-}
-
-/**
- * Settles if something is left of a grant that has expired. For what takes or gives credits by hand, which changes nothing
- * of a grant that is used up; the contract is read only where something is settled.
- */
+/** The same by the wallet alone: the contract is read only where something is settled. */
 export async function sweepWallet(context: CallContext, wallet: Wallet): Promise<KnownLedger> {
   const ledger = await ledgerUpTo(context, wallet);
-  if (!hasExpirationsDue(ledger.fold, context.now)) return ledger;
-  return await settled(context, await getContract(context, wallet.id));
-}
-
-async function settled(context: CallContext, contract: Contract): Promise<KnownLedger> {
-  await settle(context, contract);
-  return await readLedger(context, contract.id);
+  const isDue =
+    hasExpired({ expiresAt: wallet.nextExpiry }, context.now) || hasExpirationsDue(ledger.fold, context.now);
+  if (!isDue) return ledger;
+  await settle(context, await getContract(context, wallet.id));
+  return await readLedger(context, wallet.id);
 }
 
 /**

@@ -149,6 +149,63 @@ describe('the expiry of a grant', () => {
     ]);
   });
 
+  test('is settled by a settlement that has nothing to write, so that usage does not revive it afterwards', async () => {
+    const acme = await subscribe(world, { meter: { groupKeys: ['model'] } });
+    const id = await grant(world, acme, { amountCents: 300, expiresAt: '2026-03-10T00:00:00Z' });
+    await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z', model: 'small', key: 'a' });
+    await settle(world, acme);
+    world.clock.set('2026-03-11T00:00:00Z');
+    expect(await settle(world, acme)).toEqual([]);
+    await use(world, acme, { tokens: 0, at: '2026-03-01T00:00:00Z', model: 'small', key: 'a' });
+    await use(world, acme, { tokens: 200, at: '2026-03-02T00:00:00Z', model: 'large' });
+    await settle(world, acme);
+    expect(await movements(world, acme, id)).toEqual([
+      'grant 300 0',
+      'usage -300 0',
+      'reversal 300 0',
+      'expiration -300 0',
+    ]);
+  });
+
+  test('comes before a rate that is granted later, so that it is not what free credits were worth', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { creditAmount: 1, creditRateCents: 10, expiresAt: '2026-03-02T00:00:00Z' });
+    const id = await grant(world, acme, {
+      creditAmount: 5,
+      creditRateCents: 0,
+      expiresAt: '2026-03-10T00:00:00Z',
+    });
+    await use(world, acme, { tokens: 100, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    world.clock.set('2026-03-11T00:00:00Z');
+    await grant(world, acme, { creditAmount: 1, creditRateCents: 90, expiresAt: '2026-03-20T00:00:00Z' });
+    await world.call('bill.run');
+    expect(await movements(world, acme, id)).toEqual(['grant 0 5', 'usage 0 -5']);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(0);
+  });
+
+  test.each([
+    ['added', 'budgets.add', { eventPropertyKey: 'model', eventPropertyValue: 'small', maxCreditsCents: 0 }, {}],
+    ['changed', 'budgets.update', { maxCreditsCents: 0 }, { index: '0' }],
+    ['removed', 'budgets.remove', undefined, { index: '0' }],
+  ] as const)(
+    'comes before a budget is %s, which changes nothing of what was paid',
+    async (_how, name, body, place) => {
+      const budgets = [{ eventPropertyKey: 'model', eventPropertyValue: 'large', maxCreditsCents: 400 }];
+      const acme = await subscribe(world, { contract: { creditSettings: { budgets } } });
+      const id = await grant(world, acme, { amountCents: 900, expiresAt: '2026-03-10T00:00:00Z' });
+      await use(world, acme, { tokens: 500, at: '2026-03-01T00:00:00Z', model: 'large' });
+      await use(world, acme, { tokens: 100, at: '2026-03-01T00:00:00Z', model: 'small' });
+      world.clock.set('2026-03-11T00:00:00Z');
+      await world.call(name, {
+        params: { contractId: acme.contractId, ...place },
+        ...(body === undefined ? {} : { body }),
+      });
+      await world.call('bill.run');
+      expect(await movements(world, acme, id)).toEqual(['grant 900 0', 'usage -500 0', 'expiration -400 0']);
+    },
+  );
+
   test('takes what comes back to an expired grant at once', async () => {
     const acme = await subscribe(world);
     const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-10T00:00:00Z' });

@@ -1,6 +1,6 @@
 /** What a grant has come to by its entries: what is left of it, and whether its day has come (semantics 9). */
 
-import type { Contract, Entry, State } from './state.ts';
+import type { Contract, Entry } from './state.ts';
 
 export interface Money {
   readonly cents: bigint;
@@ -16,18 +16,14 @@ export const isReversed = (contract: Contract, entry: Entry): boolean =>
   contract.entries.some((other) => other.target === entry);
 export const isExpired = (grant: Entry, at: number): boolean => grant.expiresAt !== null && grant.expiresAt <= at;
 
-export function isEmpty(contract: Contract, grant: Entry): boolean {
+function isEmpty(contract: Contract, grant: Entry): boolean {
   const rest = remainderOf(contract, grant);
   return rest.cents === 0n && rest.micros === 0n;
 }
 
 /** Expired and settled since: what it has paid is history, and usage that arrives later does not revive it. */
-export function isClosed(state: State, contract: Contract, grant: Entry): boolean {
-  const hasSettled = contract.entries.some(
-    ({ type, createdAt }) => (type === 'usage' || type === 'expiration') && isExpired(grant, createdAt),
-  );
-  return isExpired(grant, state.now) && (hasSettled || contract.swept.has(grant)) && isEmpty(contract, grant);
-}
+export const isClosed = (contract: Contract, grant: Entry): boolean =>
+  contract.swept.has(grant) && isEmpty(contract, grant);
 
 /** What is left of a grant by its entries alone. */
 export function remainderOf(contract: Contract, grant: Entry): Money {

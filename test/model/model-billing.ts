@@ -9,16 +9,7 @@ import { gridOf, linesOf, metersUsage, tiersOf, usageWindows } from './rating.ts
 import { named, Refusal, refuseIf } from './refusal.ts';
 import type { ModelCall } from './refusal.ts';
 import { dateDrafts, topUpDrafts } from './drafts.ts';
-import {
-  addEntry,
-  returnCredits,
-  settle,
-  sweepDue,
-  sweepExpiries,
-  sweepUnswept,
-  takeBackPrepaid,
-  undoUsage,
-} from './settlement.ts';
+import { addEntry, returnCredits, settle, sweep, takeBackPrepaid, undoUsage } from './settlement.ts';
 import type { Contract, Entry, Invoice, InvoiceStatus, Item, Plan, Rate, State } from './state.ts';
 import { recordedCredits } from './wallet.ts';
 import { contractWire, creditLines, entryWire, invoiceWire, isActive } from './wire.ts';
@@ -191,7 +182,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
     const contract = named(state.contracts, params['contractId'], 'notFound');
     refuseIf(!isActive(state, contract), 'conflict');
     topUpDrafts(state, contract);
-    sweepUnswept(state, contract);
+    sweep(state, contract);
     const day = dayOfInstant(state.now);
     const last = contract.invoices.findLast((invoice) => invoice.start <= day);
     const isCut = last !== undefined && metersUsage(contract) && usageWindows(last).length === 0;
@@ -257,14 +248,13 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
     }
     for (const contract of state.contracts) {
       topUpDrafts(state, contract);
-      sweepDue(state, contract);
+      sweep(state, contract);
       for (;;) {
         const next = contract.invoices.find((invoice) => invoice.status === 'Drafted');
         if (next === undefined || midnight(next.day) > state.now) break;
         finalize(state, next);
         finalizedCount += 1;
       }
-      sweepExpiries(state, contract);
     }
     return { data: { finalizedCount: String(finalizedCount), failedCount: '0' } };
   },
@@ -283,7 +273,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
   'invoices.cancel': (state, { params }) => {
     const invoice = invoiceNamed(state, params['invoiceId']);
     if (moves(invoice, 'cancel')) {
-      sweepUnswept(state, invoice.contract);
+      sweep(state, invoice.contract);
       takeBackPrepaid(state, invoice.contract, invoice);
       move(state, invoice, 'cancel');
       returnCredits(state, invoice.contract, invoice);
@@ -298,7 +288,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
     refuseIf(dayOf(body.date ?? today(state)) < invoice.day, 'invalidInput');
     move(state, invoice, 'refund');
     if (body.restoreCredits === true) {
-      sweepUnswept(state, invoice.contract);
+      sweep(state, invoice.contract);
       returnCredits(state, invoice.contract, invoice);
       settle(state, invoice.contract);
     }

@@ -7,6 +7,7 @@ import { named, refuseIf, Refusal } from './refusal.ts';
 import type { ModelCall, ModelInput } from './refusal.ts';
 import type { Budget, Contract, State } from './state.ts';
 import { grantsOf } from './grants.ts';
+import { sweep } from './settlement.ts';
 import { capOf, capsOf, consumption, valuationRate } from './wallet.ts';
 import { budgetWire } from './wire.ts';
 
@@ -86,13 +87,16 @@ export const budgetCalls: Readonly<Record<string, ModelCall>> = {
       contract.budgets.some((each) => each.key === budget.key && each.value === budget.value),
       'conflict',
     );
+    sweep(state, contract);
     contract.budgets.push(budget);
     return { data: budgetWire(budget, contract.budgets.length - 1) };
   },
   'budgets.update': (state, input) => {
-    const { budget, index } = budgetNamed(contractOf(state, input), input);
+    const contract = contractOf(state, input);
+    const { budget, index } = budgetNamed(contract, input);
     const { body } = input;
     if (typeof body.meterId === 'string') named(state.meters, body.meterId, 'invalidInput');
+    sweep(state, contract);
     const next = budgetOf({ eventPropertyKey: budget.key, eventPropertyValue: budget.value, ...body });
     if (body.label !== undefined) budget.label = body.label;
     if (body.meterId !== undefined) budget.meterId = body.meterId;
@@ -107,6 +111,7 @@ export const budgetCalls: Readonly<Record<string, ModelCall>> = {
   'budgets.remove': (state, input) => {
     const contract = contractOf(state, input);
     const { budget, index } = budgetNamed(contract, input);
+    sweep(state, contract);
     contract.budgets.splice(index, 1);
     return { data: { removed: budgetWire(budget, index) } };
   },

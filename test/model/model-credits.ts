@@ -7,7 +7,7 @@ import { decimal, divide, halfUp, least, most, whole } from './fraction.ts';
 import { isBilledOut } from './metering.ts';
 import { named, refuseIf } from './refusal.ts';
 import type { ModelCall, ModelInput } from './refusal.ts';
-import { addEntry, lapseUnending, reverseEntry, settle, sweepDue, sweepUnswept } from './settlement.ts';
+import { addEntry, lapseUnending, reverseEntry, settle, sweep } from './settlement.ts';
 import type { Contract, Entry, Specifiers, State } from './state.ts';
 import { balanceOf, grantsOf, isExpired, isReversed, remainderOf } from './grants.ts';
 import { burnOrder, drawDown } from './wallet.ts';
@@ -33,7 +33,7 @@ function grant(state: State, input: ModelInput, isPromotional: boolean): unknown
   refuseIf(expiresAt !== null && expiresAt <= state.now, 'invalidInput');
   checkSpecifiers(state, body.specifiers);
   refuseIf(isBilledOut(contract), 'conflict');
-  sweepDue(state, contract);
+  sweep(state, contract);
   const entry = addEntry(state, contract, {
     id: as,
     type: 'grant',
@@ -105,7 +105,7 @@ function adjust(state: State, input: ModelInput): Entry {
   const isByCredits = body.creditAmount !== undefined;
   const hasCents = target.cents > 0n || target.micros === 0n;
   refuseIf(isByCredits ? target.micros === 0n : !hasCents, 'conflict');
-  sweepDue(state, contract);
+  sweep(state, contract);
   const hasLapsed = contract.entries.some((entry) => entry.type === 'expiration' && entry.grant === target);
   refuseIf(hasLapsed || isExpired(target, state.now) || isReversed(contract, target), 'conflict');
   const change = isByCredits
@@ -150,7 +150,7 @@ function centsWith(contract: Contract, grant: Entry, micros: bigint): bigint {
 function reverse(state: State, input: ModelInput): Entry {
   const contract = contractOf(state, input);
   const target = named(contract.entries, input.params['entryId'], 'notFound');
-  sweepUnswept(state, contract);
+  sweep(state, contract);
   refuseIf(target.type === 'reversal' || target.type === 'expiration' || isReversed(contract, target), 'conflict');
   const isFrozen = target.invoice?.status !== 'Drafted' && target.invoice?.status !== 'Refunded';
   refuseIf(target.type === 'usage' && isFrozen, 'conflict');

@@ -61,7 +61,9 @@ export function callModel(state: State, name: string, input: Partial<ModelInput>
 /** Gives back what expiries that fell due and new drafts have added to a contract. */
 function takeNote(contract: Contract): () => void {
   const lengths = [contract.entries.length, contract.invoices.length] as const;
+  const swept = new Set(contract.swept);
   return () => {
+    for (const grant of contract.swept.difference(swept)) contract.swept.delete(grant);
     contract.entries.splice(lengths[0]);
     contract.invoices.splice(lengths[1]);
   };

@@ -3,7 +3,7 @@
 import { topUpDrafts } from './drafts.ts';
 import { isBilledOut } from './metering.ts';
 import type { Contract, Entry, Invoice, State } from './state.ts';
-import { grantsOf, isClosed, isEmpty, isExpired, isReversed, remainderOf } from './grants.ts';
+import { grantsOf, isClosed, isExpired, isReversed, remainderOf } from './grants.ts';
 import { type Draw, drawDown, recordedDraw } from './wallet.ts';
 
 type EntryFacts = Partial<Entry> & Pick<Entry, 'type' | 'cents' | 'micros' | 'sourceType'>;
@@ -45,7 +45,10 @@ export function settle(state: State, contract: Contract): Entry[] {
   topUpDrafts(state, contract);
   const before = contract.entries.length;
   writeDraws(state, contract);
-  for (const grant of dueGrants(state, contract)) expireRest(state, contract, grant);
+  for (const grant of grantsOf(contract).filter((each) => isExpired(each, state.now))) {
+    expireRest(state, contract, grant);
+    contract.swept.add(grant);
+  }
   if (isBilledOut(contract)) lapseUnending(state, contract);
   return contract.entries.slice(before);
 }
@@ -55,28 +58,14 @@ export function lapseUnending(state: State, contract: Contract): void {
   for (const grant of grantsOf(contract)) if (grant.expiresAt === null) expireRest(state, contract, grant);
 }
 
-/** Settles if a grant has expired with something left; every write that touches credits begins with it. */
-export function sweepDue(state: State, contract: Contract): void {
-  if (dueGrants(state, contract).length > 0) settle(state, contract);
+/**
+ * Settles if a grant has expired since the last settlement, also one that drafts emptied before: it may owe other usage by
+ * then. Every write that changes credits or their caps begins with it.
+ */
+export function sweep(state: State, contract: Contract): void {
+  const isUnswept = (grant: Entry) => isExpired(grant, state.now) && !contract.swept.has(grant);
+  if (grantsOf(contract).some(isUnswept)) settle(state, contract);
 }
-
-/** Before something is given back, which lapses where its grant has expired: also of grants that drafts emptied. */
-export function sweepUnswept(state: State, contract: Contract): void {
-  if (unsweptGrants(state, contract).length > 0 || dueGrants(state, contract).length > 0) settle(state, contract);
-}
-
-/** Settles the day of each grant that has come, also of one that drafts emptied before: it may owe other usage by then. */
-export function sweepExpiries(state: State, contract: Contract): void {
-  const due = unsweptGrants(state, contract);
-  if (due.length > 0) settle(state, contract);
-  for (const grant of due) contract.swept.add(grant);
-}
-
-const unsweptGrants = (state: State, contract: Contract): Entry[] =>
-  grantsOf(contract).filter((grant) => isExpired(grant, state.now) && !contract.swept.has(grant));
-
-const dueGrants = (state: State, contract: Contract): Entry[] =>
-  grantsOf(contract).filter((grant) => isExpired(grant, state.now) && !isEmpty(contract, grant));
 
 /** Writes off what is left of a grant. */
 function expireRest(state: State, contract: Contract, grant: Entry): void {
@@ -94,7 +83,7 @@ function expireRest(state: State, contract: Contract, grant: Entry): void {
 /** Brings the entries of all drafts to what usage draws. */
 function writeDraws(state: State, contract: Contract): void {
   const draws = drawDown(state, contract);
-  const closed = grantsOf(contract).filter((grant) => isClosed(state, contract, grant));
+  const closed = grantsOf(contract).filter((grant) => isClosed(contract, grant));
   const drafts = contract.invoices.filter((invoice) => invoice.status === 'Drafted');
   const written = contract.entries.filter(
     (entry) => entry.type === 'usage' && entry.invoice !== null && drafts.includes(entry.invoice),

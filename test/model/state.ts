@@ -184,7 +184,7 @@ export interface Contract {
   readonly budgets: Budget[];
   readonly invoices: Invoice[];
   readonly entries: Entry[];
-  /** Grants whose expiry a bill run has settled. */
+  /** Grants whose expiry is settled. */
   readonly swept: Set<Entry>;
   prepaid: Entry | undefined;
 }

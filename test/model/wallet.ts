@@ -194,7 +194,7 @@ export function drawDown(state: State, contract: Contract): Draw[] {
   const grants = burnOrder(grantsOf(contract), contract.entries).filter((grant) => !isReversed(contract, grant));
   const drafts = contract.invoices.filter((invoice) => invoice.status === 'Drafted');
   const isOpen = (entry: Entry) => entry.invoice !== null && drafts.includes(entry.invoice);
-  const closed = grants.filter((grant) => isClosed(state, contract, grant));
+  const closed = grants.filter((grant) => isClosed(contract, grant));
   const rate = valuationRate(contract);
 
   const left = new Map<Entry, Pool>();

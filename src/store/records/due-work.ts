@@ -272,17 +272,16 @@ interface Expiry {
 
 const expiryInsertion = prepared((tx, expiry: Expiry) => tx.insertInto('grantExpiries').values(expiry));
 
-/** Takes away the expiries that have been settled, up to an instant; gives how many there were. */
+/** Takes away the expiries that have been settled, up to an instant. */
 export async function closeExpiries(
   tx: Transaction,
   orgId: string,
   { contractId, until }: { readonly contractId: string; readonly until: Temporal.Instant },
-): Promise<number> {
-  const { numDeletedRows } = await tx
+): Promise<void> {
+  await tx
     .deleteFrom('grantExpiries')
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
     .where('expiresAt', '<=', instantText(until))
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+    .execute();
 }

@@ -4,7 +4,7 @@ import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { toCreditSettings } from './contracts.ts';
 import type { Contract } from './contracts.ts';
-import { oneRow } from './row-values.ts';
+import { oneRow, optionalInstant } from './row-values.ts';
 
 /** Of whom a ledger tells. */
 export type WalletHolder = Pick<Contract, 'id' | 'customerId' | 'creditSettings'>;
@@ -15,6 +15,8 @@ export interface Wallet extends WalletHolder {
   readonly hasEnd: boolean;
   /** The seal of the newest entry; undefined where there is none. */
   readonly head: string | undefined;
+  /** When the first of its grants expires whose expiry is not settled. */
+  readonly nextExpiry: Temporal.Instant | undefined;
 }
 
 /** The wallet of a contract; undefined for an id that the organization does not have. */
@@ -27,6 +29,7 @@ export async function findWallet(tx: Transaction, orgId: string, contractId: str
     creditSettings: toCreditSettings(row.creditSettings),
     hasEnd: row.endDate !== null || row.effectiveEndDate !== null,
     head: row.head ?? undefined,
+    nextExpiry: optionalInstant(row.nextExpiry),
   };
 }
 
@@ -48,6 +51,14 @@ const walletOfContract = prepared(
           .orderBy('seq', 'desc')
           .limit(oneRow())
           .as('head'),
+        row
+          .selectFrom('grantExpiries')
+          .select('expiresAt')
+          .where('grantExpiries.orgId', '=', orgId)
+          .where('grantExpiries.contractId', '=', contractId)
+          .orderBy('expiresAt')
+          .limit(oneRow())
+          .as('nextExpiry'),
       ])
       .where('orgId', '=', orgId)
       .where('id', '=', contractId),
