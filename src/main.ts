@@ -382,6 +382,8 @@ function operator(): string {
 function untilStopped(): Promise<void> {
   process.off('SIGINT', stopAtOnce);
   return new Promise((resolve) => {
+    // A terminal that is closed, or a connection to it that breaks, is told by the shell and by the system.
+    process.on('SIGHUP', () => resolve());
     for (const [signal, code] of [
       ['SIGINT', interruptedExitCode],
       ['SIGTERM', terminatedExitCode],

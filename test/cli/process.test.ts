@@ -228,6 +228,13 @@ describe('serve', () => {
     },
   );
 
+  test('ends with 0 when its terminal is closed, also where it is told so twice', async () => {
+    const { child, ended } = await serving(home());
+    child.kill('SIGHUP');
+    child.kill('SIGHUP');
+    expect(await ended).toEqual([0, null]);
+  });
+
   test('gives the same answers to a client with a key', async () => {
     const env = home();
     const made = await tally(['keys', 'create', '--name', 'ci', '--scopes', '*', '--json', 'key'], env);

@@ -115,8 +115,10 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
       onFailure: (error) => server.tellFailure('webhooks', error),
     });
     sender.start();
+    // Who reads that it listens may stop it at once.
+    const stopped = dependencies.untilStopped();
     terminal.out(say`tally serve: listening on ${server.url}\n`);
-    await dependencies.untilStopped();
+    await stopped;
     await server.close();
     await sender.close();
   } finally {

@@ -68,8 +68,9 @@ async function listen(flags: ListenFlags, session: Session): Promise<void> {
       cause,
     });
   }
+  const stopped = dependencies.untilStopped();
   terminal.err(say`tally webhooks listen: http://127.0.0.1:${(server.address() as AddressInfo).port}/\n`);
-  await dependencies.untilStopped();
+  await stopped;
   server.close();
   server.closeAllConnections();
 }
