@@ -80,6 +80,24 @@ describe('a file with a mistake is refused, with the line and the path of the mi
       ['catalog.yaml:7: pricing[0].pricingTiers[0].maxQty: must be left out in the last tier, which has no end'],
     ],
     [
+      'ends of tiers that are no decimals',
+      price(
+        '    model: TIER\n    priceInterval: MONTH\n    pricingTiers:\n      - maxQty: x\n      - maxQty: 9\n      - maxQty: ""',
+      ),
+      [
+        'catalog.yaml:7: pricing[0].pricingTiers[0].maxQty: must be a decimal such as "12.50": at most 15 digits before and 12 after the point',
+        'catalog.yaml:9: pricing[0].pricingTiers[2].maxQty: must be a decimal such as "12.50": at most 15 digits before and 12 after the point',
+        'catalog.yaml:9: pricing[0].pricingTiers[2].maxQty: must be left out in the last tier, which has no end',
+      ],
+    ],
+    [
+      'a first quantity, as the service answers it',
+      price('    model: TIER\n    priceInterval: MONTH\n    pricingTiers:\n      - minQty: 0\n        unitAmount: 1'),
+      [
+        'catalog.yaml:7: pricing[0].pricingTiers[0].minQty: unknown field: leave it out, since a tier begins where the one before it ends',
+      ],
+    ],
+    [
       'rules beside a query',
       'meters:\n  - code: A\n    displayName: A\n    sql: x\n    groupKeys: [model]\n',
       ['catalog.yaml:5: meters[0].groupKeys: does nothing beside sql: leave it out'],

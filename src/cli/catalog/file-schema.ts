@@ -108,6 +108,8 @@ const priceEntry = z.strictObject({
 function boundProblem(maxQty: string | undefined, before = '0', isLast: boolean): string | undefined {
   if (isLast) return maxQty === undefined ? undefined : 'must be left out in the last tier, which has no end';
   if (maxQty === undefined) return 'is required in every tier but the last';
+  // What is no decimal is told of already, and cannot be compared.
+  if (![maxQty, before].every((bound) => decimalInput.safeParse(bound).success)) return undefined;
   return new Big(maxQty).gt(before) ? undefined : `must be above ${before}, where the tier begins`;
 }
 

@@ -55,9 +55,15 @@ type Place = readonly [path: readonly PropertyKey[], words: string];
 function told(issue: z.core.$ZodIssue, value: unknown, issueAt: YamlFile['issueAt']): InputIssue[] {
   if (issue.code === 'unrecognized_keys') {
     const known = isSection(issue.path[0]) ? fieldNames(issue.path[0]) : sections;
-    return issue.keys.map((key) => issueAt([...issue.path, key], unknownKey(nearest(key, known))));
+    return issue.keys.map((key) => issueAt([...issue.path, key], wordsOf(key, known)));
   }
   return issuesOf([issue], value, '').map(({ message }) => issueAt(issue.path, quotable(message)));
+}
+
+function wordsOf(key: string, known: readonly string[]): string {
+  // The service answers it, and nearly everybody who copies an answer brings it along.
+  if (key === 'minQty') return 'unknown field: leave it out, since a tier begins where the one before it ends';
+  return unknownKey(nearest(key, known));
 }
 
 /** In words, with what was probably meant. */

@@ -62,6 +62,7 @@ const budgetEntry = z.strictObject({
   ...budgetFields,
 });
 
+const signedDecimalForm = /^-?\d{1,15}(?:\.\d{1,9})?$/;
 const property = z.union(
   [
     z.string(),
@@ -79,6 +80,8 @@ const property = z.union(
         decimals: integerInput(0, 9).optional().describe('Digits after the point; none when not given.'),
       })
       .superRefine(({ from, to, decimals = 0 }, context) => {
+        // What is no decimal is told of already, and cannot be compared.
+        if (!signedDecimalForm.test(from) || !signedDecimalForm.test(to)) return;
         if (new Big(from).gt(to)) context.addIssue(ruleIssue(['to'], `must be ${from} or more`));
         else if (new Big(to).minus(from).times(new Big(10).pow(decimals)).gt(limits.simulatedValues)) {
           context.addIssue(ruleIssue(['to'], `leaves more than ${limits.simulatedValues} values to choose from`));
@@ -89,7 +92,7 @@ const property = z.union(
 );
 
 function signedDecimal() {
-  return z.string().regex(/^-?\d{1,15}(?:\.\d{1,9})?$/, 'must be a decimal such as 12.50');
+  return z.string().regex(signedDecimalForm, 'must be a decimal such as 12.50');
 }
 
 /** Both kinds in one form, so that a refusal speaks of the field that is wrong. */

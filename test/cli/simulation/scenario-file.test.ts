@@ -75,6 +75,14 @@ describe('a scenario with a mistake is refused, with the line and the path of th
       ],
     ],
     [
+      'a range whose ends are no decimals',
+      `${acme}usage:\n  - customer: acme\n    eventName: a\n    perDay: 1\n    properties:\n      n: { from: x, to: 5 }\n      m: { from: 1e3, to: 5 }\n`,
+      [
+        's.yaml:12: usage[0].properties.n.from: must be a decimal such as 12.50',
+        's.yaml:13: usage[0].properties.m.from: must be a decimal such as 12.50',
+      ],
+    ],
+    [
       'usage of nothing',
       `${acme}usage:\n  - { customer: acme }\n`,
       ['s.yaml:8: usage[0]: takes perDay, or a file, and one of them alone'],
