@@ -4,16 +4,16 @@
  */
 
 import packageFacts from '../package.json' with { type: 'json' };
-import type { Interruption } from './cli/drawing.ts';
-import type { Keyring } from './cli/profiles.ts';
-import { loadManifest } from './cli/manifest.ts';
-import { descriptorEnd, dropUnwritten } from './cli/output-end.ts';
+import type { Interruption } from './cli/terminal/drawing.ts';
+import type { Keyring } from './cli/target/profiles.ts';
+import { loadManifest } from './cli/command-line/manifest.ts';
+import { descriptorEnd, dropUnwritten } from './cli/terminal/output-end.ts';
 import { run } from './cli/program.ts';
-import { say, vouch } from './cli/safe-text.ts';
-import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from './cli/session.ts';
-import type { EmbeddedTarget } from './cli/target.ts';
-import { createTerminal } from './cli/terminal.ts';
-import type { Terminal } from './cli/terminal.ts';
+import { say, vouch } from './cli/terminal/safe-text.ts';
+import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from './cli/session/session.ts';
+import type { EmbeddedTarget } from './cli/target/target.ts';
+import { createTerminal } from './cli/terminal/terminal.ts';
+import type { Terminal } from './cli/terminal/terminal.ts';
 import { withoutPassword } from './database-url.ts';
 import { BillingError } from './errors.ts';
 import type { Store } from './store/store.ts';
@@ -267,7 +267,7 @@ function readAuthorities(path: string): string {
 }
 
 async function directories(): Promise<{ config: string; data: string }> {
-  const { userDirectories } = await import('./cli/user-directories.ts');
+  const { userDirectories } = await import('./cli/target/user-directories.ts');
   const found = userDirectories({ env, platform: process.platform, accountHome });
   // The library of profiles asks the system for a home when it is loaded, and breaks off where there is none.
   if (env['HOME'] === undefined && accountHome() === undefined) env['HOME'] = found.config;
@@ -285,7 +285,7 @@ function accountHome(): string | undefined {
 
 /** The library for keyrings is native and optional, and so no part of the bundle: it lies beside the program, or not at all. */
 async function openKeyring(): Promise<Keyring> {
-  const { askingArguments, createKeyring } = await import('./cli/keyring.ts');
+  const { askingArguments, createKeyring } = await import('./cli/target/keyring.ts');
   const { createRequire } = process.getBuiltinModule('node:module');
   const { realpathSync } = process.getBuiltinModule('node:fs');
   // What lies beside an executable is none of its parts, and it takes no program as text.

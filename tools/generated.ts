@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 import packageFacts from '../package.json' with { type: 'json' };
 import { catalogJsonSchema } from '../src/cli/catalog/file-schema.ts';
 import { scenarioJsonSchema } from '../src/cli/simulation/scenario-schema.ts';
-import { commandManifest } from '../src/cli/command-manifest.ts';
+import { commandManifest } from '../src/cli/command-line/command-manifest.ts';
 import { placesOf } from '../src/cli/completion-places.ts';
-import { completionFiles, completionScript, shells } from '../src/cli/completions.ts';
+import { completionFiles, completionScript, shells } from '../src/cli/help/completions.ts';
 import { helpPages, localPages } from '../src/cli/help-pages.ts';
-import { manPage } from '../src/cli/man-page.ts';
-import type { CommandSpec } from '../src/cli/manifest.ts';
+import { manPage } from '../src/cli/help/man-page.ts';
+import type { CommandSpec } from '../src/cli/command-line/manifest.ts';
 import { allOperations } from '../src/operations/all.ts';
 import { roomOf } from '../src/operations/index.ts';
 import type { OperationName, RoomName } from '../src/operations/index.ts';
@@ -36,7 +36,7 @@ const manifest = commandManifest(allOperations);
 
 const generatedFiles: readonly GeneratedFile[] = [
   ...Object.keys(manifest.groups).map((group) => ({
-    path: `src/cli/manifest/${group}.json`,
+    path: `src/cli/command-line/manifest/${group}.json`,
     write: () => `${JSON.stringify(commandsOf(group), undefined, 2)}\n`,
   })),
   ...rooms.map((room) => ({

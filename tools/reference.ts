@@ -1,7 +1,7 @@
 /** The reference in README: every operation with its command, its request and its scope, then every other command. */
 
-import { commandLineOf, isGroupPage } from '../src/cli/help-page.ts';
-import type { HelpPage } from '../src/cli/help-page.ts';
+import { commandLineOf, isGroupPage } from '../src/cli/help/page.ts';
+import type { HelpPage } from '../src/cli/help/page.ts';
 import { allOperations } from '../src/operations/all.ts';
 import { commandGroups } from '../src/operations/operation.ts';
 import type { Operation } from '../src/operations/operation.ts';

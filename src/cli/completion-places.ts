@@ -3,11 +3,11 @@
 import type { Command } from 'commander';
 
 import { localCommands, localVerbs } from './commands/index.ts';
-import { type Place, shells } from './completions.ts';
+import { type Place, shells } from './help/completions.ts';
 import { declared } from './help-pages.ts';
-import { helpTopics } from './help-topics.ts';
-import { localReferences } from './local-references.ts';
-import type { CommandSpec, Manifest } from './manifest.ts';
+import { helpTopics } from './help/topics.ts';
+import { localReferences } from './command-line/local-references.ts';
+import type { CommandSpec, Manifest } from './command-line/manifest.ts';
 
 /** The root first, then groups, verbs and commands that are no operation, in the order of help. */
 export async function placesOf(manifest: Manifest): Promise<Place[]> {

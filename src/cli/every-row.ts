@@ -2,7 +2,7 @@
 
 import { limits } from '../limits.ts';
 import type { Billing, ResponseBody } from '../operations/index.ts';
-import { valueAt, wireText } from './rows.ts';
+import { valueAt, wireText } from './wire/rows.ts';
 
 export type ListName =
   | 'customers.list'

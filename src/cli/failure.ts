@@ -1,9 +1,9 @@
 /** How a failure is told: one line what, one line what next; for scripts the same as JSON; and the exit code. */
 
 import { BillingError, InvalidInputError, errorFacts } from '../errors.ts';
-import type { CommandSpec } from './manifest.ts';
-import { safe, safeJson, say, vouch } from './safe-text.ts';
-import type { Terminal } from './terminal.ts';
+import type { CommandSpec } from './command-line/manifest.ts';
+import { safe, safeJson, say, vouch } from './terminal/safe-text.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 export interface FailureContext {
   readonly terminal: Terminal;

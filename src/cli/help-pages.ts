@@ -5,9 +5,9 @@ import { Command } from 'commander';
 import type { AllCommands } from './commands/command.ts';
 import { localCommands, localVerbs } from './commands/index.ts';
 import type { LocalCommand } from './commands/index.ts';
-import { examplesOfGroup, rootExamples } from './help-examples.ts';
-import type { HelpPage } from './help-page.ts';
-import type { ExampleLine, Manifest } from './manifest.ts';
+import { examplesOfGroup, rootExamples } from './help/examples.ts';
+import type { HelpPage } from './help/page.ts';
+import type { ExampleLine, Manifest } from './command-line/manifest.ts';
 import { completeVerb } from './verb.ts';
 
 /** The root, every group, every verb and every command that is no operation, in the order of help. */

@@ -6,17 +6,17 @@ import type { Option } from 'commander';
 import { BillingError } from '../errors.ts';
 import { commandGroups } from '../operations/operation.ts';
 import type { CommandGroup } from '../operations/operation.ts';
-import { commandWords, normalized, refuseKeys, wantsJson } from './command-line.ts';
+import { commandWords, normalized, refuseKeys, wantsJson } from './command-line/command-line.ts';
 import type { AllCommands, Declaring, Run } from './commands/command.ts';
 import { localCommands, localVerbs } from './commands/index.ts';
 import { tellFailure } from './failure.ts';
-import { globalFlags } from './global-flags.ts';
-import type { GlobalFlags } from './global-flags.ts';
-import { examplesOfGroup, globalFlagsNote, rootExamples } from './help-examples.ts';
-import type { CommandSpec, LoadManifest } from './manifest.ts';
-import { vouch } from './safe-text.ts';
-import type { Dependencies, Session } from './session.ts';
-import type { Target } from './target.ts';
+import { globalFlags } from './command-line/global-flags.ts';
+import type { GlobalFlags } from './command-line/global-flags.ts';
+import { examplesOfGroup, globalFlagsNote, rootExamples } from './help/examples.ts';
+import type { CommandSpec, LoadManifest } from './command-line/manifest.ts';
+import { vouch } from './terminal/safe-text.ts';
+import type { Dependencies, Session } from './session/session.ts';
+import type { Target } from './target/target.ts';
 import type { Named } from './usage-error.ts';
 import { completeVerb, globalOption } from './verb.ts';
 
@@ -93,11 +93,11 @@ function isGroup(word: string | undefined): boolean {
 }
 
 async function startSession(dependencies: Dependencies, flags: GlobalFlags, progress: Progress): Promise<Session> {
-  const { openSession } = await import('./open-session.ts');
+  const { openSession } = await import('./session/open-session.ts');
   const session = openSession(dependencies, flags);
   if (flags.jq !== undefined) {
     dependencies.leaveInterrupts();
-    await (await import('./jq.ts')).checkJq(flags.jq);
+    await (await import('./output/jq.ts')).checkJq(flags.jq);
   }
   return {
     ...session,

@@ -5,11 +5,11 @@ import type { Command } from 'commander';
 
 import { BillingError } from '../errors.ts';
 import type { Run } from './commands/command.ts';
-import { flagForm, operationFlags } from './global-flags.ts';
-import type { GlobalFlag } from './global-flags.ts';
-import { examplesText, globalFlagsNote } from './help-examples.ts';
-import type { Invocation } from './invocation.ts';
-import type { CommandSpec, FlagSpec } from './manifest.ts';
+import { flagForm, operationFlags } from './command-line/global-flags.ts';
+import type { GlobalFlag } from './command-line/global-flags.ts';
+import { examplesText, globalFlagsNote } from './help/examples.ts';
+import type { Invocation } from './command-line/invocation.ts';
+import type { CommandSpec, FlagSpec } from './command-line/manifest.ts';
 
 /** Gives the command of an operation its flags, help and action. */
 export function completeVerb(verb: Command, command: CommandSpec, runAction: Run): void {
@@ -22,7 +22,7 @@ export function completeVerb(verb: Command, command: CommandSpec, runAction: Run
   verb.addHelpText('after', `${examplesText(command)}\n${globalFlagsNote}`);
   verb.action(async (...args: unknown[]) => {
     await runAction(async (session) => {
-      const { callOperation } = await import('./call.ts');
+      const { callOperation } = await import('./call/call.ts');
       await callOperation(invocationOf(command, args), session);
     }, command);
   });

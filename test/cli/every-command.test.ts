@@ -9,8 +9,8 @@ import { parse as parseYaml } from 'yaml';
 
 import { errorFacts } from '../../src/errors.ts';
 import { localPages } from '../../src/cli/help-pages.ts';
-import type { CommandSpec } from '../../src/cli/manifest.ts';
-import { rowsOf, valueAt, wireText } from '../../src/cli/rows.ts';
+import type { CommandSpec } from '../../src/cli/command-line/manifest.ts';
+import { rowsOf, valueAt, wireText } from '../../src/cli/wire/rows.ts';
 import { createPlayground } from '../support/playground.ts';
 import type { Playground } from '../support/playground.ts';
 import { exampleLineOf, manifest, shellWords } from './shell.ts';

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { helpPages } from '../../src/cli/help-pages.ts';
-import type { Dependencies } from '../../src/cli/session.ts';
+import type { Dependencies } from '../../src/cli/session/session.ts';
 import { createClient } from '../../src/client/client.ts';
 import { exampleIds } from '../../src/operations/example-ids.ts';
 import { makeCertificate } from '../support/certificate.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { mask, redact } from '../../src/cli/redact.ts';
+import { mask, redact } from '../../src/cli/terminal/redact.ts';
 import { BillingError, errorFacts } from '../../src/errors.ts';
 import type { ErrorKind } from '../../src/errors.ts';
 import { createShell, manifest } from './shell.ts';

@@ -16,9 +16,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { localCommands, localVerbs } from '../../src/cli/commands/index.ts';
-import { base64Cores } from '../../src/cli/redact.ts';
-import type { OpenBilling } from '../../src/cli/session.ts';
-import type { RemoteTarget, Target } from '../../src/cli/target.ts';
+import { base64Cores } from '../../src/cli/terminal/redact.ts';
+import type { OpenBilling } from '../../src/cli/session/session.ts';
+import type { RemoteTarget, Target } from '../../src/cli/target/target.ts';
 import { createClient } from '../../src/client/client.ts';
 import { createShell, exampleLineOf, manifest } from '../cli/shell.ts';
 import { runProgram } from '../support/program.ts';

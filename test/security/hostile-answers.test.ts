@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 
-import type { CommandSpec } from '../../src/cli/manifest.ts';
+import type { CommandSpec } from '../../src/cli/command-line/manifest.ts';
 import { BillingError } from '../../src/errors.ts';
 import { createShell, exampleLineOf, manifest } from '../cli/shell.ts';
 

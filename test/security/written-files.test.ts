@@ -15,7 +15,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { writeOutputFile } from '../../src/cli/output-file.ts';
+import { writeOutputFile } from '../../src/cli/files/output-file.ts';
 import { createStage } from '../support/stage.ts';
 import type { CommandStage } from '../support/stage.ts';
 

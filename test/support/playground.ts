@@ -5,11 +5,11 @@ import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, stat
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { Dependencies } from '../../src/cli/session.ts';
+import type { Dependencies } from '../../src/cli/session/session.ts';
 import { createEngine } from '../../src/engine/engine.ts';
 import type { Answer, Billing } from '../../src/operations/index.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { TestTerminalOptions } from '../../src/cli/terminal.ts';
+import type { TestTerminalOptions } from '../../src/cli/terminal/terminal.ts';
 import { createStage } from './stage.ts';
 import type { CommandResult } from './stage.ts';
 

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { loadManifest } from '../../src/cli/manifest.ts';
+import { loadManifest } from '../../src/cli/command-line/manifest.ts';
 import { run } from '../../src/cli/program.ts';
-import type { Dependencies, Stage as EngineStage } from '../../src/cli/session.ts';
-import type { EmbeddedTarget } from '../../src/cli/target.ts';
-import { testTerminal } from '../../src/cli/terminal.ts';
-import type { TestTerminalOptions } from '../../src/cli/terminal.ts';
+import type { Dependencies, Stage as EngineStage } from '../../src/cli/session/session.ts';
+import type { EmbeddedTarget } from '../../src/cli/target/target.ts';
+import { testTerminal } from '../../src/cli/terminal/terminal.ts';
+import type { TestTerminalOptions } from '../../src/cli/terminal/terminal.ts';
 import { createClient } from '../../src/client/client.ts';
 import { createEngine } from '../../src/engine/engine.ts';
 import { createMaintenance } from '../../src/engine/maintenance.ts';

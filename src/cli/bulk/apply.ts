@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { BillingError } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
-import { isTooLong } from '../patiently.ts';
-import type { OnWait } from '../patiently.ts';
+import { isTooLong } from '../session/patiently.ts';
+import type { OnWait } from '../session/patiently.ts';
 
 /**
  * `repeated`: an earlier run had done it. `unknown`: no answer says whether it was done. `pending`: not sent, because the

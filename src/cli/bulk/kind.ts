@@ -2,8 +2,8 @@
 
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
-import type { CommandSpec } from '../manifest.ts';
-import type { OpenForWriting } from '../open-billing.ts';
+import type { CommandSpec } from '../command-line/manifest.ts';
+import type { OpenForWriting } from '../session/open-billing.ts';
 import type { Unit } from './apply.ts';
 import type { BulkRow, Problem } from './rows.ts';
 

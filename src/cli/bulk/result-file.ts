@@ -4,9 +4,9 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
-import { checkOutputFile, unwritable, writeOutputFile } from '../output-file.ts';
-import { render } from '../output.ts';
-import type { Terminal } from '../terminal.ts';
+import { checkOutputFile, unwritable, writeOutputFile } from '../files/output-file.ts';
+import { render } from '../output/output.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import type { RowOutcome } from './apply.ts';
 
 const view: View = {

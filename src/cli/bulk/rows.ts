@@ -2,12 +2,12 @@
 
 import { BillingError } from '../../errors.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import { delimiterHint } from '../csv-file.ts';
-import type { CsvFile, CsvRow } from '../csv-file.ts';
-import type { Given } from '../flags.ts';
-import { inputOf, member } from '../flags.ts';
-import type { CommandSpec, FlagSpec } from '../manifest.ts';
-import { folded } from '../rows.ts';
+import { delimiterHint } from '../files/csv-file.ts';
+import type { CsvFile, CsvRow } from '../files/csv-file.ts';
+import type { Given } from '../command-line/flags.ts';
+import { inputOf, member } from '../command-line/flags.ts';
+import type { CommandSpec, FlagSpec } from '../command-line/manifest.ts';
+import { folded } from '../wire/rows.ts';
 
 export interface BulkRow {
   /** Line of the file on which the row begins. */

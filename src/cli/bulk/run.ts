@@ -5,24 +5,24 @@
 
 import { BillingError, InvalidInputError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
-import type { Invocation, LocalValues } from '../invocation.ts';
-import { delimiterOf, readCsv } from '../csv-file.ts';
-import { createWaitingNote } from '../patiently.ts';
-import { openForWriting } from '../open-billing.ts';
-import type { OpenForWriting } from '../open-billing.ts';
-import { checkFields, render } from '../output.ts';
-import { createProgress } from '../progress.ts';
-import { confirmWrite, mayAsk } from '../prompts.ts';
-import { counted, say } from '../safe-text.ts';
-import type { Session } from '../session.ts';
-import type { Target } from '../target.ts';
+import type { Invocation, LocalValues } from '../command-line/invocation.ts';
+import { delimiterOf, readCsv } from '../files/csv-file.ts';
+import { createWaitingNote } from '../session/patiently.ts';
+import { openForWriting } from '../session/open-billing.ts';
+import type { OpenForWriting } from '../session/open-billing.ts';
+import { checkFields, render } from '../output/output.ts';
+import { createProgress } from '../session/progress.ts';
+import { confirmWrite, mayAsk } from '../session/prompts.ts';
+import { counted, say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import type { Target } from '../target/target.ts';
 import { applyUnits } from './apply.ts';
 import type { Applied, RowOutcome } from './apply.ts';
 import type { BulkKind, Plan, Summary } from './kind.ts';
 import { checkResultFile, writeResultFile } from './result-file.ts';
 import { readRows } from './rows.ts';
 import type { Problem } from './rows.ts';
-import { tell } from '../tell.ts';
+import { tell } from '../session/tell.ts';
 
 const shownProblems = 10;
 const shownTotals = 20;

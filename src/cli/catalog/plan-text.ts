@@ -2,10 +2,10 @@
 
 import { Chalk } from 'chalk';
 
-import { wireText } from '../rows.ts';
-import { safe, say, vouch } from '../safe-text.ts';
-import type { SafeText } from '../safe-text.ts';
-import type { OutputStream } from '../terminal.ts';
+import { wireText } from '../wire/rows.ts';
+import { safe, say, vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import type { OutputStream } from '../terminal/terminal.ts';
 import { actions, kinds } from './change.ts';
 import type { Action, Change } from './change.ts';
 import type { CatalogPlan } from './plan.ts';

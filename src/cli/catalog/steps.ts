@@ -7,8 +7,8 @@
 import { assert } from '../../assert.ts';
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
-import { patiently } from '../patiently.ts';
-import type { OnWait } from '../patiently.ts';
+import { patiently } from '../session/patiently.ts';
+import type { OnWait } from '../session/patiently.ts';
 import { meterBody, planBody, priceBody, productBody, rateCardBody } from './bodies.ts';
 import { planLabel, priceKey, priceLabel } from './definitions.ts';
 import type { Catalog } from './definitions.ts';

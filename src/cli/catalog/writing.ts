@@ -1,8 +1,8 @@
 /** A catalog as the text of a file: sections in the order of making, defaults left out, decimals in quotes. */
 
-import { vouch } from '../safe-text.ts';
-import type { SafeText } from '../safe-text.ts';
-import { yamlText } from '../yaml-text.ts';
+import { vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import { yamlText } from '../wire/yaml-text.ts';
 import type { Catalog, MeterDefinition, PlanDefinition, PriceDefinition, RateCardDefinition } from './definitions.ts';
 
 /** Name under which help has people keep the schema beside the file. */

@@ -1,10 +1,10 @@
 /** A wallet as a bar for each grant, in the order in which they burn: what is left of it, on a track of what it was. */
 
 import type { ResponseBody } from '../../operations/index.ts';
-import { centsOf, microsOf, moneyText } from '../amounts.ts';
-import { wireText } from '../rows.ts';
-import { say, vouch } from '../safe-text.ts';
-import type { SafeText } from '../safe-text.ts';
+import { centsOf, microsOf, moneyText } from '../wire/amounts.ts';
+import { wireText } from '../wire/rows.ts';
+import { say, vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
 import { barLines, cutMark } from './bars.ts';
 import type { Bar } from './bars.ts';
 import type { Chart } from './chart.ts';

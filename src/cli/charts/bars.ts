@@ -2,8 +2,8 @@
 
 import { Chalk } from 'chalk';
 
-import { vouch } from '../safe-text.ts';
-import type { SafeText } from '../safe-text.ts';
+import { vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
 import { fitted, textWidth } from './text-width.ts';
 
 export interface Bar {

@@ -1,10 +1,10 @@
 /** Budgets as a bar each, on a track that is the cap: what they consumed, and which are exhausted. */
 
 import type { ResponseBody } from '../../operations/index.ts';
-import { cellText, wireText } from '../rows.ts';
-import { say, vouch } from '../safe-text.ts';
-import type { SafeText } from '../safe-text.ts';
-import type { OutputStream } from '../terminal.ts';
+import { cellText, wireText } from '../wire/rows.ts';
+import { say, vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import type { OutputStream } from '../terminal/terminal.ts';
 import { barLines } from './bars.ts';
 import type { Bar, ChartStyle } from './bars.ts';
 import { chartStyle } from './chart.ts';

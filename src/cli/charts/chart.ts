@@ -2,10 +2,10 @@
 
 import { BillingError } from '../../errors.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import type { LocalValues } from '../invocation.ts';
-import type { SafeText } from '../safe-text.ts';
-import type { GlobalFlags } from '../global-flags.ts';
-import type { OutputStream } from '../terminal.ts';
+import type { LocalValues } from '../command-line/invocation.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import type { GlobalFlags } from '../command-line/global-flags.ts';
+import type { OutputStream } from '../terminal/terminal.ts';
 import type { ChartStyle } from './bars.ts';
 
 export interface Chart {

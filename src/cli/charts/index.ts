@@ -1,8 +1,8 @@
 /** The pictures that `--chart` draws of an answer, by operation; each is loaded when it is drawn. */
 
 import { assert } from '../../assert.ts';
-import type { LocalValues } from '../invocation.ts';
-import type { GlobalFlags } from '../global-flags.ts';
+import type { LocalValues } from '../command-line/invocation.ts';
+import type { GlobalFlags } from '../command-line/global-flags.ts';
 import { type Chart, checkChart } from './chart.ts';
 
 const charts: Readonly<Record<string, () => Promise<Chart>>> = {

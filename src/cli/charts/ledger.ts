@@ -3,10 +3,10 @@
 import { BillingError } from '../../errors.ts';
 import type { ResponseBody } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import { centsOf, creditsText, microsOf, moneyText } from '../amounts.ts';
-import { instantOf } from '../instant-flag.ts';
-import { say, vouch } from '../safe-text.ts';
-import type { SafeText } from '../safe-text.ts';
+import { centsOf, creditsText, microsOf, moneyText } from '../wire/amounts.ts';
+import { instantOf } from '../command-line/instant-flag.ts';
+import { say, vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
 import { cutMark } from './bars.ts';
 import type { ChartStyle } from './bars.ts';
 import type { Chart } from './chart.ts';

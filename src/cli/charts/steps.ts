@@ -1,7 +1,7 @@
 /** A balance over time as a line of steps. Labels are exact; only where the line runs is rounded, to columns and rows. */
 
-import { vouch } from '../safe-text.ts';
-import type { SafeText } from '../safe-text.ts';
+import { vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
 import type { ChartStyle } from './bars.ts';
 import { textWidth } from './text-width.ts';
 

@@ -1,7 +1,7 @@
 /** How many columns of a terminal a text takes: at most what is said here, so that a line never becomes too long. */
 
-import { vouch } from '../safe-text.ts';
-import type { SafeText } from '../safe-text.ts';
+import { vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
 
 const takesNothing = /^[\p{Mn}\p{Me}]$/u;
 const takesTwo =

@@ -1,9 +1,9 @@
 /** What usage costs, a bar for each part. */
 
 import type { ExactNumber } from '../../exact-json.ts';
-import { dollarsText, wireText } from '../rows.ts';
-import { say, vouch } from '../safe-text.ts';
-import type { SafeText } from '../safe-text.ts';
+import { dollarsText, wireText } from '../wire/rows.ts';
+import { say, vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
 import { barLines, cutMark } from './bars.ts';
 import type { ChartStyle } from './bars.ts';
 import { fitted } from './text-width.ts';

@@ -2,15 +2,15 @@
 
 import { BillingError } from '../../errors.ts';
 import type { OperationName } from '../../operations/index.ts';
-import { readTextFile } from '../files.ts';
-import { wholeBody } from '../flags.ts';
-import type { CommandSpec, Manifest } from '../manifest.ts';
-import { openForWriting } from '../open-billing.ts';
-import { timeoutOf } from '../open-session.ts';
-import { allowFormats, jsonAnswer } from '../output.ts';
-import { confirmWrite } from '../prompts.ts';
-import { say } from '../safe-text.ts';
-import type { Session } from '../session.ts';
+import { readTextFile } from '../files/files.ts';
+import { wholeBody } from '../command-line/flags.ts';
+import type { CommandSpec, Manifest } from '../command-line/manifest.ts';
+import { openForWriting } from '../session/open-billing.ts';
+import { timeoutOf } from '../session/open-session.ts';
+import { allowFormats, jsonAnswer } from '../output/output.ts';
+import { confirmWrite } from '../session/prompts.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
 
 interface ApiFlags {
@@ -63,7 +63,7 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
   const input = { params, query, ...(body === undefined ? {} : { body }) };
   const target = await session.target();
   if (session.flags.dryRun === true) {
-    const { printDryRun } = await import('../dry-run.ts');
+    const { printDryRun } = await import('../call/dry-run.ts');
     await printDryRun(command, input, { session, target });
     return;
   }

@@ -1,10 +1,10 @@
 /** `tally backup`: a database as one file, while others write to it. */
 
 import { withoutPassword } from '../../database-url.ts';
-import { printManifest, refuseOtherFields } from '../backup-answer.ts';
-import { say } from '../safe-text.ts';
-import type { Session } from '../session.ts';
-import { requireEmbedded } from '../target.ts';
+import { printManifest, refuseOtherFields } from './backup-answer.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import { requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {

@@ -2,10 +2,10 @@
 
 import type { Command } from 'commander';
 
-import type { Place } from '../completions.ts';
-import type { HelpPage } from '../help-page.ts';
-import type { CommandSpec, LoadManifest } from '../manifest.ts';
-import type { Dependencies, Session } from '../session.ts';
+import type { Place } from '../help/completions.ts';
+import type { HelpPage } from '../help/page.ts';
+import type { CommandSpec, LoadManifest } from '../command-line/manifest.ts';
+import type { Dependencies, Session } from '../session/session.ts';
 
 /** Runs an action with a session made from the global flags. */
 export type Run = (action: (session: Session) => Promise<void>, command?: CommandSpec) => Promise<void>;

@@ -1,11 +1,11 @@
 /** `tally commands`: every command with what it does; with JSON everything there is to know of them. */
 
 import { errorFacts } from '../../errors.ts';
-import { globalFlags, operationFlags, outputFormats } from '../global-flags.ts';
-import { commandLineOf, isGroupPage, type HelpPage } from '../help-page.ts';
-import { helpTopics } from '../help-topics.ts';
-import type { CommandSpec, Manifest } from '../manifest.ts';
-import { jsonAnswer, render } from '../output.ts';
+import { globalFlags, operationFlags, outputFormats } from '../command-line/global-flags.ts';
+import { commandLineOf, isGroupPage, type HelpPage } from '../help/page.ts';
+import { helpTopics } from '../help/topics.ts';
+import type { CommandSpec, Manifest } from '../command-line/manifest.ts';
+import { jsonAnswer, render } from '../output/output.ts';
 import type { CommandModule } from './command.ts';
 
 const view = {

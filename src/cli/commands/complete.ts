@@ -5,11 +5,12 @@
 
 import { existsSync } from 'node:fs';
 
-import type { Choice, choicesOf as ChoicesOf } from '../choices.ts';
-import { globalFlags } from '../global-flags.ts';
-import type { GlobalFlag } from '../global-flags.ts';
-import { safe, vouch } from '../safe-text.ts';
-import type { Session } from '../session.ts';
+import type { choicesOf as ChoicesOf } from '../session/choices.ts';
+import type { Choice } from '../terminal/terminal.ts';
+import { globalFlags } from '../command-line/global-flags.ts';
+import type { GlobalFlag } from '../command-line/global-flags.ts';
+import { safe, vouch } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
 import type { CommandModule, Declaring } from './command.ts';
 
 export const declare: CommandModule['declare'] = (command, { runAction, ...declaring }) => {
@@ -77,7 +78,7 @@ async function localCandidates(
   place: string,
   { declaring, session }: Asking,
 ): Promise<readonly Choice[]> {
-  const { localReferences } = await import('../local-references.ts');
+  const { localReferences } = await import('../command-line/local-references.ts');
   const page = (await declaring.allCommands.helpPages()).find(({ words }) => words.join(' ') === place);
   const argument = page?.arguments[Number(what) - 1];
   const reference = argument === undefined ? undefined : localReferences[argument.name];
@@ -93,7 +94,7 @@ async function stored(
 ): Promise<readonly Choice[]> {
   const target = await session.target();
   if (target.kind !== 'embedded' || !existsSync(target.database)) return [];
-  const { choicesOf } = await import('../choices.ts');
+  const { choicesOf } = await import('../session/choices.ts');
   const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: undefined });
   try {
     return await choicesOf(kind, opened.billing, { contractId: firstId, most: mostCandidates });

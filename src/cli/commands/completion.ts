@@ -1,10 +1,10 @@
 /** `tally completion SHELL`: prints the script that the package brings. */
 
 import { BillingError } from '../../errors.ts';
-import { completionScript, shells } from '../completions.ts';
-import type { Shell } from '../completions.ts';
-import { allowFormats } from '../output.ts';
-import { vouch } from '../safe-text.ts';
+import { completionScript, shells } from '../help/completions.ts';
+import type { Shell } from '../help/completions.ts';
+import { allowFormats } from '../output/output.ts';
+import { vouch } from '../terminal/safe-text.ts';
 import type { CommandModule } from './command.ts';
 
 export const declare: CommandModule['declare'] = (command, { runAction, allCommands }) => {

@@ -3,11 +3,11 @@
 import { withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
 import type { CopyPlace, CopyRequest } from '../../operations/maintenance.ts';
-import { checkFields, render } from '../output.ts';
-import { type Progress, createProgress } from '../progress.ts';
-import { say } from '../safe-text.ts';
-import type { Session } from '../session.ts';
-import { requireEmbedded } from '../target.ts';
+import { checkFields, render } from '../output/output.ts';
+import { type Progress, createProgress } from '../session/progress.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import { requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
 
 interface CopyFlags {

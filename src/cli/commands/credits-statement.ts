@@ -4,14 +4,14 @@ import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
 import { exactNumber } from '../../exact-json.ts';
-import { creditsText } from '../amounts.ts';
+import { creditsText } from '../wire/amounts.ts';
 import { deliver, optional, readRecipient, senderLines } from '../documents/document.ts';
 import type { DocumentFlags, Rendering } from '../documents/document.ts';
 import type { Recipient } from '../documents/parties.ts';
 import { statementOf } from '../documents/statement.ts';
 import type { Holding, Statement, StatementPeriod } from '../documents/statement.ts';
-import { instantOf } from '../instant-flag.ts';
-import type { Session } from '../session.ts';
+import { instantOf } from '../command-line/instant-flag.ts';
+import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
 import { documentOptions } from './invoices-export.ts';
 

@@ -9,16 +9,16 @@ import type { ErrorKind } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import { exampleIds } from '../../operations/example-ids.ts';
-import { shellWord } from '../example-line.ts';
+import { shellWord } from '../command-line/example-line.ts';
 import { generateEvents } from '../demo/generated-events.ts';
 import { furnish } from '../demo/furnishing.ts';
 import { tellStory } from '../demo/story.ts';
 import type { StoryInput, Tally } from '../demo/story.ts';
 import { importEvents } from '../import/events.ts';
-import { allowFormats } from '../output.ts';
-import { say, vouch } from '../safe-text.ts';
-import type { Dependencies, Session } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
+import { allowFormats } from '../output/output.ts';
+import { say, vouch } from '../terminal/safe-text.ts';
+import type { Dependencies, Session } from '../session/session.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import type { CommandModule } from './command.ts';
 
 interface DemoFlags {

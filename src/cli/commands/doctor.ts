@@ -5,12 +5,12 @@ import { BillingError } from '../../errors.ts';
 import type { Examination } from '../../operations/findings.ts';
 import { findingColumns } from '../../operations/maintenance.ts';
 import type { Maintenance } from '../../operations/maintenance.ts';
-import { checkFields, render } from '../output.ts';
-import { counted, say } from '../safe-text.ts';
-import type { Session } from '../session.ts';
-import { type EmbeddedTarget, requireEmbedded } from '../target.ts';
+import { checkFields, render } from '../output/output.ts';
+import { counted, say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import { type EmbeddedTarget, requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
-import { tell } from '../tell.ts';
+import { tell } from '../session/tell.ts';
 
 const view = { rows: 'data.findings', columns: findingColumns } as const;
 const fields = ['check', 'severity', 'objectId', 'problem', 'fix'];

@@ -3,9 +3,9 @@
 import type { Command } from 'commander';
 
 import { BillingError } from '../../errors.ts';
-import { helpTopics, isTopic } from '../help-topics.ts';
-import { allowFormats } from '../output.ts';
-import { vouch } from '../safe-text.ts';
+import { helpTopics, isTopic } from '../help/topics.ts';
+import { allowFormats } from '../output/output.ts';
+import { vouch } from '../terminal/safe-text.ts';
 import type { CommandModule } from './command.ts';
 
 export const declare: CommandModule['declare'] = (command: Command, { runAction }) => {

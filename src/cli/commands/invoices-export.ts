@@ -6,7 +6,7 @@ import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
 import { deliver, documentFormats, readRecipient, senderLines } from '../documents/document.ts';
 import type { DocumentFlags, Rendering } from '../documents/document.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {

@@ -4,15 +4,15 @@ import type { Command } from 'commander';
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
-import { instantOf } from '../instant-flag.ts';
-import { createJournalFile } from '../journal-file.ts';
-import { readLine, verifyLines } from '../journal-line.ts';
-import type { JournalLine } from '../journal-line.ts';
-import { journalPath } from '../journal.ts';
-import { checkFields, render } from '../output.ts';
-import { safeJson, say } from '../safe-text.ts';
-import type { Session } from '../session.ts';
-import { tell } from '../tell.ts';
+import { instantOf } from '../command-line/instant-flag.ts';
+import { createJournalFile } from '../operator/journal-file.ts';
+import { readLine, verifyLines } from '../operator/journal-line.ts';
+import type { JournalLine } from '../operator/journal-line.ts';
+import { journalPath } from '../operator/journal.ts';
+import { checkFields, render } from '../output/output.ts';
+import { safeJson, say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
 import type { CommandModule } from './command.ts';
 
 interface ListFlags {

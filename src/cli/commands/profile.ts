@@ -4,14 +4,14 @@ import type { Command } from 'commander';
 
 import { withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
-import { openSession } from '../open-session.ts';
-import { render } from '../output.ts';
-import type { AddFlags } from '../profile-add.ts';
-import { checkedName, environments } from '../profiles.ts';
-import { mask } from '../redact.ts';
-import { say } from '../safe-text.ts';
-import type { Session } from '../session.ts';
-import { tell } from '../tell.ts';
+import { openSession } from '../session/open-session.ts';
+import { render } from '../output/output.ts';
+import type { AddFlags } from '../profile/add.ts';
+import { checkedName, environments } from '../target/profiles.ts';
+import { mask } from '../terminal/redact.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
 import type { CommandModule, Run } from './command.ts';
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
@@ -53,7 +53,7 @@ Examples:
     .action(
       async (name: string | undefined, flags: AddFlags) =>
         await runAction(async (session) => {
-          const { addProfile } = await import('../profile-add.ts');
+          const { addProfile } = await import('../profile/add.ts');
           await addProfile(required(name), flags, session);
         }),
     );
@@ -99,7 +99,7 @@ Examples:
     mayTakeName: true,
     runAction,
     action: async (session, name) => {
-      const { checkProfile } = await import('../profile-check.ts');
+      const { checkProfile } = await import('../profile/check.ts');
       await checkProfile(onProfile(session, name));
     },
   }).alias('whoami');

@@ -1,10 +1,10 @@
 /** `tally restore`: a database from a backup, where there is none. */
 
-import { printManifest, refuseOtherFields } from '../backup-answer.ts';
+import { printManifest, refuseOtherFields } from './backup-answer.ts';
 import { withoutPassword } from '../../database-url.ts';
-import { say } from '../safe-text.ts';
-import type { Session } from '../session.ts';
-import { requireEmbedded } from '../target.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import { requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
 
 interface RestoreFlags {

@@ -2,12 +2,12 @@
 
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import { readTextFile } from '../files.ts';
-import { warnIfExposed } from '../open-billing.ts';
-import { allowFormats } from '../output.ts';
-import { say } from '../safe-text.ts';
-import type { Session } from '../session.ts';
-import { requireEmbedded } from '../target.ts';
+import { readTextFile } from '../files/files.ts';
+import { warnIfExposed } from '../session/open-billing.ts';
+import { allowFormats } from '../output/output.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import { requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
 import { allowPrivateFlag } from './webhooks-deliver.ts';
 

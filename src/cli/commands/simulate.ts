@@ -1,6 +1,6 @@
 /** `tally simulate`: billing as it would come, on a service in memory that is gone afterwards. */
 
-import { vouch } from '../safe-text.ts';
+import { vouch } from '../terminal/safe-text.ts';
 import type { CompareFlags } from '../simulation/compare.ts';
 import type { RunFlags } from '../simulation/run.ts';
 import type { CommandModule } from './command.ts';

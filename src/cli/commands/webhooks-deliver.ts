@@ -1,9 +1,9 @@
 /** `tally webhooks deliver`: attempts what is due now and ends, for cron and for scripts. */
 
 import { BillingError } from '../../errors.ts';
-import { render } from '../output.ts';
-import type { OpenEngine, Session } from '../session.ts';
-import { requireEmbedded } from '../target.ts';
+import { render } from '../output/output.ts';
+import type { OpenEngine, Session } from '../session/session.ts';
+import { requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
 
 interface DeliverFlags {

@@ -9,10 +9,10 @@ import type { Webhook } from 'standardwebhooks';
 
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import { readTextFile } from '../files.ts';
-import { allowFormats } from '../output.ts';
-import { safe, safeJson, say, vouch } from '../safe-text.ts';
-import type { Session } from '../session.ts';
+import { readTextFile } from '../files/files.ts';
+import { allowFormats } from '../output/output.ts';
+import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
 
 interface ListenFlags {

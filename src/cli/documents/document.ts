@@ -3,17 +3,17 @@
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
-import { namingWhatIsMissing } from '../missing-name.ts';
-import { readTextFile } from '../files.ts';
-import { timeoutOf } from '../open-session.ts';
-import { writeOutputFile } from '../output-file.ts';
-import { render } from '../output.ts';
-import type { OutputChoice } from '../output.ts';
-import { say, vouch } from '../safe-text.ts';
-import type { SafeText } from '../safe-text.ts';
-import type { Session } from '../session.ts';
+import { namingWhatIsMissing } from '../call/missing-name.ts';
+import { readTextFile } from '../files/files.ts';
+import { timeoutOf } from '../session/open-session.ts';
+import { writeOutputFile } from '../files/output-file.ts';
+import { render } from '../output/output.ts';
+import type { OutputChoice } from '../output/output.ts';
+import { say, vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
 import type { Recipient } from './parties.ts';
-import { tell } from '../tell.ts';
+import { tell } from '../session/tell.ts';
 
 export const documentFormats = ['html', 'csv', 'json', 'table'] as const;
 export type DocumentFormat = (typeof documentFormats)[number];

@@ -1,6 +1,6 @@
 /** HTML in which every foreign text is text: escaped, and without the characters that would turn the writing direction. */
 
-import { safe } from '../safe-text.ts';
+import { safe } from '../terminal/safe-text.ts';
 
 /** Markup of ours, with foreign texts escaped in it. Not a text, so that it cannot be taken for one or the other way round. */
 export interface Html {

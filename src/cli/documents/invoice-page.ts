@@ -1,7 +1,7 @@
 /** An invoice as a page to print or to send. */
 
-import { centsOf } from '../amounts.ts';
-import { wireText } from '../rows.ts';
+import { centsOf } from '../wire/amounts.ts';
+import { wireText } from '../wire/rows.ts';
 import { foreign, markup, note } from './html.ts';
 import type { Html } from './html.ts';
 import { invoiceSums, servicePeriodOf } from './invoice.ts';

@@ -1,7 +1,7 @@
 /** What stands on an invoice: its lines, what credits paid of them, and what is due. Amounts tie out to the cent. */
 
 import type { ResponseBody } from '../../operations/index.ts';
-import { centsOf } from '../amounts.ts';
+import { centsOf } from '../wire/amounts.ts';
 import type { Recipient } from './parties.ts';
 
 export type Invoice = ResponseBody<'invoices.get'>['data'];

@@ -4,7 +4,7 @@
  */
 
 import type { ResponseBody } from '../../operations/index.ts';
-import { centsOf, microsOf } from '../amounts.ts';
+import { centsOf, microsOf } from '../wire/amounts.ts';
 
 type Entry = ResponseBody<'credits.ledger'>['data']['entries'][number];
 

@@ -1,6 +1,6 @@
 /** Dates and amounts as a customer reads them on paper. */
 
-import { amountText, dollarsText } from '../rows.ts';
+import { amountText, dollarsText } from '../wire/rows.ts';
 
 const months = [
   'January',

@@ -4,8 +4,8 @@ import { BillingError } from '../../errors.ts';
 import { exactNumber, isNumberText } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
 import { isSmallEnough } from '../../operations/field-rules.ts';
-import { delimiterHint } from '../csv-file.ts';
-import { createRowIdentity } from '../row-identity.ts';
+import { delimiterHint } from '../files/csv-file.ts';
+import { createRowIdentity } from '../wire/row-identity.ts';
 
 export interface MappingOptions {
   /** Name of every event, or the column that has it. */

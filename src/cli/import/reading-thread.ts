@@ -6,7 +6,7 @@ import type { MessagePort } from 'node:worker_threads';
 
 import { BillingError } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
-import { requestHash } from '../request-hash.ts';
+import { requestHash } from '../wire/request-hash.ts';
 import { readBatches } from './batches.ts';
 import type { Batch, OnStart, ReadingOptions } from './batches.ts';
 

@@ -4,9 +4,9 @@
  */
 
 import { sha256 } from '../../digest.ts';
-import { canonicalJson } from '../canonical-json.ts';
-import { createRowIdentity } from '../row-identity.ts';
-import { valueAt } from '../rows.ts';
+import { canonicalJson } from '../wire/canonical-json.ts';
+import { createRowIdentity } from '../wire/row-identity.ts';
+import { valueAt } from '../wire/rows.ts';
 import { constantsOf, createTimestampReader, splitProperty, whyNoInstant } from './mapping.ts';
 import type { MappedRow, MappingOptions } from './mapping.ts';
 

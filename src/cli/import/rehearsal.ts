@@ -4,10 +4,10 @@ import { BillingError } from '../../errors.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { parseCall } from '../../operations/parse.ts';
-import { openForWriting } from '../open-billing.ts';
-import type { OpenForWriting } from '../open-billing.ts';
-import type { Session } from '../session.ts';
-import type { Target } from '../target.ts';
+import { openForWriting } from '../session/open-billing.ts';
+import type { OpenForWriting } from '../session/open-billing.ts';
+import type { Session } from '../session/session.ts';
+import type { Target } from '../target/target.ts';
 
 export interface ImportRehearsal {
   /** Refuses what the service would: in this process all of it, elsewhere what is wrong with an event by itself. */

@@ -4,9 +4,9 @@ import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { SkippedOfMeter, SkippedValues } from '../../operations/skipped-values.ts';
 import { everyRow } from '../every-row.ts';
-import { say } from '../safe-text.ts';
-import type { Session } from '../session.ts';
-import { tell } from '../tell.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
 import type { ImportedEvent } from './mapping.ts';
 
 const shownCharacters = 60;

@@ -2,12 +2,12 @@
 
 import type { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
-import { render } from '../output.ts';
-import { say } from '../safe-text.ts';
-import type { Session } from '../session.ts';
+import { render } from '../output/output.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
 import type { Compared, State } from './compare.ts';
 import type { Wanted } from './wanted.ts';
-import { tell } from '../tell.ts';
+import { tell } from '../session/tell.ts';
 
 export interface ContractOutcome {
   readonly contractId: string;

@@ -10,14 +10,14 @@ import type { Mirror, Mirrored, MirrorSource } from '../../operations/mirror.ts'
 import { createTurns } from '../../turns.ts';
 import { applyUnits } from '../bulk/apply.ts';
 import type { RowOutcome } from '../bulk/apply.ts';
-import { timeoutOf } from '../open-session.ts';
-import { checkFields } from '../output.ts';
-import { createWaitingNote } from '../patiently.ts';
-import type { OnWait } from '../patiently.ts';
-import { createProgress } from '../progress.ts';
-import { say } from '../safe-text.ts';
-import type { Session } from '../session.ts';
-import type { Target } from '../target.ts';
+import { timeoutOf } from '../session/open-session.ts';
+import { checkFields } from '../output/output.ts';
+import { createWaitingNote } from '../session/patiently.ts';
+import type { OnWait } from '../session/patiently.ts';
+import { createProgress } from '../session/progress.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import type { Target } from '../target/target.ts';
 import { compareRecords } from './compare.ts';
 import type { Compared } from './compare.ts';
 import { fields, report, reportCheck, viewOf } from './report.ts';
@@ -26,7 +26,7 @@ import { createPullSource } from './source.ts';
 import type { PullSource } from './source.ts';
 import { readWanted } from './wanted.ts';
 import type { Wanted, WantedFlags } from './wanted.ts';
-import { tell } from '../tell.ts';
+import { tell } from '../session/tell.ts';
 
 export interface PullFlags extends WantedFlags {
   readonly to: string;

@@ -11,8 +11,8 @@ import type { Mirrored, MirroredBody, MirroredKind } from '../../operations/mirr
 import { createTurns } from '../../turns.ts';
 import { pagesOf } from '../every-row.ts';
 import type { ListPage } from '../every-row.ts';
-import { patiently } from '../patiently.ts';
-import type { OnWait } from '../patiently.ts';
+import { patiently } from '../session/patiently.ts';
+import type { OnWait } from '../session/patiently.ts';
 import type { Wanted } from './wanted.ts';
 
 export interface Pulled {

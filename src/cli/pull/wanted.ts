@@ -1,9 +1,9 @@
 /** Which contracts to pull: ids from the command line and from a file. */
 
 import { BadRequestError, BillingError } from '../../errors.ts';
-import { readCsv } from '../csv-file.ts';
-import { folded } from '../rows.ts';
-import type { Terminal } from '../terminal.ts';
+import { readCsv } from '../files/csv-file.ts';
+import { folded } from '../wire/rows.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** A contract, and what the documented interface does not tell of it, where it is known. */
 export interface Wanted {

@@ -2,7 +2,7 @@
 
 import type { Billing, ResponseBody } from '../../operations/index.ts';
 import { everyRow, type ListName, type RowOf } from '../every-row.ts';
-import { valueAt } from '../rows.ts';
+import { valueAt } from '../wire/rows.ts';
 
 export type Contract = ResponseBody<'contracts.list'>['data'][number];
 export type Invoice = ResponseBody<'invoices.list'>['data'][number];

@@ -2,7 +2,7 @@
 
 import { exactNumber } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
-import { centsOf } from '../amounts.ts';
+import { centsOf } from '../wire/amounts.ts';
 import type { Invoice } from './books.ts';
 import type { History } from './history.ts';
 import type { Replayed } from './replay.ts';

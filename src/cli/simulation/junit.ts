@@ -1,6 +1,6 @@
 /** Outcomes as JUnit XML, which CI systems show: a test case for each expectation. */
 
-import { safe } from '../safe-text.ts';
+import { safe } from '../terminal/safe-text.ts';
 import type { Outcome } from './expectations.ts';
 
 export interface JunitReport {

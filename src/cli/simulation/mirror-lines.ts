@@ -5,7 +5,7 @@
 
 import { textOfNumber } from '../../exact-json.ts';
 import type { ResponseBody } from '../../operations/index.ts';
-import { centsOf } from '../amounts.ts';
+import { centsOf } from '../wire/amounts.ts';
 import type { Invoice } from './books.ts';
 
 export type MirroredPrice = ResponseBody<'pricing.get'>['data'];

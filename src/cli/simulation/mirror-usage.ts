@@ -7,7 +7,7 @@
 import { Big } from 'big.js';
 
 import { timestampOf } from '../../operations/field-rules.ts';
-import { centsOf } from '../amounts.ts';
+import { centsOf } from '../wire/amounts.ts';
 import type { Invoice, LedgerEntry } from './books.ts';
 import type { HistoricEvent } from './history.ts';
 import { quantityProperty } from './mirror-catalog.ts';

@@ -2,7 +2,7 @@
 
 import { BillingError } from '../../errors.ts';
 import { nearest } from '../catalog/nearest.ts';
-import { valueAt } from '../rows.ts';
+import { valueAt } from '../wire/rows.ts';
 
 export const referenceKinds = ['customers', 'contracts', 'products', 'meters', 'pricing', 'plans', 'steps'] as const;
 export type ReferenceKind = (typeof referenceKinds)[number];

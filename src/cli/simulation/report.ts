@@ -2,7 +2,7 @@
 
 import type { Billing } from '../../operations/index.ts';
 import type { Column } from '../../operations/operation.ts';
-import { wireText } from '../rows.ts';
+import { wireText } from '../wire/rows.ts';
 import type { Contract, Invoice } from './books.ts';
 import { deliveriesOf, exhaustionOf, invoicesOf, ledgerOf, oldestFirst } from './books.ts';
 import type { Outcome } from './expectations.ts';

@@ -2,12 +2,12 @@
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
-import { readTextFile } from '../files.ts';
-import { writeOutputFile } from '../output-file.ts';
-import { checkFields, render } from '../output.ts';
-import { createProgress } from '../progress.ts';
-import { say } from '../safe-text.ts';
-import type { Session } from '../session.ts';
+import { readTextFile } from '../files/files.ts';
+import { writeOutputFile } from '../files/output-file.ts';
+import { checkFields, render } from '../output/output.ts';
+import { createProgress } from '../session/progress.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
 import { examine } from './expectations.ts';
 import type { Outcome } from './expectations.ts';
 import { junitXml } from './junit.ts';

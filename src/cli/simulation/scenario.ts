@@ -9,7 +9,7 @@ import type { CatalogFile } from '../catalog/file.ts';
 import { catalogOfValue, quotable, unknownKey } from '../catalog/file.ts';
 import { nearest } from '../catalog/nearest.ts';
 import { readYaml, type YamlFile } from '../catalog/yaml-source.ts';
-import { valueAt } from '../rows.ts';
+import { valueAt } from '../wire/rows.ts';
 import { scenarioFile, sections } from './scenario-schema.ts';
 import type { Entry, ScenarioFile, Section } from './scenario-schema.ts';
 

@@ -5,7 +5,7 @@ import { allOperations } from '../../operations/all.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput, Operation } from '../../operations/operation.ts';
 import { compareText } from '../../text-order.ts';
-import { valueAt, wireText } from '../rows.ts';
+import { valueAt, wireText } from '../wire/rows.ts';
 import { idOf, resolved } from './references.ts';
 import type { Names } from './references.ts';
 import { contractName } from './scenario.ts';

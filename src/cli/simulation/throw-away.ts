@@ -5,7 +5,7 @@ import { readCatalog } from '../catalog/live.ts';
 import { planCatalog } from '../catalog/plan.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { takeSteps } from '../catalog/steps.ts';
-import type { Dependencies, OpenBilling } from '../session.ts';
+import type { Dependencies, OpenBilling } from '../session/session.ts';
 
 /** Never posted to: nothing sends. It has the service keep what it would tell. */
 const listener = { url: 'http://127.0.0.1/', allowPrivate: true };

@@ -4,7 +4,7 @@ import { isExactNumber } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
 import type { WebhookEventType } from '../../operations/wire-values.ts';
 import { compareText } from '../../text-order.ts';
-import { amountText, valueAt, wireText } from '../rows.ts';
+import { amountText, valueAt, wireText } from '../wire/rows.ts';
 import { contractIdOf } from './books.ts';
 import type { Delivery, Invoice, LedgerEntry } from './books.ts';
 import type { Step } from './steps.ts';

@@ -6,7 +6,7 @@ import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import { utcTimestamp } from '../../operations/field-rules.ts';
-import { checkReadable } from '../files.ts';
+import { checkReadable } from '../files/files.ts';
 import { importEvents } from '../import/events.ts';
 import { formatOf } from '../import/input.ts';
 import type { ImportedEvent } from '../import/mapping.ts';

@@ -3,10 +3,10 @@
 import { Chalk } from 'chalk';
 
 import type { ExactNumber } from '../../exact-json.ts';
-import { cellText, wireText } from '../rows.ts';
-import { safe, vouch } from '../safe-text.ts';
-import type { SafeText } from '../safe-text.ts';
-import type { OutputStream } from '../terminal.ts';
+import { cellText, wireText } from '../wire/rows.ts';
+import { safe, vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import type { OutputStream } from '../terminal/terminal.ts';
 
 export interface Block {
   readonly title: SafeText;

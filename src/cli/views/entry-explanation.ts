@@ -1,9 +1,9 @@
 /** An explained ledger entry for a person: what it did and why, its grant, and what it led to. */
 
 import type { ResponseBody } from '../../operations/index.ts';
-import { safe, say } from '../safe-text.ts';
-import type { SafeText } from '../safe-text.ts';
-import type { OutputStream } from '../terminal.ts';
+import { safe, say } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import type { OutputStream } from '../terminal/terminal.ts';
 import { type Block, drawBlocks, time } from './blocks.ts';
 import { amounts, grantBlocks, lineBlock, paysForText } from './invoice-explanation.ts';
 

@@ -1,9 +1,9 @@
 /** An explained invoice for a person: each line from its events to its cents, then the grants in their order. */
 
 import type { ResponseBody } from '../../operations/index.ts';
-import type { SafeText } from '../safe-text.ts';
-import { counted, safe, say } from '../safe-text.ts';
-import type { OutputStream } from '../terminal.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import { counted, safe, say } from '../terminal/safe-text.ts';
+import type { OutputStream } from '../terminal/terminal.ts';
 import { type Block, drawBlocks, members, money, plain, time } from './blocks.ts';
 
 type Explained = ResponseBody<'invoices.explain'>['data'];

@@ -1,8 +1,8 @@
 /** The layouts that an answer may have on a terminal instead of a table; loaded when one is drawn. */
 
 import type { Layout } from '../../operations/operation.ts';
-import type { SafeText } from '../safe-text.ts';
-import type { OutputStream } from '../terminal.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import type { OutputStream } from '../terminal/terminal.ts';
 
 type DrawLayout = (body: unknown, stdout: OutputStream) => SafeText;
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { barLines } from '../../../src/cli/charts/bars.ts';
 import type { Bar } from '../../../src/cli/charts/bars.ts';
 import { fitted, textWidth } from '../../../src/cli/charts/text-width.ts';
-import { safe } from '../../../src/cli/safe-text.ts';
+import { safe } from '../../../src/cli/terminal/safe-text.ts';
 
 const plain = { width: 40, hasUnicode: false, hasColor: false };
 const bar = (label: string, value: string, ratio: number, more: Partial<Bar> = {}): Bar => ({

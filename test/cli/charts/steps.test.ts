@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { moneyText } from '../../../src/cli/amounts.ts';
-import { safe } from '../../../src/cli/safe-text.ts';
+import { moneyText } from '../../../src/cli/wire/amounts.ts';
+import { safe } from '../../../src/cli/terminal/safe-text.ts';
 import { stepLines } from '../../../src/cli/charts/steps.ts';
 import type { Step } from '../../../src/cli/charts/steps.ts';
 import { textWidth } from '../../../src/cli/charts/text-width.ts';

@@ -13,7 +13,7 @@ import { importBatches } from '../../../src/cli/import/events.ts';
 import type { Billing } from '../../../src/operations/index.ts';
 import type { ImportFormat } from '../../../src/cli/import/input.ts';
 import { readInThread } from '../../../src/cli/import/read-in-thread.ts';
-import { requestHash } from '../../../src/cli/request-hash.ts';
+import { requestHash } from '../../../src/cli/wire/request-hash.ts';
 import { root } from '../../support/sources.ts';
 import { createShell } from '../shell.ts';
 

@@ -1,0 +1,107 @@
+/** What a write would send, and where the service is in this process what it would answer, with nothing kept of it. */
+
+import { BillingError } from '../../errors.ts';
+import type { Billing, OperationName } from '../../operations/index.ts';
+import type { CallInput } from '../../operations/operation.ts';
+import { parseCall } from '../../operations/parse.ts';
+import type { LocalValues } from '../command-line/invocation.ts';
+import { namingWhatIsMissing } from './missing-name.ts';
+import { grantOperation } from '../operator/grant-history.ts';
+import { judgeGrant } from '../operator/journaled-billing.ts';
+import type { CommandSpec } from '../command-line/manifest.ts';
+import { openForWriting } from '../session/open-billing.ts';
+import { jsonAnswer, render } from '../output/output.ts';
+import { mask } from '../terminal/redact.ts';
+import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import type { Target } from '../target/target.ts';
+import { tell } from '../session/tell.ts';
+
+export interface DryRun {
+  readonly session: Session;
+  readonly target: Target;
+  /** Flags that are no field, which may override the policy. */
+  readonly local?: LocalValues;
+}
+
+/**
+ * Prints method, path and body, and what would be answered, as JSON where JSON was asked for. Throws what the service would
+ * say of the request, in this process also of what it names and of the present state.
+ */
+export async function printDryRun(command: CommandSpec, input: CallInput, context: DryRun): Promise<void> {
+  const { session, target } = context;
+  await parseCall(command.operation as OperationName, input);
+  const request = {
+    method: command.method ?? 'CALL',
+    path: command.path === undefined ? command.operation : pathOf(command.path, input),
+    ...(target.kind === 'remote' ? { baseUrl: target.baseUrl, authorization: `Bearer ${mask(target.key)}` } : {}),
+    ...(input.ifMatch === undefined ? {} : { ifMatch: input.ifMatch }),
+    ...(input.body === undefined ? {} : { body: input.body }),
+  };
+  const { terminal, output } = session;
+  const answer = await rehearsed(command, input, context);
+  if (output.format === 'json' || output.format === 'jsonl') {
+    const would = answer === undefined ? {} : { wouldAnswer: answer };
+    terminal.out(await jsonAnswer({ dryRun: { ...request, ...would } }, output));
+  } else {
+    const options = { choice: output, fields: command.fields, stdout: terminal.stdout };
+    const shown = answer === undefined ? '' : `\n${await render(answer, command.view, options)}`;
+    terminal.out(vouch(`${requestText(request)}${shown}`));
+  }
+  tell(session, say`dry run on ${target.environment}: nothing was changed`);
+}
+
+/**
+ * What the policy and the service in this process have to say; undefined where the service is elsewhere, and where a secret
+ * would be made, since that of a rehearsal opens nothing.
+ */
+async function rehearsed(command: CommandSpec, input: CallInput, { session, target, local }: DryRun): Promise<unknown> {
+  const isGrant = command.operation === grantOperation;
+  const isHere = target.kind === 'embedded' && !command.isSecret;
+  if (!isGrant && !isHere) return undefined;
+  const opened = await openForWriting(session, target, local);
+  try {
+    return await namingWhatIsMissing(Object.values(input.params ?? {}), async () => {
+      if (isGrant) await judgeGrant(input, opened.plain, opened.context);
+      const asked = command.isVersioned ? { ...input, ifMatch: input.ifMatch ?? '*' } : input;
+      return opened.rehearsal === undefined ? undefined : await answerOf(opened.rehearsal, command, asked);
+    });
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Undefined for what takes more than one transaction. */
+async function answerOf(rehearsal: Billing, command: CommandSpec, input: CallInput): Promise<unknown> {
+  try {
+    return (await rehearsal.call(command.operation as OperationName, input)).body;
+  } catch (error) {
+    if (error instanceof BillingError && error.kind === 'notOffered') return undefined;
+    throw error;
+  }
+}
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly baseUrl?: string;
+  readonly authorization?: string;
+  readonly ifMatch?: string;
+  readonly body?: unknown;
+}
+
+function requestText({ method, path, baseUrl = '', authorization, ifMatch, body }: Request): SafeText {
+  const headers = [
+    ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
+    ...(ifMatch === undefined ? [] : [`If-Match: ${ifMatch}`]),
+  ];
+  const head = [`${method} ${baseUrl}${path}`, ...headers].map((line) => `${safe(line)}\n`).join('');
+  return vouch(body === undefined ? head : `${head}\n${safeJson(JSON.stringify(body, undefined, 2))}\n`);
+}
+
+function pathOf(template: string, input: CallInput): string {
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(input.params?.[name] ?? ''));
+  const query = new URLSearchParams(input.query).toString();
+  return query === '' ? path : `${path}?${query}`;
+}

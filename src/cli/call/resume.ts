@@ -1,0 +1,103 @@
+/** `tally credits grant --resume`: sends the grants again of which it is not known whether they were made. */
+
+import { BillingError } from '../../errors.ts';
+import { exactNumber } from '../../exact-json.ts';
+import type { ExactNumber } from '../../exact-json.ts';
+import type { Billing } from '../../operations/index.ts';
+import type { CallInput, View } from '../../operations/operation.ts';
+import type { Invocation } from '../command-line/invocation.ts';
+import { grantOperation } from '../operator/grant-history.ts';
+import type { KnownGrant } from '../operator/grant-history.ts';
+import { openJournal, openForWriting } from '../session/open-billing.ts';
+import { placeOf } from '../operator/journaled-billing.ts';
+import { render } from '../output/output.ts';
+import { confirmWrite } from '../session/prompts.ts';
+import { differingMembers } from '../operator/replay.ts';
+import { amountText, valueAt, wireText } from '../wire/rows.ts';
+import { safeLines, say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
+
+const view: View = {
+  rows: 'data',
+  columns: [
+    { header: 'BEGUN', path: 'begunAt', format: 'timestamp' },
+    { header: 'CONTRACT', path: 'contractId' },
+    { header: 'EXTERNAL ID', path: 'externalId' },
+    { header: 'AMOUNT', path: 'amountCents', format: 'money' },
+    { header: 'STATUS', path: 'status' },
+    { header: 'ID', path: 'id' },
+    { header: 'ERROR', path: 'error' },
+  ],
+};
+const fields = view.columns.map(({ path }) => path);
+
+interface Resumed {
+  readonly begunAt: string;
+  readonly contractId: string;
+  readonly externalId: string;
+  readonly amountCents: ExactNumber;
+  readonly status: 'done' | 'repeated' | 'failed' | 'pending';
+  readonly id: string;
+  readonly error: string;
+}
+
+/** Each with the external id that it had, so that one that was made is found rather than made again. Exit 10 when one failed. */
+export async function resumeGrants(invocation: Invocation, session: Session): Promise<void> {
+  const { given, local, inputPath } = invocation;
+  if (given.positionals.length > 0 || Object.keys(given.flags).length > 0 || inputPath !== undefined) {
+    throw new BillingError('usage', '--resume takes no contract and no fields: they stand in the journal');
+  }
+  const { terminal, flags, output } = session;
+  const target = await session.target();
+  const history = await (await openJournal(session)).history();
+  const unfinished = history.unfinished(placeOf(target));
+  const resumed: Resumed[] = [];
+  if (flags.dryRun === true) resumed.push(...unfinished.map((grant) => resultOf(grant, 'pending')));
+  else if (unfinished.length > 0) {
+    await confirmWrite(session, target, safeLines(unfinished.map(wordsOf).join('\n')));
+    const opened = await openForWriting(session, target, local);
+    try {
+      for (const grant of unfinished) resumed.push(await sendAgain(grant, opened.billing));
+    } finally {
+      await opened.close();
+    }
+  }
+  terminal.out(await render({ data: resumed }, view, { choice: output, fields, stdout: terminal.stdout }));
+  if (unfinished.length === 0) tell(session, say`no grant is unfinished`);
+  const failed = resumed.filter(({ status }) => status === 'failed');
+  if (failed.length === 0) return;
+  throw new BillingError('checkFailed', `${failed.length} of ${resumed.length} grants could not be finished`, {
+    hint: 'see their errors with: -o json',
+  });
+}
+
+async function sendAgain(grant: KnownGrant, billing: Billing): Promise<Resumed> {
+  const input = inputOf(grant);
+  try {
+    const answer = await billing.call(grantOperation, input);
+    const id = wireText(valueAt(answer.body, 'data.id'));
+    const differing = differingMembers(input, answer);
+    if (differing.length > 0) return resultOf(grant, 'failed', { id, error: `differs in ${differing.join(', ')}` });
+    return resultOf(grant, answer.isReplay === true ? 'repeated' : 'done', { id });
+  } catch (error) {
+    if (!(error instanceof BillingError)) throw error;
+    return resultOf(grant, 'failed', { error: error.message });
+  }
+}
+
+function inputOf({ contractId, externalId, body }: KnownGrant): CallInput {
+  return { params: { contractId }, body: { ...(body as Record<string, unknown>), externalId } };
+}
+
+function resultOf(
+  { at, contractId, externalId, amountCents }: KnownGrant,
+  status: Resumed['status'],
+  { id = '', error = '' }: { readonly id?: string; readonly error?: string } = {},
+): Resumed {
+  return { begunAt: at, contractId, externalId, amountCents: exactNumber(amountCents.toString()), status, id, error };
+}
+
+function wordsOf({ contractId, externalId, amountCents, at }: KnownGrant): string {
+  return `Finish the grant of ${amountText(String(amountCents))} USD to ${contractId} begun at ${at} (${externalId})`;
+}

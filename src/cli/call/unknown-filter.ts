@@ -1,0 +1,67 @@
+/** Why a list is empty: it was asked for what belongs to something that is not there. */
+
+import { BillingError, NotFoundError } from '../../errors.ts';
+import type { Billing } from '../../operations/index.ts';
+import type { CallInput } from '../../operations/operation.ts';
+import { referenced } from '../../operations/references.ts';
+import type { ReferenceKind } from '../../operations/references.ts';
+import type { CommandSpec } from '../command-line/manifest.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+
+type Find = (id: string, billing: Billing) => Promise<SafeText | undefined>;
+
+/** By what a filter names: a sentence where it is not there. */
+const findByKind: Partial<Record<ReferenceKind, Find>> = {
+  async customers(id, billing) {
+    if (await isThere(async () => await billing.call('customers.get', { params: { customerId: id } })))
+      return undefined;
+    const own = await withOwnId(id, billing);
+    const better = own === undefined ? say`` : say`; ${id} is your own id of ${own.name}: --customer-id ${own.id}`;
+    return say`there is no customer of the id ${id}${better}`;
+  },
+  async externalCustomers(id, billing) {
+    return (await withOwnId(id, billing)) === undefined ? say`there is no customer with your own id ${id}` : undefined;
+  },
+  async plans(id, billing) {
+    const isKnown = await isThere(async () => await billing.call('plans.get', { params: { planId: id } }));
+    return isKnown ? undefined : say`there is no plan of the id ${id}`;
+  },
+  async products(id, billing) {
+    const isKnown = await isThere(async () => await billing.call('products.get', { params: { productId: id } }));
+    return isKnown ? undefined : say`there is no product of the id ${id}`;
+  },
+};
+
+/** A sentence for each filter of a list that names what is not there; none where that cannot be found out. */
+export async function unknownFilters(command: CommandSpec, input: CallInput, billing: Billing): Promise<SafeText[]> {
+  const found = command.flags.map(async ({ in: place, name, reference }) => {
+    const id = place === 'query' ? input.query?.[name] : undefined;
+    if (reference === undefined || typeof id !== 'string') return undefined;
+    // A list of customers by their own id has said it already.
+    if (referenced[reference].operation === command.operation) return undefined;
+    return await findByKind[reference]?.(id, billing);
+  });
+  try {
+    return (await Promise.all(found)).filter((sentence) => sentence !== undefined);
+  } catch (error) {
+    // The list was given; a key that opens no more than that is none the worse for it.
+    if (error instanceof BillingError) return [];
+    throw error;
+  }
+}
+
+async function isThere(get: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await get();
+    return true;
+  } catch (error) {
+    if (error instanceof NotFoundError) return false;
+    throw error;
+  }
+}
+
+async function withOwnId(id: string, billing: Billing): Promise<{ id: string; name: string } | undefined> {
+  const { body } = await billing.call('customers.list', { query: { externalCustomerId: id } });
+  return body.data[0];
+}

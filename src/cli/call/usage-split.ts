@@ -1,0 +1,122 @@
+/**
+ * `tally usage cost --by`: the same cost in parts that add up to it. Days and months are differences of the cost up to each of
+ * their ends, asked one by one: so tiers go on across them, and rounding is that of the whole. A group key is asked about once.
+ */
+
+import { Big } from 'big.js';
+
+import { BillingError } from '../../errors.ts';
+import { exactNumber } from '../../exact-json.ts';
+import type { Billing } from '../../operations/index.ts';
+import type { CallInput, View } from '../../operations/operation.ts';
+import type { UsagePart, UsageSplit } from '../charts/usage.ts';
+import type { Invocation } from '../command-line/invocation.ts';
+import { inputOf, wholeBody } from '../command-line/flags.ts';
+import { readTextFile } from '../files/files.ts';
+import { timeoutOf } from '../session/open-session.ts';
+import { checkFields, render } from '../output/output.ts';
+import { wireText } from '../wire/rows.ts';
+import type { Session } from '../session/session.ts';
+
+const fields = ['value', 'totalAmount'];
+
+/** Prints what usage costs in parts, as rows or as bars. */
+export async function splitUsage({ local, ...invocation }: Invocation, session: Session): Promise<void> {
+  const by = local['by'];
+  if (typeof by !== 'string') {
+    throw new BillingError('usage', '--chart goes with --by', { hint: 'such as: --by day --chart' });
+  }
+  const style = await chartStyleOf(local, session);
+  checkFields(session.output, fields, viewOf(by));
+  const { terminal, dependencies } = session;
+  const readText = async (path: string) => await readTextFile(path, terminal);
+  const whole = invocation.inputPath === undefined ? undefined : wholeBody(await readText(invocation.inputPath), false);
+  const input = await inputOf(invocation.command, invocation.given, { whole, readText });
+  const opened = await dependencies.openBilling(await session.target(), {
+    timeoutMilliseconds: timeoutOf(session.flags),
+  });
+  try {
+    const data = by in spans ? await byTime(opened.billing, input, by as Span) : await byKey(opened.billing, input, by);
+    if (style !== undefined) {
+      const { drawUsage } = await import('../charts/usage.ts');
+      return terminal.out(drawUsage(data, style));
+    }
+    const view = viewOf(by, data.unit);
+    terminal.out(await render({ data }, view, { choice: session.output, fields, stdout: terminal.stdout }));
+  } finally {
+    await opened.close();
+  }
+}
+
+async function chartStyleOf(local: Invocation['local'], { flags, terminal }: Session) {
+  if (local['chart'] === undefined && local['ascii'] === undefined) return undefined;
+  const { chartStyle, checkChart } = await import('../charts/chart.ts');
+  checkChart(local, flags);
+  return chartStyle(terminal.stdout, local['ascii'] === true);
+}
+
+function viewOf(by: string, unit: UsageSplit['unit'] = 'currency'): View {
+  return {
+    rows: 'data.rows',
+    columns: [
+      { header: by.toUpperCase(), path: 'value' },
+      { header: 'TOTAL', path: 'totalAmount', format: unit === 'currency' ? 'usd' : 'number' },
+    ],
+  };
+}
+
+const spans = {
+  day: { next: { days: 1 }, written: 10 },
+  month: { next: { months: 1 }, written: 7 },
+} as const;
+type Span = keyof typeof spans;
+
+/** As many parts as a service takes requests in a minute (interface 5.4), less one for the whole. */
+const mostParts = 99;
+
+async function byTime(billing: Billing, input: CallInput, by: Span): Promise<UsageSplit> {
+  const { body: whole } = await billing.call('usage.cost', input);
+  const { startDate, endDate, unit } = whole;
+  const ends = endsOf(startDate, endDate, by);
+  const rows: UsagePart[] = [];
+  let [start, before] = [startDate, new Big(0)];
+  for (const end of ends) {
+    const dates = { startDate, endDate: end };
+    const { body } = await billing.call('usage.cost', { ...input, body: { ...(input.body as object), ...dates } });
+    const upTo = new Big(wireText(body.totalAmount));
+    rows.push({ value: start.slice(0, spans[by].written), totalAmount: exactNumber(upTo.minus(before).toFixed()) });
+    [start, before] = [end, upTo];
+  }
+  return { by, totalAmount: exactNumber(before.toFixed()), unit, startDate, endDate, rows };
+}
+
+/** The end of each part, in UTC; the last one is the end of the whole. */
+function endsOf(startDate: string, endDate: string, by: Span): string[] {
+  const end = Temporal.Instant.from(endDate);
+  const ends: string[] = [];
+  const first = Temporal.Instant.from(startDate).toZonedDateTimeISO('UTC').startOfDay();
+  for (let next = by === 'month' ? first.with({ day: 1 }) : first; ;) {
+    next = next.add(spans[by].next);
+    if (Temporal.Instant.compare(next.toInstant(), end) >= 0) break;
+    ends.push(next.toInstant().toString());
+    if (ends.length < mostParts) continue;
+    throw new BillingError(
+      'usage',
+      `--by ${by} asks for each ${by}, and ${startDate} to ${endDate} has more than ${mostParts}`,
+      {
+        hint: by === 'day' ? 'give --start-date and --end-date, or --by month' : 'give --start-date and --end-date',
+      },
+    );
+  }
+  return startDate === endDate ? [] : [...ends, endDate];
+}
+
+async function byKey(billing: Billing, input: CallInput, groupKey: string): Promise<UsageSplit> {
+  const { unit = 'currency', ...question } = (input.body ?? {}) as { readonly unit?: string };
+  if (unit === 'credits') {
+    throw new BillingError('usage', '--unit credits goes with --by day and --by month alone');
+  }
+  const { body } = await billing.call('usage.breakdown', { ...input, body: { ...question, groupKey } });
+  const { totalAmount, startDate, endDate, rows } = body.data;
+  return { by: groupKey, totalAmount, unit: 'currency', startDate, endDate, rows };
+}

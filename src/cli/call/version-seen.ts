@@ -1,0 +1,55 @@
+/**
+ * The version that a change is for, where the operation takes part in versions: read before anybody is asked, so that what
+ * somebody else changes meanwhile is refused rather than lost, or done to what stands at the same index now (semantics 10).
+ */
+
+import { BillingError } from '../../errors.ts';
+import type { ErrorKind } from '../../errors.ts';
+import { loadOutline, loadOutlines, roomOf } from '../../operations/index.ts';
+import type { OperationName } from '../../operations/index.ts';
+import { pathParameters } from '../../operations/operation.ts';
+import type { CallInput, OperationFacts } from '../../operations/operation.ts';
+import { timeoutOf } from '../session/open-session.ts';
+import type { Session } from '../session/session.ts';
+import type { Target } from '../target/target.ts';
+
+/** What adds something touches nothing that another may have changed. */
+const changing: ReadonlySet<string | undefined> = new Set(['PATCH', 'PUT', 'DELETE']);
+
+/** After these the change itself has the better answer, or is possible without having read. */
+const ignored: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['notFound', 'forbidden', 'notOffered', 'methodNotAllowed']);
+
+/** The input with the version of what it changes; as it is where a version was given or there are none. */
+export async function withVersionSeen(
+  name: OperationName,
+  input: CallInput,
+  { session, target }: { readonly session: Session; readonly target: Target },
+): Promise<CallInput> {
+  const operation = await loadOutline(name);
+  if (input.ifMatch !== undefined || operation.versioned !== true || !changing.has(operation.route?.method))
+    return input;
+  const reading = readingOf(operation, await loadOutlines(roomOf(name)));
+  if (reading === undefined) return input;
+  const names = pathParameters(reading.route?.path ?? '');
+  const params = Object.fromEntries(Object.entries(input.params ?? {}).filter(([each]) => names.includes(each)));
+  const opened = await session.dependencies.openBilling(target, {
+    timeoutMilliseconds: timeoutOf(session.flags),
+  });
+  try {
+    const { etag } = await opened.billing.call(reading.name as OperationName, { params });
+    return etag === undefined ? input : { ...input, ifMatch: etag };
+  } catch (error) {
+    if (error instanceof BillingError && ignored.has(error.kind)) return input;
+    throw error;
+  } finally {
+    await opened.close();
+  }
+}
+
+/** What reads the versions of the room: a versioned GET of a path that begins the changed one's. */
+function readingOf({ route }: OperationFacts, room: readonly OperationFacts[]): OperationFacts | undefined {
+  return room.find(
+    (each) =>
+      each.versioned === true && each.route?.method === 'GET' && route?.path.startsWith(each.route.path) === true,
+  );
+}

@@ -1,0 +1,71 @@
+/** Looks at the words of a command line before the parser is built: which command is meant, and what must never be there. */
+
+import { BillingError } from '../../errors.ts';
+import { globalFlags } from './global-flags.ts';
+import type { GlobalFlag } from './global-flags.ts';
+
+/** The command words of a command line, global flags and their values left out: `['customers', 'list', …]`. */
+export function commandWords(argv: readonly string[]): string[] {
+  return wordIndexes(argv).map((index) => argv[index] ?? '');
+}
+
+/**
+ * The command line in the form that the parser takes: `help customers list` and `customers help list` become
+ * `customers list --help`; `--json customers list` becomes `customers list --json`, and `customers --json list` likewise,
+ * since neither a command nor its verb is a field.
+ */
+export function normalized(
+  argv: readonly string[],
+  { isCommand, isGroup }: Readonly<Record<'isCommand' | 'isGroup', (word: string | undefined) => boolean>>,
+): string[] {
+  const [first, second, third] = wordIndexes(argv);
+  if (first === undefined) return [...argv];
+  const isHelp = argv[first] === 'help' && second !== undefined && isCommand(argv[second]);
+  const isHelpOfGroup = isGroup(argv[first]) && second !== undefined && argv[second] === 'help';
+  if (isHelp || isHelpOfGroup) {
+    return [...argv.filter((_, index) => index !== (isHelp ? first : second)), '--help'];
+  }
+  const verb = isGroup(argv[first]) && third === undefined ? second : undefined;
+  const isNoField = (index: number) => index === first || index === verb;
+  const isAlone = (word: string, index: number) => word === '--json' && isNoField(index + 1);
+  if (!argv.some(isAlone)) return [...argv];
+  const others = argv.filter((word, index) => !isAlone(word, index));
+  // Before another flag, or at the end: no word is its value there.
+  const place = [...others, '-'].findIndex((word) => word.startsWith('-'));
+  return others.toSpliced(place, 0, '--json');
+}
+
+/** Throws a usage error for a key on the command line, which every user of the machine could read (security 2, SEC-2). */
+export function refuseKeys(argv: readonly string[]): void {
+  const flag = argv.find((word) => /^--(?:api-?key|key|token|bearer)(?:=|$)/i.test(word))?.split('=')[0];
+  if (flag === undefined) return;
+  throw new BillingError('usage', `${flag}: a key never stands on the command line, where others can read it`, {
+    hint: 'store it with: tally profile add NAME --key-stdin, or set TALLY_API_KEY',
+  });
+}
+
+/** Whether errors are to be told as JSON too; read off the words, since they may be what is wrong. */
+export function wantsJson(argv: readonly string[]): boolean {
+  return argv.some(
+    (word, index) =>
+      /^(?:--json(?:=.*)?|--jq(?:=.*)?|-ojsonl?|--output=jsonl?)$/.test(word) ||
+      (word.startsWith('json') && ['-o', '--output'].includes(argv[index - 1] ?? '')),
+  );
+}
+
+function wordIndexes(argv: readonly string[]): number[] {
+  const indexes: number[] = [];
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? '';
+    if (word === '--') break;
+    if (!word.startsWith('-') || word === '-') indexes.push(index);
+    else if (takesValue(word)) index += 1;
+  }
+  return indexes;
+}
+
+function takesValue(word: string): boolean {
+  return (globalFlags as readonly GlobalFlag[]).some(
+    (flag) => flag.value?.startsWith('<') === true && (word === `--${flag.name}` || word === `-${flag.short}`),
+  );
+}

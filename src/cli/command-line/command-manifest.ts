@@ -1,0 +1,226 @@
+/** From declarations to the manifest: the one place where a schema becomes flags. Loaded only to generate and to test. */
+
+import * as z from 'zod';
+
+import { changesState, commandGroups } from '../../operations/operation.ts';
+import type { Operation } from '../../operations/operation.ts';
+import type { ReferenceKind } from '../../operations/references.ts';
+import { exampleLine } from './example-line.ts';
+import { globalFlags, operationFlags } from './global-flags.ts';
+import type { GlobalFlag } from './global-flags.ts';
+import { localFlags } from './local-flags.ts';
+import type { CommandSpec, ExampleLine, FlagSpec, Manifest, Shape } from './manifest.ts';
+
+/** JSON schema as zod writes it, as far as we read it. */
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly additionalProperties?: Schema | boolean;
+  readonly anyOf?: readonly Schema[];
+  readonly default?: unknown;
+  /** Name of the flag where it is not the name of the field. */
+  readonly flag?: string;
+  readonly 'x-members'?: true;
+  readonly reference?: ReferenceKind;
+}
+
+/** The commands of the given operations, grouped and ordered as in help. Throws where two flags would have one name. */
+export function commandManifest(operations: readonly Operation[]): Manifest {
+  return { groups: commandGroups, commands: operations.map(commandSpec) };
+}
+
+function commandSpec(operation: Operation): CommandSpec {
+  const query = flagsOf(schemaOf(operation.query, 'input'), 'query');
+  const body = operation.body === undefined ? [] : flagsOf(schemaOf(operation.body, 'input'), 'body');
+  const local = localFlags[operation.name];
+  const flags = [...query, ...body]
+    .map((spec) => withAlias(spec, local?.aliases?.[spec.name]))
+    .sort((one, other) => Number(other.isRequired ?? false) - Number(one.isRequired ?? false));
+  checkNames(operation.name, flags, local?.flags ?? []);
+  const params = schemaOf(operation.params, 'input').properties ?? {};
+  const spec: Omit<CommandSpec, 'examples'> = {
+    operation: operation.name,
+    group: operation.command.group,
+    verb: operation.command.verb,
+    summary: operation.summary,
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    ...(operation.route === undefined ? {} : { method: operation.route.method, path: operation.route.path }),
+    scope: operation.scope,
+    errors: operation.errors,
+    positionals: (operation.command.positional ?? []).map((name) => ({
+      name,
+      placeholder: kebabCase(name),
+      description: params[name]?.description ?? '',
+      ...(params[name]?.reference === undefined ? {} : { reference: params[name].reference }),
+      ...(params[name]?.enum === undefined ? {} : { choices: params[name].enum.map(String) }),
+    })),
+    flags,
+    view: operation.view,
+    fields: rowFields(schemaOf(operation.response, 'output'), operation.view.rows),
+    hasBody: operation.body !== undefined,
+    isWrite: changesState(operation),
+    isPaged:
+      operation.view.rows === 'data' && ['limit', 'offset'].every((name) => query.some((flag) => flag.name === name)),
+    isVersioned: operation.versioned === true,
+    isBulk: operation.bulk === true,
+    isSecret: operation.secret === true,
+    ...(typeof operation.repeatable === 'object' ? { idempotencyMember: operation.repeatable.whenGiven } : {}),
+    ...(local === undefined ? {} : { localFlags: local.flags, localExamples: local.examples }),
+    ...(operation.rehearsal === undefined ? {} : { rehearsalMember: operation.rehearsal }),
+    ...(operation.destroys === true ? { destroys: true as const } : {}),
+    ...(operation.findings === undefined ? {} : { findingsPath: operation.findings }),
+  };
+  const examples = operation.examples.map(({ about, input }) => ({ about, line: exampleLine(spec, input) }));
+  const isAlone = examples.length + (local?.examples.length ?? 0) === 1;
+  const variants = isAlone ? examples.map((each) => variant(spec, each)) : [];
+  // Whoever looks does so before; afterwards it would be refused, since all is done.
+  return { ...spec, examples: spec.isWrite ? [...variants, ...examples] : [...examples, ...variants] };
+}
+
+/** The same call in another way that is worth knowing, for a command that has a single example. */
+function variant(spec: Omit<CommandSpec, 'examples'>, { line }: ExampleLine): ExampleLine {
+  if (spec.isWrite) return { about: 'Look first: check it, and print the request', line: `${line} --dry-run` };
+  if (spec.isPaged) return { about: 'All of them, for a spreadsheet', line: `${line} --all -o csv` };
+  return { about: 'The same for a program', line: `${line} -o json` };
+}
+
+function schemaOf(type: z.ZodType, io: 'input' | 'output'): Schema {
+  return z.toJSONSchema(type, { io, unrepresentable: 'any' }) as Schema;
+}
+
+function flagsOf(object: Schema, place: 'query' | 'body'): FlagSpec[] {
+  return Object.entries(object.properties ?? {}).map(([name, schema]) => {
+    const shape = shapeOf(schema, object.required?.includes(name) ?? false);
+    const own = kebabCase(name);
+    const reference = inner(schema).reference ?? inner(schema).items?.reference;
+    const flag = schema.flag ?? inner(schema).flag ?? own;
+    return {
+      flag,
+      // What is said of every command stays what it is.
+      ...(flag === own || globalFlags.some(({ name }) => name === own) ? {} : { alias: own }),
+      in: place,
+      name,
+      placeholder: placeholderOf(name, schema, shape),
+      description: schema.description ?? inner(schema).description ?? '',
+      ...(reference === undefined ? {} : { reference }),
+      ...(schema.default === undefined ? {} : { default: schema.default }),
+      ...shape,
+    };
+  });
+}
+
+function withAlias(spec: FlagSpec, alias: string | undefined): FlagSpec {
+  return alias === undefined ? spec : { ...spec, alias, description: `${spec.description} Also --${alias}.` };
+}
+
+/** The schema without the choice of null. */
+function inner(schema: Schema): Schema {
+  if (Array.isArray(schema.type)) {
+    const [type, ...others] = schema.type.filter((each) => each !== 'null') as string[];
+    const { type: _types, ...rest } = schema;
+    return type === undefined || others.length > 0 ? rest : { ...rest, type };
+  }
+  const choices = schema.anyOf?.filter((choice) => choice.type !== 'null') ?? [];
+  if (choices.length === 0) return schema;
+  if (choices.length === 1) return choices[0] ?? schema;
+  if (choices.every((choice) => choice.properties !== undefined)) return mergedObject(choices);
+  if (choices.every((choice) => choice.type === 'string')) return { type: 'string' };
+  return {};
+}
+
+/** An object that may take several forms: whatever one of them has, required only where all require it. */
+function mergedObject(forms: readonly Schema[]): Schema {
+  return {
+    type: 'object',
+    properties: Object.assign({}, ...forms.map((form) => form.properties)) as Record<string, Schema>,
+    required: (forms[0]?.required ?? []).filter((name) => forms.every((form) => form.required?.includes(name))),
+  };
+}
+
+function shapeOf(schema: Schema, isRequired: boolean): Shape {
+  const isNullable =
+    (Array.isArray(schema.type) && schema.type.includes('null')) ||
+    schema.anyOf?.some(({ type }) => type === 'null') === true;
+  return {
+    ...bareShape(inner(schema)),
+    ...(isRequired ? { isRequired: true as const } : {}),
+    ...(isNullable ? { isNullable: true as const } : {}),
+  };
+}
+
+function bareShape(schema: Schema): Shape {
+  if (typeof schema.const === 'string') return { kind: 'text', choices: [schema.const] };
+  if (schema.type === 'boolean' || schema.type === 'integer' || schema.type === 'number') return { kind: schema.type };
+  if (schema.type === 'string') {
+    return schema.enum === undefined ? { kind: 'text' } : { kind: 'text', choices: schema.enum.map(String) };
+  }
+  if (schema.type === 'array') return listShape(schema.items ?? {});
+  const isOpen = typeof schema.additionalProperties === 'object' && schema.properties === undefined;
+  if (schema['x-members'] === true || isOpen) {
+    const values = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {};
+    return { kind: 'members', element: shapeOf(values, false) };
+  }
+  if (schema.type === 'object') return { kind: 'object', fields: fieldsOf(schema) };
+  return { kind: 'any' };
+}
+
+function listShape(items: Schema): Shape {
+  const element = shapeOf(items, false);
+  return element.kind === 'object' ? { kind: 'objects', fields: element.fields ?? {} } : { kind: 'list', element };
+}
+
+function fieldsOf(object: Schema): Record<string, Shape> {
+  return Object.fromEntries(
+    Object.entries(object.properties ?? {}).map(([name, schema]) => [
+      name,
+      shapeOf(schema, object.required?.includes(name) ?? false),
+    ]),
+  );
+}
+
+function placeholderOf(name: string, schema: Schema, shape: Shape): string {
+  if (shape.kind === 'boolean') return 'true|false';
+  if (shape.kind === 'objects' || shape.kind === 'object') return 'name=value,…';
+  if (shape.kind === 'members') return 'name=value';
+  if (shape.kind === 'list') return `${wordOf(shape.element?.kind ?? 'text')},…`;
+  if (shape.kind === 'integer' && name.endsWith('Cents')) return 'cents';
+  const { format, pattern } = inner(schema);
+  if (format === 'date') return 'date';
+  if (format === 'date-time') return 'date-time';
+  if (format === 'email') return 'email';
+  if (pattern?.startsWith('^\\d{1,15}') === true) return 'decimal';
+  if (name.endsWith('Id')) return 'id';
+  return wordOf(shape.kind);
+}
+
+function wordOf(kind: Shape['kind']): string {
+  if (kind === 'integer' || kind === 'number') return 'number';
+  return kind === 'any' ? 'value' : 'text';
+}
+
+function rowFields(response: Schema, rows: string): string[] {
+  const at = rows === '' ? [] : rows.split('.');
+  const found = at.reduce<Schema>((schema, name) => inner(schema.properties?.[name] ?? {}), response);
+  return Object.keys((found.type === 'array' ? inner(found.items ?? {}) : found).properties ?? {});
+}
+
+function checkNames(operation: string, flags: readonly FlagSpec[], local: readonly GlobalFlag[]): void {
+  const taken = new Set<string>([...globalFlags, ...operationFlags, ...local].map(({ name }) => name));
+  for (const name of flags.flatMap(({ flag, alias }) => (alias === undefined ? [flag] : [flag, alias]))) {
+    if (taken.has(name))
+      throw new Error(`${operation}: the flag --${name} is taken; give the field another one by .meta({ flag })`);
+    taken.add(name);
+  }
+}
+
+/** `externalCustomerId` as `external-customer-id`. */
+function kebabCase(name: string): string {
+  return name.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
+}

@@ -1,0 +1,210 @@
+/** From the texts of flags to the input of a call. A text of the wrong form is left as it is, for the schema to refuse. */
+
+import { BadRequestError, BillingError, InvalidInputError } from '../../errors.ts';
+import { exactNumber, isNumberText, parseExactJson } from '../../exact-json.ts';
+import { limits } from '../../limits.ts';
+import type { CallInput } from '../../operations/operation.ts';
+import type { CommandSpec, FlagSpec, Shape } from './manifest.ts';
+import { folded } from '../wire/rows.ts';
+
+/** What stood on the command line. */
+export interface Given {
+  readonly positionals: readonly string[];
+  /** Texts of each flag in the order given, by its name without dashes. */
+  readonly flags: Readonly<Record<string, readonly string[]>>;
+  /** Names of `--clear`, in any spelling. */
+  readonly cleared: readonly string[];
+  readonly ifMatch?: string | undefined;
+}
+
+/** Reads a file named on the command line, or standard input for `-`; throws a usage error when it cannot. */
+export type ReadText = (path: string) => Promise<string>;
+
+/** The input that a command line stands for: `whole` is the body of `--input`, on top of which the flags go. */
+export async function inputOf(
+  command: CommandSpec,
+  given: Given,
+  options: { readonly whole: unknown; readonly readText: ReadText },
+): Promise<CallInput> {
+  const params = Object.fromEntries(
+    command.positionals.map(({ name }, index) => [name, given.positionals[index] ?? '']),
+  );
+  const query: Record<string, string> = {};
+  const body: Record<string, unknown> = { ...(options.whole as Record<string, unknown> | undefined) };
+  for (const spec of command.flags) {
+    const texts = given.flags[spec.flag];
+    if (texts === undefined) continue;
+    if (spec.in === 'query') query[spec.name] = queryText(spec, texts);
+    else body[spec.name] = await flagValue(spec, texts, options.readText);
+  }
+  for (const name of given.cleared) {
+    const member = clearedMember(command, name);
+    const spec = command.flags.find((each) => each.name === member && given.flags[each.flag] !== undefined);
+    if (spec !== undefined) throw new BillingError('usage', `--${spec.flag} and --clear ${name} say two things`);
+    body[member] = null;
+  }
+  return {
+    ...(command.positionals.length > 0 ? { params } : {}),
+    ...(Object.keys(query).length > 0 ? { query } : {}),
+    ...(command.hasBody ? { body } : {}),
+    ...(given.ifMatch === undefined ? {} : { ifMatch: given.ifMatch }),
+  };
+}
+
+/** Required flags that were not given, and are not in the body of `--input`, whose own gaps the schema names. */
+export function missingFlags(command: CommandSpec, given: Given, hasWhole: boolean): readonly FlagSpec[] {
+  return command.flags.filter(
+    (spec) =>
+      spec.isRequired === true &&
+      given.flags[spec.flag] === undefined &&
+      !(spec.in === 'body' && (hasWhole || clears(given, spec))),
+  );
+}
+
+/** The JSON object of `--input`. */
+export function wholeBody(text: string, isBulk: boolean): Record<string, unknown> {
+  const bounds = { depth: limits.jsonDepth, keys: isBulk ? limits.eventsJsonKeys : limits.jsonKeys };
+  const value = parseExactJson(text, bounds);
+  if (!isObject(value)) throw new InvalidInputError([{ path: '', message: '--input must hold a JSON object' }]);
+  return value;
+}
+
+function clears(given: Given, spec: FlagSpec): boolean {
+  return given.cleared.some((name) => folded(name) === folded(spec.name) || folded(name) === folded(spec.flag));
+}
+
+function clearedMember(command: CommandSpec, name: string): string {
+  const spec = command.flags.find((each) => [each.name, each.flag].some((known) => folded(known) === folded(name)));
+  if (spec?.isNullable === true && spec.in === 'body') return spec.name;
+  const choices = command.flags.filter((each) => each.isNullable === true).map((each) => each.flag);
+  throw new BillingError('usage', `--clear ${name}: there is no such field that can be cleared`, {
+    hint: `it takes ${choices.join(', ')}`,
+  });
+}
+
+function queryText(spec: FlagSpec, texts: readonly string[]): string {
+  return texts.flatMap((text) => text.split(',').map((part) => choiceOf(spec, part))).join(',');
+}
+
+async function flagValue(spec: FlagSpec, texts: readonly string[], readText: ReadText): Promise<unknown> {
+  if (spec.kind === 'list') return texts.flatMap((text) => listValues(spec, text, ','));
+  if (spec.kind !== 'object' && spec.kind !== 'objects' && spec.kind !== 'members')
+    return scalar(spec, texts.at(-1) ?? '');
+  const values: unknown[] = [];
+  for (const text of texts)
+    values.push(...structured(spec, text.startsWith('@') ? await readText(text.slice(1)) : text));
+  if (spec.kind === 'objects') return values;
+  return values.every(isObject) ? Object.fromEntries(values.flatMap((value) => Object.entries(value))) : values.at(-1);
+}
+
+/** JSON as it is, `name=value` pairs by the fields that there are. */
+export function structured(spec: FlagSpec, text: string): unknown[] {
+  if (/^\s*[[{]/.test(text)) {
+    const value = jsonOf(spec.flag, text);
+    return Array.isArray(value) && spec.kind === 'objects' ? value : [value];
+  }
+  const pairs = spec.kind === 'members' ? [text] : splitPairs(spec, text);
+  const value: Record<string, unknown> = {};
+  for (const pair of pairs) {
+    const [, head = '', rest = ''] = /^\s*([\w-]+)\.([^=]+=[\s\S]*)$/.exec(pair) ?? [];
+    const [outer, shape] = fieldOf(spec.fields ?? {}, head);
+    if (spec.kind === 'members' || !isStructure(shape)) Object.assign(value, Object.fromEntries([member(spec, pair)]));
+    else value[outer] = { ...(value[outer] as object | undefined), ...structuredMember(spec, outer, shape, rest) };
+  }
+  return [value];
+}
+
+/** `csm.name=Grace`, `dimensions.model=large`: a member of an object within the object. */
+function structuredMember(spec: FlagSpec, outer: string, shape: Shape, pair: string): Record<string, unknown> {
+  return Object.fromEntries([member({ ...spec, ...shape, name: `${spec.name}.${outer}` }, pair)]);
+}
+
+function isStructure(shape: Shape | undefined): shape is Shape {
+  return shape?.kind === 'object' || shape?.kind === 'members';
+}
+
+function jsonOf(flag: string, text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch (error) {
+    if (error instanceof BadRequestError) throw new BadRequestError(`--${flag}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+const pairForm = /^([^=]+)=([\s\S]*)$/;
+
+/** Cut at commas that begin another `name=`, or `name.member=` of an object, so that a value may contain commas. */
+function splitPairs(spec: FlagSpec, text: string): string[] {
+  const nested = Object.keys(spec.fields ?? {}).filter((name) => isStructure(spec.fields?.[name]));
+  const heads = nested.map((name) => `${name}\\.[^=,]+`).join('|');
+  return text.split(new RegExp(`,(?=\\s*(?:[A-Za-z][\\w-]*${heads === '' ? '' : `|${heads}`})=)`));
+}
+
+/** The member that `name=value` stands for, by the fields that the flag has. Throws a usage error for what is no pair. */
+export function member(spec: FlagSpec, pair: string): [string, unknown] {
+  const [, name = '', text = ''] = pairForm.exec(pair) ?? [];
+  if (name === '') {
+    throw new BillingError('usage', `--${spec.flag} takes name=value, not ${JSON.stringify(pair)}`, {
+      hint: `give ${spec.placeholder}, or JSON`,
+    });
+  }
+  if (spec.kind === 'members') return [checkedName(spec, name), scalarOrJson(spec.element, text)];
+  const [known, shape] = fieldOf(spec.fields ?? {}, name.trim());
+  return [checkedName(spec, known), shape === undefined ? text : fieldValue(shape, text)];
+}
+
+/** Names that would touch prototypes are refused before an object has them (security 5, SEC-37). */
+function checkedName(spec: FlagSpec, name: string): string {
+  if (!['__proto__', 'constructor', 'prototype'].includes(name)) return name;
+  throw new InvalidInputError([{ path: `${spec.name}.${name}`, message: 'this name is not allowed' }]);
+}
+
+/** A field by its name in either spelling: `postalCode`, `postal-code`. */
+function fieldOf(fields: Readonly<Record<string, Shape>>, name: string): [string, Shape | undefined] {
+  const known = Object.keys(fields).find((each) => each === name || folded(each) === folded(name));
+  return known === undefined ? [name, undefined] : [known, fields[known]];
+}
+
+function fieldValue(shape: Shape, text: string): unknown {
+  if (shape.kind === 'list') return listValues(shape, text, /[|+]/);
+  if (shape.kind === 'object' || shape.kind === 'objects' || shape.kind === 'members') return jsonOr(text);
+  return scalar(shape, text);
+}
+
+function listValues(shape: Shape, text: string, separator: string | RegExp): unknown[] {
+  const whole = text.startsWith('[') ? jsonOr(text) : undefined;
+  if (Array.isArray(whole)) return whole;
+  return text === '' ? [] : text.split(separator).map((part) => scalarOrJson(shape.element, part.trim()));
+}
+
+function scalarOrJson(shape: Shape | undefined, text: string): unknown {
+  return shape === undefined || shape.kind === 'list' || shape.kind === 'object' ? jsonOr(text) : scalar(shape, text);
+}
+
+function scalar(shape: Shape, text: string): unknown {
+  if (shape.kind === 'boolean') return text === 'true' || (text === 'false' ? false : text);
+  if (shape.kind === 'integer' || shape.kind === 'number') return isNumberText(text) ? exactNumber(text) : text;
+  if (shape.kind === 'any') return jsonOr(text);
+  return choiceOf(shape, text);
+}
+
+/** What the text is as JSON; the text itself when it is none. */
+function jsonOr(text: string): unknown {
+  if (!/^\s*(?:["[{]|-?\d|true$|false$|null$)/.test(text)) return text;
+  try {
+    return parseExactJson(text);
+  } catch (error) {
+    if (error instanceof InvalidInputError) throw error;
+    return text;
+  }
+}
+
+/** The choice that a text means whatever its case and dashes: `in-progress` is `In Progress`. */
+function choiceOf(shape: Shape, text: string): string {
+  return shape.choices?.find((choice) => folded(choice) === folded(text)) ?? text;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}

@@ -1,0 +1,13 @@
+/** Instants as flags give them. */
+
+import { BillingError } from '../../errors.ts';
+
+/** The instant of a date (00:00 UTC of it) or date-time; undefined for none. Throws a usage error that names the flag. */
+export function instantOf(flag: string, text: string | undefined): Temporal.Instant | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return Temporal.Instant.from(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+  } catch (cause) {
+    throw new BillingError('usage', `${flag} takes a date such as 2026-03-01, not ${text}`, { cause });
+  }
+}

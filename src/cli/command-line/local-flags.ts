@@ -1,0 +1,115 @@
+/** What commands of operations understand beside the fields of their operation: done on this machine, never sent. */
+
+import { exampleIds } from '../../operations/example-ids.ts';
+import { processorCustomerIdField } from '../../operations/providers.ts';
+import type { GlobalFlag } from './global-flags.ts';
+import type { ExampleLine } from './manifest.ts';
+
+export interface LocalFlags {
+  readonly flags: readonly GlobalFlag[];
+  readonly examples: readonly ExampleLine[];
+  /** Other names of fields, by the name of the field. */
+  readonly aliases?: Readonly<Record<string, string>>;
+}
+
+const bulkFlags = [
+  {
+    name: 'from',
+    value: '<file>',
+    description: 'one for each row of this CSV file with a header, or - for standard input',
+  },
+  {
+    name: 'result',
+    value: '<file>',
+    description: 'with --from: write row, status, id and error of each row to this file',
+  },
+  { name: 'ignore', value: '<columns>', description: 'with --from: columns that mean nothing here' },
+  {
+    name: 'delimiter',
+    value: '<character>',
+    description: 'with --from: what separates columns (a comma when not given)',
+  },
+  { name: 'concurrency', value: '<number>', description: 'with --from: requests at a time (8 when not given)' },
+] as const satisfies readonly GlobalFlag[];
+
+const sourceFlag = {
+  name: 'source',
+  value: '<name>',
+  description: 'with --from: tells apart files whose equal rows are different grants',
+} as const satisfies GlobalFlag;
+
+const chartFlags = [
+  { name: 'chart', description: 'draw a picture; plain ASCII where a terminal can do no more' },
+  { name: 'ascii', description: 'with --chart: draw with plain ASCII' },
+] as const satisfies readonly GlobalFlag[];
+
+/** By operation. */
+export const localFlags: Readonly<Record<string, LocalFlags>> = {
+  'credits.grant': {
+    flags: [
+      { name: 'resume', description: 'send the grants again whose outcome is not known, with the ids that they had' },
+      { name: 'allow-zero', description: 'let a grant of 0.00 pass' },
+      { name: 'override-policy', value: '<reason>', description: 'go past the policy file; journaled' },
+      ...bulkFlags,
+      sourceFlag,
+    ],
+    aliases: { description: 'reason' },
+    examples: [
+      { about: 'Finish what was interrupted', line: 'tally credits grant --resume' },
+      {
+        about: 'Every row of a file: columns contractId, amountCents and reason',
+        line: 'tally credits grant --from grants.csv --expires-at 2099-12-31T00:00:00Z --result granted.csv',
+      },
+    ],
+  },
+  'credits.adjust': { flags: [], aliases: { description: 'reason' }, examples: [] },
+  'credits.reverse': { flags: [], aliases: { description: 'reason' }, examples: [] },
+  'customers.create': {
+    flags: bulkFlags,
+    examples: [
+      {
+        about: 'Every row of a file: columns name, externalCustomerId, contact.name, contact.email, contact.roles',
+        line: 'tally customers create --from customers.csv --result created.csv',
+      },
+    ],
+  },
+  'customers.assignCsm': {
+    flags: bulkFlags,
+    examples: [
+      {
+        about: `Every row of a file, 100 in a request: columns ${processorCustomerIdField}, csm.email and csm.name`,
+        line: 'tally customers assign-csm --from managers.csv',
+      },
+    ],
+  },
+  'credits.ledger': {
+    flags: chartFlags,
+    examples: [{ about: 'The balance over time', line: `tally credits ledger ${exampleIds.contract} --chart` }],
+  },
+  'credits.balance': {
+    flags: chartFlags,
+    examples: [{ about: 'What is left of each grant', line: `tally credits balance ${exampleIds.contract} --chart` }],
+  },
+  'usage.cost': {
+    flags: [
+      { name: 'by', value: '<part>', description: 'in parts: day, month, or a group key of the meters such as model' },
+      ...chartFlags,
+    ],
+    examples: [
+      {
+        about: 'Day by day, as bars',
+        line: `tally usage cost --contract-id ${exampleIds.contract} --start-date 2026-03-01T00:00:00Z --end-date 2026-04-01T00:00:00Z --by day --chart`,
+      },
+      { about: 'Which model costs what', line: `tally usage cost --contract-id ${exampleIds.contract} --by Model` },
+    ],
+  },
+  'budgets.usage': {
+    flags: chartFlags,
+    examples: [
+      {
+        about: 'Bars up to each cap, as a terminal shows them',
+        line: `tally budgets usage ${exampleIds.contract} --chart`,
+      },
+    ],
+  },
+};

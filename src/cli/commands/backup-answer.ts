@@ -1,0 +1,19 @@
+/** How a backup's manifest is shown. */
+
+import type { BackupManifest } from '../../operations/backup-manifest.ts';
+import { backupColumns } from '../../operations/maintenance.ts';
+import { checkFields, render } from '../output/output.ts';
+import type { Session } from '../session/session.ts';
+
+const view = { rows: 'data.organizations', columns: backupColumns } as const;
+const fields = ['id', ...backupColumns.map(({ path }) => path)];
+
+/** Refuses what could not be shown before anything is written. */
+export function refuseOtherFields({ output }: Session): void {
+  checkFields(output, fields, view);
+}
+
+export async function printManifest(data: BackupManifest, { output, terminal }: Session): Promise<void> {
+  const { stdout } = terminal;
+  terminal.out(await render({ data }, view, { choice: output, fields, stdout }));
+}

@@ -1,0 +1,96 @@
+/** A small CSV file with a header, read as a whole. */
+
+import { BadRequestError, BillingError } from '../../errors.ts';
+import { readTextFile } from './files.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export interface CsvRow {
+  /** Line of the file on which the row begins, from 1. */
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+export interface CsvFile {
+  readonly header: readonly string[];
+  readonly rows: readonly CsvRow[];
+}
+
+export interface ParsedRecord {
+  readonly record: string[];
+  /** What was read up to the end of the record. */
+  readonly info: { readonly lines: number };
+}
+
+/** How every CSV file is read. Line ends may be mixed: a file that two programs wrote to has both. */
+export const csvForm = {
+  bom: true,
+  info: true,
+  record_delimiter: ['\r\n', '\n', '\r'],
+  relax_column_count: true,
+  skip_empty_lines: true,
+};
+
+/** Whether an error of the parser is about the file. One of its codes begins otherwise. */
+export function isAboutCsv(code: string): boolean {
+  return code.startsWith('CSV_') || code === 'INVALID_OPENING_QUOTE';
+}
+
+/** Throws a usage error for a file that cannot be read, and BadRequestError for one that is no CSV or has no header. */
+export async function readCsv(path: string, delimiter: string, terminal: Terminal): Promise<CsvFile> {
+  const text = await readTextFile(path, terminal);
+  const { parse } = await import('csv-parse/sync');
+  const records = parsed(() => parse(text, { ...csvForm, delimiter }) as unknown as ParsedRecord[]);
+  const [first, ...rest] = records;
+  if (first === undefined) {
+    throw new BadRequestError('the file is empty: a header line with the names of the columns comes first');
+  }
+  const linesOf = createLineCount();
+  linesOf(first);
+  const rows = rest.map((parsedRow) => ({ line: linesOf(parsedRow).line, cells: parsedRow.record }));
+  return { header: first.record.map((name) => name.trim()), rows };
+}
+
+function parsed<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && isAboutCsv(String(error.code))) {
+      throw new BadRequestError(`the file is no CSV: ${error.message}`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/**
+ * Gives the lines on which a row begins and ends, for one row of a file after the other, the header too: a quoted cell may
+ * hold line breaks, and of a CRLF in it the parser counts both characters.
+ */
+export function createLineCount(): (row: ParsedRecord) => { readonly line: number; readonly lastLine: number } {
+  let countedTwice = 0;
+  return ({ record, info }) => {
+    let breaks = 0;
+    for (const cell of record) {
+      if (!/[\r\n]/.test(cell)) continue;
+      breaks += cell.split(/\r\n|[\r\n]/).length - 1;
+      countedTwice += cell.split('\r\n').length - 1;
+    }
+    const lastLine = info.lines - countedTwice;
+    return { line: lastLine - breaks, lastLine };
+  };
+}
+
+/** A header of one column has another delimiter more often than one name; undefined where nothing says so. */
+export function delimiterHint(header: readonly string[]): string | undefined {
+  const delimiter = header.length === 1 ? /[;\t|,]/.exec(header[0] ?? '')?.[0] : undefined;
+  if (delimiter === undefined) return undefined;
+  return `if that is several columns: --delimiter ${delimiter === '\t' ? 'tab' : `'${delimiter}'`}`;
+}
+
+/** The character that `--delimiter` stands for. Throws a usage error for what is none. */
+export function delimiterOf(text: string): string {
+  const delimiter = text === String.raw`\t` || text === 'tab' ? '\t' : text;
+  if (delimiter.length === 1 && delimiter !== '"' && delimiter !== '\n') return delimiter;
+  throw new BillingError('usage', `--delimiter takes one character, not "${text}"`, {
+    hint: String.raw`such as ; or \t`,
+  });
+}

@@ -1,0 +1,53 @@
+/** Files that the command line names. */
+
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+
+import { BillingError } from '../../errors.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** The text of a file, or of standard input for `-`. Throws a usage error naming the file that cannot be read. */
+export async function readTextFile(path: string, terminal: Terminal): Promise<string> {
+  if (path === '-') return await terminal.readInput();
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/** The text of a file; undefined when there is none. */
+export function readOptionalTextFile(path: string): string | undefined {
+  try {
+    // Every write looks for one: waiting is cheaper than the module for what does not wait.
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    const failure = error as NodeJS.ErrnoException;
+    if (failure.code === 'ENOENT' || failure.code === 'ENOTDIR') return undefined;
+    throw unreadable(path, error);
+  }
+}
+
+/** Throws a usage error for what cannot be read as a file, before anything of it is wanted; gives its size. */
+export function checkReadable(path: string): number {
+  try {
+    const facts = statSync(path);
+    if (facts.isDirectory()) throw Object.assign(new Error('a directory'), { code: 'EISDIR' });
+    accessSync(path, constants.R_OK);
+    return facts.size;
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, cause: unknown): BillingError {
+  if (path === '') return new BillingError('usage', 'cannot read a file whose path is empty', { cause });
+  return new BillingError('usage', `cannot read ${path}: ${reason(cause as NodeJS.ErrnoException)}`, { cause });
+}
+
+function reason(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return 'there is no such file';
+  if (error.code === 'EISDIR') return 'it is a directory';
+  if (error.code === 'EACCES') return 'permission denied';
+  return error.code === undefined || error.code.startsWith('ERR_') ? 'it is not UTF-8 text' : error.code;
+}

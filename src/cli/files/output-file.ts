@@ -1,0 +1,92 @@
+/**
+ * Files that the person named for an answer: made anew, for their owner alone, and never through a link, behind which
+ * somebody else's file could lie (security 4, SEC-23). Their names never come from what a service answered.
+ */
+
+import { accessSync, closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+import { BillingError, UnavailableError } from '../../errors.ts';
+
+export interface OutputFileOptions {
+  /** Whether a file that is there already is replaced. */
+  readonly isForced?: boolean;
+  /** What to do where a file is in the way. */
+  readonly hint?: string;
+}
+
+const newFileHint = 'name a file that does not exist yet';
+
+/** Throws a refusal where a file is in the way, and a usage error where none can be written. */
+export function writeOutputFile(path: string, content: string | Uint8Array, options: OutputFileOptions = {}): void {
+  const { isForced = false, hint = newFileHint } = options;
+  const file = open(path, isForced ? constants.O_TRUNC : constants.O_EXCL, hint);
+  try {
+    // One that was there keeps its mode otherwise, and it names customers now. /dev/null has to stay everybody's.
+    if (isForced && fstatSync(file).isFile()) fchmodSync(file, 0o600);
+    writeFileSync(file, content);
+  } catch (cause) {
+    throw unwritable(path, cause);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What `writeOutputFile` would throw of the path, before long work whose outcome is to stand there; writes nothing. */
+export function checkOutputFile(path: string, { isForced = false }: OutputFileOptions = {}): void {
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (path === '') throw unwritable(path, {});
+    if (found?.isDirectory() === true) throw unwritable(path, { code: 'EISDIR' });
+    if (found?.isSymbolicLink() === true) throw unwritable(path, { code: 'ELOOP' });
+    if (found !== undefined && !isForced) throw inTheWay(path);
+    accessSync(found === undefined ? dirname(path) : path, constants.W_OK);
+  } catch (error) {
+    throw error instanceof BillingError ? error : unwritable(path, error);
+  }
+}
+
+function inTheWay(path: string, hint = newFileHint, cause?: unknown): BillingError {
+  return new BillingError('refused', `${path} is there already: nothing was written`, { hint, cause });
+}
+
+function open(path: string, whereThereIsOne: number, hint: string): number {
+  try {
+    return openSync(
+      path,
+      constants.O_WRONLY | constants.O_CREAT | whereThereIsOne | (constants.O_NOFOLLOW ?? 0),
+      0o600,
+    );
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, cause);
+    throw inTheWay(path, hint, cause);
+  }
+}
+
+/** Says in words why nothing can be written there: a usage error, and `unavailable` where the same path may do later. */
+export function unwritable(path: string, cause: unknown): BillingError {
+  const { code = 'failed' } = cause as NodeJS.ErrnoException;
+  if (path === '') return new BillingError('usage', 'cannot write a file whose path is empty', { cause });
+  const message = `cannot write ${path}: ${reasons[code] ?? code}`;
+  if (!failuresOfDisk.has(code)) return new BillingError('usage', message, { cause });
+  return new UnavailableError(message, {
+    cause,
+    hint: 'check its disk and the free space there, then repeat the command',
+  });
+}
+
+const failuresOfDisk: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
+
+const reasons: Readonly<Record<string, string>> = {
+  ELOOP: 'it is a link',
+  ENOENT: 'there is no such directory',
+  ENOTDIR: 'there is no such directory',
+  EISDIR: 'it is a directory',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full for this user',
+  EFBIG: 'the file would be larger than it may be',
+  EIO: 'the disk failed',
+};

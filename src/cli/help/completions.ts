@@ -1,0 +1,302 @@
+/**
+ * Completion scripts, written from the places of the command line: groups, verbs and flags stand in the script, so that a Tab starts nothing;
+ * the values of a flag are asked for with `tally __complete`. No candidate is ever evaluated (security 4, SEC-24).
+ */
+
+import { globalFlags } from '../command-line/global-flags.ts';
+import type { GlobalFlag } from '../command-line/global-flags.ts';
+
+export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
+export type Shell = (typeof shells)[number];
+
+/** Name of each script among the package's completions. */
+export const completionFiles: Readonly<Record<Shell, string>> = {
+  bash: 'tally.bash',
+  zsh: '_tally',
+  fish: 'tally.fish',
+  powershell: 'tally.ps1',
+};
+
+/** A place on the command line, and what may follow there. */
+export interface Place {
+  /** `` for the root, `customers`, `customers create`. */
+  readonly words: string;
+  /** Words that may follow, with what they do. */
+  readonly next: Readonly<Record<string, string>>;
+  /** Flags without dashes. */
+  readonly flags: readonly string[];
+  /** Flags whose values tally knows. */
+  readonly asks: readonly string[];
+  /** How many ids follow, which tally is asked for. */
+  readonly ids: number;
+}
+
+/** The script of a shell, ending in a line end. */
+export function completionScript(shell: Shell, places: readonly Place[]): string {
+  return scripts[shell](places);
+}
+
+const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+  powershell: powershellScript,
+};
+
+const switches = (globalFlags as readonly GlobalFlag[]).filter((flag) => flag.value?.startsWith('<') !== true);
+const globalNames = globalFlags.map(({ name }) => name);
+const globalAsks = ['profile', 'org', 'output', 'expect-env'];
+/** What says which database is asked for candidates. */
+const contextFlags = ['--profile', '--database', '--events', '--org'];
+
+const head = (comment: string, install: string) =>
+  `${comment} Completions of tally. Written by npm run generate: do not edit.\n${comment} ${install}\n`;
+
+const dashed = (names: readonly string[]) => names.map((name) => `--${name}`).join(' ');
+
+function bashScript(places: readonly Place[]): string {
+  const cases = places.map(
+    ({ words, next, flags, asks, ids }) =>
+      `    '${words}') next='${Object.keys(next).join(' ')}' flags='${dashed(flags)}' asks='${dashed(asks)}' takes=${ids} ;;\n`,
+  );
+  return `${head('#', 'Install: source <(tally completion bash)')}
+_tally() {
+  local line=\${COMP_LINE:0:COMP_POINT} words=() place='' next='' flags='' asks='' takes=0 candidate
+  local given=() context=() question=()
+  read -ra words <<<"$line"
+  [[ $line == *[[:space:]] ]] && words+=('')
+  local last=$((\${#words[@]} - 1)) index
+  local current=\${words[last]} previous=\${words[last - 1]}
+  for ((index = 1; index < last; index++)); do
+    case \${words[index]} in
+      ${switches.map(({ name }) => `--${name}`).join('|')}|-[yqh]|--help|--all|--*=*) ;;
+      ${contextFlags.join('|')}) 
+        ((index + 1 < last)) && context+=("\${words[index]}" "\${words[index + 1]}")
+        ((index++)) ;;
+      -*) ((index++)) ;;
+      *)
+        if [[ -z $place ]]; then place=\${words[index]}
+        elif [[ $place != *' '* ]]; then place+=" \${words[index]}"
+        else given+=("\${words[index]}"); fi ;;
+    esac
+  done
+  _tally_place "$place" || _tally_place "\${place%% *}" || return
+  [[ $previous == -o ]] && previous=--output
+  COMPREPLY=()
+  if [[ " $asks ${dashed(globalAsks)} " == *" $previous "* ]]; then
+    question=("\${previous#--}" $place "\${given[@]}")
+  elif ((index == last && \${#given[@]} < takes)) && [[ $current != -* && $place == *' '* ]]; then
+    question=($((\${#given[@]} + 1)) $place "\${given[@]}")
+  fi
+  if ((\${#question[@]})); then
+    while IFS= read -r candidate; do
+      candidate=\${candidate%%$'\\t'*}
+      [[ $candidate == "$current"* ]] && COMPREPLY+=("$(printf %q "$candidate")")
+    done < <(tally __complete "\${question[@]}" "\${context[@]}" 2>/dev/null)
+  elif [[ $current == -* ]]; then
+    for candidate in $flags ${dashed(globalNames)}; do
+      [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
+    done
+  elif ((index == last)); then
+    for candidate in $next; do
+      [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
+    done
+  fi
+  # Bash replaces only what stands behind the last colon.
+  if [[ $current == *:* ]]; then
+    for index in "\${!COMPREPLY[@]}"; do COMPREPLY[index]=\${COMPREPLY[index]#"\${current%:*}:"}; done
+  fi
+}
+
+_tally_place() {
+  case $1 in
+${cases.join('')}    *) return 1 ;;
+  esac
+}
+
+complete -o default -F _tally tally
+`;
+}
+
+function zshScript(places: readonly Place[]): string {
+  const cases = places.map(
+    ({ words, next, flags, asks, ids }) =>
+      `    '${words}') next=(${described(next)}) flags=(${dashed(flags)}) asks=(${dashed(asks)}) takes=${ids} ;;\n`,
+  );
+  return `#compdef tally
+${head('#', 'Install: tally completion zsh > "${fpath[1]}/_tally"')}
+_tally() {
+  local place='' previous=\${words[CURRENT-1]} current=\${words[CURRENT]} word skip=0 takes=0 isContext=0
+  local -a next flags asks found given context question values shown
+  for word in \${words[2,CURRENT-1]}; do
+    if ((skip)); then
+      ((isContext)) && context+=($word)
+      skip=0 isContext=0
+      continue
+    fi
+    case $word in
+      ${switches.map(({ name }) => `--${name}`).join('|')}|-[yqh]|--help|--all|--*=*) ;;
+      ${contextFlags.join('|')}) context+=($word) skip=1 isContext=1 ;;
+      -*) skip=1 ;;
+      *)
+        if [[ -z $place ]]; then place=$word
+        elif [[ $place != *' '* ]]; then place+=" $word"
+        else given+=($word); fi ;;
+    esac
+  done
+  ((isContext)) && context[-1]=()
+  _tally_place "$place" || _tally_place "\${place%% *}" || { _files; return }
+  [[ $previous == -o ]] && previous=--output
+  if (( \${\${asks[(Ie)$previous]}} )) || [[ ' ${dashed(globalAsks)} ' == *" $previous "* ]]; then
+    question=("\${previous#--}")
+  elif ((!skip && \${#given} < takes)) && [[ $current != -* && $place == *' '* ]]; then
+    question=($((\${#given} + 1)))
+  fi
+  if ((\${#question})); then
+    found=("\${(@f)$(tally __complete $question \${(s: :)place} "\${given[@]}" "\${context[@]}" 2>/dev/null)}")
+    for word in "\${found[@]}"; do
+      [[ -z $word ]] && continue
+      values+=("\${word%%$'\\t'*}")
+      shown+=("\${word/$'\\t'/  -- }")
+    done
+    compadd -l -d shown -- "\${values[@]}"
+  elif [[ $current == -* ]]; then
+    compadd -- $flags ${dashed(globalNames)}
+  elif ((\${#next})) && ((!skip)); then
+    _describe command next
+  else
+    _files
+  fi
+}
+
+_tally_place() {
+  case $1 in
+${cases.join('')}    *) return 1 ;;
+  esac
+}
+
+[[ $funcstack[1] == _tally ]] && _tally || compdef _tally tally
+`;
+}
+
+function described(next: Readonly<Record<string, string>>): string {
+  return Object.entries(next)
+    .map(([word, summary]) => `'${word}:${summary.replaceAll("'", "'\\''").replaceAll(':', ' -')}'`)
+    .join(' ');
+}
+
+function fishScript(places: readonly Place[]): string {
+  const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+  const lines = places.flatMap(({ words, next, flags, asks, ids }) => [
+    ...Object.entries(next).map(
+      ([word, summary]) => `complete -c tally -f -n "__tally_at '${words}'" -a ${word} -d ${quoted(summary)}`,
+    ),
+    ...flags.map((flag) => {
+      const values = asks.includes(flag)
+        ? ` -x -a "(tally __complete ${flag} ${words} (__tally_ids) (__tally_context))"`
+        : '';
+      return `complete -c tally -n "__tally_at '${words}'" -l ${flag}${values}`;
+    }),
+    ...Array.from(
+      { length: ids },
+      (_, index) =>
+        `complete -c tally -f -n "__tally_at '${words}' ${index}" -a "(tally __complete ${index + 1} ${words} (__tally_ids) (__tally_context))"`,
+    ),
+  ]);
+  const globals = (globalFlags as readonly GlobalFlag[]).map((flag) => {
+    const short = flag.short === undefined ? '' : ` -s ${flag.short}`;
+    const needsValue = flag.value?.startsWith('<') === true ? ' -r' : '';
+    const values = globalAsks.includes(flag.name)
+      ? ` -x -a "(tally __complete ${flag.name} (__tally_context))"`
+      : needsValue;
+    return `complete -c tally -l ${flag.name}${short}${values} -d ${quoted(flag.description)}`;
+  });
+  return `${head('#', 'Install: tally completion fish > ~/.config/fish/completions/tally.fish')}
+function __tally_words
+    set -l skip 0
+    for word in (commandline -opc)[2..-1]
+        if test $skip = 1
+            set skip 0
+            continue
+        end
+        switch $word
+            case ${switches.map(({ name }) => `--${name}`).join(' ')} -y -q -h --help --all '--*=*'
+            case '-*'
+                set skip 1
+            case '*'
+                printf '%s\\n' $word
+        end
+    end
+end
+
+function __tally_ids
+    set -l words (__tally_words)
+    printf '%s\\n' $words[3..-1]
+end
+
+function __tally_context
+    set -l words (commandline -opc)
+    for index in (seq 2 (math (count $words) - 1))
+        contains -- $words[$index] ${contextFlags.join(' ')}; and printf '%s\\n' $words[$index] $words[(math $index + 1)]
+    end
+end
+
+# Whether these words stand before the cursor, and behind them as many ids as are named.
+function __tally_at
+    set -l words (__tally_words)
+    set -l place
+    test (count $words) -gt 0; and set place $words[1..(math "min(2, "(count $words)")")]
+    test "$place" = "$argv[1]"; or return 1
+    test (count $argv) -lt 2; or test (count $words) -eq (math 2 + $argv[2])
+end
+
+${[...globals, ...lines].join('\n')}
+`;
+}
+
+function powershellScript(places: readonly Place[]): string {
+  const list = (names: readonly string[]) => names.map((name) => `'${name}'`).join(',');
+  const rows = places.map(
+    ({ words, next, flags, asks, ids }) =>
+      `    '${words}' = @{ takes = ${ids}; next = @(${list(Object.keys(next))}); flags = @(${list(flags.map((flag) => `--${flag}`))}); asks = @(${list(asks.map((flag) => `--${flag}`))}) }\n`,
+  );
+  return `${head('#', 'Install: tally completion powershell | Out-String | Invoke-Expression')}
+Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
+  param($current, $ast, $position)
+  $places = @{
+${rows.join('')}  }
+  $switches = @(${list([...switches.map(({ name }) => `--${name}`), '-y', '-q', '-h', '--help', '--all'])})
+  $before = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $position } | ForEach-Object { $_.ToString() })
+  $words = @()
+  $given = @()
+  $context = @()
+  for ($index = 1; $index -lt $before.Count; $index++) {
+    $word = $before[$index]
+    if ($switches -contains $word -or $word -like '--*=*') { continue }
+    if (@(${list(contextFlags)}) -contains $word -and $index + 1 -lt $before.Count) { $context += $word, $before[$index + 1] }
+    if ($word -like '-*') { $index++; continue }
+    if ($words.Count -lt 2) { $words += $word } else { $given += $word }
+  }
+  $place = $places[($words -join ' ')]
+  if ($null -eq $place -and $words.Count -gt 0) { $place = $places[$words[0]] }
+  if ($null -eq $place) { return }
+  $previous = $before[-1]
+  if ($previous -eq '-o') { $previous = '--output' }
+  $found = if ($place.asks -contains $previous -or @(${list(globalAsks.map((flag) => `--${flag}`))}) -contains $previous) {
+    tally __complete $previous.TrimStart('-') @words @given @context 2>$null
+  } elseif ($current -notlike '-*' -and $words.Count -eq 2 -and $given.Count -lt $place.takes) {
+    tally __complete ($given.Count + 1) @words @given @context 2>$null
+  } elseif ($current -like '-*') {
+    $place.flags + @(${list(globalNames.map((name) => `--${name}`))})
+  } else {
+    $place.next
+  }
+  $found | Where-Object { $_.StartsWith($current) } | ForEach-Object {
+    $value, $label = $_ -split "\`t", 2
+    $text = if ($value -match '^[\\w:*@+.-]+$') { $value } else { "'" + $value.Replace("'", "''") + "'" }
+    $tip = if ($label) { $label } else { $value }
+    [System.Management.Automation.CompletionResult]::new($text, $value, 'ParameterValue', $tip)
+  }
+}
+`;
+}

@@ -1,0 +1,44 @@
+/** What stands below the flags in help: examples, and where the rest is said. */
+
+import type { CommandSpec, ExampleLine } from '../command-line/manifest.ts';
+
+/** What stands below the help of the root. */
+export const rootExamples = `
+Examples:
+  # The whole story on a database of its own
+  tally demo
+  # Customers, as a table
+  tally customers list
+  # The same for a program
+  tally customers list -o json
+
+Examples that name no service of their own run as they are on what this makes: tally demo --into ./playground
+Exit codes, environment variables and more: tally help exit-codes, tally help environment
+`;
+
+/** Below the flags of every command but the root. */
+export const globalFlagsNote = 'Global flags (-o, --profile, --database, --dry-run and more): tally --help\n';
+
+/** What stands below the help of a group: the first example of its first verbs. */
+export function examplesOfGroup(commands: readonly CommandSpec[]): string {
+  const [alone, ...others] = commands;
+  if (alone !== undefined && others.length === 0) return examplesText({ examples: alone.examples });
+  const [first, more] = [
+    commands.flatMap(({ examples }) => examples.filter(isDone).slice(0, 1)),
+    commands[0]?.examples.filter(isDone).slice(1) ?? [],
+  ];
+  return examplesText({ examples: [...first, ...more].slice(0, 3) });
+}
+
+function isDone({ line }: ExampleLine): boolean {
+  return !line.endsWith(' --dry-run');
+}
+
+/** Of one command. */
+export function examplesText({
+  examples,
+  localExamples = [],
+}: Pick<CommandSpec, 'examples' | 'localExamples'>): string {
+  if (examples.length === 0) return '';
+  return `\nExamples:\n${[...examples, ...localExamples].map(({ about, line }) => `  # ${about}\n  ${line}\n`).join('')}`;
+}

@@ -1,0 +1,108 @@
+/** The operator journal of this user: one file for all profiles and databases, appended to by every write. */
+
+import { join } from 'node:path';
+
+import { createGrantHistory } from './grant-history.ts';
+import type { GrantHistory } from './grant-history.ts';
+import { createJournalFile } from './journal-file.ts';
+import { lineOf, readLine } from './journal-line.ts';
+import type { JournalFacts } from './journal-line.ts';
+import type { Machine } from '../target/private-file.ts';
+import { redact } from '../terminal/redact.ts';
+
+export interface Journal {
+  readonly path: string;
+  /** Throws a usage error where nothing could be written, ahead of what would have to be. */
+  prepare(): Promise<void>;
+  /** Resolves once the line is on the disk. */
+  record(facts: JournalFacts): Promise<void>;
+  /** The same for a grant, decided while nobody else writes on the ground of all before it. Rejects with what it throws. */
+  decide(facts: (history: GrantHistory) => JournalFacts): Promise<void>;
+  /** What is known of grants up to now. */
+  history(): Promise<GrantHistory>;
+}
+
+/** Where the journal of a data directory is. */
+export function journalPath(dataDirectory: string): string {
+  return join(dataDirectory, 'journal', 'journal.jsonl');
+}
+
+interface Waiting {
+  readonly facts: (history: GrantHistory) => JournalFacts | undefined;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Lines that wait at the same time are written together, so that bulk work does not wait for the disk each time. */
+export function createJournal(path: string, machine: Machine, secrets: readonly string[] = []): Journal {
+  const file = createJournalFile(path, machine);
+  const history = createGrantHistory();
+  const clean = (text: string) => redact(text, secrets);
+  let waiting: Waiting[] = [];
+  let isWriting = false;
+  let follows = false;
+
+  async function write(): Promise<void> {
+    isWriting = true;
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        const settled = await writeTogether(batch);
+        for (const settle of settled) settle();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    isWriting = false;
+  }
+
+  async function writeTogether(batch: readonly Waiting[]): Promise<(() => void)[]> {
+    const settled: (() => void)[] = [];
+    const isFollowing = follows;
+    await file.hold(
+      (append) => {
+        for (const { facts, resolve, reject } of batch) {
+          try {
+            const line = facts(history);
+            settled.push(resolve);
+            if (line === undefined) continue;
+            append((previous) => lineOf(line, previous, clean));
+            if (isFollowing) history.observe(line);
+          } catch (error) {
+            settled.push(() => reject(error));
+          }
+        }
+      },
+      isFollowing ? observeText : undefined,
+    );
+    return settled;
+  }
+
+  function observeText(text: string): void {
+    const line = readLine(text);
+    if (line !== undefined) history.observe(line);
+  }
+
+  async function enqueue(facts: Waiting['facts']): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      waiting.push({ facts, resolve, reject });
+      if (!isWriting) void write();
+    });
+  }
+
+  return {
+    path,
+    prepare: async () => await enqueue(() => undefined),
+    record: async (facts) => await enqueue(() => facts),
+    async decide(facts) {
+      follows = true;
+      await enqueue(facts);
+    },
+    async history() {
+      follows = true;
+      await enqueue(() => undefined);
+      return history;
+    },
+  };
+}

@@ -1,0 +1,211 @@
+/**
+ * The policy file: caps on promotional grants, and what a grant has to say, checked on this machine before a request.
+ * It protects from mistakes, not from somebody who may edit the file.
+ */
+
+import { join } from 'node:path';
+
+import { BillingError } from '../../errors.ts';
+import { readOptionalTextFile } from '../files/files.ts';
+import type { GrantHistory, Place } from './grant-history.ts';
+import { creditsOf, microsOf } from './grant-request.ts';
+import type { GrantRequest } from './grant-request.ts';
+import { amountText } from '../wire/rows.ts';
+
+export interface Policy {
+  readonly path: string;
+  /** Environments that the rules hold for; all when not given. */
+  readonly environments?: readonly string[];
+  readonly perGrantCents?: bigint;
+  readonly perCustomerAndMonthCents?: bigint;
+  readonly perOperatorAndDayCents?: bigint;
+  /** Credits at no rate, in millionths. */
+  readonly freeCreditsPerGrantMicros?: bigint;
+  readonly isReasonRequired: boolean;
+  /** What reason or external id must contain. */
+  readonly ticket?: RegExp;
+}
+
+const grantRules = [
+  'per-grant',
+  'per-customer-and-month',
+  'per-operator-and-day',
+  'free-credits-per-grant',
+  'reason',
+  'ticket',
+] as const;
+type GrantRule = (typeof grantRules)[number];
+
+export interface Violation {
+  /** Name in the file: `per-grant`. */
+  readonly rule: GrantRule;
+  readonly message: string;
+}
+
+/** The policy in force; undefined when there is none. Throws a usage error naming what is wrong in the file. */
+export async function readPolicy(
+  env: Readonly<Record<string, string | undefined>>,
+  configDirectory: string,
+): Promise<Policy | undefined> {
+  const named = env['TALLY_POLICY'];
+  const isNamed = named !== undefined && named !== '';
+  const path = isNamed ? named : join(configDirectory, 'policy.yaml');
+  const text = readOptionalTextFile(path);
+  if (text !== undefined) return await parsePolicy(text, path);
+  if (!isNamed) return undefined;
+  throw new BillingError('usage', `TALLY_POLICY names ${path}, and there is no such file: nothing was sent`);
+}
+
+/** Every scalar is read as text, so that 500.00 stays five hundred dollars to the cent. */
+async function parsePolicy(text: string, path: string): Promise<Policy> {
+  // What is left of one that could not be written; a policy that has no rules yet says so in a comment.
+  if (text.trim() === '') throw invalid(path, 'the file is empty');
+  const { parse } = await import('yaml');
+  let read: unknown;
+  try {
+    read = parse(text, { schema: 'failsafe' });
+  } catch (cause) {
+    throw invalid(path, `is no YAML: ${(cause as Error).message.split('\n')[0] ?? ''}`, cause);
+  }
+  const file = membersOf(read ?? {}, { path, at: '', known: ['environments', 'grants'] });
+  const rules = membersOf(file['grants'] ?? {}, { path, at: 'grants.', known: grantRules });
+  const cents = (rule: GrantRule) => optional(rules[rule], (value) => centsOf(value, { path, rule }));
+  const optionalRules = {
+    environments: optional(file['environments'], (value) => environmentsOf(value, path)),
+    perGrantCents: cents('per-grant'),
+    perCustomerAndMonthCents: cents('per-customer-and-month'),
+    perOperatorAndDayCents: cents('per-operator-and-day'),
+    freeCreditsPerGrantMicros: optional(rules['free-credits-per-grant'], (value) => creditsIn(value, path)),
+    ticket: optional(rules['ticket'], (value) => patternOf(value, path)),
+  };
+  const given = Object.fromEntries(Object.entries(optionalRules).filter(([, value]) => value !== undefined));
+  return { path, isReasonRequired: isRequired(rules['reason'], path), ...given };
+}
+
+function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined {
+  return value === undefined ? undefined : read(value);
+}
+
+function membersOf(
+  value: unknown,
+  { path, at, known }: { readonly path: string; readonly at: string; readonly known: readonly string[] },
+): Record<string, unknown> {
+  if (value === '') return {};
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(path, `${at === '' ? 'the file' : at.slice(0, -1)} must be names with values`);
+  }
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw invalid(path, `${at}${unknown} is no rule; there are ${known.join(', ')}`);
+  return value as Record<string, unknown>;
+}
+
+function centsOf(value: unknown, { path, rule }: { readonly path: string; readonly rule: GrantRule }): bigint {
+  const match = typeof value === 'string' ? /^(\d{1,13})(?:\.(\d{2}))?(?: USD)?$/.exec(value) : null;
+  if (match === null) throw invalid(path, `grants.${rule} must be an amount such as 500.00`);
+  return BigInt(match[1] ?? 0) * 100n + BigInt(match[2] ?? 0);
+}
+
+function creditsIn(value: unknown, path: string): bigint {
+  if (typeof value === 'string' && /^\d{1,13}(?:\.\d{1,6})?$/.test(value)) return microsOf(value);
+  throw invalid(path, 'grants.free-credits-per-grant must be a number of credits such as 1000');
+}
+
+function environmentsOf(value: unknown, path: string): string[] {
+  const names = ['production', 'sandbox', 'embedded'];
+  if (Array.isArray(value) && value.every((name) => names.includes(name as string))) return value as string[];
+  throw invalid(path, `environments must be a list of ${names.join(', ')}`);
+}
+
+function isRequired(value: unknown, path: string): boolean {
+  if (value === undefined || value === 'optional') return false;
+  if (value === 'required') return true;
+  throw invalid(path, 'grants.reason must be required or optional');
+}
+
+function patternOf(value: unknown, path: string): RegExp {
+  try {
+    if (typeof value === 'string' && value !== '') return new RegExp(value, 'u');
+  } catch (cause) {
+    throw invalid(path, `grants.ticket is no pattern: ${(cause as Error).message}`, cause);
+  }
+  throw invalid(path, "grants.ticket must be a pattern such as 'SUP-[0-9]+'");
+}
+
+function invalid(path: string, words: string, cause?: unknown): BillingError {
+  return new BillingError('usage', `${path}: ${words}`, { cause, hint: 'nothing was sent; see: tally help policy' });
+}
+
+/** What a grant is judged by, beside itself. */
+export interface PolicyContext {
+  readonly history: GrantHistory;
+  readonly place: Place;
+  readonly operator: string;
+  readonly now: Temporal.Instant;
+  /** Contracts of the customer whose contract it is. */
+  readonly contractIds: readonly string[];
+}
+
+/** The rules that a grant breaks; days and months are those of UTC. One that is sent again with its external id counts once. */
+export function violations(policy: Policy, grant: GrantRequest, context: PolicyContext): Violation[] {
+  const { place } = context;
+  if (policy.environments?.includes(place.environment) === false) return [];
+  return [...wordingViolations(policy, grant), ...capViolations(policy, grant, context)];
+}
+
+function wordingViolations(policy: Policy, { description, externalId }: GrantRequest): Violation[] {
+  const found: Violation[] = [];
+  if (policy.isReasonRequired && (description === undefined || description.trim() === '')) {
+    found.push({ rule: 'reason', message: 'a grant needs a --reason' });
+  }
+  const { ticket } = policy;
+  if (ticket !== undefined && ![description, externalId].some((text) => text !== undefined && ticket.test(text))) {
+    found.push({ rule: 'ticket', message: `reason or external id must name a ticket, ${ticket.source}` });
+  }
+  return found;
+}
+
+function capViolations(policy: Policy, grant: GrantRequest, context: PolicyContext): Violation[] {
+  const found: Violation[] = [];
+  const { perGrantCents, freeCreditsPerGrantMicros } = policy;
+  if (perGrantCents !== undefined && grant.amountCents > perGrantCents) {
+    found.push({ rule: 'per-grant', message: `${usd(grant.amountCents)} is more than ${usd(perGrantCents)}` });
+  }
+  const isFree = grant.amountCents === 0n && grant.creditMicros > 0n;
+  if (isFree && freeCreditsPerGrantMicros !== undefined && grant.creditMicros > freeCreditsPerGrantMicros) {
+    const words = `${creditsOf(grant.creditMicros)} credits are more than ${creditsOf(freeCreditsPerGrantMicros)}`;
+    found.push({ rule: 'free-credits-per-grant', message: words });
+  }
+  const { externalId, contractId } = grant;
+  const { history, place, now } = context;
+  const earlier = externalId === undefined ? undefined : history.find(place, contractId, externalId);
+  if (earlier !== undefined && earlier.state !== 'refused') return found;
+  const today = now.toString().slice(0, 10);
+  const [day, month] = [today, today.slice(0, 7)];
+  const sums: readonly [GrantRule, bigint | undefined, string, () => bigint][] = [
+    [
+      'per-customer-and-month',
+      policy.perCustomerAndMonthCents,
+      `granted to this customer in ${month}`,
+      () => context.contractIds.reduce((sum, id) => sum + history.grantedTo(place, id, month), 0n),
+    ],
+    [
+      'per-operator-and-day',
+      policy.perOperatorAndDayCents,
+      `granted by ${context.operator} on ${day}`,
+      () => history.grantedBy(place, context.operator, day),
+    ],
+  ];
+  for (const [rule, cap, words, sum] of sums) {
+    if (cap === undefined || grant.amountCents === 0n) continue;
+    const before = sum();
+    if (before + grant.amountCents > cap) {
+      const message = `${usd(before)} were ${words}, and ${usd(grant.amountCents)} more exceed ${usd(cap)}`;
+      found.push({ rule, message });
+    }
+  }
+  return found;
+}
+
+function usd(cents: bigint): string {
+  return `${amountText(String(cents))} USD`;
+}

@@ -1,0 +1,70 @@
+/** `--jq`: the answer as JSON through jq, which keeps the digits of every number that an expression does not reckon with. */
+
+import { BillingError, InvalidInputError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import { safeLines } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+
+/** Throws a usage error with the words of jq for an expression that it cannot read; of it only what is constant is reckoned. */
+export async function checkJq(expression: string): Promise<void> {
+  try {
+    await results('', expression);
+  } catch (error) {
+    throw new BillingError('usage', `--jq: ${wordsOf(error)}`, {
+      cause: error,
+      hint: 'see: https://jqlang.org/manual',
+    });
+  }
+}
+
+/**
+ * Each result on a line: texts as they are, everything else as compact JSON. A whole number beyond 2^53 or a long decimal
+ * keeps its digits where it is passed on; arithmetic on it is that of jq, in floating point. Throws InvalidInputError with
+ * the words of jq where the expression does not fit the answer. What `debug` and `stderr` of jq say is dropped.
+ */
+export async function jqLines(json: string, expression: string): Promise<SafeText> {
+  if (json.length > limits.jqCharacters) {
+    throw new InvalidInputError(
+      [{ path: '', message: `--jq takes ${limits.jqCharacters} characters of JSON at most` }],
+      {
+        hint: 'choose less with --json FIELDS or --limit, or pipe -o json into the jq of this machine',
+      },
+    );
+  }
+  try {
+    const found = await results(json, expression);
+    return safeLines(found === undefined ? '' : `${found}\n`);
+  } catch (error) {
+    throw new InvalidInputError([{ path: '', message: `--jq: ${wordsOf(error)}` }], {
+      cause: error,
+      hint: 'the answer came, and this expression does not fit it: look at it with -o json',
+    });
+  }
+}
+
+async function results(json: string, expression: string): Promise<string | undefined> {
+  const { default: loading } = await import('jq-web');
+  const { raw } = await loading;
+  const talk: { warn: (...words: unknown[]) => void } = globalThis.console;
+  const { warn } = talk;
+  // What an expression says beside its results goes to the console, with whatever stored texts are in it.
+  talk.warn = () => undefined;
+  try {
+    // A space, since an expression such as -1 would be taken for a flag.
+    return raw(json, ` ${expression}`, ['-r', '-c']);
+  } finally {
+    talk.warn = warn;
+  }
+}
+
+/** `syntax error, …` of `jq: error: syntax error, … at <top-level>, line 1: …`. */
+function wordsOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'RuntimeError') return 'it needs more memory than jq has';
+  const message = error instanceof Error ? error.message : String(error);
+  return message
+    .replace(/^Non-zero exit code: \d+\n/, '')
+    .replace(/^jq: error(?: \(at [^)]*\))?: /, '')
+    .replace(/(?: \(Unix shell quoting issues\?\))? at <top-level>, line 1:[\s\S]*$/, '')
+    .replace(/\s*jq: \d+ compile errors?$/, '')
+    .trim();
+}

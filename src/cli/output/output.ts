@@ -1,0 +1,235 @@
+/** One answer in each format. Formats for scripts carry wire values; the table is for people (table.ts). */
+
+import { BillingError } from '../../errors.ts';
+import { isExactNumber, isNumberText } from '../../exact-json.ts';
+import type { Column, View } from '../../operations/operation.ts';
+import { outputFormats } from '../command-line/global-flags.ts';
+import type { OutputFormat } from '../command-line/global-flags.ts';
+import { columnOf, isRightAligned, rowsOf, valueAt, wireText } from '../wire/rows.ts';
+import type { Row, Rows } from '../wire/rows.ts';
+import { safe, safeJson, vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import type { OutputStream } from '../terminal/terminal.ts';
+
+export interface OutputChoice {
+  readonly format: OutputFormat;
+  /** Fields of `--json a,b`: the rows alone, with these members. */
+  readonly jsonFields?: readonly string[] | undefined;
+  /** Fields of `--columns`. */
+  readonly columns?: readonly string[] | undefined;
+  /** Expression of `--jq`, which what is printed as JSON goes through. */
+  readonly jq?: string | undefined;
+}
+
+export interface OutputFlags {
+  readonly output?: string | undefined;
+  readonly json?: string | true | undefined;
+  readonly columns?: string | undefined;
+  readonly jq?: string | undefined;
+}
+
+/** The format that the flags ask for; a table on a terminal and TSV elsewhere when they do not. */
+export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputChoice {
+  const isJson = flags.json !== undefined || flags.jq !== undefined;
+  const format = flags.output ?? (isJson ? 'json' : stdout.isTerminal ? 'table' : 'tsv');
+  if (!isFormat(format)) {
+    throw new BillingError('usage', `-o ${format}: there is no such format`, {
+      hint: `it takes ${outputFormats.join(', ')}`,
+    });
+  }
+  if (flags.json !== undefined && format !== 'json' && format !== 'jsonl') {
+    throw new BillingError('usage', `--json and -o ${format} ask for two formats`, { hint: 'give one of them' });
+  }
+  if (flags.jq !== undefined && format !== 'json') {
+    throw new BillingError('usage', `--jq works on JSON, not on ${format}`, { hint: 'leave out -o, or give -o json' });
+  }
+  if (flags.columns !== undefined && !['table', 'csv', 'tsv'].includes(format)) {
+    throw new BillingError('usage', `--columns does not go with ${format}`, { hint: 'use --json FIELDS' });
+  }
+  const fields = typeof flags.json === 'string' ? splitNames(flags.json) : undefined;
+  const columns = flags.columns === undefined ? undefined : splitNames(flags.columns);
+  return { format, jsonFields: fields, columns, jq: flags.jq };
+}
+
+/** Throws a usage error for a format that a command does not have; `formats` names those that it has. */
+export function allowFormats(flags: OutputFlags, formats: readonly OutputFormat[]): void {
+  const isJson = flags.json !== undefined || flags.jq !== undefined;
+  const asked = flags.output ?? (isJson ? 'json' : undefined);
+  const has = formats.length === 0 ? 'it prints text of its own' : `it has ${formats.join(', ')}`;
+  if (asked !== undefined && !(formats as readonly string[]).includes(asked)) {
+    throw new BillingError('usage', `-o ${asked} does not go with this command`, { hint: has });
+  }
+  if (flags.columns !== undefined && !formats.includes('table')) {
+    throw new BillingError('usage', '--columns does not go with this command', { hint: has });
+  }
+}
+
+/** What an answer looks like, ending in a line end where it is not empty. */
+export async function render(
+  body: unknown,
+  view: View,
+  options: { readonly choice: OutputChoice; readonly fields: readonly string[]; readonly stdout: OutputStream },
+): Promise<SafeText> {
+  const { choice, fields, stdout } = options;
+  const found = rowsOf(body, view);
+  const { format, jsonFields } = choice;
+  checkFields(choice, fields, view);
+  if (format === 'json') return await jsonAnswer(jsonFields === undefined ? body : picked(found, jsonFields), choice);
+  if (format === 'yaml') return await (await import('../wire/yaml-text.ts')).yamlText(body);
+  const lined = await lineText(view, choice, fields);
+  if (lined !== undefined) return vouch(`${lined.begin}${lined.rows(found.rows, true)}`);
+  const columns = columnsOf(view, choice);
+  if (view.layout !== undefined && columns === undefined) {
+    const { layouts } = await import('../views/layouts.ts');
+    return (await layouts[view.layout]())(body, stdout);
+  }
+  const { table } = await import('./table.ts');
+  return table(body, view, { found, columns, stdout });
+}
+
+/** A list whose rows come in parts. */
+export interface ListText {
+  readonly begin: SafeText;
+  readonly rows: (rows: readonly Row[], isFirst: boolean) => SafeText;
+  readonly end: (list: { readonly count: number; readonly total: number | undefined }) => SafeText;
+}
+
+/** The same text that `render` gives of a whole list; undefined where it takes all rows to make it. */
+export async function listText(
+  view: View,
+  { choice, fields }: { readonly choice: OutputChoice; readonly fields: readonly string[] },
+): Promise<ListText | undefined> {
+  if (choice.format !== 'json') return await lineText(view, choice, fields);
+  return choice.jq === undefined ? jsonList(choice.jsonFields) : undefined;
+}
+
+/** Of a format that has a line or a record for each row. */
+async function lineText(view: View, choice: OutputChoice, fields: readonly string[]): Promise<ListText | undefined> {
+  const nothing = vouch('');
+  const ofRows = (rows: ListText['rows']): ListText => ({ begin: nothing, rows, end: () => nothing });
+  const { format, jsonFields } = choice;
+  if (format === 'jsonl') {
+    return ofRows((rows) => jsonLines(jsonFields === undefined ? rows : pickedRows(rows, jsonFields)));
+  }
+  if (format === 'name') {
+    const field = nameField(fields) ?? view.columns[0]?.path ?? '';
+    return ofRows((rows) => lines(rows.map((row) => safe(wireText(row[field])))));
+  }
+  const columns = columnsOf(view, choice) ?? view.columns;
+  if (format === 'tsv') return ofRows((rows) => tsv(rows, columns));
+  return format === 'csv' ? await csvText(columns) : undefined;
+}
+
+function columnsOf(view: View, { columns }: OutputChoice): Column[] | undefined {
+  return columns?.map((name) => columnOf(name, view));
+}
+
+/** As `jsonDocument` of an answer with these rows, or of the rows alone where fields are picked. */
+function jsonList(fields: readonly string[] | undefined): ListText {
+  const [head, indent, tail] = fields === undefined ? ['{\n  "data": ', '  ', ',\n'] : ['', '', '\n'];
+  return {
+    begin: vouch(`${head}[`),
+    rows(rows, isFirst) {
+      const texts = (fields === undefined ? rows : pickedRows(rows, fields)).map(
+        (row) => `\n${JSON.stringify(row, undefined, 2)}`,
+      );
+      const joined = texts.join(',').replaceAll('\n', `\n${indent}  `);
+      return safeJson(isFirst ? joined : `,${joined}`);
+    },
+    end({ count, total }) {
+      const totalLine = total === undefined ? '' : `,\n  "total": ${JSON.stringify(total)}`;
+      const rest = fields === undefined ? `  "hasMore": false${totalLine}\n}\n` : '';
+      return vouch(`${count === 0 ? '' : `\n${indent}`}]${tail}${rest}`);
+    },
+  };
+}
+
+/** One JSON document, or what `--jq` makes of it. */
+export async function jsonAnswer(value: unknown, { jq }: Pick<OutputChoice, 'jq'>): Promise<SafeText> {
+  if (jq === undefined) return jsonDocument(value);
+  const { jqLines } = await import('./jq.ts');
+  return await jqLines(JSON.stringify(value), jq);
+}
+
+/** One JSON document, with the digits of every number as they came. */
+function jsonDocument(value: unknown): SafeText {
+  return safeJson(`${JSON.stringify(value, undefined, 2)}\n`);
+}
+
+function jsonLines(rows: readonly unknown[]): SafeText {
+  return safeJson(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+}
+
+function picked(found: Rows, fields: readonly string[]): unknown {
+  const rows = pickedRows(found.rows, fields);
+  return found.isList ? rows : (rows[0] ?? {});
+}
+
+function pickedRows(rows: readonly Row[], fields: readonly string[]): Row[] {
+  return rows.map((row) => Object.fromEntries(fields.map((field) => [field, valueAt(row, field) ?? null])));
+}
+
+/** A misspelt field would be an empty column that nobody notices; it is refused before anything is done. */
+export function checkFields(choice: OutputChoice, fields: readonly string[], view: View): void {
+  if (fields.length === 0) return;
+  if (choice.format === 'name' && nameField(fields) === undefined) {
+    throw new BillingError('usage', '-o name does not go with this command: what it prints has no ids', {
+      hint: `it has ${outputFormats.filter((format) => format !== 'name').join(', ')}`,
+    });
+  }
+  const headers = view.columns.map((column) => column.header.toLowerCase());
+  const unknown = [
+    ...(choice.jsonFields ?? []),
+    ...(choice.columns ?? []).filter((name) => !headers.includes(name.toLowerCase())),
+  ].find((name) => !fields.includes(name.split('.')[0] ?? ''));
+  if (unknown === undefined) return;
+  throw new BillingError('usage', `there is no field "${unknown}"`, { hint: `there are ${fields.join(', ')}` });
+}
+
+/** The field that `-o name` prints. */
+function nameField(fields: readonly string[]): string | undefined {
+  return ['id', 'name', 'command'].find((field) => fields.includes(field));
+}
+
+function lines(texts: readonly SafeText[]): SafeText {
+  return vouch(texts.map((text) => `${text}\n`).join(''));
+}
+
+/** Without a header; control characters, tabs and line ends within a value are visible, so that a row is a line. */
+function tsv(rows: readonly Row[], columns: readonly Column[]): SafeText {
+  return lines(rows.map((row) => vouch(columns.map((column) => safe(wireText(valueAt(row, column.path)))).join('\t'))));
+}
+
+async function csvText(columns: readonly Column[]): Promise<ListText> {
+  const { stringify } = await import('csv-stringify/sync');
+  const textOf = (records: (string | number)[][]): SafeText => vouch(stringify(records, { quoted_string: true }));
+  return {
+    begin: textOf([columns.map((column) => column.path)]),
+    rows: (rows) =>
+      textOf(rows.map((row) => columns.map((column) => spreadsheetCell(valueAt(row, column.path), column)))),
+    end: () => vouch(''),
+  };
+}
+
+/**
+ * A text that a spreadsheet would run as a formula gets a leading apostrophe (security 4, SEC-22). Numbers stay numbers,
+ * decimals that the wire has as text too: a negative amount begins with a minus sign as well. Characters that a terminal
+ * acts on are made visible.
+ */
+function spreadsheetCell(value: unknown, column: Column): string | number {
+  if (typeof value === 'number') return value;
+  const text = wireText(value);
+  const isNumber = isExactNumber(value) || (isRightAligned(column) && isNumberText(text));
+  const shown = text
+    .split(/(?<=\n)/)
+    .map((line) => (line.endsWith('\n') ? `${safe(line.slice(0, -1))}\n` : safe(line)));
+  return !isNumber && /^\s*[=+\-@\t\r\n\u0000＝＋－＠]/u.test(text) ? `'${shown.join('')}` : shown.join('');
+}
+
+function splitNames(text: string): string[] {
+  return text.split(',').map((name) => name.trim());
+}
+
+function isFormat(text: string): text is OutputFormat {
+  return (outputFormats as readonly string[]).includes(text);
+}

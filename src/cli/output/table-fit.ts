@@ -1,0 +1,122 @@
+/** Which columns of a table a terminal has room for, and how wide each of them is. */
+
+import type { Column } from '../../operations/operation.ts';
+import { isRightAligned } from '../wire/rows.ts';
+
+export interface MeasuredColumn {
+  readonly column: Column;
+  /** Width of its widest cell, or of its header. */
+  readonly natural: number;
+  readonly isEmpty: boolean;
+  /** Whether each of its cells is 0 or empty. */
+  readonly isZero: boolean;
+}
+
+export interface FittedColumn {
+  readonly column: Column;
+  /** Its place among the columns that there are. */
+  readonly index: number;
+  readonly width: number;
+  /** Whether there is room for dates alone, not for times. */
+  readonly asDates: boolean;
+}
+
+const gap = 2;
+/** Also the width of a date. */
+const narrowest = 10;
+const readable = 24;
+
+/**
+ * The columns that are shown, undefined for all as they are. Where there is no room for all, empty ones go, times become
+ * dates and texts are cut, to ten columns at least. Where that is not enough whole columns are left out, from the right:
+ * zeros, our ids of other things, texts and times, at last amounts. Half an id cannot be copied and half an amount is another,
+ * so those are whole or not there; the id of a row stays, and so does every column that was asked for.
+ */
+export function fittedColumns(
+  measured: readonly MeasuredColumn[],
+  { width, mayLeaveOut }: { readonly width: number | undefined; readonly mayLeaveOut: boolean },
+): FittedColumn[] | undefined {
+  const all = [...measured.keys()];
+  const at = (index: number) => measured[index] as MeasuredColumn;
+  const total = (shown: readonly number[], widthOf: (each: MeasuredColumn) => number) =>
+    shown.reduce((sum, index) => sum + widthOf(at(index)) + gap, -gap);
+  if (width === undefined || total(all, (each) => each.natural) <= width) return undefined;
+  const shown = mayLeaveOut ? chosen(measured, (some) => total(some, leastWidth) <= width) : all;
+  return widened(shown, { at, room: width - total(shown, leastWidth) });
+}
+
+/** The columns that stay, in their order. */
+function chosen(measured: readonly MeasuredColumn[], fits: (shown: readonly number[]) => boolean): number[] {
+  const at = (index: number) => measured[index] as MeasuredColumn;
+  const mayGo = (index: number) => index > 0 && kindOf(at(index).column) !== 'id';
+  const shown = new Set([...measured.keys()].filter((index) => !mayGo(index) || !at(index).isEmpty));
+  const leaving = [...shown].filter(mayGo).toSorted((a, b) => worthOf(at(a)) - worthOf(at(b)) || b - a);
+  const left: number[] = [];
+  for (const index of leaving) {
+    if (fits([...shown])) break;
+    shown.delete(index);
+    left.unshift(index);
+  }
+  // A wide one that went after a narrow one may have made room for it.
+  for (const index of left) if (fits([...shown, index])) shown.add(index);
+  return [...shown].toSorted((a, b) => a - b);
+}
+
+/** Gives the room that is left: to the first column, to what is readable of texts, to times, to the rest of texts. */
+function widened(
+  shown: readonly number[],
+  { at, room }: { readonly at: (index: number) => MeasuredColumn; readonly room: number },
+): FittedColumn[] {
+  const widths = new Map(shown.map((index) => [index, leastWidth(at(index))]));
+  const widthOf = (index: number) => widths.get(index) ?? 0;
+  let spare = room;
+  const widen = (index: number, by: number) => {
+    widths.set(index, widthOf(index) + by);
+    spare -= by;
+  };
+  const lacks = (index: number) => at(index).natural - widthOf(index);
+  const times = shown.filter((index) => kindOf(at(index).column) === 'time');
+  const widenTimes = (some: readonly number[]) => {
+    for (const index of some) if (lacks(index) <= spare) widen(index, lacks(index));
+  };
+  const widenTexts = (most: number) => {
+    for (;;) {
+      const texts = shown.filter(
+        (index) => kindOf(at(index).column) === 'text' && lacks(index) > 0 && widthOf(index) < most,
+      );
+      const [narrow] = texts.toSorted((a, b) => widthOf(a) - widthOf(b));
+      if (narrow === undefined || spare <= 0) return;
+      widen(narrow, 1);
+    }
+  };
+  widenTimes(times.filter((index) => index === 0));
+  widenTexts(readable);
+  widenTimes(times);
+  widenTexts(Infinity);
+  return shown.map((index) => ({
+    column: at(index).column,
+    index,
+    width: widthOf(index),
+    asDates: times.includes(index) && lacks(index) > 0,
+  }));
+}
+
+function leastWidth({ column, natural }: MeasuredColumn): number {
+  const kind = kindOf(column);
+  return kind === 'text' || kind === 'time' ? Math.min(natural, Math.max(column.header.length, narrowest)) : natural;
+}
+
+/** What is left out first has the least. */
+function worthOf({ column, isZero }: MeasuredColumn): number {
+  if (isZero) return 0;
+  const kind = kindOf(column);
+  if (kind === 'amount') return 3;
+  return kind === 'otherId' && !/external/i.test(column.path) ? 1 : 2;
+}
+
+function kindOf(column: Column): 'id' | 'otherId' | 'text' | 'time' | 'amount' {
+  if (isRightAligned(column)) return 'amount';
+  if (column.path === 'id') return 'id';
+  if (column.path.endsWith('Id')) return 'otherId';
+  return column.format === 'timestamp' || column.format === 'date' ? 'time' : 'text';
+}

@@ -1,0 +1,221 @@
+/** Answers for people: a table that a terminal has room for, or the fields of one record below each other. */
+
+import { Chalk } from 'chalk';
+import Table from 'cli-table3';
+
+import { isExactNumber } from '../../exact-json.ts';
+import type { Column, View } from '../../operations/operation.ts';
+import { cellText, columnOf, isRightAligned, valueAt } from '../wire/rows.ts';
+import type { Row, Rows } from '../wire/rows.ts';
+import { safe, say, vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import { fittedColumns } from './table-fit.ts';
+import type { OutputStream } from '../terminal/terminal.ts';
+
+const noBorders = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '  ',
+} as const;
+
+export interface TableOptions {
+  readonly found: Rows;
+  /** Columns that were asked for; the view's when none were. */
+  readonly columns: readonly Column[] | undefined;
+  readonly stdout: OutputStream;
+}
+
+/** A table for a list; for one record its fields, unless columns were asked for. */
+export function table(body: unknown, view: View, { found, columns, stdout }: TableOptions): SafeText {
+  const bold = (text: SafeText) => vouch(new Chalk({ level: stdout.hasColor ? 1 : 0 }).bold(text));
+  const isAsked = columns !== undefined;
+  const draw = (rows: readonly Row[], shown: readonly Column[]) =>
+    grid(rows, shown, { width: stdout.columns, bold, isAsked });
+  if (found.isList || columns !== undefined) {
+    const above = columns === undefined ? summaryOf(body, view) : {};
+    const summary = Object.keys(above).length > 0 ? fieldLines(above, { view, bold, draw }) : '';
+    const rows = draw(found.rows, columns ?? view.columns);
+    return vouch([summary, rows].filter((part) => part !== '').join('\n'));
+  }
+  return vouch(found.rows.map((row) => fieldLines(row, { view, bold, draw })).join('\n'));
+}
+
+/** What stands beside the rows in an answer: totals and the like. */
+function summaryOf(body: unknown, view: View): Row {
+  const path = view.rows.split('.');
+  const parent = path.length < 2 ? undefined : valueAt(body, path.slice(0, -1).join('.'));
+  if (typeof parent !== 'object' || parent === null) return {};
+  return Object.fromEntries(Object.entries(parent).filter(([name]) => name !== path.at(-1)));
+}
+
+interface Style {
+  readonly view: View;
+  readonly bold: (text: SafeText) => SafeText;
+  readonly draw: (rows: readonly Row[], columns: readonly Column[]) => SafeText;
+}
+
+/** `label  value` for each field, then the lists of records below under theirs. */
+function fieldLines(row: Row, { view, bold, draw }: Style): SafeText {
+  const fields = flattened(row, '');
+  const labels = labelsOf(
+    fields.map(([path]) => path),
+    view,
+  );
+  const labelAt = (path: string) => safe(labels.get(path) ?? path);
+  const plain = fields.filter(([, value]) => !isRecords(value));
+  const pad = Math.max(0, ...plain.map(([path]) => labelAt(path).length));
+  const above = plain.map(([path]) => {
+    const label = vouch(labelAt(path).padEnd(pad));
+    return `${bold(label)}  ${cellText(row, valueColumn(path, row, view))}`.trimEnd();
+  });
+  const below = fields
+    .filter((field): field is [string, readonly Row[]] => isRecords(field[1]))
+    .map(([path, rows]) => `\n${bold(labelAt(path))}\n${draw(rows, view.parts?.[path] ?? columnsOf(rows))}`.trimEnd());
+  return vouch(`${[...above, ...below].join('\n')}\n`);
+}
+
+function valueColumn(path: string, row: Row, view: View): Column {
+  const column = columnOf(path, view);
+  const value = valueAt(row, path);
+  return column.format === 'text' && typeof value === 'object' && !isExactNumber(value)
+    ? { ...column, format: 'list' }
+    : column;
+}
+
+/** Every plain field of the records, in the order of the first that has it. */
+function columnsOf(rows: readonly Row[]): Column[] {
+  const paths = new Set(rows.flatMap((row) => flattened(row, '').map(([path]) => path)));
+  const unknown = { rows: '', columns: [] };
+  const labels = labelsOf([...paths], unknown);
+  return [...paths].map((path) => ({
+    ...columnOf(path, unknown),
+    header: (labels.get(path) ?? path).toUpperCase(),
+  }));
+}
+
+/** Members whose own members somebody else has named. */
+const namedElsewhere: ReadonlySet<string> = new Set(['metadata', 'properties', 'groupValues']);
+
+/**
+ * The fields of a record in words, by path: what its column is called, or its path without units. An outer word that one of
+ * its own members repeats (`balance.creditBalance`) says nothing, and is left out where no other field has the words that
+ * are left; others are whose it is (`organization.name`, `projected.creditBalance`).
+ */
+function labelsOf(paths: readonly string[], view: View): ReadonlyMap<string, string> {
+  const labels = new Map(paths.map((path) => [path, labelOf(path, view)]));
+  const said = new Set(labels.values());
+  for (const path of paths) {
+    const [outer = '', ...inner] = path.split('.');
+    const label = labels.get(path) ?? '';
+    const rest = label.slice(wordsOf(outer).length + 1);
+    const isRepeated = paths.some(
+      (each) => each.startsWith(`${outer}.`) && each.toLowerCase().endsWith(outer.toLowerCase()),
+    );
+    if (inner.length === 0 || !isRepeated || label !== `${wordsOf(outer)} ${rest}` || said.has(rest)) continue;
+    said.add(rest);
+    labels.set(path, rest);
+  }
+  return labels;
+}
+
+function labelOf(path: string, view: View): string {
+  const known = view.columns.find((column) => column.path === path);
+  if (known !== undefined) return known.header.toLowerCase();
+  const segments = path.split('.');
+  if (segments.length > 1 && segments.some((segment) => namedElsewhere.has(segment))) return path;
+  const { format } = columnOf(path, view);
+  const words = segments.map(wordsOf);
+  const last = (words.pop() ?? '').replace(format === 'money' ? / cents$/ : /^(?:is|has) /, '');
+  return [...words.filter((outer) => last !== outer), last].join(' ');
+}
+
+function wordsOf(name: string): string {
+  return name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ').toLowerCase();
+}
+
+function flattened(row: Row, prefix: string): [string, unknown][] {
+  return Object.entries(row).flatMap(([name, value]): [string, unknown][] => {
+    const path = prefix === '' ? name : `${prefix}.${name}`;
+    const isNested = typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
+    return isNested && Object.keys(value).length > 0 && !name.includes('.')
+      ? flattened(value as Row, path)
+      : [[path, value]];
+  });
+}
+
+function isRecords(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((each) => typeof each === 'object' && each !== null && !isExactNumber(each))
+  );
+}
+
+interface GridOptions {
+  readonly width: number | undefined;
+  readonly bold: (text: SafeText) => SafeText;
+  /** Whether these columns were asked for, so that all have to be there. */
+  readonly isAsked: boolean;
+}
+
+function grid(rows: readonly Row[], columns: readonly Column[], { width, bold, isAsked }: GridOptions): SafeText {
+  if (rows.length === 0) return vouch('');
+  const cells = rows.map((row) => columns.map((column) => cellText(row, column)));
+  const whole = drawn(columns, cells, { bold });
+  const measured = columns.map((column, index) => ({
+    column,
+    natural: whole.widths[index] ?? 0,
+    isEmpty: cells.every((row) => row[index] === ''),
+    isZero: cells.every((row) => row[index] === '' || row[index] === '0'),
+  }));
+  const fitted = fittedColumns(measured, { width, mayLeaveOut: !isAsked });
+  if (fitted === undefined) return whole.text;
+  const { text } = drawn(
+    fitted.map(({ column }) => column),
+    cells.map((row) => fitted.map(({ index, asDates }) => (asDates ? dateOf(row[index]) : row[index]) ?? '')),
+    { bold, widths: fitted.map((each) => each.width) },
+  );
+  const shown = new Set(fitted.map(({ column }) => column));
+  const missing = measured
+    .filter(({ column, isZero }) => !isZero && !shown.has(column))
+    .map(({ column }) => column.header);
+  const note = missing.length > 0 ? say`no room for ${missing.join(', ')} (-o json has everything)\n` : '';
+  return vouch(text + note);
+}
+
+function drawn(
+  columns: readonly Column[],
+  cells: readonly (readonly string[])[],
+  { bold, widths = [] }: { readonly bold: GridOptions['bold']; readonly widths?: readonly number[] },
+): { readonly text: SafeText; readonly widths: readonly number[] } {
+  const drawing = new Table({
+    head: columns.map((column) => bold(safe(column.header))),
+    chars: noBorders,
+    colAligns: columns.map((column) => (isRightAligned(column) ? 'right' : 'left')),
+    colWidths: [...widths],
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
+  });
+  drawing.push(...cells.map((row) => [...row]));
+  const lines = drawing.toString().split('\n');
+  return {
+    text: vouch(`${lines.map((line) => line.trimEnd()).join('\n')}\n`),
+    widths: drawing.options.colWidths.map((width) => width ?? 0),
+  };
+}
+
+/** `2026-03-01` of `2026-03-01T09:14:00Z`. */
+function dateOf(time: SafeText | undefined): string | undefined {
+  return time?.replace(/(?<=^\d{4}-\d\d-\d\d)T.*/, '');
+}

@@ -1,0 +1,127 @@
+/** `tally profile add`: what is said of a service or database, and its key, tried on the service before it is stored. */
+
+import { resolve } from 'node:path';
+
+import { refuseTilde } from '../../database-url.ts';
+import { BillingError } from '../../errors.ts';
+import { readTextFile } from '../files/files.ts';
+import { checkedKey, environments } from '../target/profiles.ts';
+import type { Environment, Profile } from '../target/profiles.ts';
+import { mayAsk } from '../session/prompts.ts';
+import { say } from '../terminal/safe-text.ts';
+import { factsOf } from './service-check.ts';
+import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
+
+export interface AddFlags {
+  readonly environment?: Environment;
+  readonly baseUrl?: string;
+  readonly keyStdin?: true;
+  readonly keyFile?: string;
+  readonly keyring?: true;
+  /** False after `--no-check`. */
+  readonly check: boolean;
+}
+
+export async function addProfile(name: string, flags: AddFlags, session: Session): Promise<void> {
+  const { environment } = flags;
+  if (environment === undefined) {
+    throw new BillingError('usage', `--environment takes one of ${environments.join(', ')}`);
+  }
+  const profiles = await session.profiles();
+  const { profile, key } =
+    environment === 'embedded' ? embeddedProfile(flags, session) : await remoteProfile(environment, flags, session);
+  if (key !== undefined && flags.check) await tryKey(name, { profile, key }, session);
+  const newKey = key === undefined ? undefined : { key, inKeyring: flags.keyring === true };
+  const { place, fallback } = await profiles.save(name, profile, newKey);
+  if (fallback !== undefined) {
+    session.terminal.err(say`${fallback}; the key is in ${place ?? ''}, which only you can read\n`);
+  }
+  tell(session, say`profile ${name} added; use it with --profile ${name}, or always: tally profile use ${name}`);
+}
+
+/** What the key opens, on standard error. Throws what keeps it from being stored. */
+async function tryKey(name: string, { profile, key }: TriedKey, session: Session): Promise<void> {
+  const { environment, baseUrl = '', caFile } = profile;
+  const target = { kind: 'remote', environment, profile: name, baseUrl, key, caFile, sources: {} } as const;
+  const facts = await factsOf(target, session).catch((error: unknown) => {
+    throw error instanceof BillingError ? notStored(error) : error;
+  });
+  if (facts.environment === 'production' && environment !== 'production') {
+    throw new BillingError('refused', `this service is production, not ${environment}: nothing was stored`, {
+      hint: 'give --environment production, so that every write asks first',
+    });
+  }
+  const words = [facts.organization ?? 'an organization that it does not name', facts.environment ?? environment];
+  const scopes = facts.scopes.join(', ');
+  tell(
+    session,
+    say`the key works: ${words.join(', ')}; ${facts.knowsAllScopes ? 'scopes' : 'it may at least'} ${scopes}`,
+  );
+}
+
+interface TriedKey {
+  readonly profile: Profile;
+  readonly key: string;
+}
+
+function notStored(error: BillingError): BillingError {
+  const { kind, message, requestId, retryAfterSeconds } = error;
+  const isRefusal = kind === 'unauthorized' || kind === 'forbidden';
+  const hint = isRefusal
+    ? 'give a key of this service as it was shown when it was created; --no-check stores it all the same'
+    : `${error.hint ?? 'check --base-url and the network'}; --no-check stores the key without asking`;
+  return new BillingError(kind, `${message}: nothing was stored`, {
+    hint,
+    cause: error,
+    requestId,
+    retryAfterSeconds,
+  });
+}
+
+function embeddedProfile(
+  flags: AddFlags,
+  { flags: { database, events, org } }: Session,
+): { profile: Profile; key: undefined } {
+  if (flags.baseUrl !== undefined || flags.keyStdin === true || flags.keyFile !== undefined || flags.keyring === true) {
+    throw new BillingError('usage', 'an embedded profile has no address and no key', { hint: 'give --database' });
+  }
+  const profile = {
+    environment: 'embedded' as const,
+    ...(database === undefined ? {} : { database: fromAnywhere(database) }),
+    ...(events === undefined ? {} : { events }),
+    ...(org === undefined ? {} : { organization: org }),
+  };
+  return { profile, key: undefined };
+}
+
+/** A profile is used in other directories than the one that it was made in. */
+function fromAnywhere(database: string): string {
+  refuseTilde(database);
+  return /^[a-z][a-z\d+.-]+:|^:memory:$/i.test(database) ? database : resolve(database);
+}
+
+async function remoteProfile(
+  environment: Environment,
+  flags: AddFlags,
+  session: Session,
+): Promise<{ profile: Profile; key: string | undefined }> {
+  if (flags.baseUrl === undefined) throw new BillingError('usage', `a ${environment} profile needs --base-url`);
+  await session.dependencies.checkAddress(flags.baseUrl);
+  const key = await readKey(flags, session);
+  session.terminal.conceal(key);
+  const { caFile } = session.flags;
+  const authorities = caFile === undefined ? {} : { caFile: resolve(caFile) };
+  const profile = { environment, baseUrl: flags.baseUrl.replace(/\/+$/, ''), ...authorities };
+  return { profile, key: checkedKey(key) };
+}
+
+async function readKey(flags: AddFlags, session: Session): Promise<string> {
+  if (flags.keyFile !== undefined) return await readTextFile(flags.keyFile, session.terminal);
+  if (flags.keyStdin === true) return await session.terminal.readInput();
+  if (!mayAsk(session))
+    throw new BillingError('usage', 'there is nobody to ask for the key', { hint: 'give --key-stdin or --key-file' });
+  const key = await session.terminal.ask({ kind: 'secret', message: say`API key` });
+  if (key === undefined || key === '') throw new BillingError('refused', 'no key was entered: nothing was stored');
+  return key;
+}

@@ -1,0 +1,60 @@
+/** `tally profile check`: what the key in use opens, and how service and machine stand to each other. */
+
+import { withoutPassword } from '../../database-url.ts';
+import { BillingError } from '../../errors.ts';
+import { render } from '../output/output.ts';
+import { mask } from '../terminal/redact.ts';
+import { say } from '../terminal/safe-text.ts';
+import { clockWords, factsOf } from './service-check.ts';
+import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
+
+const checkView = {
+  rows: 'data',
+  columns: [
+    { header: 'ENVIRONMENT', path: 'environment' },
+    { header: 'WHERE', path: 'where' },
+    { header: 'KEY', path: 'key' },
+    { header: 'STATUS', path: 'status' },
+    { header: 'ORGANIZATION', path: 'organization' },
+    { header: 'SCOPES', path: 'scopes', format: 'list' },
+    { header: 'EXPIRES', path: 'expiresAt', format: 'timestamp' },
+    { header: 'CLOCK', path: 'clock' },
+    { header: 'LATENCY (ms)', path: 'latencyMilliseconds', format: 'number' },
+    { header: 'VERSION', path: 'version' },
+  ],
+} as const;
+
+export async function checkProfile(session: Session): Promise<void> {
+  const target = await session.target();
+  const facts = await factsOf(target, session);
+  const isRemote = target.kind === 'remote';
+  const isOther = isRemote && facts.environment !== undefined && facts.environment !== target.environment;
+  const { connection } = facts;
+  const data = {
+    environment: target.environment,
+    where: isRemote ? target.baseUrl : withoutPassword(target.database),
+    key: isRemote ? mask(target.key) : null,
+    status: isOther ? `the service says ${facts.environment}` : 'ok',
+    organization: facts.organization ?? null,
+    scopes: facts.scopes,
+    knowsAllScopes: facts.knowsAllScopes,
+    expiresAt: facts.expiresAt ?? null,
+    clock: (connection && clockWords(connection)) ?? null,
+    clockAheadMilliseconds: connection?.clockAheadMilliseconds ?? null,
+    latencyMilliseconds: connection?.latencyMilliseconds ?? null,
+    version: connection?.version ?? null,
+  };
+  const { terminal, output } = session;
+  const choice = { choice: output, fields: Object.keys(data), stdout: terminal.stdout };
+  terminal.out(await render({ data }, checkView, choice));
+  if (!facts.knowsAllScopes) {
+    tell(session, say`this service does not tell the scopes of a key: these are the reading ones that it lets pass`);
+  }
+  // Taken for a sandbox, production would not ask before a write.
+  if (isOther && facts.environment === 'production') {
+    throw new BillingError('checkFailed', `the profile says ${target.environment}, and the service is production`, {
+      hint: `add it again: tally profile add ${target.profile ?? 'NAME'} --environment production`,
+    });
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * What a key opens, found by asking. A service of ours says it itself; of another only what the interface documents is
+ * asked, and nothing is written: which readings it allows tells the reading scopes, and no more can be known.
+ */
+
+import { BillingError, ForbiddenError } from '../../errors.ts';
+import type { ConnectionFacts, OperationName } from '../../operations/index.ts';
+import type { CallInput, Scope } from '../../operations/operation.ts';
+import { timeoutOf } from '../session/open-session.ts';
+import type { OpenBilling, Session } from '../session/session.ts';
+import type { Target } from '../target/target.ts';
+
+export interface ServiceFacts {
+  /** By name; undefined where the service does not tell. */
+  readonly organization?: string;
+  readonly environment?: 'sandbox' | 'production';
+  readonly expiresAt?: string | null;
+  readonly scopes: readonly Scope[];
+  /** Whether these are all, or only those that could be tried. */
+  readonly knowsAllScopes: boolean;
+  readonly connection: ConnectionFacts | undefined;
+}
+
+/** What the key of a target opens, found over a connection of its own. */
+export async function factsOf(target: Target, session: Session): Promise<ServiceFacts> {
+  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
+  try {
+    return await checkService(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Throws what the service answers: an unauthorized error for a refused key, a forbidden one where it opens nothing. */
+async function checkService(opened: OpenBilling): Promise<ServiceFacts> {
+  try {
+    const { data } = (await opened.billing.call('keys.whoami')).body;
+    const { organization, environment, scopes, key } = data;
+    const connection = opened.connection?.();
+    const expiresAt = key?.expiresAt ?? null;
+    return { organization: organization.name, environment, scopes, expiresAt, knowsAllScopes: true, connection };
+  } catch (error) {
+    if (!(error instanceof BillingError) || error.kind !== 'notOffered') throw error;
+  }
+  const scopes: Scope[] = [];
+  for (const [scope, name, input] of readings) if (await isAllowed(opened, name, input)) scopes.push(scope);
+  if (scopes.length > 0) return { scopes, knowsAllScopes: false, connection: opened.connection?.() };
+  throw new ForbiddenError(
+    `the service knows the key, and lets it read none of ${readings.map(([, name]) => name).join(', ')}`,
+    { hint: `use a key with one of the scopes ${readings.map(([scope]) => scope).join(', ')}` },
+  );
+}
+
+/** What does not exist is looked up where there is no list: whoever may not look is told so first. */
+const nothing = '00000000-0000-0000-0000-000000000000';
+
+/** Documented readings, one for each reading scope. */
+const readings: readonly (readonly [Scope, OperationName, CallInput])[] = [
+  ['invoices:read', 'invoices.list', { query: { limit: '1' } }],
+  ['pricing:read', 'pricing.list', { query: { limit: '1' } }],
+  ['customers:read', 'customers.get', { params: { customerId: nothing } }],
+  ['plans:read', 'plans.get', { params: { planId: nothing } }],
+  ['contracts:read', 'budgets.list', { params: { contractId: nothing } }],
+];
+
+async function isAllowed({ billing }: OpenBilling, name: OperationName, input: CallInput): Promise<boolean> {
+  try {
+    await billing.call(name, input);
+    return true;
+  } catch (error) {
+    if (!(error instanceof BillingError)) throw error;
+    if (error.kind === 'notFound' || error.kind === 'invalidInput') return true;
+    if (error.kind === 'forbidden' || error.kind === 'notOffered') return false;
+    throw error;
+  }
+}
+
+/** The clock of this machine beside that of the service, in words; a difference that cannot be measured is none. */
+export function clockWords({ clockAheadMilliseconds, latencyMilliseconds }: ConnectionFacts): string | undefined {
+  if (clockAheadMilliseconds === undefined) return undefined;
+  const milliseconds = Math.abs(clockAheadMilliseconds);
+  if (milliseconds <= 1_000 + latencyMilliseconds / 2) return 'as on this machine, to a second';
+  const seconds = Math.round(milliseconds / 1000);
+  const difference = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  return `this machine is ${difference} ${clockAheadMilliseconds > 0 ? 'behind' : 'ahead'}`;
+}

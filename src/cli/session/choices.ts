@@ -1,0 +1,51 @@
+/** What a field that names a resource can be: ids of the service in use, each with what tells it from the others. */
+
+import { limits } from '../../limits.ts';
+import type { Billing } from '../../operations/index.ts';
+import { referenced } from '../../operations/references.ts';
+import type { ReferenceKind } from '../../operations/references.ts';
+import { valueAt, wireText } from '../wire/rows.ts';
+import type { Choice } from '../terminal/terminal.ts';
+
+/** Lists longer than this are no help to a person, who knows an id or a part of the name. */
+const mostChoices = 1_000;
+
+/**
+ * The choices of a kind, in the order of its list, at most `most` of them. Entries are those of one contract; without
+ * its id there are none. Throws what the service says.
+ */
+export async function choicesOf(
+  kind: ReferenceKind,
+  billing: Billing,
+  { contractId, most = mostChoices }: { readonly contractId?: string | undefined; readonly most?: number } = {},
+): Promise<readonly Choice[]> {
+  const { operation, value, label } = referenced[kind];
+  if (kind === 'entries' && contractId === undefined) return [];
+  const params = kind === 'entries' ? { params: { contractId: contractId ?? '' } } : {};
+  const isPaged = !unpaged.has(operation);
+  const names = (label as readonly string[]).includes('customerId')
+    ? await namesOf(billing)
+    : new Map<string, string>();
+  const found = new Map<string, Choice>();
+  for (let offset = 0; offset < most; offset += limits.pageSize) {
+    const query = isPaged ? { query: { limit: String(limits.pageSize), offset: String(offset) } } : {};
+    const { body } = await billing.call(operation, { ...params, ...query });
+    const data = valueAt(body, 'data');
+    const rows = (Array.isArray(data) ? data : (valueAt(data, 'entries') ?? [])) as readonly unknown[];
+    for (const row of rows) {
+      const text = wireText(valueAt(row, value));
+      const words = label.map((path) => wireText(valueAt(row, path))).map((word) => names.get(word) ?? word);
+      if (text !== '') found.set(text, { value: text, label: words.filter((word) => word !== '').join(', ') });
+    }
+    if (valueAt(body, 'hasMore') !== true) break;
+  }
+  return [...found.values()].slice(0, most);
+}
+
+async function namesOf(billing: Billing): Promise<ReadonlyMap<string, string>> {
+  const customers = await choicesOf('customers', billing);
+  return new Map(customers.map(({ value, label }) => [value, label]));
+}
+
+/** Lists that answer whole, or have one page that is enough. */
+const unpaged: ReadonlySet<string> = new Set(['credits.ledger', 'keys.list', 'orgs.list', 'webhooks.list']);

@@ -1,0 +1,72 @@
+/** Opens what a command works on; for a write with the operator journal and the policy around it. */
+
+import { BillingError } from '../../errors.ts';
+import type { Billing } from '../../operations/index.ts';
+import type { LocalValues } from '../command-line/invocation.ts';
+import { readPolicy } from '../operator/policy.ts';
+import { createJournal, journalPath } from '../operator/journal.ts';
+import type { Journal } from '../operator/journal.ts';
+import { journaledBilling, placeOf } from '../operator/journaled-billing.ts';
+import type { JournalContext } from '../operator/journaled-billing.ts';
+import { timeoutOf } from './open-session.ts';
+import { isOpenToOthers } from '../target/private-file.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { OpenBilling, Session } from './session.ts';
+import type { Target } from '../target/target.ts';
+import { tell } from './tell.ts';
+
+export interface OpenForWriting extends OpenBilling {
+  /** The service without journal and policy, to read from. */
+  readonly plain: Billing;
+  readonly context: JournalContext;
+}
+
+/** The journal of this user. */
+export async function openJournal({ dependencies }: Session, secrets: readonly string[] = []): Promise<Journal> {
+  return createJournal(journalPath((await dependencies.directories()).data), dependencies.machine, secrets);
+}
+
+/** Throws a usage error where the policy file is damaged, before anything is opened. */
+export async function openForWriting(
+  session: Session,
+  target: Target,
+  local: LocalValues = {},
+): Promise<OpenForWriting> {
+  const { dependencies, flags } = session;
+  const { config } = await dependencies.directories();
+  const context: JournalContext = {
+    journal: await openJournal(session, target.kind === 'remote' ? [target.key] : []),
+    place: placeOf(target),
+    operator: dependencies.operator(),
+    policy: await readPolicy(dependencies.env, config),
+    overrideReason: overrideReasonOf(local),
+    now: () => Temporal.Instant.fromEpochMilliseconds(dependencies.machine.now()),
+    newId: () => dependencies.newId(),
+    tell: (note) => tell(session, say`${note}`),
+    atInterrupt: (words) => dependencies.atInterrupt(words),
+  };
+  const isRehearsal = flags.dryRun === true;
+  const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags), isRehearsal });
+  warnIfExposed(session, target);
+  return {
+    ...opened,
+    billing: journaledBilling(opened.billing, context),
+    plain: opened.billing,
+    close: async () => await opened.close(),
+    context,
+  };
+}
+
+/** Warns of a database file that other users of this machine may read or write (SEC-42), once it is open. */
+export function warnIfExposed(session: Session, target: Target): void {
+  if (target.kind !== 'embedded' || !isOpenToOthers(target.database, session.dependencies.machine)) return;
+  const { database } = target;
+  tell(session, say`warning: ${database} is open to other users of this machine; run: chmod 600 '${database}'`);
+}
+
+/** Throws a usage error for an empty one. */
+function overrideReasonOf({ 'override-policy': reason }: LocalValues): string | undefined {
+  if (reason === undefined) return undefined;
+  if (typeof reason === 'string' && reason.trim() !== '') return reason;
+  throw new BillingError('usage', '--override-policy takes the reason');
+}

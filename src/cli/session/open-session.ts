@@ -1,0 +1,65 @@
+/** Makes a session from the global flags. */
+
+import { BillingError } from '../../errors.ts';
+import { chooseOutput } from '../output/output.ts';
+import { createProfileStore } from '../target/profiles.ts';
+import type { ProfileStore } from '../target/profiles.ts';
+import type { GlobalFlags } from '../command-line/global-flags.ts';
+import type { Dependencies, Session } from './session.ts';
+import { resolveTarget } from '../target/target.ts';
+import type { Target } from '../target/target.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** Throws a usage error when the global flags contradict each other. */
+export function openSession(dependencies: Dependencies, flags: GlobalFlags): Session {
+  const key = dependencies.env['TALLY_API_KEY'];
+  // Before anything can fail, and whatever its form: it is said of nothing.
+  if (key !== undefined) dependencies.terminal.conceal(key);
+  const terminal = flags.color === false ? withoutColor(dependencies.terminal) : dependencies.terminal;
+  const profiles = async (): Promise<ProfileStore> =>
+    createProfileStore((await dependencies.directories()).config, dependencies);
+  return {
+    dependencies,
+    terminal,
+    flags,
+    output: chooseOutput(flags, terminal.stdout),
+    profiles,
+    async target() {
+      const { data } = await dependencies.directories();
+      const target = await resolveTarget({
+        flags,
+        env: dependencies.env,
+        profiles: await profiles(),
+        dataDirectory: data,
+      });
+      if (target.kind === 'remote') terminal.conceal(target.key);
+      checkEnvironment(target, flags.expectEnv);
+      return target;
+    },
+  };
+}
+
+/** Milliseconds of `--timeout`; undefined when it was not given. */
+export function timeoutOf(flags: GlobalFlags): number | undefined {
+  if (flags.timeout === undefined) return undefined;
+  const seconds = Number(flags.timeout);
+  if (/^\d+(?:\.\d+)?$/.test(flags.timeout) && seconds > 0) return Math.round(seconds * 1000);
+  throw new BillingError('usage', `--timeout takes seconds above 0, not ${flags.timeout}`);
+}
+
+function checkEnvironment(target: Target, expected: string | undefined): void {
+  if (expected === undefined || expected === target.environment) return;
+  throw new BillingError('refused', `this is ${target.environment}, not ${expected}: nothing was sent`, {
+    hint: 'choose another --profile, or another --expect-env',
+  });
+}
+
+function withoutColor(terminal: Terminal): Terminal {
+  const plain = (stream: Terminal['stdout']) => ({
+    isTerminal: stream.isTerminal,
+    hasColor: false,
+    hasUnicode: stream.hasUnicode,
+    columns: stream.columns,
+  });
+  return { ...terminal, stdout: plain(terminal.stdout), stderr: plain(terminal.stderr) };
+}

@@ -1,0 +1,42 @@
+/** Waits where a service asks for it, beyond the patience that one request has of its own. */
+
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { BillingError } from '../../errors.ts';
+import type { ErrorKind } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { Session } from './session.ts';
+import { tell } from './tell.ts';
+
+export type OnWait = (error: BillingError) => void;
+
+/** A service that has had too many requests has done nothing: the call is made again when it says so. */
+export async function patiently<T>(call: () => Promise<T>, onWait: OnWait): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof BillingError) || error.kind !== 'rateLimited' || isTooLong(error)) throw error;
+      if (error.retryAfterSeconds === undefined || attempt === limits.requestAttempts) throw error;
+      onWait(error);
+      await pause(error.retryAfterSeconds * 1000);
+    }
+  }
+}
+
+/** Whether a service asks for more time than a call may take: then a person had better come back later. */
+export function isTooLong({ retryAfterSeconds = 0 }: BillingError): boolean {
+  return retryAfterSeconds * 1000 > limits.totalTimeoutMilliseconds;
+}
+
+/** Says once of each kind what is waited for. */
+export function createWaitingNote(session: Pick<Session, 'terminal' | 'flags'>): OnWait {
+  const told = new Set<ErrorKind>();
+  return ({ kind, message }) => {
+    if (told.has(kind)) return;
+    told.add(kind);
+    if (kind === 'rateLimited') tell(session, say`the service takes no more requests a minute: going on as it allows`);
+    else tell(session, say`${message}: trying again for half a minute`);
+  };
+}

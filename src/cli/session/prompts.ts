@@ -1,0 +1,180 @@
+/** Questions to a person: only where one sits at the terminal, and never answered by the end of input. */
+
+import { BadRequestError, BillingError, InvalidInputError } from '../../errors.ts';
+import type { OperationName } from '../../operations/index.ts';
+import type { ReferenceKind } from '../../operations/references.ts';
+import { inputOf } from '../command-line/flags.ts';
+import type { Given } from '../command-line/flags.ts';
+import type { CommandSpec, FlagSpec } from '../command-line/manifest.ts';
+import { readTextFile } from '../files/files.ts';
+import { safe, say, vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import type { OpenBilling, Session } from './session.ts';
+import type { Target } from '../target/target.ts';
+import type { Choice, Question } from '../terminal/terminal.ts';
+
+/** Whether questions may be asked: both ends are a terminal, and neither `--no-input` nor `CI` speaks against it. */
+export function mayAsk({
+  terminal,
+  flags,
+  dependencies,
+}: Pick<Session, 'terminal' | 'flags' | 'dependencies'>): boolean {
+  const isCi = !['', '0', 'false', undefined].includes(dependencies.env['CI']);
+  return terminal.stdin.isTerminal && terminal.stdout.isTerminal && flags.input !== false && !isCi;
+}
+
+/** The same command line with what was missing. Throws a usage error naming all of it where nobody can be asked. */
+export async function completed(
+  command: CommandSpec,
+  given: Given,
+  missing: readonly FlagSpec[],
+  session: Session,
+): Promise<Given> {
+  // An empty one is a variable that a script forgot to set.
+  const known = given.positionals.slice(0, [...given.positionals, ''].indexOf(''));
+  const ids = command.positionals.slice(known.length);
+  if (missing.length === 0 && ids.length === 0) return given;
+  if (!mayAsk(session)) throw missingError(command, missing, ids);
+  const service = lateService(session);
+  try {
+    const positionals = [...known];
+    for (const { placeholder, description, reference, choices } of ids) {
+      const fetched = reference === undefined ? undefined : await service.choices(reference, positionals[0]);
+      const message = say`${placeholder}${description === '' ? '' : ` (${description.replace(/\.$/, '')})`}`;
+      positionals.push(await answer(session, { message, choices: fetched ?? choices?.map(plainChoice) }));
+    }
+    const flags: Record<string, readonly string[]> = { ...given.flags };
+    for (const spec of missing) {
+      const fetched = spec.reference === undefined ? undefined : await service.choices(spec.reference, positionals[0]);
+      flags[spec.flag] = [await answerFor(session, { command, spec, fetched })];
+    }
+    return { ...given, positionals, flags };
+  } finally {
+    await service.close();
+  }
+}
+
+function missingError(
+  command: CommandSpec,
+  missing: readonly FlagSpec[],
+  ids: CommandSpec['positionals'],
+): BillingError {
+  const names = [...ids.map(({ placeholder }) => `<${placeholder}>`), ...missing.map(({ flag }) => `--${flag}`)];
+  return new BillingError('usage', `missing ${names.join(', ')}`, {
+    hint: `see: tally ${command.group} ${command.verb} --help`,
+  });
+}
+
+/** The service, opened for the first question that needs it. Where it does not answer, an id is typed. */
+function lateService(session: Session) {
+  let opened: OpenBilling | undefined;
+  return {
+    async choices(kind: ReferenceKind, firstId: string | undefined): Promise<readonly Choice[] | undefined> {
+      const { choicesOf } = await import('./choices.ts');
+      try {
+        opened ??= await session.dependencies.openBilling(await session.target(), { timeoutMilliseconds: 5_000 });
+        const found = await choicesOf(kind, opened.billing, { contractId: firstId });
+        return found.length === 0 ? undefined : found;
+      } catch (error) {
+        if (!(error instanceof BillingError) || error.kind === 'usage' || error.kind === 'refused') throw error;
+        return undefined;
+      }
+    },
+    close: async () => await opened?.close(),
+  };
+}
+
+async function answerFor(
+  session: Session,
+  { command, spec, fetched }: { command: CommandSpec; spec: FlagSpec; fetched: readonly Choice[] | undefined },
+): Promise<string> {
+  const own = spec.kind === 'boolean' ? ['true', 'false'] : spec.kind === 'text' ? spec.choices : undefined;
+  const known = spec.element?.choices;
+  const form = known === undefined ? formOf(spec) : `${spec.placeholder} of ${known.join(', ')}`;
+  const message = safe(`${spec.flag} (${spec.description.replace(/\.$/, '')}; ${form})`);
+  const validate = async (text: string) => await problemOf(command, spec, { text, session });
+  return await answer(session, { message, choices: fetched ?? own?.map(plainChoice), validate });
+}
+
+function plainChoice(value: string): Choice {
+  return { value, label: '' };
+}
+
+/** What the declaration of the field has against a text, by the same path as the flag; undefined for nothing. */
+async function problemOf(
+  command: CommandSpec,
+  spec: FlagSpec,
+  { text, session }: { readonly text: string; readonly session: Session },
+): Promise<string | undefined> {
+  const [{ loadOperation }, { parseInput }] = await Promise.all([
+    import('../../operations/index.ts'),
+    import('../../operations/parse.ts'),
+  ]);
+  const operation = await loadOperation(command.operation as OperationName);
+  const readText = async (path: string) => await readTextFile(path, session.terminal);
+  try {
+    const given = { positionals: [], flags: { [spec.flag]: [text] }, cleared: [] };
+    parseInput(operation, await inputOf(command, given, { whole: undefined, readText }));
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidInputError) {
+      return error.issues.find(({ path }) => /^\w*/.exec(path)?.[0] === spec.name)?.message;
+    }
+    if (error instanceof BadRequestError) {
+      const own = error.message.split('; ').find((part) => part.startsWith(`${spec.name}: `));
+      return own?.slice(spec.name.length + 2);
+    }
+    if (error instanceof BillingError) return error.message;
+    throw error;
+  }
+}
+
+function formOf(spec: FlagSpec): string {
+  const members = Object.keys(spec.fields ?? {});
+  return members.length > 0 ? members.map((name) => `${name}=…`).join(',') : spec.placeholder;
+}
+
+async function answer(session: Session, { choices, ...question }: Omit<Question, 'kind'>): Promise<string> {
+  const text = await session.terminal.ask(
+    choices === undefined ? { kind: 'text', ...question } : { kind: 'choice', choices, ...question },
+  );
+  if (text === undefined || text === '') throw new BillingError('refused', 'nothing was entered: nothing was done');
+  return text;
+}
+
+/**
+ * Lets a write to production pass only with a yes: a person's, or a script's by `--yes` with `--expect-env production`.
+ * Shows target, effect and environment before it asks. Throws BillingError `refused`.
+ */
+export async function confirmWrite(session: Session, target: Target, effect: SafeText): Promise<void> {
+  if (target.environment !== 'production' || target.kind !== 'remote') return;
+  const { flags, terminal } = session;
+  if (flags.yes === true && flags.expectEnv === 'production') return;
+  if (!mayAsk(session)) {
+    throw new BillingError('refused', 'a write to production needs confirmation: nothing was sent', {
+      hint: 'in a script give --yes together with --expect-env production',
+    });
+  }
+  const profile = target.profile === undefined ? '' : ` (profile ${target.profile})`;
+  terminal.err(vouch(`${say`PRODUCTION  ${target.baseUrl}${profile}`}\n${effect}\n`));
+  const reply = await terminal.ask({ kind: 'confirm', message: say`Go on?` });
+  if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was sent');
+}
+
+/**
+ * Lets what cannot be undone pass only with a yes, on whatever environment: a person's, or a script's by `--yes`. Throws
+ * BillingError `refused`.
+ */
+export async function confirmLoss(session: Session, target: Target, effect: SafeText): Promise<void> {
+  const { flags, terminal } = session;
+  if (flags.yes === true) return;
+  if (!mayAsk(session)) {
+    throw new BillingError('refused', 'this cannot be undone, and needs confirmation: nothing was done', {
+      hint: 'look first with --dry-run; then, in a script, give --yes',
+    });
+  }
+  const profile = target.profile === undefined ? '' : ` (profile ${target.profile})`;
+  terminal.err(vouch(`${say`${target.environment}${profile}: this cannot be undone`}\n${effect}\n`));
+  const reply = await terminal.ask({ kind: 'confirm', message: say`Go on?` });
+  if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was done');
+}

@@ -1,0 +1,174 @@
+/**
+ * Small JSON files that only their owner may read: profiles and keys (security 2, SEC-1 and SEC-5).
+ * Reading is plain, so that a command which needs no profile loads nothing; writing is conf's, under a lock. Nothing here waits
+ * for the disk in the background: the module for that takes longer to load than all of it takes.
+ */
+
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { BillingError } from '../../errors.ts';
+import { makeDirectory } from '../../make-directory.ts';
+
+/** The facts about this machine that decide what a file mode means. */
+export interface Machine {
+  readonly platform: string;
+  /** Undefined where users have no numbers. */
+  readonly userId: number | undefined;
+  /** Milliseconds of the clock, to tell an abandoned lock from one in use. */
+  now(): number;
+}
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * The members of a JSON file; undefined when there is none. Throws a usage error, and changes nothing, when it is damaged,
+ * a link, another user's, or open to others.
+ */
+export function readPrivateFile(path: string, machine: Machine): Members | undefined {
+  const text = readGuarded(path, machine);
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
+  } catch {
+    // Falls through to the same words: what is wrong is that it is not an object of JSON.
+  }
+  throw refusal(
+    `${path} is damaged: it is not a JSON object`,
+    'repair the file, or move it away; it was left as it is',
+  );
+}
+
+function readGuarded(path: string, machine: Machine): string | undefined {
+  const file = openPrivateFile(path, machine, constants.O_RDONLY);
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Opens a file that only its owner may read; undefined when there is none and `flags` do not make one. Throws a usage error
+ * for a link, another user's file, and one that is open to others.
+ */
+export function openPrivateFile(path: string, machine: Machine, flags: number): number | undefined {
+  const file = openFile(path, flags);
+  if (file === undefined) return undefined;
+  try {
+    const facts = fstatSync(file);
+    if (machine.platform !== 'win32') {
+      if (machine.userId !== undefined && facts.uid !== machine.userId)
+        throw refusal(`${path} belongs to another user`);
+      checkMode(path, facts.mode, 0o600);
+      checkMode(dirname(path), statSync(dirname(path)).mode, 0o700);
+    }
+    return file;
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}
+
+function openFile(path: string, flags: number): number | undefined {
+  try {
+    return openSync(path, flags | (constants.O_NOFOLLOW ?? 0), 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (code === 'ELOOP') throw refusal(`${path} is a symbolic link`, 'put the file itself there');
+    throw refusal(`${path} cannot be ${flags === constants.O_RDONLY ? 'read' : 'written'}: ${code}`);
+  }
+}
+
+/** Whether other users of this machine may read or write a file; false where there is none, or modes say nothing. */
+export function isOpenToOthers(path: string, { platform }: Machine): boolean {
+  const facts = platform === 'win32' ? undefined : statSync(path, { throwIfNoEntry: false });
+  return facts !== undefined && hasOthers(facts.mode);
+}
+
+function hasOthers(mode: number): boolean {
+  return (mode & 0o077) !== 0;
+}
+
+function checkMode(path: string, mode: number, most: number): void {
+  if (!hasOthers(mode)) return;
+  throw refusal(`${path} is open to other users of this machine`, `run: chmod ${most.toString(8)} '${path}'`);
+}
+
+/** Replaces the members of a file with what `change` makes of them; waits for another process that does the same. */
+export async function changePrivateFile(
+  path: string,
+  machine: Machine,
+  change: (members: Members) => Members,
+): Promise<void> {
+  makePrivateDirectory(dirname(path), machine);
+  const unlock = await lockFile(`${path}.lock`, machine);
+  try {
+    const members = change(readPrivateFile(path, machine) ?? {});
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+      throw refusal(`${path} is a symbolic link`);
+    const { default: Conf } = await import('conf');
+    const name = path.slice(dirname(path).length + 1).replace(/\.json$/, '');
+    const conf = new Conf({
+      cwd: dirname(path),
+      configName: name,
+      configFileMode: 0o600,
+      accessPropertiesByDotNotation: false,
+    });
+    conf.store = members;
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    const { unwritable } = await import('../files/output-file.ts');
+    throw unwritable(path, error);
+  } finally {
+    unlock();
+  }
+}
+
+/** A directory that only its owner may enter; an existing one keeps its mode, which reading then judges. */
+export function makePrivateDirectory(path: string, machine: Machine): void {
+  try {
+    if (makeDirectory(path) && machine.platform !== 'win32') chmodSync(path, 0o700);
+  } catch (error) {
+    throw refusal(`the directory ${path} cannot be made (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+const lockPauseMilliseconds = 20;
+/** Longer than it takes until a lock counts as abandoned. */
+const lockAttempts = 600;
+const abandonedAfterMilliseconds = 10_000;
+
+/** Holds a lock file that keeps other processes out, until the result is called. */
+export async function lockFile(path: string, machine: Machine): Promise<() => void> {
+  for (let attempt = 0; attempt < lockAttempts; attempt += 1) {
+    try {
+      closeSync(openSync(path, 'wx', 0o600));
+      return () => rmSync(path, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw refusal(`${path} cannot be written`);
+    }
+    const age = machine.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? machine.now());
+    if (age > abandonedAfterMilliseconds) rmSync(path, { force: true });
+    else await pause(lockPauseMilliseconds);
+  }
+  throw refusal(`${join(path)} is held by another process`, 'try again; remove the lock file if no tally is running');
+}
+
+function refusal(message: string, hint?: string): BillingError {
+  return new BillingError('usage', message, { hint });
+}

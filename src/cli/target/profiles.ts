@@ -1,0 +1,213 @@
+/**
+ * Named services and databases: what each is, and the key of each, which never leaves for another address. A key lies in a
+ * file of its owner's alone, or, where that was asked for, in the keyring of the system.
+ */
+
+import { join } from 'node:path';
+
+import { BillingError } from '../../errors.ts';
+import { apiKeyForm, apiKeyFormWords } from '../../operations/api-key.ts';
+import { changePrivateFile, readPrivateFile } from './private-file.ts';
+import type { Machine, Members } from './private-file.ts';
+
+export const environments = ['production', 'sandbox', 'embedded'] as const;
+export type Environment = (typeof environments)[number];
+
+export interface Profile {
+  readonly environment: Environment;
+  /** Remote ones alone. */
+  readonly baseUrl?: string;
+  /** Remote ones alone: authorities that are trusted beside those of the system. */
+  readonly caFile?: string;
+  /** Embedded ones alone. */
+  readonly database?: string;
+  readonly events?: string;
+  readonly organization?: string;
+}
+
+/** What keyrings file the keys of every profile under. */
+export const keyringService = 'tallybook';
+
+/** Where keys may lie beside the file. */
+export interface Keyring {
+  /** Undefined where there is no such entry. All three throw an unavailable error where the keyring does not answer. */
+  read(account: string): Promise<string | undefined>;
+  write(account: string, key: string): Promise<void>;
+  remove(account: string): Promise<void>;
+}
+
+export interface ProfileStore {
+  readonly path: string;
+  list(): Readonly<Record<string, Profile>>;
+  /** The profile that commands use when they name none. */
+  current(): string | undefined;
+  /** Throws a usage error when there is none of that name. */
+  get(name: string): Profile;
+  /** The key stored for a profile; refused when it was stored for another address. */
+  keyOf(name: string): Promise<StoredKey | undefined>;
+  save(name: string, profile: Profile, key: NewKey | undefined): Promise<Saved>;
+  use(name: string): Promise<void>;
+  remove(name: string): Promise<Removed>;
+}
+
+export interface StoredKey {
+  readonly key: string;
+  /** A file, or the entry of the keyring, in words. */
+  readonly place: string;
+}
+
+export interface NewKey {
+  readonly key: string;
+  readonly inKeyring: boolean;
+}
+
+export interface Saved {
+  /** Where the key lies now. */
+  readonly place?: string;
+  /** Why it does not lie in the keyring, where that was asked for. */
+  readonly fallback?: string;
+}
+
+export interface Removed {
+  /** What was left in the keyring, and why. */
+  readonly leftInKeyring?: string;
+}
+
+/** Either with the key or with the account that it has in the keyring. */
+interface Credential {
+  readonly key?: string;
+  readonly keyring?: string;
+  readonly baseUrl: string;
+}
+
+export interface ProfileStoreDependencies {
+  readonly machine: Machine;
+  /** Opened where a key lies in it, or shall. */
+  openKeyring(): Promise<Keyring>;
+  newId(): string;
+}
+
+/** Profiles in `config.json` and keys in `credentials.json` of a directory. */
+export function createProfileStore(directory: string, dependencies: ProfileStoreDependencies): ProfileStore {
+  const { machine } = dependencies;
+  const path = join(directory, 'config.json');
+  const keysPath = join(directory, 'credentials.json');
+  const read = (): Members => readPrivateFile(path, machine) ?? {};
+  const profilesOf = (members: Members) => (members['profiles'] ?? {}) as Readonly<Record<string, Profile>>;
+  const list = () => profilesOf(read());
+  const credentialOf = (name: string): Credential | undefined => {
+    const credentials = readPrivateFile(keysPath, machine) ?? {};
+    return Object.hasOwn(credentials, name) ? (credentials[name] as Credential) : undefined;
+  };
+  const store = async (
+    name: string,
+    { key, inKeyring }: NewKey,
+  ): Promise<Saved & { readonly member: Omit<Credential, 'baseUrl'> }> => {
+    const inFile = { place: keysPath, member: { key } };
+    if (!inKeyring) return inFile;
+    // Never the same twice: another directory of profiles may have one of this name.
+    const account = `${name} ${dependencies.newId()}`;
+    try {
+      await (await dependencies.openKeyring()).write(account, key);
+      return { place: placeOf(account), member: { keyring: account } };
+    } catch (error) {
+      if (!(error instanceof BillingError)) throw error;
+      return { ...inFile, fallback: error.message };
+    }
+  };
+  const forget = async (account: string | undefined): Promise<Removed> => {
+    try {
+      if (account !== undefined) await (await dependencies.openKeyring()).remove(account);
+      return {};
+    } catch (error) {
+      if (!(error instanceof BillingError)) throw error;
+      return { leftInKeyring: `${placeOf(account ?? '')}: ${error.message}` };
+    }
+  };
+  const get = (name: string): Profile => {
+    const profiles = list();
+    const profile = Object.hasOwn(profiles, checkedName(name)) ? profiles[name] : undefined;
+    if (profile !== undefined && environments.includes(profile.environment)) return profile;
+    const known = Object.keys(profiles);
+    throw new BillingError('usage', `there is no profile "${name}"`, {
+      hint: known.length > 0 ? `there are ${known.join(', ')}` : 'make one with: tally profile add NAME',
+    });
+  };
+  return {
+    path,
+    list,
+    get,
+    current() {
+      const name = read()['currentProfile'];
+      return typeof name === 'string' ? name : undefined;
+    },
+    async keyOf(name) {
+      const credential = credentialOf(name);
+      if (credential === undefined) return undefined;
+      const { key, keyring: account, baseUrl } = credential;
+      if (baseUrl !== get(name).baseUrl) {
+        throw new BillingError('usage', `the key of profile "${name}" was stored for another address`, {
+          hint: `store the key again: tally profile add ${name}`,
+        });
+      }
+      if (account === undefined) return key === undefined ? undefined : { key, place: keysPath };
+      const found = await (await dependencies.openKeyring()).read(account);
+      return found === undefined ? undefined : { key: found, place: placeOf(account) };
+    },
+    async save(name, profile, key) {
+      checkedName(name);
+      const before = credentialOf(name)?.keyring;
+      const { baseUrl } = profile;
+      const { member, ...saved } = key === undefined ? {} : await store(name, key);
+      await changePrivateFile(path, machine, (members) => ({
+        ...members,
+        profiles: { ...profilesOf(members), [name]: profile },
+      }));
+      await changePrivateFile(keysPath, machine, (members) =>
+        member === undefined || baseUrl === undefined
+          ? without(members, name)
+          : { ...members, [name]: { ...member, baseUrl } },
+      );
+      await forget(before);
+      return saved;
+    },
+    async use(name) {
+      get(name);
+      await changePrivateFile(path, machine, (members) => ({ ...members, currentProfile: name }));
+    },
+    async remove(name) {
+      get(name);
+      const removed = await forget(credentialOf(name)?.keyring);
+      await changePrivateFile(keysPath, machine, (members) => without(members, name));
+      await changePrivateFile(path, machine, (members) => ({
+        ...(members['currentProfile'] === name ? without(members, 'currentProfile') : members),
+        profiles: without(profilesOf(members), name),
+      }));
+      return removed;
+    },
+  };
+}
+
+function placeOf(account: string): string {
+  return `keyring: ${keyringService}, ${account}`;
+}
+
+/** Throws a usage error for a name that a file or a shell could misread (security 2, SEC-4). */
+export function checkedName(name: string): string {
+  if (/^[a-z0-9][a-z0-9_-]{0,31}$/.test(name)) return name;
+  throw new BillingError(
+    'usage',
+    'a profile name has 1 to 32 lowercase letters, digits, - and _, and begins with a letter or digit',
+  );
+}
+
+/** Throws a usage error, without repeating the value, for what is no key. */
+export function checkedKey(text: string): string {
+  const key = text.trim();
+  if (apiKeyForm.test(key)) return key;
+  throw new BillingError('usage', `this is not an API key: a key is ${apiKeyFormWords}`);
+}
+
+function without(members: Members, name: string): Members {
+  return Object.fromEntries(Object.entries(members).filter(([key]) => key !== name));
+}

@@ -1,0 +1,215 @@
+/** Which service or database a command works on: flag, then environment variable, then profile, then default. */
+
+import { join } from 'node:path';
+
+import { BillingError, UnauthorizedError } from '../../errors.ts';
+import type { Environment, Profile, ProfileStore } from './profiles.ts';
+import { environments } from './profiles.ts';
+
+export type Target = EmbeddedTarget | RemoteTarget;
+
+export interface EmbeddedTarget {
+  readonly kind: 'embedded';
+  readonly environment: 'embedded';
+  readonly profile: string | undefined;
+  readonly database: string;
+  /** The database in which its usage events live, where that is another one. */
+  readonly events: string | undefined;
+  /** By name or id. */
+  readonly organization: string | undefined;
+  readonly sources: Sources;
+}
+
+export interface RemoteTarget {
+  readonly kind: 'remote';
+  readonly environment: Environment;
+  readonly profile: string | undefined;
+  readonly baseUrl: string;
+  readonly key: string;
+  /** Authorities that are trusted beside those of the system, as PEM. */
+  readonly caFile?: string | undefined;
+  readonly sources: Sources;
+}
+
+/** Where each value came from, for `profile show`. */
+export type Sources = Readonly<Record<string, string>>;
+
+export interface TargetFlags {
+  readonly profile?: string | undefined;
+  readonly database?: string | undefined;
+  readonly events?: string | undefined;
+  readonly org?: string | undefined;
+  readonly caFile?: string | undefined;
+}
+
+export interface TargetOptions {
+  readonly flags: TargetFlags;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly profiles: ProfileStore;
+  readonly dataDirectory: string;
+}
+
+interface Choice {
+  readonly kind: 'profile' | 'database' | 'address' | 'default';
+  readonly name: string;
+  readonly source: string;
+}
+
+/** Throws a usage error where two places name different targets, or a key has no address to go to. */
+export async function resolveTarget(options: TargetOptions): Promise<Target> {
+  const choice = choose(options);
+  if (choice.kind === 'address') return addressTarget(choice, options);
+  if (choice.kind !== 'profile') return databaseTarget(choice, options);
+  const profile = options.profiles.get(choice.name);
+  if (profile.environment === 'embedded') return embeddedProfile(choice, profile, options);
+  return await remoteProfile(choice, profile, options);
+}
+
+function choose({ flags, env, profiles, dataDirectory }: TargetOptions): Choice {
+  if (flags.profile !== undefined && flags.database !== undefined) throw conflict('--profile', '--database');
+  if (flags.profile !== undefined) return { kind: 'profile', name: flags.profile, source: '--profile' };
+  if (flags.database !== undefined) return { kind: 'database', name: flags.database, source: '--database' };
+  const variables = [
+    ['profile', 'TALLY_PROFILE'],
+    ['database', 'TALLY_DATABASE'],
+    ['address', 'TALLY_BASE_URL'],
+  ] as const;
+  const [first, second] = variables.filter(([, variable]) => isSet(env[variable]));
+  if (first !== undefined && second !== undefined) throw conflict(first[1], second[1]);
+  if (first !== undefined) return { kind: first[0], name: env[first[1]] ?? '', source: first[1] };
+  const current = profiles.current();
+  if (current !== undefined) return { kind: 'profile', name: current, source: 'tally profile use' };
+  if (isSet(env['TALLY_API_KEY'])) {
+    throw new BillingError('usage', 'TALLY_API_KEY is set, but nothing says which service the key is for', {
+      hint: 'set TALLY_BASE_URL, choose --profile, or unset TALLY_API_KEY to work on the local database',
+    });
+  }
+  return { kind: 'default', name: join(dataDirectory, 'tallybook.db'), source: 'default' };
+}
+
+function databaseTarget(choice: Choice, options: TargetOptions): EmbeddedTarget {
+  return embedded(choice.name, { database: choice.source }, {}, { choice, options });
+}
+
+function embeddedProfile(choice: Choice, profile: Profile, options: TargetOptions): EmbeddedTarget {
+  const isOwn = profile.database !== undefined;
+  const database = profile.database ?? join(options.dataDirectory, 'tallybook.db');
+  const sources = { profile: choice.source, database: isOwn ? 'profile' : 'default' };
+  return embedded(database, sources, profile, { choice, options });
+}
+
+function embedded(
+  database: string,
+  sources: Sources,
+  ofProfile: Pick<Profile, 'organization' | 'events'>,
+  { choice, options }: { readonly choice: Choice; readonly options: TargetOptions },
+): EmbeddedTarget {
+  const { flags, env } = options;
+  const firstOf = (flag: 'org' | 'events', given: string | undefined) => {
+    const variable = flag === 'org' ? 'TALLY_ORG' : 'TALLY_EVENTS';
+    const places = [
+      [flags[flag], `--${flag}`] as const,
+      [isSet(env[variable]) ? env[variable] : undefined, variable] as const,
+      [given, 'profile'] as const,
+    ];
+    return places.find(([value]) => value !== undefined) ?? ([undefined, 'default'] as const);
+  };
+  const [organization, source] = firstOf('org', ofProfile.organization);
+  const [events, eventsSource] = firstOf('events', ofProfile.events);
+  return {
+    kind: 'embedded',
+    environment: 'embedded',
+    profile: choice.kind === 'profile' ? choice.name : undefined,
+    database,
+    events,
+    organization,
+    sources: { ...sources, organization: source, ...(events === undefined ? {} : { events: eventsSource }) },
+  };
+}
+
+async function remoteProfile(choice: Choice, profile: Profile, options: TargetOptions): Promise<RemoteTarget> {
+  refuseOrg(options.flags);
+  const caFile = caFileOf(options, profile.caFile);
+  const given = options.env['TALLY_API_KEY'];
+  const stored = isSet(given) ? { key: given, place: 'TALLY_API_KEY' } : await options.profiles.keyOf(choice.name);
+  if (stored === undefined) {
+    throw new UnauthorizedError(`profile "${choice.name}" has no key`, {
+      hint: `store one with: tally profile add ${choice.name} --key-stdin, or set TALLY_API_KEY`,
+    });
+  }
+  return {
+    kind: 'remote',
+    environment: profile.environment,
+    profile: choice.name,
+    baseUrl: profile.baseUrl ?? '',
+    key: stored.key,
+    caFile: caFile?.path,
+    sources: {
+      ...(caFile === undefined ? {} : { caFile: caFile.source }),
+      profile: choice.source,
+      environment: 'profile',
+      baseUrl: 'profile',
+      key: stored.place,
+    },
+  };
+}
+
+/** An address without a profile counts as production unless it is this machine or TALLY_ENVIRONMENT says otherwise. */
+function addressTarget(choice: Choice, options: TargetOptions): RemoteTarget {
+  const { flags, env } = options;
+  refuseOrg(flags);
+  const caFile = caFileOf(options, undefined);
+  const baseUrl = choice.name;
+  const key = env['TALLY_API_KEY'];
+  if (!isSet(key)) {
+    throw new UnauthorizedError('TALLY_BASE_URL is set, but there is no key for it', { hint: 'set TALLY_API_KEY' });
+  }
+  const named = env['TALLY_ENVIRONMENT'];
+  const guessed = baseUrl.startsWith('http:') ? 'sandbox' : 'production';
+  if (isSet(named) && (!environments.includes(named as Environment) || named === 'embedded')) {
+    throw new BillingError('usage', 'TALLY_ENVIRONMENT must be production or sandbox');
+  }
+  return {
+    kind: 'remote',
+    environment: isSet(named) ? (named as Environment) : guessed,
+    profile: undefined,
+    baseUrl,
+    key,
+    caFile: caFile?.path,
+    sources: {
+      ...(caFile === undefined ? {} : { caFile: caFile.source }),
+      baseUrl: choice.source,
+      key: 'TALLY_API_KEY',
+      environment: isSet(named) ? 'TALLY_ENVIRONMENT' : 'default',
+    },
+  };
+}
+
+function caFileOf({ flags, env }: TargetOptions, ofProfile: string | undefined) {
+  if (flags.caFile !== undefined) return { path: flags.caFile, source: '--ca-file' };
+  const ofEnvironment = env['TALLY_CA_FILE'];
+  if (isSet(ofEnvironment)) return { path: ofEnvironment, source: 'TALLY_CA_FILE' };
+  return ofProfile === undefined ? undefined : { path: ofProfile, source: 'profile' };
+}
+
+function refuseOrg(flags: TargetFlags): void {
+  if (flags.events !== undefined) throw new BillingError('usage', '--events is for databases, and this is a service');
+  if (flags.org === undefined) return;
+  throw new BillingError('usage', '--org is for databases: the key of a remote service decides the organization');
+}
+
+/** The database that a command works on. A remote service does not offer it. */
+export function requireEmbedded(target: Target, command: string): EmbeddedTarget {
+  if (target.kind === 'embedded') return target;
+  throw new BillingError('notOffered', `${command} needs a database, and ${target.baseUrl} is a remote service`, {
+    hint: 'give --database, or an embedded --profile',
+  });
+}
+
+function conflict(one: string, other: string): BillingError {
+  return new BillingError('usage', `${one} and ${other} both say what to work on`, { hint: 'give one of them' });
+}
+
+function isSet(text: string | undefined): text is string {
+  return text !== undefined && text !== '';
+}

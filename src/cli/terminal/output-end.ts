@@ -1,0 +1,112 @@
+/**
+ * Where standard output and error are written. Opening Node's stream for one takes a sixth of the time in which Node starts,
+ * and only a terminal needs it: a file or a pipe is written to as it is. Either way nothing is left to write afterwards.
+ */
+
+import { fstatSync, statSync, writeSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+
+import { BillingError } from '../../errors.ts';
+
+export interface OutputEnd {
+  readonly isTTY: boolean;
+  /** Width in columns; undefined where there is no terminal. */
+  readonly columns: number | undefined;
+  write(text: string): void;
+  /** The stream itself, for what draws on it. */
+  stream(): Writable;
+  /** Whether a stream is open, which may hold something that it has not written yet. */
+  readonly isStream: boolean;
+}
+
+export type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** What to do where something cannot be written. A reader that went away (`| head`) is no failure: what is left is dropped. */
+type OnFailure = (error: NodeJS.ErrnoException) => void;
+
+const refuseUnwritten: OnFailure = (error) => {
+  if (error.code !== 'EPIPE') throw unwritable(error);
+};
+
+/** For standard error: there is nowhere to say so, and a service whose log is full has to go on. */
+export const dropUnwritten: OnFailure = () => undefined;
+
+/** The end behind a stream. */
+export function streamEnd(stream: ProcessStream, onFailure: OnFailure = refuseUnwritten): OutputEnd {
+  stream.on('error', onFailure);
+  return {
+    isTTY: stream.isTTY === true,
+    get columns() {
+      return stream.columns;
+    },
+    write: (text) => void stream.write(text),
+    stream: () => stream,
+    isStream: true,
+  };
+}
+
+/** The end at an open file descriptor, whose stream `open` gives; it is opened where it has to be. */
+export function descriptorEnd(
+  descriptor: number,
+  open: () => ProcessStream,
+  onFailure: OnFailure = refuseUnwritten,
+): OutputEnd {
+  let opened: OutputEnd | undefined;
+  const end = (): OutputEnd => (opened ??= streamEnd(open(), onFailure));
+  const mayBeTerminal = isDevice(descriptor);
+  return {
+    get isTTY() {
+      return mayBeTerminal && end().isTTY;
+    },
+    get columns() {
+      return mayBeTerminal ? end().columns : undefined;
+    },
+    write(text) {
+      if (mayBeTerminal || opened !== undefined) return end().write(text);
+      const rest = writeNow(descriptor, Buffer.from(text), onFailure);
+      if (rest.length > 0) end().stream().write(rest);
+    },
+    stream: () => end().stream(),
+    get isStream() {
+      return opened !== undefined;
+    },
+  };
+}
+
+/** Writes what can be written without waiting for a stream; gives what is left. */
+function writeNow(descriptor: number, bytes: Buffer, onFailure: OnFailure): Buffer {
+  let written = 0;
+  try {
+    while (written < bytes.length) written += writeSync(descriptor, bytes, written);
+  } catch (error) {
+    // Another program made the pipe non-blocking, and it is full: a stream knows when to go on.
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') {
+      onFailure(error as NodeJS.ErrnoException);
+      return Buffer.alloc(0);
+    }
+  }
+  return bytes.subarray(written);
+}
+
+function unwritable(cause: NodeJS.ErrnoException): BillingError {
+  const why = cause.code === 'ENOSPC' ? 'the disk is full' : cause.message;
+  return new BillingError('internal', `the output cannot be written: ${why}`, {
+    cause,
+    hint: 'what was to be done is done: look before the command is repeated',
+  });
+}
+
+/** Terminals are devices. So is where output is thrown away, which scripts do. */
+function isDevice(descriptor: number): boolean {
+  try {
+    const facts = fstatSync(descriptor);
+    return facts.isCharacterDevice() && facts.rdev !== nowhere();
+  } catch {
+    return true;
+  }
+}
+
+/** Which device that is; undefined on Windows, where every device may be a terminal. */
+function nowhere(): number | undefined {
+  return statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
+}

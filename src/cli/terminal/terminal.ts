@@ -1,0 +1,245 @@
+/** The streams of a command: the only place that writes. What may be coloured, how wide it is, and who can be asked. */
+
+import { Readable, Writable } from 'node:stream';
+
+import type * as Prompts from '@inquirer/prompts';
+
+import { BadRequestError, BillingError } from '../../errors.ts';
+import { drawBar, drawQuestion } from './drawing.ts';
+import type { Drawing, Interruption, Keys } from './drawing.ts';
+import type { OutputEnd } from './output-end.ts';
+import { redact, withoutSecrets } from './redact.ts';
+import { safe, vouch } from './safe-text.ts';
+import type { SafeText } from './safe-text.ts';
+
+export interface OutputStream {
+  readonly isTerminal: boolean;
+  readonly hasColor: boolean;
+  /** Whether pictures may be drawn with more than ASCII. */
+  readonly hasUnicode: boolean;
+  /** Width in columns; undefined where there is no terminal. */
+  readonly columns: number | undefined;
+}
+
+/** What can be answered, with what tells it from the others. */
+export interface Choice {
+  readonly value: string;
+  /** Empty where a value says all. */
+  readonly label: string;
+}
+
+export interface Question {
+  readonly kind: 'text' | 'secret' | 'choice' | 'confirm';
+  readonly message: SafeText;
+  /** Long lists are searched. */
+  readonly choices?: readonly Choice[] | undefined;
+  /** What is wrong with an answer, which is then asked for again; undefined for nothing. */
+  readonly validate?: (text: string) => Promise<string | undefined>;
+}
+
+export interface Terminal {
+  readonly stdin: { readonly isTerminal: boolean };
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  /** Writes the answer, without known secrets. */
+  out(text: SafeText): void;
+  /** Writes talk: notes, questions, errors. Known secrets and whatever looks like one are taken out. */
+  err(text: SafeText): void;
+  /** From now on this text never appears in talk. */
+  conceal(secret: string): void;
+  /** The text without known secrets, for what is written elsewhere. */
+  withoutSecrets(text: string): string;
+  /** Standard input as it comes, for what is too much to hold. */
+  openInput(): Readable;
+  /** Where a progress bar draws itself, until it is closed. */
+  openProgress(): Drawing;
+  /** Everything on standard input; throws a BadRequestError when it is not UTF-8. */
+  readInput(): Promise<string>;
+  /** The answer of the person, `yes` for a confirmed question; undefined at the end of input. */
+  ask(question: Question): Promise<string | undefined>;
+}
+
+export interface Streams {
+  /** Looked at only when it is needed: opening it costs a command that reads nothing. */
+  readonly stdin: Keys;
+  readonly stdout: OutputEnd;
+  readonly stderr: OutputEnd;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: string;
+  /** Has the interruption told of signals, until what comes back is called. */
+  readonly whenInterrupted: (interruption: Interruption) => () => void;
+  /** Stops the process until a shell lets it go on. */
+  readonly stop: () => void;
+}
+
+/** The terminal of a process. */
+export function createTerminal(streams: Streams): Terminal {
+  const { stdout, stderr } = streams;
+  const secrets = new Set<string>();
+  return {
+    stdin: {
+      get isTerminal() {
+        return streams.stdin.isTTY === true;
+      },
+    },
+    stdout: outputStream(stdout, streams),
+    stderr: outputStream(stderr, streams),
+    out: (text) => stdout.write(withoutSecrets(text, secrets)),
+    err: (text) => stderr.write(redact(text, secrets)),
+    conceal: (secret) => void secrets.add(secret),
+    withoutSecrets: (text) => withoutSecrets(text, secrets),
+    openInput: () => streams.stdin,
+    openProgress: () => drawBar(stderr.stream(), streams),
+    readInput: () => readAll(streams.stdin),
+    async ask(question) {
+      const { output, close } = drawQuestion(stderr.stream(), streams);
+      try {
+        return await askPerson(question, { input: streams.stdin, output });
+      } finally {
+        close();
+      }
+    },
+  };
+}
+
+/** Whether a stream takes colours: FORCE_COLOR, then NO_COLOR, then TERM=dumb, then whether it is a terminal. */
+export function takesColor(isTerminal: boolean, env: Streams['env']): boolean {
+  if (env['FORCE_COLOR'] !== undefined && env['FORCE_COLOR'] !== '') return env['FORCE_COLOR'] !== '0';
+  if (env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '') return false;
+  return env['TERM'] !== 'dumb' && isTerminal;
+}
+
+/** Whether a stream shows block and box characters: a terminal that is not dumb, in a locale of UTF-8 or on Windows. */
+export function takesUnicode(isTerminal: boolean, env: Streams['env'], platform: string): boolean {
+  if (!isTerminal || env['TERM'] === 'dumb') return false;
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
+  return /utf-?8/i.test(locale) || (platform === 'win32' && locale === '');
+}
+
+function outputStream(end: OutputEnd, { env, platform }: Pick<Streams, 'env' | 'platform'>): OutputStream {
+  return {
+    get isTerminal() {
+      return end.isTTY;
+    },
+    get hasColor() {
+      return takesColor(end.isTTY, env);
+    },
+    get hasUnicode() {
+      return takesUnicode(end.isTTY, env, platform);
+    },
+    get columns() {
+      return end.isTTY ? (end.columns ?? 80) : undefined;
+    },
+  };
+}
+
+async function readAll(stdin: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (cause) {
+    throw new BadRequestError('standard input is not UTF-8 text', { cause });
+  }
+}
+
+async function askPerson(
+  question: Question,
+  streams: { input: Readable; output: Writable },
+): Promise<string | undefined> {
+  const prompts = await import('@inquirer/prompts');
+  const { message } = question;
+  try {
+    if (question.kind === 'secret') return await prompts.password({ message, mask: '*' }, streams);
+    if (question.kind === 'choice') return await askToChoose(prompts, question, streams);
+    if (question.kind === 'text') return await prompts.input({ message, validate: validator(question) }, streams);
+    return (await prompts.confirm({ message, default: false }, streams)) ? 'yes' : 'no';
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('SIGINT'))
+      throw new BillingError('interrupted', 'interrupted');
+    if (error instanceof Error && error.name === 'ExitPromptError') return undefined;
+    throw error;
+  }
+}
+
+/** A short list is shown whole; a long one by what is typed, in an id or in a name. */
+async function askToChoose(
+  prompts: Pick<typeof Prompts, 'search' | 'select'>,
+  { message, choices = [] }: Question,
+  streams: { input: Readable; output: Writable },
+): Promise<string> {
+  const shown = choices.map(({ value, label }) => {
+    const name = label === '' ? safe(value) : vouch(`${safe(label)}  ${safe(value)}`);
+    return { value, name, short: name };
+  });
+  if (shown.length <= longestShownWhole) return await prompts.select({ message, choices: shown }, streams);
+  const matching = (term = '') => shown.filter(({ name }) => name.toLowerCase().includes(term.toLowerCase()));
+  return await prompts.search({ message, source: (term) => matching(term), pageSize: longestShownWhole }, streams);
+}
+
+const longestShownWhole = 10;
+
+function validator({ validate }: Question): (text: string) => Promise<boolean | string> {
+  return async (text) => (text === '' ? true : ((await validate?.(text)) ?? true));
+}
+
+export interface TestTerminal extends Terminal {
+  readonly written: { readonly stdout: string; readonly stderr: string };
+  readonly asked: readonly Question[];
+}
+
+export interface TestTerminalOptions {
+  readonly isTerminal?: boolean;
+  /** Where standard input is another thing than the outputs. */
+  readonly isInputTerminal?: boolean;
+  readonly columns?: number;
+  readonly hasColor?: boolean;
+  readonly hasUnicode?: boolean;
+  readonly input?: string;
+  /** What the person answers, in order; then the input ends. */
+  readonly answers?: readonly string[];
+  readonly onAsk?: (question: Question) => void;
+}
+
+/** A terminal that keeps what is written and answers from a list. */
+export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
+  const written = { stdout: '', stderr: '' };
+  const asked: Question[] = [];
+  const secrets = new Set<string>();
+  const isTerminal = options.isTerminal ?? false;
+  const answers = [...(options.answers ?? [])];
+  const stream = {
+    isTerminal,
+    hasColor: options.hasColor ?? false,
+    hasUnicode: options.hasUnicode ?? false,
+    columns: isTerminal ? (options.columns ?? 120) : undefined,
+  };
+  return {
+    written,
+    asked,
+    stdin: { isTerminal: options.isInputTerminal ?? isTerminal },
+    stdout: stream,
+    stderr: stream,
+    out: (text) => void (written.stdout += withoutSecrets(text, secrets)),
+    err: (text) => void (written.stderr += redact(text, secrets)),
+    conceal: (secret) => void secrets.add(secret),
+    withoutSecrets: (text) => withoutSecrets(text, secrets),
+    openInput: () => Readable.from([Buffer.from(options.input ?? '')]),
+    openProgress: () => ({
+      output: new Writable({ write: (_chunk, _encoding, done) => done() }),
+      close: () => undefined,
+    }),
+    readInput: () => Promise.resolve(options.input ?? ''),
+    ask: async (question) => {
+      asked.push(question);
+      options.onAsk?.(question);
+      written.stderr += vouch(`? ${question.message}\n`);
+      for (;;) {
+        const answer = answers.shift();
+        const problem = answer === undefined ? undefined : await question.validate?.(answer);
+        if (problem === undefined) return answer;
+        written.stderr += vouch(`> ${safe(problem)}\n`);
+      }
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** What the journal calls a request: one text for what is asked for, however it is sent. */
+
+import { sha256Of } from '../../digest.ts';
+import type { CallInput } from '../../operations/operation.ts';
+import { canonicalJson } from './canonical-json.ts';
+
+const known = new WeakMap<CallInput, string>();
+
+/** The input, of which `hash` was found out by `requestHash` elsewhere: in the thread that read what it sends. */
+export function withKnownHash(input: CallInput, hash: string): CallInput {
+  known.set(input, hash);
+  return input;
+}
+
+/** SHA-256 of a request: the same for the same operation, ids and body, whatever its external id. */
+export function requestHash(operation: string, input: CallInput): string {
+  const { params, query, body, ifMatch } = input;
+  const found = known.get(input);
+  if (found !== undefined) return found;
+  const { externalId: _externalId, ...rest } = (body ?? {}) as Record<string, unknown>;
+  const request = { operation, params, query, ifMatch, body: body === undefined ? undefined : rest };
+  return sha256Of(canonicalJson(request));
+}

@@ -1,0 +1,105 @@
+/** Where the rows of an answer stand, and what one cell of them says: to a script as on the wire, to a person with its unit. */
+
+import { isExactNumber, textOfNumber } from '../../exact-json.ts';
+import type { Column, ColumnFormat, View } from '../../operations/operation.ts';
+import { safe, say } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Rows {
+  readonly rows: readonly Row[];
+  /** Whether the answer is a list, however many rows it has. */
+  readonly isList: boolean;
+}
+
+/** The rows that a view shows. */
+export function rowsOf(body: unknown, view: View): Rows {
+  const found = view.rows === '' ? body : valueAt(body, view.rows);
+  if (Array.isArray(found)) return { rows: found as Row[], isList: true };
+  return { rows: found === undefined || found === null ? [] : [found as Row], isList: false };
+}
+
+/** The value at a path such as `metadata.externalCustomerId` or `items.*.name`; undefined where there is none. */
+export function valueAt(value: unknown, path: string): unknown {
+  const [name = '', ...rest] = path.split('.');
+  if (path === '' || value === undefined || value === null) return path === '' ? value : undefined;
+  if (name === '*') return Array.isArray(value) ? value.map((each) => valueAt(each, rest.join('.'))) : undefined;
+  const inner = typeof value === 'object' && Object.hasOwn(value, name) ? (value as Row)[name] : undefined;
+  return rest.length === 0 ? inner : valueAt(inner, rest.join('.'));
+}
+
+/** What a script gets: the value as it is on the wire, `''` for none, a list of plain values joined by commas, else JSON. */
+export function wireText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (isExactNumber(value)) return textOfNumber(value);
+  if (typeof value === 'string' || typeof value === 'boolean') return String(value);
+  const isPlainList = Array.isArray(value) && value.every((each) => typeof each !== 'object' || each === null);
+  return isPlainList ? value.map(wireText).join(',') : JSON.stringify(value);
+}
+
+const formats: Readonly<Record<ColumnFormat, (value: unknown, row: Row) => SafeText>> = {
+  text: (value) => safe(wireText(value)),
+  money: (value, row) =>
+    say`${amountText(wireText(value))} ${typeof row['currency'] === 'string' ? row['currency'] : 'USD'}`,
+  usd: (value, row) =>
+    row['unit'] === 'credits' ? say`${wireText(value)} credits` : say`${dollarsText(wireText(value))} USD`,
+  number: (value) => safe(wireText(value)),
+  percent: (value) => say`${wireText(value)} %`,
+  timestamp: (value) => safe(wireText(value).replace(/\.000Z$/, 'Z')),
+  date: (value) => safe(wireText(value).replace(/T00:00:00\.000Z$/, '')),
+  boolean: (value) => (value === true ? say`yes` : value === false ? say`no` : safe(wireText(value))),
+  list: (value) => safe(listText(value)),
+};
+
+const rightAligned: ReadonlySet<ColumnFormat> = new Set(['money', 'usd', 'number', 'percent']);
+
+/** Whether the cells of a column stand at its right edge. */
+export function isRightAligned(column: Column): boolean {
+  return rightAligned.has(column.format ?? 'text');
+}
+
+/** What a person reads: `12.50 USD`, `yes`; an empty cell for no value. */
+export function cellText(row: Row, column: Column): SafeText {
+  const value = valueAt(row, column.path);
+  return value === undefined || value === null ? say`` : formats[column.format ?? 'text'](value, row);
+}
+
+/** The column of a field that no view names, judged by the ending of its name. */
+export function columnOf(path: string, view: View): Column {
+  const known = view.columns.find((column) => column.path === path || folded(column.header) === folded(path));
+  return known ?? { header: path.toUpperCase(), path, format: formatOf(path) };
+}
+
+function formatOf(path: string): ColumnFormat {
+  if (path.endsWith('Cents')) return 'money';
+  if (/(?:At|Until|asOf|until)$/.test(path)) return 'timestamp';
+  return /(?:^|\.)(?:is|has)[A-Z]/.test(path) ? 'boolean' : 'text';
+}
+
+/** Cents as the amount that people say: 1250 is 12.50, and 12.5 is 0.125. */
+export function amountText(cents: string): string {
+  const [, sign = '', digits = '', below = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(cents) ?? [];
+  if (digits === '') return cents;
+  const padded = digits.padStart(3, '0');
+  return `${sign}${padded.slice(0, -2)}.${padded.slice(-2)}${below}`;
+}
+
+/** A decimal of dollars with its cents at least, and every digit below them: 12.5 is 12.50. */
+export function dollarsText(decimal: string): string {
+  const [whole = '', fraction = ''] = decimal.split('.');
+  return /^-?\d+(?:\.\d+)?$/.test(decimal) ? `${whole}.${fraction.padEnd(2, '0')}` : decimal;
+}
+
+function listText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(wireText).join(', ');
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return wireText(value);
+  return Object.entries(value)
+    .map(([name, each]) => `${name}=${wireText(each)}`)
+    .join(', ');
+}
+
+/** The form in which names are compared: without case, dashes and spaces. */
+export function folded(text: string): string {
+  return text.toLowerCase().replaceAll(/[-_\s]/g, '');
+}

@@ -1,0 +1,171 @@
+/** Work from a file that goes wrong: the command line, the result file, a service that fails. */
+
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { beforeEach, describe, expect, test } from 'vitest';
+
+import { BillingError } from '../../../src/errors.ts';
+import { createShell } from '../shell.ts';
+
+const never = async () => await new Promise<void>(() => undefined);
+
+describe('the command line', () => {
+  test.each([
+    ['credits grant --from nowhere.csv', 'cannot read nowhere.csv'],
+    ['credits grant --from - --concurrency 0', '--concurrency takes 1 to 64'],
+    ['credits grant --from - --input x.json', '--from goes neither with'],
+    ['credits grant --from - --resume', '--from goes neither with'],
+    ['credits grant --from - --delimiter ab', '--delimiter takes one character'],
+    ['credits grant --from - --yes -o name', '-o name does not go with this command'],
+    ['credits grant --from - --yes --json nope', 'there is no field "nope"'],
+    ['credits grant --from - --yes --columns nope', 'there is no field "nope"'],
+    ['credits grant --from - --yes --result /nowhere/result.csv', 'cannot write /nowhere/result.csv: there is no such'],
+    ['credits grant --from - --yes --result /', 'cannot write /: it is a directory'],
+    ['credits grant --from -', 'the column "nonsense" is no field of credits grant'],
+    ['credits grant --from - --ignore nonsense', 'two columns mean the same: "contract-id"'],
+  ])('%s is refused', async (line, words) => {
+    const shell = createShell();
+    const { code, stdout, stderr } = await shell.run(line, { input: 'contractId,nonsense,contract-id\nk,1,k\n' });
+    expect([code, stdout, shell.calls]).toEqual([2, '', []]);
+    expect(stderr).toContain(words);
+  });
+
+  test('a header with another delimiter is told from a wrong name', async () => {
+    const { stderr } = await createShell().run('credits grant --from -', { input: 'contractId;amountCents\nk;1\n' });
+    expect(stderr).toContain("if that is several columns: --delimiter ';'");
+  });
+
+  test('an id for all rows beside a column of ids is refused', async () => {
+    const shell = createShell();
+    const { code, stderr } = await shell.run('credits grant k --from -', { input: 'contractId,amountCents\nl,1\n' });
+    expect([code, shell.calls]).toEqual([2, []]);
+    expect(stderr).toContain('k and the column "contractId" both say what it is for');
+  });
+
+  test('an empty file is refused, one of a header alone is done at once', async () => {
+    expect((await createShell().run('customers create --from -')).stderr).toContain('the file is empty');
+    const running = createShell({ dependencies: { untilStopped: never } });
+    const { code, stdout } = await running.run('customers create --from -', { input: 'name\n' });
+    expect([code, stdout]).toEqual([0, '0\t0\t0\t0\t0\t0\n']);
+  });
+
+  test('a quote in the middle of a cell is told as what is wrong with the file', async () => {
+    const { code, stderr } = await createShell().run('customers create --from -', { input: 'name\na"b\n' });
+    expect([code, stderr]).toEqual([8, expect.stringContaining('the file is no CSV')]);
+  });
+
+  test('rows are counted by the lines of the file, however these end', async () => {
+    const input = 'name,externalCustomerId\r\n"two\r\nlines",a\n\r\nthree,b\n';
+    const { stderr } = await createShell().run('customers create --from -', { input });
+    expect(stderr).toMatch(/^line 2: .*\nline 5: /);
+  });
+
+  test('a result file is never written over something else, nor through a link', async () => {
+    const shell = createShell();
+    const [other, link] = [join(shell.home, 'other.txt'), join(shell.home, 'link.csv')];
+    writeFileSync(other, 'precious');
+    symlinkSync(other, link);
+    for (const path of [other, link]) {
+      expect((await shell.run(['customers', 'create', '--from', '-', '--result', path])).code).toBe(2);
+    }
+    expect(readFileSync(other, 'utf8')).toBe('precious');
+  });
+});
+
+test('a result file that cannot be written any more is told beside what was done', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tally-result-'));
+  const reply = () => {
+    rmSync(directory, { recursive: true, force: true });
+    return { body: { data: { id: 'c1' } } as never };
+  };
+  const shell = createShell({ reply, dependencies: { untilStopped: never } });
+  const input = 'name,externalCustomerId,contact\nC,c,"name=A,email=a@b.example,roles=primary"\n';
+  const words = ['customers', 'create', '--from', '-', '--yes', '--result', join(directory, 'result.csv')];
+  const { code, stdout, stderr } = await shell.run(words, { input });
+  expect([code, stdout]).toEqual([10, '1\t1\t0\t0\t0\t0\n']);
+  expect(stderr).toContain('there is no such directory; the rows are done');
+});
+
+describe('a service that fails', () => {
+  const rows = [
+    'name,externalCustomerId,contact',
+    ...Array.from({ length: 40 }, (_, index) => `C${index},c${index},"name=A,email=a@b.example,roles=primary"`),
+  ];
+  const input = `${rows.join('\n')}\n`;
+  let calls = 0;
+  beforeEach(() => {
+    calls = 0;
+  });
+  const failing = (kind: 'network' | 'unauthorized' | 'invalidInput') =>
+    createShell({
+      dependencies: { untilStopped: never },
+      reply: () => {
+        calls += 1;
+        throw new BillingError(kind, 'no', { retryAfterSeconds: 0 });
+      },
+    });
+  const line = 'customers create --from - --yes --concurrency 1';
+
+  test.each([
+    // The first row is sent again five times, and the next four once, since the service was out of reach before them.
+    ['network', 9, '40\t0\t0\t0\t5\t35\n', 10],
+    ['unauthorized', 3, '40\t0\t0\t1\t0\t39\n', 1],
+    ['invalidInput', 10, '40\t0\t0\t40\t0\t0\n', 40],
+  ] as const)('with %s ends with %i', async (kind, code, stdout, tries) => {
+    expect(await failing(kind).run(line, { input })).toMatchObject({ code, stdout });
+    expect(calls).toBe(tries);
+  });
+
+  test('has the first failed rows told, which no table repeats, and all of them in JSON', async () => {
+    const table = await failing('invalidInput').run(`${line} -o table`, { input });
+    expect(table.stderr).toContain('line 11: no\nand 30 more rows: all of them with --result FILE or -o json\n');
+    expect(table.stdout.split('\n')).toHaveLength(7);
+    const { data } = JSON.parse((await failing('invalidInput').run(`${line} -o json`, { input })).stdout);
+    expect(data.failures).toHaveLength(40);
+  });
+
+  test.each(['network', 'unavailable'] as const)(
+    'with %s for a while is waited for, and that is said once',
+    async (kind) => {
+      const shell = createShell({
+        dependencies: { untilStopped: never },
+        reply: () => {
+          calls += 1;
+          if (calls % 4 > 0) throw new BillingError(kind, 'no answer', { retryAfterSeconds: 0 });
+          return { body: { data: { id: 'c' } } as never };
+        },
+      });
+      const { code, stdout, stderr } = await shell.run(line, { input });
+      expect([code, stdout, calls]).toEqual([0, '40\t40\t0\t0\t0\t0\n', 160]);
+      expect(stderr.split('no answer: trying again for half a minute')).toHaveLength(2);
+    },
+  );
+
+  test('that asks to come back tomorrow is not waited for', async () => {
+    const shell = createShell({
+      dependencies: { untilStopped: never },
+      reply: () => {
+        throw new BillingError('rateLimited', 'slower', { retryAfterSeconds: 86_400 });
+      },
+    });
+    expect(await shell.run(line, { input })).toMatchObject({ code: 5, stdout: '40\t0\t0\t0\t5\t35\n' });
+  });
+
+  test('with 429 is waited for', async () => {
+    const shell = createShell({
+      dependencies: { untilStopped: never },
+      reply: () => {
+        calls += 1;
+        if (calls % 3 > 0) throw new BillingError('rateLimited', 'slower', { retryAfterSeconds: 0 });
+        return { body: { data: { id: 'c' } } as never };
+      },
+    });
+    expect(await shell.run('customers create --from - --yes', { input })).toMatchObject({
+      code: 0,
+      stdout: '40\t40\t0\t0\t0\t0\n',
+    });
+    expect(calls).toBe(120);
+  });
+});

@@ -1,0 +1,336 @@
+/** Work from a file: all rows checked before one is sent, none done twice, none lost. */
+
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { createStage } from '../../support/stage.ts';
+import type { CommandStage, Surface } from '../../support/stage.ts';
+import { startFlakyProxy } from '../../support/flaky-proxy.ts';
+import type { FlakyProxy } from '../../support/flaky-proxy.ts';
+
+let stage: CommandStage;
+let proxy: FlakyProxy | undefined;
+afterEach(async () => {
+  await proxy?.close();
+  proxy = undefined;
+  await stage.close();
+});
+
+const made = async (...words: string[]) => {
+  const { stdout, stderr, exitCode } = await stage.tally([...words, '-o', 'name']);
+  expect([exitCode, stderr]).toEqual([0, '']);
+  return stdout.trim();
+};
+
+let plan: string;
+async function begin(surface: Surface, isFlaky = false): Promise<void> {
+  const throughProxy = async (url: string) => {
+    proxy = await startFlakyProxy(url);
+    return proxy.url;
+  };
+  stage = await createStage(surface, isFlaky ? { proxy: throughProxy } : {});
+  const price = ['--model', 'FLAT', '--unit-amount', '1', '--price-interval', 'MONTH'];
+  const pricing = await made('pricing', 'create', '--product-name', 'P', '--name', 'Fee', ...price);
+  plan = await made('plans', 'create', '--name', 'Plan', '--item', `pricingId=${pricing}`);
+}
+
+async function subscribe(name: string): Promise<string> {
+  const contact = 'name=Ada,email=ada@example.com,roles=primary';
+  const customer = await made('customers', 'create', '--name', name, '--contact', contact);
+  return await made('contracts', 'create', '--customer-id', customer, '--plan-id', plan, '--start-date', '2026-03-01');
+}
+
+const file = (name: string, rows: readonly string[]) => {
+  const path = join(stage.directory, name);
+  writeFileSync(path, `${rows.join('\n')}\n`);
+  return path;
+};
+const ledgerOf = async (contract: string) => {
+  const { stdout } = await stage.tally(['credits', 'ledger', contract, '-o', 'json']);
+  const { data } = JSON.parse(stdout) as {
+    data: { totalCount: number; entries: { amountCents: number; type: string; description: string }[] };
+  };
+  expect(data.entries).toHaveLength(data.totalCount);
+  return data.entries;
+};
+
+describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surface) => {
+  let acme: string;
+  let globex: string;
+  beforeEach(async () => {
+    await begin(surface);
+    [acme, globex] = [await subscribe('Acme'), await subscribe('Globex')];
+  });
+  const from = async (path: string, ...words: string[]) =>
+    await stage.tally(['credits', 'grant', '--from', path, '--expires-at', '2027-01-01T00:00:00Z', ...words]);
+
+  test('grants every row once, however often the file is used, and the new rows of one that has grown', async () => {
+    const rows = [
+      'contractId,amountCents,reason',
+      `${acme},500,Sorry`,
+      `${acme},500,Sorry`,
+      `${globex},250,"Sorry, again"`,
+    ];
+    const path = file('grants.csv', rows);
+    const first = await from(path, '--yes', '-o', 'json');
+    expect(JSON.parse(first.stdout)).toEqual({
+      data: { rows: 3, done: 3, repeated: 0, failed: 0, unknown: 0, pending: 0 },
+    });
+    expect(first.exitCode).toBe(0);
+    expect((await from(path, '--yes')).stdout).toBe('3\t0\t3\t0\t0\t0\n');
+    file('grants.csv', [rows[0] ?? '', `${globex},1,New`, ...rows.slice(1)]);
+    expect((await from(path, '--yes')).stdout).toBe('4\t1\t3\t0\t0\t0\n');
+    expect((await ledgerOf(acme)).map(({ amountCents }) => amountCents)).toEqual([500, 500]);
+    expect((await ledgerOf(globex)).map(({ description }) => description)).toEqual(['New', 'Sorry, again']);
+    expect((await from(path, '--yes', '--source', 'april')).stdout).toBe('4\t4\t0\t0\t0\t0\n');
+  });
+
+  test('shows totals by customer, and asks', async () => {
+    const free = [`${globex},,100,0,Beta`, `${globex},,10,25,Beta`];
+    const path = file('grants.csv', [
+      'contract-id,amount-cents,creditAmount,credit_rate_cents,note',
+      `${acme},1250,,,Sorry`,
+      ...free,
+    ]);
+    const words = ['--ignore', 'note'];
+    const refused = await from(path, ...words);
+    expect(refused).toMatchObject({ exitCode: 11, stdout: '' });
+    expect(refused.stderr).toContain('3 grants: 15.00 USD and 100 free credits to 2 customers: not confirmed');
+    expect((await from(path, ...words, '--no-input')).exitCode).toBe(11);
+    const declined = await stage.tally(
+      ['credits', 'grant', '--from', path, '--expires-at', '2027-01-01T00:00:00Z', ...words],
+      { isTerminal: true, answers: ['no'] },
+    );
+    expect(declined.exitCode).toBe(11);
+    expect(declined.stderr.replaceAll(/[0-9a-f-]{36}/g, 'ID').replaceAll(/ +/g, ' ')).toContain(
+      'Acme ID 1 12.50 USD USD 0\nGlobex ID 2 2.50 USD USD 100\n',
+    );
+    expect(await ledgerOf(acme)).toEqual([]);
+    const agreed = await stage.tally(
+      ['credits', 'grant', '--from', path, '--expires-at', '2027-01-01T00:00:00Z', ...words],
+      { isTerminal: true, answers: ['yes'] },
+    );
+    expect(agreed.exitCode).toBe(0);
+    expect(await ledgerOf(globex)).toHaveLength(2);
+  });
+
+  test('sends nothing while one row is wrong, and says which line and why', async () => {
+    const path = file('grants.csv', [
+      'contractId,amountCents,externalId,metadata',
+      `${acme},500,,`,
+      `${acme},5.5,,`,
+      ',500,,',
+      `${acme},0,,`,
+      `${acme},1,same,`,
+      `${acme},1,same,`,
+      `nobody,1,,`,
+      `${acme},1`,
+      `${acme},1,,@/etc/passwd`,
+      `${acme},1,,"{""a"":"`,
+    ]);
+    const { exitCode, stdout, stderr } = await from(path, '--yes');
+    expect([exitCode, stdout]).toEqual([8, '']);
+    for (const words of [
+      'line 3: amountCents: must be a whole number of cents',
+      'line 4: contractId: is required',
+      'line 5: amountCents: is 0; --allow-zero lets it pass',
+      'line 7: externalId: the same as in line 6',
+      'line 8: contractId: there is no contract nobody',
+      'line 9: has 2 columns where the header has 4',
+      'line 10: @/etc/passwd: a cell cannot name a file',
+      'line 11: --metadata: the JSON is malformed',
+      '8 rows cannot be sent: nothing was sent',
+    ]) {
+      expect(stderr).toContain(words);
+    }
+    expect(await ledgerOf(acme)).toEqual([]);
+  });
+
+  test('a row that the service refuses is reported and the others are made; the result file has every row', async () => {
+    const path = file('grants.csv', [
+      'contractId,amountCents,externalId',
+      `${acme},500,a`,
+      `${acme},600,b`,
+      `${acme},700,=c`,
+    ]);
+    const result = join(stage.directory, 'result.csv');
+    await stage.tally([
+      'credits',
+      'grant',
+      acme,
+      '--amount-cents',
+      '1',
+      '--expires-at',
+      '2027-01-01T00:00:00Z',
+      '--external-id',
+      'b',
+    ]);
+    const { exitCode, stdout, stderr } = await from(path, '--yes', '--result', result);
+    expect([exitCode, stdout]).toEqual([10, '3\t2\t0\t1\t0\t0\n']);
+    expect(stderr).toContain('line 3: an entry with this externalId exists and differs in amountCents');
+    const lines = readFileSync(result, 'utf8')
+      .replaceAll(/[0-9a-f-]{36}/g, 'ID')
+      .trimEnd()
+      .split('\n');
+    expect(lines).toEqual([
+      '"row","status","id","error"',
+      '2,"done","ID",""',
+      '3,"failed","ID","an entry with this externalId exists and differs in amountCents"',
+      '4,"done","ID",""',
+    ]);
+    expect(statSync(result).mode & 0o077).toBe(0);
+    expect((await from(path, '--yes', '--result', result)).stdout).toBe('3\t0\t2\t1\t0\t0\n');
+  });
+
+  test('--dry-run shows the plan and sends nothing', async () => {
+    const path = file('grants.csv', ['contractId,amountCents', `${acme},500`]);
+    const { exitCode, stdout, stderr } = await from(path, '--dry-run', '-o', 'json');
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      plan: '1 grant: 5.00 USD to 1 customer',
+      totals: [{ amountCents: 500 }],
+    });
+    expect(stderr).toContain('nothing was sent');
+    expect(await ledgerOf(acme)).toEqual([]);
+  });
+
+  test('totals have every cent, however large they are', async () => {
+    const rows = Array.from({ length: 10 }, () => `${acme},999999999999999`);
+    const path = file('large.csv', ['contractId,amountCents', ...rows, `${acme},1`]);
+    const { stdout, stderr } = await from(path, '--dry-run', '-o', 'json');
+    expect(stdout).toContain('"amountCents": 9999999999999991,');
+    expect(stderr).toContain('11 grants: 99999999999999.91 USD');
+  });
+
+  test('the policy judges the rows together, before one is sent', async () => {
+    mkdirSync(join(stage.directory, 'config'), { mode: 0o700 });
+    writeFileSync(join(stage.directory, 'config', 'policy.yaml'), 'grants:\n  per-customer-and-month: 10.00\n');
+    const path = file('grants.csv', ['contractId,amountCents', `${acme},600`, `${globex},600`, `${acme},500`]);
+    const { exitCode, stderr } = await from(path, '--yes');
+    expect(exitCode).toBe(11);
+    expect(stderr).toContain('line 4: per-customer-and-month: 6.00 USD were granted');
+    expect(await ledgerOf(acme)).toEqual([]);
+    expect((await from(path, '--yes', '--override-policy', 'agreed')).exitCode).toBe(0);
+    expect((await from(path, '--yes')).stdout).toBe('3\t0\t3\t0\t0\t0\n');
+  });
+
+  test('what was interrupted goes on when the command is repeated', async () => {
+    const path = file('grants.csv', [
+      'contractId,amountCents',
+      ...Array.from({ length: 30 }, (_, index) => `${acme},${index + 1}`),
+    ]);
+    const words = [
+      'credits',
+      'grant',
+      '--from',
+      path,
+      '--expires-at',
+      '2027-01-01T00:00:00Z',
+      '--yes',
+      '--concurrency',
+      '3',
+    ];
+    const stopped = await stage.tally(words, {}, { untilStopped: async () => await untilGranted(10) });
+    expect(stopped.exitCode).toBe(130);
+    expect(stopped.stderr).toContain('repeat the command to go on');
+    const before = await ledgerOf(acme);
+    expect(before.length).toBeLessThan(30);
+    expect((await stage.tally(words)).stdout).toBe(`30\t${30 - before.length}\t${before.length}\t0\t0\t0\n`);
+    expect(await ledgerOf(acme)).toHaveLength(30);
+  });
+
+  async function untilGranted(count: number): Promise<void> {
+    while ((await ledgerOf(acme)).length < count) await new Promise((resolve) => setImmediate(resolve));
+  }
+});
+
+describe.each<Surface>(['embedded', 'http'])('customers --from, %s', (surface) => {
+  beforeEach(async () => {
+    stage = await createStage(surface);
+  });
+
+  test('create makes each customer once, and never takes another of the same id for it', async () => {
+    const header = 'name,externalCustomerId,contact.name,contact.email,contact.roles,tags,paymentProviderId,provider';
+    const path = file('customers.csv', [
+      header,
+      'Acme,acme,Ada,ada@acme.example,primary+accounts_payable,"a,b",cus_1,stripe',
+      '"Globex, Inc",globex,Bo,bo@globex.example,primary,,,',
+    ]);
+    const words = ['customers', 'create', '--from', path, '--yes'];
+    expect((await stage.tally(words)).stdout).toBe('2\t2\t0\t0\t0\t0\n');
+    expect((await stage.tally(words)).stdout).toBe('2\t0\t2\t0\t0\t0\n');
+    const { stdout } = await stage.tally(['customers', 'list', '--json', 'name,tags']);
+    expect(JSON.parse(stdout)).toEqual([
+      { name: 'Globex, Inc', tags: [] },
+      { name: 'Acme', tags: ['a', 'b'] },
+    ]);
+    file('customers.csv', [header, 'Somebody else,acme,Ada,ada@acme.example,primary,,,']);
+    expect(await stage.tally(words)).toMatchObject({ exitCode: 10, stdout: '1\t0\t0\t1\t0\t0\n' });
+  });
+
+  test('create needs an id of your own in every row', async () => {
+    const path = file('customers.csv', [
+      'name,externalCustomerId,contact',
+      'A,,name=Ada',
+      'B,b,"name=Ada,email=a@b.example,roles=primary"',
+      'C,b,"name=Ada,email=a@b.example,roles=primary"',
+    ]);
+    const { exitCode, stderr } = await stage.tally(['customers', 'create', '--from', path, '--yes']);
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain('line 2: contacts[0].email: is required');
+    expect(stderr).toContain('line 4: externalCustomerId: the same as in line 3');
+  });
+
+  test('assign-csm sends 100 rows at a time, and says whom it did not find', async () => {
+    const contact = 'name=Ada,email=ada@example.com,roles=primary';
+    for (const index of [1, 120]) {
+      const link = ['--payment-provider-id', `cus_${index}`, '--provider', 'stripe'];
+      await made('customers', 'create', '--name', `C${index}`, '--contact', contact, ...link);
+    }
+    const rows = Array.from({ length: 120 }, (_, index) => `cus_${index + 1},grace@example.com,Grace Hopper`);
+    const path = file('managers.csv', ['stripeCustomerId,csm.email,csm.name', ...rows]);
+    const result = join(stage.directory, 'result.csv');
+    const words = ['customers', 'assign-csm', '--from', path, '--yes', '--result', result];
+    expect(await stage.tally(words)).toMatchObject({ exitCode: 10, stdout: '120\t2\t0\t118\t0\t0\n' });
+    const lines = readFileSync(result, 'utf8').split('\n');
+    expect(lines[1]).toMatch(/^2,"done","[0-9a-f-]{36}",""$/);
+    expect(lines[2]).toBe('3,"failed","","no customer has this id at the payment processor"');
+    expect(lines[120]).toMatch(/^121,"done"/);
+    file('managers.csv', ['stripeCustomerId,csm.email', 'cus_1,nobody']);
+    expect((await stage.tally(words)).stderr).toContain('line 2: csm.email: must be an email address');
+  });
+});
+
+const isLong = process.env['TALLY_LONG'] === '1';
+const grantCount = isLong ? 10_000 : 2_000;
+
+test(
+  `of ${grantCount} grants over HTTP none is doubled and none lost, whatever stands between`,
+  { timeout: isLong ? 900_000 : 180_000 },
+  async () => {
+    await begin('http', true);
+    // Each grant reads the ledger of its contract: with twenty of them the books take less of the time than what stands between.
+    const contracts: string[] = [];
+    for (let index = 0; index < 20; index += 1) contracts.push(await subscribe(`C${index}`));
+    const rows = Array.from(
+      { length: grantCount },
+      (_, index) => `${contracts[index % 20]},${1 + (index % 7)},Row ${index}`,
+    );
+    const path = file('grants.csv', ['contractId,amountCents,reason', ...rows]);
+    const words = ['credits', 'grant', '--from', path, '--expires-at', '2027-01-01T00:00:00Z', '--yes', '-o', 'json'];
+    const { stdout, stderr, exitCode } = await stage.tally(words);
+    const { data } = JSON.parse(stdout) as { data: Record<string, number> };
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`${grantCount} grants: `)]);
+    expect(data).toMatchObject({ rows: grantCount, failed: 0, unknown: 0, pending: 0 });
+    expect((data['done'] ?? 0) + (data['repeated'] ?? 0)).toBe(grantCount);
+    expect(proxy?.counts).toMatchObject({ refused: expect.toSatisfy((count: number) => count > grantCount / 10) });
+    expect(proxy?.counts.lost).toBeGreaterThan(grantCount / 100);
+    const entries = (await Promise.all(contracts.map(ledgerOf))).flat();
+    expect(entries).toHaveLength(grantCount);
+    expect(new Set(entries.map(({ description }) => description)).size).toBe(grantCount);
+    expect((await stage.tally(['credits', 'grant', '--resume', '-o', 'json'])).stdout).toBe('{\n  "data": []\n}\n');
+    expect(await stage.tally(['journal', 'verify', '--quiet'])).toMatchObject({ exitCode: 0 });
+  },
+);

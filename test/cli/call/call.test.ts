@@ -1,0 +1,314 @@
+import { describe, expect, test } from 'vitest';
+
+import { BillingError } from '../../../src/errors.ts';
+import type { Answer } from '../../../src/operations/index.ts';
+import { createShell } from '../shell.ts';
+
+const body = (value: unknown): Partial<Answer> => ({ body: value as Answer['body'] });
+const create = "customers create --name 'Acme Inc' --contact name=Ada,email=ada@acme.example,roles=primary";
+
+describe('--all', () => {
+  const pages = (rows: readonly unknown[], total = rows.length) =>
+    createShell({
+      reply: ({ input }) => {
+        const [offset, limit] = [Number(input.query?.['offset'] ?? 0), Number(input.query?.['limit'] ?? 10)];
+        const data = rows.slice(offset, offset + limit);
+        return body({ data, hasMore: offset + data.length < rows.length, total });
+      },
+    });
+  const rows = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `c${index}` }));
+
+  test.each([0, 1, 99, 100, 101, 250])('prints %i rows as one document', async (count) => {
+    const { stdout, stderr } = await pages(rows(count)).run('customers list --all -o json');
+    expect(JSON.parse(stdout)).toEqual({ data: rows(count), hasMore: false, total: count });
+    expect(stderr).toBe('');
+  });
+
+  const choices = [
+    '-o json',
+    '--json name,id',
+    '-o jsonl',
+    '--json id -o jsonl',
+    '-o csv',
+    '-o tsv',
+    '-o name',
+    '--jq .data',
+  ];
+  const named = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      id: `c${index}`,
+      name: `"Ünï",\n\u001b ${index}`,
+      contacts: [{ a: [] }],
+    }));
+
+  test.each(choices.flatMap((choice) => [0, 1, 100, 250].map((count) => [choice, count] as const)))(
+    'prints by %s what one page of %i rows would be',
+    async (choice, count) => {
+      const data = named(count);
+      const whole = createShell({ reply: () => body({ data, hasMore: false, total: count }) });
+      const { stdout } = await pages(data).run(`customers list --all ${choice}`);
+      expect(stdout).toBe((await whole.run(`customers list ${choice}`)).stdout);
+    },
+  );
+
+  test.each(choices)('prints nothing by %s where a later page fails', async (choice) => {
+    const shell = createShell({
+      reply({ input }) {
+        if (input.query?.['offset'] !== '0') throw new BillingError('unavailable', 'gone');
+        return body({ data: rows(100), hasMore: true, total: 200 });
+      },
+    });
+    const { code, stdout, stderr } = await shell.run(`customers list --all ${choice}`);
+    expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+    expect(stderr).toContain('gone');
+  });
+
+  test.each(['-o json', '-o jsonl'])(
+    'says by %s of rows without ids and lists without totals what came',
+    async (choice) => {
+      const data = Array.from({ length: 100 }, (_, index) => ({ name: `n${index}` }));
+      const reply = (isPaged: boolean) =>
+        createShell({
+          reply: ({ input }) => {
+            const offset = isPaged ? Number(input.query?.['offset']) : 0;
+            return body({ data: isPaged ? data.slice(offset, offset + 40) : data, hasMore: isPaged && offset < 60 });
+          },
+        });
+      const { stdout } = await reply(true).run(`customers list --all ${choice}`);
+      expect(stdout).toBe((await reply(false).run(`customers list ${choice}`)).stdout);
+    },
+  );
+
+  test('keeps a row that moved between pages once, and says that the list changed', async () => {
+    let total = 150;
+    const shell = createShell({
+      reply: ({ input }) => {
+        const offset = Number(input.query?.['offset']);
+        total += offset > 0 ? 1 : 0;
+        const data = rows(200).slice(offset === 0 ? 0 : 99, offset === 0 ? 100 : 150);
+        return body({ data, hasMore: offset === 0, total });
+      },
+    });
+    const { stdout, stderr } = await shell.run('customers list --all -o name');
+    expect(stdout.trimEnd().split('\n')).toEqual(rows(150).map(({ id }) => id));
+    expect(stderr).toBe('the list changed while it was read\n');
+  });
+
+  test('without it a list that was cut is said to be, on standard error', async () => {
+    const shell = pages(rows(25));
+    expect((await shell.run('customers list')).stderr).toBe('10 of 25: there are more; --all prints every one\n');
+    expect((await shell.run('customers list --quiet')).stderr).toBe('');
+  });
+});
+
+describe('--dry-run', () => {
+  test('prints the request and calls nothing', async () => {
+    const shell = createShell();
+    const outcome = await shell.run(
+      'credits grant k1/.. --amount-cents 500 --expires-at 2099-01-01T00:00:00Z --dry-run',
+    );
+    expect(outcome).toMatchObject({
+      code: 0,
+      stdout:
+        'POST /v1/contracts/k1%2F../credits/promotional/grant\n\n{\n  "expiresAt": "2099-01-01T00:00:00Z",\n  "amountCents": 500\n}\n',
+      stderr: 'dry run on embedded: nothing was changed\n',
+    });
+    expect(shell.calls).toEqual([]);
+  });
+
+  test('refuses what the service would refuse of the request', async () => {
+    const { code, stdout, stderr } = await createShell().run(
+      'credits grant k1 --amount-cents 5.5 --expires-at soon --dry-run',
+    );
+    expect([code, stdout]).toEqual([8, '']);
+    expect(stderr).toContain('amountCents: must be a whole number of cents');
+    expect(stderr).toContain('expiresAt: must be a date-time');
+  });
+
+  test('shows a remote address with its key masked', async () => {
+    const key = `tally_live_${'0123456789abcdef'.repeat(3)}`;
+    const shell = createShell({ env: { TALLY_BASE_URL: 'https://billing.example.com', TALLY_API_KEY: key } });
+    const { stdout, code } = await shell.run('customers resume c1 --dry-run -o json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      dryRun: {
+        method: 'POST',
+        path: '/v1/customers/c1/resume',
+        baseUrl: 'https://billing.example.com',
+        authorization: 'Bearer tally_live_…cdef',
+      },
+    });
+  });
+
+  test('of an operation without a request names the operation', async () => {
+    expect((await createShell().run('keys revoke k1 --dry-run')).stdout).toBe('CALL keys.revoke\n');
+  });
+});
+
+describe('--input', () => {
+  test('- is standard input, and flags go on top', async () => {
+    const shell = createShell({ reply: () => body({ data: { id: 'c1' } }) });
+    const input = '{"name":"Old","contacts":[{"name":"Ada"}]}';
+    const { code } = await shell.run('customers create --input - --name New', { input });
+    expect(code).toBe(0);
+    expect(shell.calls[0]?.input.body).toEqual({ name: 'New', contacts: [{ name: 'Ada' }] });
+  });
+
+  test.each([
+    ['{', 'the JSON is malformed'],
+    ['[1]', '--input must hold a JSON object'],
+    ['{"a":1,"a":2}', 'the JSON gives "a" twice in one object'],
+  ])('of %s is rejected before anything is sent', async (input, words) => {
+    const shell = createShell();
+    const { code, stderr } = await shell.run('customers create --input -', { input });
+    expect([code, shell.calls]).toEqual([8, []]);
+    expect(stderr).toContain(words);
+  });
+
+  test('numbers keep their digits', async () => {
+    const shell = createShell();
+    await shell.run('credits grant-paid k1 --input -', { input: '{"creditAmount":1.10}' });
+    expect(JSON.stringify(shell.calls[0]?.input.body)).toBe('{"creditAmount":1.10}');
+  });
+});
+
+describe('an entry that was there already', () => {
+  const grant = 'credits grant k1 --amount-cents 500 --expires-at 2099-01-01T02:00:00+02:00 --external-id t1';
+  const entry = { id: 'e1', amountCents: 500, expiresAt: '2099-01-01T00:00:00.000Z' };
+
+  test('is printed, with a note, when it is what was asked for', async () => {
+    const shell = createShell({ reply: () => ({ ...body({ data: entry }), isReplay: true, mismatches: [] }) });
+    const outcome = await shell.run(`${grant} -o name`);
+    expect(outcome).toMatchObject({ code: 0, stdout: 'e1\n' });
+    expect(outcome.stderr).toBe('this entry was there already: nothing was created\n');
+  });
+
+  test('is a conflict when the service says that it differs', async () => {
+    const shell = createShell({
+      reply: () => ({ ...body({ data: entry }), isReplay: true, mismatches: ['description'] }),
+    });
+    const { code, stdout, stderr } = await shell.run(grant);
+    expect([code, stdout]).toEqual([7, '']);
+    expect(stderr).toContain(
+      'an entry with this externalId exists and differs in description: nothing was created (entry e1)',
+    );
+  });
+
+  test('is a conflict when it differs and the service says nothing', async () => {
+    const shell = createShell({ reply: () => body({ data: { ...entry, amountCents: 900 } }) });
+    const { code, stderr } = await shell.run(grant);
+    expect(code).toBe(7);
+    expect(stderr).toContain('differs in amountCents:');
+  });
+
+  test('is none when only the spelling of an instant differs', async () => {
+    expect((await createShell({ reply: () => body({ data: entry }) }).run(grant)).code).toBe(0);
+  });
+});
+
+test('a new key is printed, with the warning that it is shown once', async () => {
+  const key = `tally_live_${'a'.repeat(48)}`;
+  const shell = createShell({ reply: () => body({ data: { key, id: 'k1' } }) });
+  const { stdout, stderr } = await shell.run("keys create --name ci --scopes '*' -o json");
+  expect(JSON.parse(stdout)).toEqual({ data: { key, id: 'k1' } });
+  expect(stderr).toBe('keep it: this secret is not shown again\n');
+});
+
+test.each(['-o name', '--json id', '--columns id', '--jq .data.id'])(
+  'a new key that %s leaves out is said to be lost',
+  async (flag) => {
+    const shell = createShell({ reply: () => body({ data: { key: `tally_live_${'a'.repeat(48)}`, id: 'k1' } }) });
+    const { code, stderr } = await shell.run(`keys create --name ci --scopes '*' ${flag}`);
+    expect([code, stderr]).toEqual([
+      0,
+      'the secret was not printed, and is not shown again; another one: tally keys rotate\n',
+    ]);
+  },
+);
+
+test('the version of what was read is told to a person, and given back by --if-match', async () => {
+  const shell = createShell({ reply: () => ({ ...body({ data: { budgets: [] } }), etag: '"v7"' }) });
+  expect((await shell.run('budgets list k1', { isTerminal: true })).stderr).toContain('version "v7"');
+  expect((await shell.run('budgets list k1')).stderr).toBe('');
+  await shell.run(['budgets', 'remove', 'k1', '0', '--if-match', '"v7"']);
+  expect(shell.calls.at(-1)?.input).toMatchObject({ ifMatch: '"v7"' });
+});
+
+describe('a change of what has versions', () => {
+  const listed = { ...body({ data: { budgets: [] } }), etag: 'v7' };
+  const replyAs = (first: () => Partial<Answer>) =>
+    createShell({
+      reply: ({ name }) => (name === 'budgets.list' ? first() : body({ data: { removed: { index: 0 } } })),
+    });
+  const remove = ['budgets', 'remove', 'k1', '0'];
+
+  test('is for the version that was read before it, of the same contract', async () => {
+    const shell = replyAs(() => listed);
+    expect((await shell.run(remove)).code).toBe(0);
+    expect(shell.calls).toEqual([
+      { name: 'budgets.list', input: { params: { contractId: 'k1' } } },
+      { name: 'budgets.remove', input: expect.objectContaining({ ifMatch: 'v7' }) },
+    ]);
+  });
+
+  test('is refused with exit 7 where somebody else was faster', async () => {
+    const shell = createShell({
+      reply: ({ name, input }) => {
+        if (name === 'budgets.list') return listed;
+        throw new BillingError('preconditionFailed', `at version 8, not at ${input.ifMatch}: somebody changed them`);
+      },
+    });
+    const { code, stderr, stdout } = await shell.run(['budgets', 'update', 'k1', '0', '--label', 'x']);
+    expect([code, stdout]).toEqual([7, '']);
+    expect(stderr).toContain('not at v7: somebody changed them\n  hint: read it again');
+  });
+
+  test('names the version where it asks', async () => {
+    const shell = createShell({
+      reply: () => listed,
+      env: { TALLY_BASE_URL: 'https://billing.example', TALLY_API_KEY: `tally_live_${'a'.repeat(48)}` },
+    });
+    const { asked, stderr } = await shell.run(remove, { isTerminal: true, answers: ['no'] });
+    expect(`${asked.join()}${stderr}`).toContain('(version v7)');
+    expect(shell.calls.map(({ name }) => name)).toEqual(['budgets.list']);
+  });
+
+  test.each([
+    ['a version that is given', [...remove, '--if-match', '*'], 1, '*'],
+    [
+      'what is added',
+      ['budgets', 'add', 'k1', '--event-property-key', 'a', '--event-property-value', 'b'],
+      1,
+      undefined,
+    ],
+  ])('reads nothing for %s', async (_, words, count, ifMatch) => {
+    const shell = replyAs(() => listed);
+    expect((await shell.run(words)).code).toBe(0);
+    expect(shell.calls).toHaveLength(count);
+    expect(shell.calls[0]?.input.ifMatch).toBe(ifMatch);
+  });
+
+  test.each(['forbidden', 'notOffered', 'notFound'] as const)(
+    'goes on without one where reading is %s',
+    async (kind) => {
+      const shell = replyAs(() => {
+        throw new BillingError(kind, 'no');
+      });
+      expect((await shell.run(remove)).code).toBe(0);
+      expect(shell.calls.at(-1)?.input.ifMatch).toBeUndefined();
+    },
+  );
+
+  test('is not sent where reading fails for now', async () => {
+    const shell = replyAs(() => {
+      throw new BillingError('network', 'no answer');
+    });
+    expect((await shell.run(remove)).code).toBe(9);
+    expect(shell.calls).toHaveLength(1);
+  });
+});
+
+test('a write needs nothing but its fields on an embedded database', async () => {
+  const shell = createShell({ reply: () => body({ data: { id: 'c1' } }) });
+  expect(await shell.run(`${create} -o name`)).toMatchObject({ code: 0, stdout: 'c1\n', stderr: '', asked: [] });
+});

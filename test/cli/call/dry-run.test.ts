@@ -1,0 +1,129 @@
+/** `--dry-run` on a real service: the request everywhere, and what would be answered where the service is in this process. */
+
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { createStage } from '../../support/stage.ts';
+import type { CommandStage, Surface } from '../../support/stage.ts';
+
+let stage: CommandStage;
+let customer: string;
+let contract: string;
+afterEach(async () => await stage.close());
+
+const tally = async (...words: string[]) => await stage.tally(words);
+const made = async (...words: string[]) => (await tally(...words, '-o', 'name')).stdout.trim();
+const json = async (...words: string[]): Promise<unknown> => JSON.parse((await tally(...words, '-o', 'json')).stdout);
+
+async function begin(surface: Surface): Promise<void> {
+  stage = await createStage(surface);
+  const contact = ['--contact', 'name=Ada,email=ada@acme.example,roles=primary'];
+  const flat = ['--model', 'FLAT', '--unit-amount', '1', '--price-interval', 'MONTH'];
+  customer = await made('customers', 'create', '--name', 'Acme', ...contact);
+  const price = await made('pricing', 'create', '--product-name', 'P', '--name', 'Fee', ...flat);
+  const plan = await made('plans', 'create', '--name', 'Plan', '--item', `pricingId=${price}`);
+  const parties = ['--customer-id', customer, '--plan-id', plan];
+  contract = await made('contracts', 'create', ...parties, '--start-date', '2026-03-01');
+}
+
+const grant = ['--amount-cents', '500', '--expires-at', '2099-01-01T00:00:00Z'];
+
+describe('in this process', () => {
+  beforeEach(async () => await begin('embedded'));
+
+  test('the request is followed by what would be answered, and nothing is changed', async () => {
+    const before = await json('customers', 'get', customer);
+    const { stdout, stderr } = await tally('customers', 'update', customer, '--name', 'Other', '--dry-run');
+    const request = `PATCH /v1/customers/${customer}\n\n{\n  "name": "Other"\n}\n`;
+    expect(stdout).toMatch(new RegExp(`^${request.replaceAll(/[{}]/g, String.raw`\$&`)}\n${customer}\tOther\t.*\n$`));
+    expect(stderr).toBe('dry run on embedded: nothing was changed\n');
+    expect(await json('customers', 'get', customer)).toEqual(before);
+  });
+
+  test('a grant shows the balance that it would leave, as JSON beside the request', async () => {
+    const answer = await json('credits', 'grant', contract, ...grant, '--dry-run');
+    expect(answer).toMatchObject({
+      dryRun: { body: { amountCents: 500 }, wouldAnswer: { data: { type: 'grant', balanceAfterCents: 500 } } },
+    });
+    expect((await tally('credits', 'ledger', contract)).stdout).toBe('');
+    expect((await tally('journal', 'list', '--operation', 'credits.grant')).stdout).toBe('');
+    expect((await tally('credits', 'verify', contract)).exitCode).toBe(0);
+  });
+
+  test('what is not there, or cannot be done now, is refused as it would be', async () => {
+    const nobody = '01900000-0000-7000-8000-00000000dead';
+    expect(await tally('credits', 'grant', nobody, ...grant, '--dry-run')).toMatchObject({ exitCode: 4, stdout: '' });
+    const invoice = (await tally('invoices', 'list', '-o', 'name')).stdout.split('\n')[0] ?? '';
+    expect(await tally('invoices', 'send', invoice, '--dry-run')).toMatchObject({ exitCode: 7, stdout: '' });
+  });
+
+  test('no secret is made, and time is not rehearsed', async () => {
+    const create = await json('keys', 'create', '--name', 'ci', '--scopes', '*', '--dry-run');
+    expect(create).toEqual({ dryRun: { method: 'CALL', path: 'keys.create', body: { name: 'ci', scopes: ['*'] } } });
+    const set = await json('clock', 'set', '--to', '2027-01-01T00:00:00Z', '--dry-run');
+    expect(set).toEqual({ dryRun: { method: 'CALL', path: 'clock.set', body: { to: '2027-01-01T00:00:00Z' } } });
+  });
+});
+
+describe('elsewhere', () => {
+  beforeEach(async () => await begin('http'));
+
+  test('the request alone is shown, and nothing is sent', async () => {
+    const answer = await json('customers', 'update', customer, '--name', 'Other', '--dry-run');
+    expect(answer).toEqual({
+      dryRun: {
+        method: 'PATCH',
+        path: `/v1/customers/${customer}`,
+        baseUrl: expect.stringMatching(/^http:/),
+        authorization: expect.stringContaining('…'),
+        body: { name: 'Other' },
+      },
+    });
+    expect(await json('customers', 'get', customer)).toMatchObject({ data: { name: 'Acme' } });
+  });
+});
+
+describe('a command that is no operation', () => {
+  beforeEach(async () => await begin('embedded'));
+
+  test.each([
+    'backup ./made.db',
+    'demo --into ./made',
+    'profile add made --database ./made.db',
+    'profile remove made',
+    'webhooks deliver',
+    'webhooks listen',
+    'serve --port 0',
+  ])('and cannot say before what it does is not run: %s', async (line) => {
+    const { exitCode, stdout, stderr } = await tally(...inDirectory(line), '--dry-run', '--yes');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain('this one was not run');
+    expect(readdirSync(stage.directory).filter((name) => name.startsWith('made'))).toEqual([]);
+  });
+
+  test('restore holds the backup to its manifest, and makes nothing', async () => {
+    await tally(...inDirectory('backup ./copy.db'));
+    const { exitCode, stderr } = await tally(...inDirectory('restore ./copy.db --to ./made.db'), '--dry-run');
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('nothing was made');
+    expect(existsSync(join(stage.directory, 'made.db'))).toBe(false);
+  });
+
+  const inDirectory = (line: string): string[] =>
+    line.split(' ').map((word) => (word.startsWith('./') ? join(stage.directory, word) : word));
+});
+
+test.each<Surface>(['embedded', 'http'])('the policy judges a grant that is not sent, %s', async (surface) => {
+  await begin(surface);
+  mkdirSync(join(stage.directory, 'config'), { recursive: true });
+  writeFileSync(join(stage.directory, 'config', 'policy.yaml'), 'grants:\n  per-customer-and-month: 9.00\n');
+  const words = ['credits', 'grant', contract, ...grant];
+  expect(await tally(...words, '--dry-run')).toMatchObject({ exitCode: 0 });
+  expect(await tally(...words)).toMatchObject({ exitCode: 0 });
+  const second = await tally(...words, '--dry-run');
+  expect(second).toMatchObject({ exitCode: 11, stdout: '' });
+  expect(second.stderr).toContain('per-customer-and-month: 5.00 USD were granted to this customer');
+  expect(await tally(...words, '--dry-run', '--override-policy', 'CFO agreed')).toMatchObject({ exitCode: 0 });
+});

@@ -1,0 +1,143 @@
+import { Big } from 'big.js';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { createStage } from '../../support/stage.ts';
+import type { CommandStage } from '../../support/stage.ts';
+import { createShell } from '../shell.ts';
+
+const march = '--start-date 2026-03-01T00:00:00Z --end-date 2026-03-05T00:00:00Z';
+
+describe.each(['embedded', 'http'] as const)('usage cost --by, %s', (surface) => {
+  let stage: CommandStage;
+  const ids: Record<string, string> = {};
+  const tally = async (line: string) =>
+    await stage.tally(
+      line.split(' ').map((word) => word.replaceAll(/\$(\w+)/g, (_all, name: string) => ids[name] ?? '')),
+    );
+  const keep = async (name: string, line: string) => {
+    ids[name] = (await tally(`${line} -o name`)).stdout.trim();
+  };
+
+  beforeAll(async () => {
+    stage = await createStage(surface, { start: '2026-03-04T12:00:00.000Z' });
+    await keep('meter', 'meters create --code T --display-name T --aggregation-key tokens --group-key model');
+    await keep(
+      'price',
+      'pricing create --product-name P --name T --model USAGE --meter-id $meter --price-interval MONTH --tiering GRADUATED --tier maxQty=100,unitAmount=0 --tier minQty=100,unitAmount=0.01',
+    );
+    await keep('plan', 'plans create --name Basic --item pricingId=$price');
+    await keep('customer', 'customers create --name Acme --contact name=Ada,email=ada@acme.example,roles=primary');
+    await keep('contract', 'contracts create --customer-id $customer --plan-id $plan --start-date 2026-03-01');
+    for (const [day, tokens] of [
+      ['01', 80],
+      ['02', 70],
+      ['04', 1000],
+    ]) {
+      await tally(
+        `usage ingest --event-name c --customer-id $customer --timestamp 2026-03-${day}T10:00:00Z --property model=large --property tokens=${tokens}`,
+      );
+    }
+  });
+  afterAll(async () => await stage.close());
+
+  test('a day is what the cost rises by in it, so that tiers go on', async () => {
+    const { stdout, stderr } = await tally(`usage cost --contract-id $contract ${march} --by day`);
+    expect(stderr).toBe('');
+    expect(stdout).toBe('2026-03-01\t0\n2026-03-02\t0.5\n2026-03-03\t0\n2026-03-04\t10\n');
+  });
+
+  test('a month is told from another', async () => {
+    const dates = '--start-date 2026-02-15T00:00:00Z --end-date 2026-04-01T00:00:00Z';
+    const { stdout } = await tally(`usage cost --customer-id $customer ${dates} --by month -o json`);
+    expect(JSON.parse(stdout)).toEqual({
+      data: {
+        by: 'month',
+        totalAmount: 10.5,
+        unit: 'currency',
+        startDate: '2026-02-15T00:00:00.000Z',
+        endDate: '2026-04-01T00:00:00.000Z',
+        rows: [
+          { value: '2026-02', totalAmount: 0 },
+          { value: '2026-03', totalAmount: 10.5 },
+        ],
+      },
+    });
+  });
+
+  test('a group key has a part for each value', async () => {
+    expect((await tally(`usage cost --contract-id $contract ${march} --by model`)).stdout).toBe('large\t10.5\n');
+  });
+
+  test('bars are as long as the cost, with the total above', async () => {
+    const { stdout } = await tally(`usage cost --contract-id $contract ${march} --by day --chart`);
+    expect(stdout).toBe(
+      [
+        'Cost by day, 2026-03-01 to 2026-03-05: 10.50 USD',
+        '2026-03-01                                                              0.00 USD',
+        '2026-03-02  ###                                                         0.50 USD',
+        '2026-03-03                                                              0.00 USD',
+        '2026-03-04  #########################################################  10.00 USD',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test.each([
+    ['usage cost --contract-id $contract --by colour', 8, 'is no group key of a meter that is priced: there are model'],
+    ['usage cost --contract-id $contract --chart', 2, '--chart goes with --by'],
+    ['usage cost --contract-id $contract --by day --ascii', 2, '--ascii goes with --chart'],
+    ['usage cost --contract-id $contract --by day --chart -o json', 2, 'another format was asked for too'],
+    ['usage cost --contract-id $contract --by model --unit credits', 2, '--unit credits goes with --by day'],
+    ['usage cost --contract-id $contract --by day --columns nmae', 2, 'there is no field "nmae"'],
+    [
+      'usage cost --customer-id $customer --start-date 2026-01-01T00:00:00Z --end-date 2027-01-01T00:00:00Z --by day',
+      2,
+      'has more than 99',
+    ],
+    ['usage cost --by day', 8, 'one of customerId, externalCustomerId and contractId is required'],
+  ])('%s ends with %i', async (line, code, message) => {
+    const { exitCode, stdout, stderr } = await tally(line);
+    expect([exitCode, stdout]).toEqual([code, '']);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('the parts of a cost', () => {
+  /** A service where the cost up to each day is what the list says. */
+  function shellOf(upTo: readonly number[]) {
+    return createShell({
+      reply: ({ input }) => {
+        const { endDate = '' } = input.body as { readonly endDate?: string };
+        const day =
+          Temporal.Instant.from(endDate).since(Temporal.Instant.from('2026-03-01T00:00:00Z')).total('hours') / 24;
+        const totalAmount = (upTo[day - 1] ?? 0) / 1000;
+        const facts = { startDate: '2026-03-01T00:00:00.000Z', endDate, queriedAt: endDate, unit: 'currency' };
+        return { body: { totalAmount, ...facts } as never };
+      },
+    });
+  }
+
+  test('add up to the whole, whatever it does from day to day', async () => {
+    const amounts = fc.array(fc.integer({ min: 0, max: 10 ** 9 }), { minLength: 1, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(amounts, async (upTo) => {
+        const end = Temporal.PlainDate.from('2026-03-01').add({ days: upTo.length });
+        const dates = `--start-date 2026-03-01T00:00:00Z --end-date ${end.toString()}T00:00:00Z`;
+        const { stdout } = await shellOf(upTo).run(`usage cost --customer-id c ${dates} --by day`);
+        const parts = stdout
+          .trimEnd()
+          .split('\n')
+          .map((row) => row.split('\t')[1] ?? '');
+        expect(parts).toHaveLength(upTo.length);
+        expect(
+          parts
+            .reduce((sum, part) => sum.plus(part), new Big(0))
+            .times(1000)
+            .toFixed(),
+        ).toBe(String(upTo.at(-1)));
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+
+import { inputOf, missingFlags, wholeBody } from '../../../src/cli/command-line/flags.ts';
+import type { Given } from '../../../src/cli/command-line/flags.ts';
+import type { CommandSpec, FlagSpec, Shape } from '../../../src/cli/command-line/manifest.ts';
+
+function flag(name: string, shape: Shape & { in?: 'query' }): FlagSpec {
+  return { in: 'body', name, flag: name, placeholder: 'x', description: '', ...shape };
+}
+
+const contact: Shape['fields'] = {
+  name: { kind: 'text' },
+  email: { kind: 'text' },
+  roles: { kind: 'list', element: { kind: 'text', choices: ['primary', 'accounts_payable'] } },
+  weight: { kind: 'number' },
+  filter: { kind: 'object', fields: {} },
+  csm: { kind: 'object', fields: { displayName: { kind: 'text' }, level: { kind: 'integer' } } },
+  dimensions: { kind: 'members', element: { kind: 'text' } },
+};
+
+const command = {
+  positionals: [{ name: 'customerId', placeholder: 'customer-id', description: '' }],
+  hasBody: true,
+  flags: [
+    flag('name', { kind: 'text', isRequired: true }),
+    flag('cents', { kind: 'integer' }),
+    flag('credits', { kind: 'number' }),
+    flag('auto', { kind: 'boolean' }),
+    flag('mode', { kind: 'text', choices: ['In Progress', 'Paid'] }),
+    flag('tags', { kind: 'list', element: { kind: 'text' } }),
+    flag('thresholds', { kind: 'list', element: { kind: 'integer' } }),
+    flag('contact', { kind: 'objects', fields: contact }),
+    flag('address', { kind: 'object', fields: { postalCode: { kind: 'text' }, address1: { kind: 'text' } } }),
+    flag('metadata', { kind: 'members', element: { kind: 'any' }, isNullable: true }),
+    flag('dimensions', { kind: 'members', element: { kind: 'text' } }),
+    flag('legalName', { kind: 'text', isNullable: true }),
+    flag('status', { kind: 'text', choices: ['In Progress'], in: 'query' }),
+  ],
+} as unknown as CommandSpec;
+
+const nothing: Given = { positionals: ['c1'], flags: {}, cleared: [] };
+const files: Record<string, string> = { 'address.json': '{"postalCode":"1.0"}' };
+const readText = (path: string) => Promise.resolve(files[path] ?? '');
+
+async function bodyOf(flags: Given['flags'], extra: { whole?: unknown; cleared?: string[] } = {}): Promise<string> {
+  const input = await inputOf(
+    command,
+    { ...nothing, flags, cleared: extra.cleared ?? [] },
+    { whole: extra.whole, readText },
+  );
+  return JSON.stringify(input.body);
+}
+
+describe('what is typed becomes what is sent', () => {
+  test.each<[string, Given['flags'], string]>([
+    ['a text stays a text, even one of digits', { name: ['42'] }, '{"name":"42"}'],
+    ['cents are a number', { cents: ['1250'] }, '{"cents":1250}'],
+    ['a number keeps its digits', { credits: ['1.10'] }, '{"credits":1.10}'],
+    ['a number beyond 2^53 keeps its digits', { cents: ['9007199254740993'] }, '{"cents":9007199254740993}'],
+    ['what is no number is left for the schema to refuse', { cents: ['12,50'] }, '{"cents":"12,50"}'],
+    ['true and false are booleans', { auto: ['false'] }, '{"auto":false}'],
+    ['a choice is found whatever its case and dashes', { mode: ['in-progress'] }, '{"mode":"In Progress"}'],
+    ['an unknown choice is left for the schema to refuse', { mode: ['payd'] }, '{"mode":"payd"}'],
+    ['a list may be cut by commas and repeated', { tags: ['a,b', 'c'] }, '{"tags":["a","b","c"]}'],
+    ['a list may be JSON, where a value has a comma', { tags: ['["a,b"]'] }, '{"tags":["a,b"]}'],
+    ['a list of numbers', { thresholds: ['1,20'] }, '{"thresholds":[1,20]}'],
+    ['an empty list', { tags: [''] }, '{"tags":[]}'],
+    [
+      'members are numbers, booleans or texts',
+      { metadata: ['a=5', 'b=true', 'c=PO-1', 'd="5"', 'e=x=y'] },
+      '{"metadata":{"a":5,"b":true,"c":"PO-1","d":"5","e":"x=y"}}',
+    ],
+    ['members of texts stay texts', { dimensions: ['model=5'] }, '{"dimensions":{"model":"5"}}'],
+    [
+      'a record by its fields in either spelling',
+      { address: ['postal-code=75001,address1=1 Main St, Suite 5'] },
+      '{"address":{"postalCode":"75001","address1":"1 Main St, Suite 5"}}',
+    ],
+    ['a record from a file', { address: ['@address.json'] }, '{"address":{"postalCode":"1.0"}}'],
+    [
+      'records, one a flag',
+      { contact: ['name=Ada,roles=primary+accounts-payable', 'name=Bo,weight=1.50'] },
+      '{"contact":[{"name":"Ada","roles":["primary","accounts_payable"]},{"name":"Bo","weight":1.50}]}',
+    ],
+    [
+      'records as JSON',
+      { contact: ['{"name":"Ada"}', '[{"name":"Bo"}]'] },
+      '{"contact":[{"name":"Ada"},{"name":"Bo"}]}',
+    ],
+    [
+      'a record inside a record as JSON',
+      { contact: ['name=Ada,filter={"a":[1,2]}'] },
+      '{"contact":[{"name":"Ada","filter":{"a":[1,2]}}]}',
+    ],
+    [
+      'a record inside a record by names with a point',
+      {
+        contact: ['name=Ada, Countess,csm.display-name=Grace,csm.level=2,dimensions.model=5,dimensions.max-tokens=a,b'],
+      },
+      '{"contact":[{"name":"Ada, Countess","csm":{"displayName":"Grace","level":2},"dimensions":{"model":"5","max-tokens":"a,b"}}]}',
+    ],
+    [
+      'a point in the name of no record is a name',
+      { contact: ['nmae.first=Ada'] },
+      '{"contact":[{"nmae.first":"Ada"}]}',
+    ],
+    ['an unknown field is kept for the schema to refuse', { contact: ['nmae=Ada'] }, '{"contact":[{"nmae":"Ada"}]}'],
+  ])('%s', async (_rule, flags, expected) => {
+    expect(await bodyOf(flags)).toBe(expected);
+  });
+
+  test('query values are texts, with their choices found', async () => {
+    const input = await inputOf(
+      command,
+      { ...nothing, flags: { status: ['in-progress'] } },
+      { whole: undefined, readText },
+    );
+    expect(input).toEqual({ params: { customerId: 'c1' }, query: { status: 'In Progress' }, body: {} });
+  });
+
+  test('flags go on top of the body of --input', async () => {
+    const whole = wholeBody('{"name":"Old","credits":0.10}', false);
+    expect(await bodyOf({ name: ['New'] }, { whole })).toBe('{"name":"New","credits":0.10}');
+  });
+
+  test.each([['legalName'], ['legal-name'], ['LEGALNAME']])('--clear %s sends null', async (name) => {
+    expect(await bodyOf({}, { cleared: [name] })).toBe('{"legalName":null}');
+  });
+
+  test('a field that cannot be null cannot be cleared', async () => {
+    await expect(bodyOf({}, { cleared: ['name'] })).rejects.toThrow('--clear name: there is no such field');
+  });
+
+  test.each(['metadata', 'dimensions'])('a name of %s that would touch prototypes is refused', async (member) => {
+    for (const name of ['__proto__', 'constructor', 'prototype']) {
+      await expect(bodyOf({ [member]: [`${name}=1`] })).rejects.toMatchObject({ kind: 'invalidInput' });
+    }
+    await expect(bodyOf({ contact: ['dimensions.__proto__=1'] })).rejects.toMatchObject({ kind: 'invalidInput' });
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+
+  test('a record that is neither pairs nor JSON is refused with its flag', async () => {
+    await expect(bodyOf({ address: ['Paris'] })).rejects.toThrow('--address takes name=value, not "Paris"');
+    await expect(bodyOf({ address: ['{"a":'] })).rejects.toThrow('--address: the JSON is malformed');
+  });
+});
+
+describe('what is missing', () => {
+  const missing = (given: Partial<Given>, hasWhole = false) =>
+    missingFlags(command, { ...nothing, ...given }, hasWhole).map((spec) => spec.flag);
+
+  test('is every required flag that was not given', () => {
+    expect(missing({})).toEqual(['name']);
+    expect(missing({ flags: { name: ['x'] } })).toEqual([]);
+  });
+
+  test('is for the schema to say where the body came by --input', () => {
+    expect(missing({}, true)).toEqual([]);
+  });
+});
+
+test.each([
+  ['[]', 'must hold a JSON object'],
+  ['5', 'must hold a JSON object'],
+  ['{', 'the JSON is malformed'],
+  ['{"a":1,"a":2}', 'twice'],
+  ['{"__proto__":1}', 'not allowed'],
+])('--input of %s is refused', (text, words) => {
+  expect(() => wholeBody(text, false)).toThrow(words);
+});

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from 'vitest';
+
+import { localCommands } from '../../../src/cli/commands/index.ts';
+import { globalFlags } from '../../../src/cli/command-line/global-flags.ts';
+import { localPages } from '../../../src/cli/help-pages.ts';
+import { root } from '../../support/sources.ts';
+import { createShell, manifest } from '../shell.ts';
+
+describe('tally api', () => {
+  test.each<[string, string, object]>([
+    ["GET '/v1/customers?limit=5'", 'customers.list', { params: {}, query: { limit: '5' } }],
+    ['get /v1/customers/c1', 'customers.get', { params: { customerId: 'c1' }, query: {} }],
+    ['GET /v1/customers/a%2Fb', 'customers.get', { params: { customerId: 'a/b' }, query: {} }],
+    [
+      'POST /v1/customers/csm-assignments --input -',
+      'customers.assignCsm',
+      { params: {}, query: {}, body: { assignments: [] } },
+    ],
+  ])('%s is %s', async (line, name, input) => {
+    const shell = createShell();
+    const { code, stdout } = await shell.run(`api ${line}`, { input: '{"assignments":[]}' });
+    expect(code).toBe(0);
+    expect(shell.calls).toEqual([{ name, input }]);
+    expect(JSON.parse(stdout)).toEqual({ data: [], hasMore: false, total: 0 });
+  });
+
+  test.each([
+    ['GET /v1/nothing', 'there is no GET /v1/nothing'],
+    ['DELETE /v1/customers', 'there is no DELETE /v1/customers'],
+    ['GET', 'missing <method> or <path>'],
+    ['GET https://billing.example.com/v1/customers', 'is no path'],
+    ['GET //billing.example.com/v1/customers', 'is no path'],
+    ['GET http://[', 'is no path'],
+    ['GET /v1/customers/%zz', 'is no path'],
+  ])('%s is refused', async (line, words) => {
+    const { code, stderr } = await createShell().run(`api ${line}`);
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
+  });
+
+  test('asks before a write to production, like the command of its own', async () => {
+    const env = { TALLY_BASE_URL: 'https://a.example', TALLY_API_KEY: `tally_live_${'0'.repeat(48)}` };
+    const shell = createShell({ env });
+    expect((await shell.run('api POST /v1/customers/c1/resume')).code).toBe(11);
+    expect(shell.calls).toEqual([]);
+  });
+
+  test('--openapi prints the document', async () => {
+    expect(JSON.parse((await createShell().run('api --openapi')).stdout)).toEqual({ openapi: '3.1.0' });
+  });
+});
+
+describe('tally commands', () => {
+  test('lists every command with its summary', async () => {
+    const { stdout } = await createShell().run('commands');
+    const pages = await localPages(manifest);
+    const groups = pages.filter(({ words }) => /^(?:catalog|import|journal|profile|simulate)$/.test(words.join(' ')));
+    expect(stdout.trimEnd().split('\n')).toHaveLength(manifest.commands.length + pages.length - groups.length);
+    expect(stdout).toContain(
+      'tally credits grant <contract-id>\tGrant promotional credits to a contract\tcontracts:write\n',
+    );
+    expect(stdout).toContain('tally backup <file>\tWrite a database to one file while it is used\t\n');
+    expect(stdout).not.toMatch(/^tally catalog\t/m);
+  });
+
+  test('what is no operation stands in the reference of README too', async () => {
+    const lines = (await createShell().run('commands')).stdout.trimEnd().split('\n');
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
+    for (const line of lines.slice(manifest.commands.length)) {
+      const [command = '', summary = ''] = line.split('\t');
+      expect(readme).toContain(`| \`${command.replaceAll('|', '\\|')}\` | ${summary} |`);
+    }
+  });
+
+  test.each(['--json', '-o json'])(
+    '%s is the whole manifest, with exit codes and what is no operation',
+    async (flag) => {
+      const { stdout } = await createShell().run(`commands ${flag}`);
+      const told = JSON.parse(stdout) as typeof manifest & Record<string, unknown>;
+      expect(told).toMatchObject(JSON.parse(JSON.stringify(manifest)));
+      const grant = told.commands.find(({ operation }) => operation === 'credits.grant');
+      expect(grant).toMatchObject({
+        isWrite: true,
+        scope: 'contracts:write',
+        exitCodes: expect.arrayContaining([4, 7, 11]),
+      });
+      expect(told['exitCodes']).toMatchObject({ 0: 'done', 11: 'refused: confirmation needed or declined' });
+      const serve = (await localPages(manifest)).find(({ words }) => words.join(' ') === 'serve');
+      expect(told['localCommands']).toContainEqual(JSON.parse(JSON.stringify(serve)));
+      expect(told['globalFlags']).toContainEqual({ name: 'debug', description: 'say more when something fails' });
+    },
+  );
+});
+
+test('a flag that every command has means the same in all of them, unless the command says that it is its own', async () => {
+  const everywhere = new Set<string>(globalFlags.map(({ name }) => name));
+  const taken = (await localPages(manifest)).flatMap(({ words, flags }) =>
+    flags
+      .map(({ form }) => /--([a-z-]+)/.exec(form)?.[1] ?? '')
+      .filter((name) => everywhere.has(name))
+      .map((name) => `${words[0]} ${name}`),
+  );
+  const declared = Object.entries(localCommands).flatMap(([name, { ownFlags = [] }]) =>
+    ownFlags.map((flag) => `${name} ${flag}`),
+  );
+  expect(taken).toEqual(declared);
+});
+
+test('a command says that it has verbs where it has', async () => {
+  const pages = await localPages(manifest);
+  const having = pages.filter(({ words }) => words.length > 1).map(({ words: [name = ''] }) => name);
+  const said = Object.entries(localCommands).filter(([, { hasVerbs }]) => hasVerbs === true);
+  const own = having.filter((name) => Object.hasOwn(localCommands, name));
+  expect(new Set(said.map(([name]) => name))).toEqual(new Set(own));
+});

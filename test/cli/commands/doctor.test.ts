@@ -1,0 +1,178 @@
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { damage } from '../../doctor/damage.ts';
+import { createStage } from '../../support/stage.ts';
+import type { CommandStage } from '../../support/stage.ts';
+
+let stage: CommandStage;
+let contractId: string;
+let database: string;
+
+/** A contract on a fixed price with one grant; gives its id. */
+async function makeBook({ tally }: CommandStage): Promise<string> {
+  const id = async (...argv: string[]) => (await tally([...argv, '-o', 'name', '--quiet'])).stdout.trim();
+  const contact = 'name=Ada,email=ada@acme.example,roles=accounts_payable';
+  const customerId = await id('customers', 'create', '--name', 'Acme', '--contact', contact);
+  const price = ['--product-name', 'Seats', '--name', 'Seat', '--model', 'FLAT', '--unit-amount', '10'];
+  const pricingId = await id('pricing', 'create', ...price, '--price-interval', 'MONTH');
+  const planId = await id('plans', 'create', '--name', 'Team', '--item', `pricingId=${pricingId}`);
+  const contract = ['--customer-id', customerId, '--plan-id', planId, '--start-date', '2026-03-01'];
+  const made = await id('contracts', 'create', ...contract);
+  await tally(['credits', 'grant', made, '--amount-cents', '500', '--expires-at', '2099-01-01T00:00:00Z']);
+  return made;
+}
+
+beforeEach(async () => {
+  stage = await createStage('embedded');
+  contractId = await makeBook(stage);
+  database = join(stage.directory, 'stage.db');
+});
+afterEach(async () => {
+  await stage.close();
+});
+
+/** A copy of the book with a changed ledger entry. */
+async function wrongBook(): Promise<string> {
+  const [copy, wrong] = [join(stage.directory, 'copy.db'), join(stage.directory, 'wrong.db')];
+  await stage.tally(['backup', copy]);
+  copyFileSync(copy, wrong);
+  damage(wrong, ({ run }) => run(`UPDATE ledgerEntries SET description = 'never mind'`));
+  return wrong;
+}
+
+describe('tally doctor', () => {
+  test('says nothing on standard output when all is right, and what it looked at beside it', async () => {
+    const { exitCode, stdout, stderr } = await stage.tally(['doctor', '--full']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
+    expect(stderr).toMatch(/^default: 1 contract, 2 invoices, 1 ledger entry, head [0-9a-f]{64}$/m);
+    expect(stderr).toMatch(/stage\.db, schema \d+: 0 findings$/m);
+    expect((await stage.tally(['doctor', '--quiet'], { isTerminal: true })).stdout).toBe('');
+  });
+
+  test('makes anew what is derived from events where it is told to, and only says so with --dry-run', async () => {
+    const wrong = await wrongBook();
+    const copy = join(stage.directory, 'copy.db');
+    damage(copy, ({ run }) => run('INSERT INTO eventTail VALUES (1, 5, 99)'));
+    const doctor = async (...flags: string[]) => await stage.tally(['doctor', '--full', '--database', copy, ...flags]);
+    expect(await doctor('--rebuild', '--dry-run')).toMatchObject({ exitCode: 10 });
+    expect((await doctor()).stderr).toContain('tally doctor --rebuild');
+    const { exitCode, stderr } = await doctor('--rebuild');
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(`${copy}: what is derived from events was made anew\n`);
+    expect(await stage.tally(['doctor', '--rebuild', '--quiet', '--database', wrong])).toMatchObject({ exitCode: 10 });
+  });
+
+  test('ends with 10 when something is wrong, names it, and says what to do', async () => {
+    const wrong = await wrongBook();
+    const { exitCode, stdout, stderr } = await stage.tally(['doctor', '--database', wrong, '--json', 'check,severity']);
+    expect(exitCode).toBe(10);
+    expect(JSON.parse(stdout)).toEqual([{ check: 'ledger-chain', severity: 'error' }]);
+    expect(stderr).toContain('1 found to be wrong; the first: entry');
+    expect(stderr).toContain('hint: restore a backup');
+  });
+
+  test('ends with 0 when something is only worth a look', async () => {
+    const wrong = await wrongBook();
+    damage(wrong, ({ run, reseal }) => {
+      reseal(contractId);
+      run(`UPDATE organizations SET lastCreatedAt = '2030-01-01T00:00:00.000Z'`);
+    });
+    const { exitCode, stdout } = await stage.tally(['doctor', '--database', wrong, '-o', 'json']);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ data: { findingCount: 1, findings: [{ check: 'clock' }] } });
+  });
+
+  test('is refused on a remote service, and with a field that it does not have', async () => {
+    expect((await stage.tally(['doctor', '--columns', 'nothing'])).exitCode).toBe(2);
+    const remote = await createStage('http');
+    expect((await remote.tally(['doctor'])).exitCode).toBe(12);
+    await remote.close();
+  });
+
+  test('does not make a database where there is none', async () => {
+    const none = join(stage.directory, 'none.db');
+    const { exitCode, stderr } = await stage.tally(['doctor', '--database', none]);
+    expect([exitCode, stderr]).toEqual([4, `tally: there is no database ${none}\n  hint: check the path\n`]);
+    expect(existsSync(none)).toBe(false);
+  });
+
+  test('says of a file that is no database what it is', async () => {
+    const text = join(stage.directory, 'notes.txt');
+    writeFileSync(text, 'Buy milk. '.repeat(500));
+    const { exitCode, stderr } = await stage.tally(['doctor', '--database', text]);
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('not a tallybook database'),
+    });
+  });
+});
+
+describe('tally credits verify', () => {
+  test.each(['embedded', 'http'] as const)('shows the head of a sound ledger, %s', async (surface) => {
+    const own = await createStage(surface);
+    const id = await makeBook(own);
+    const { exitCode, stdout } = await own.tally(['credits', 'verify', id, '-o', 'json']);
+    const asTable = await own.tally(['credits', 'verify', id, '-o', 'table']);
+    await own.close();
+    expect(exitCode).toBe(0);
+    expect(asTable).toMatchObject({ exitCode: 0, stderr: 'nothing wrong was found\n' });
+    expect(JSON.parse(stdout)).toEqual({
+      data: {
+        contractId: id,
+        checkedAt: '2026-03-01T00:00:00.000Z',
+        entryCount: 1,
+        invoiceCount: 2,
+        ledgerHead: expect.stringMatching(/^[0-9a-f]{64}$/),
+        findings: [],
+      },
+    });
+  });
+
+  test('ends with 10 when something is wrong', async () => {
+    const wrong = await wrongBook();
+    const { exitCode, stdout, stderr } = await stage.tally(['credits', 'verify', contractId, '--database', wrong]);
+    expect(exitCode).toBe(10);
+    expect(stdout).toMatch(/^ledger-chain\terror\tentry \S+ does not fit the one before it\t/);
+    expect(stderr).toContain('1 found to be wrong; the first: entry');
+  });
+
+  test('of a contract that is not there is not found', async () => {
+    expect((await stage.tally(['credits', 'verify', 'nothing'])).exitCode).toBe(4);
+  });
+});
+
+describe('tally backup and tally restore', () => {
+  test('give the same book back, in which nothing is wrong', async () => {
+    const [copy, restored] = [join(stage.directory, 'copy.db'), join(stage.directory, 'restored.db')];
+    const backup = await stage.tally(['backup', copy, '-o', 'json']);
+    expect(backup.exitCode).toBe(0);
+    expect(JSON.parse(backup.stdout)).toEqual({ data: JSON.parse(readFileSync(`${copy}.manifest.json`, 'utf8')) });
+    const restore = await stage.tally(['restore', copy, '--to', restored]);
+    expect(restore.exitCode).toBe(0);
+    expect(restore.stdout).toMatch(/^default\t1\t1\t2\t1\t0\t[0-9a-f]{64}\n$/);
+    expect(restore.stderr).toContain(`tally doctor --database ${restored}`);
+    expect((await stage.tally(['doctor', '--full', '--database', restored])).exitCode).toBe(0);
+    const ledgers = [database, restored].map(
+      async (each) => (await stage.tally(['credits', 'ledger', contractId, '--database', each])).stdout,
+    );
+    expect(await ledgers[1]).toBe(await ledgers[0]);
+  });
+
+  test('never write over anything', async () => {
+    const copy = join(stage.directory, 'copy.db');
+    await stage.tally(['backup', copy]);
+    expect((await stage.tally(['backup', copy])).exitCode).toBe(7);
+    expect((await stage.tally(['restore', copy])).exitCode).toBe(7);
+  });
+
+  test('refuse a damaged backup', async () => {
+    const copy = join(stage.directory, 'copy.db');
+    await stage.tally(['backup', copy]);
+    writeFileSync(copy, readFileSync(copy).subarray(0, 9000));
+    const { exitCode, stdout } = await stage.tally(['restore', copy, '--to', join(stage.directory, 'new.db')]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 10, stdout: '' });
+  });
+});

@@ -1,0 +1,170 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+
+import { testTerminal } from '../../../src/cli/terminal/terminal.ts';
+import { startReceiver } from '../../support/webhook-receiver.ts';
+import { createShell } from '../shell.ts';
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const body = JSON.stringify({ type: 'customer.created', timestamp: '2026-03-01T00:00:00.000Z', data: { id: 'c-1' } });
+
+interface Listening {
+  readonly url: string;
+  readonly written: { readonly stdout: string; readonly stderr: string };
+  /** Stops it; gives the exit code. */
+  stop(): Promise<number>;
+}
+
+/** `tally webhooks listen` until the test ends, told its secret by the environment. */
+async function listen(flags: readonly string[] = []): Promise<Listening> {
+  const terminal = testTerminal();
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  const shell = createShell({
+    env: { TALLY_WEBHOOK_SECRET: secret },
+    dependencies: { terminal, untilStopped: async () => await stopped },
+  });
+  const running = shell.run(['webhooks', 'listen', ...flags]);
+  onTestFinished(() => stop());
+  const url = await vi.waitUntil(() => /http:\S+/.exec(terminal.written.stderr)?.[0]);
+  return {
+    url,
+    written: terminal.written,
+    stop: async () => {
+      stop();
+      return (await running).code;
+    },
+  };
+}
+
+function signed(text: string, by: string = secret, at: Date = new Date()): Record<string, string> {
+  return {
+    'webhook-id': 'msg-1',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(by).sign('msg-1', at, text),
+  };
+}
+
+async function post(url: string, headers: Record<string, string>, text: string = body): Promise<number> {
+  return (await fetch(url, { method: 'POST', headers, body: text })).status;
+}
+
+describe('a receiver on this machine', () => {
+  test('prints a line for each verified event, and ends when it is stopped', async () => {
+    const listening = await listen();
+    expect(await post(listening.url, signed(body))).toBe(200);
+    expect(await listening.stop()).toBe(0);
+    expect(listening.written.stdout).toBe('2026-03-01T00:00:00.000Z\tcustomer.created\tmsg-1\n');
+    await expect(fetch(listening.url)).rejects.toThrow('fetch failed');
+  });
+
+  test('prints the event itself where JSON is asked for', async () => {
+    const listening = await listen(['-o', 'jsonl']);
+    await post(listening.url, signed(body));
+    expect(JSON.parse(listening.written.stdout)).toEqual({ id: 'msg-1', ...JSON.parse(body) });
+  });
+
+  test('lets no event act on the terminal', async () => {
+    const listening = await listen();
+    const text = JSON.stringify({ type: '\u001b[2J', timestamp: '\n' });
+    await post(listening.url, signed(text), text);
+    expect(listening.written.stdout).toBe('\\u{a}\t\\u{1b}[2J\tmsg-1\n');
+  });
+
+  test.each([
+    ['tampered with', signed(body), `${body} `, 'No matching signature found'],
+    ['signed by another secret', signed(body, `whsec_${Buffer.alloc(32).toString('base64')}`), body, 'No matching'],
+    ['without a signature', {}, body, 'Missing required headers'],
+    ['older than five minutes', signed(body, secret, new Date(Date.now() - 301_000)), body, 'timestamp too old'],
+    ['from the future', signed(body, secret, new Date(Date.now() + 400_000)), body, 'timestamp too new'],
+  ])('refuses an event that is %s', async (_what, headers, text, reason) => {
+    const listening = await listen();
+    expect(await post(listening.url, headers, text)).toBe(401);
+    expect(listening.written.stdout).toBe('');
+    expect(listening.written.stderr).toContain(`refused: `);
+    expect(listening.written.stderr).toContain(reason);
+  });
+
+  test('takes posts alone, and none larger than an event may be', async () => {
+    const listening = await listen();
+    expect((await fetch(listening.url)).status).toBe(405);
+    expect(await post(listening.url, {}, 'x'.repeat(64 * 1024 + 1))).toBe(413);
+  });
+
+  test('never shows its secret', async () => {
+    const listening = await listen();
+    await post(listening.url, signed(body));
+    await listening.stop();
+    expect(JSON.stringify(listening.written)).not.toContain(secret.slice('whsec_'.length));
+  });
+});
+
+describe('forwarding', () => {
+  test('hands on the bytes and their signature, and answers as the program does', async () => {
+    const receiver = await startReceiver(503, 204);
+    const listening = await listen(['--forward-to', receiver.url]);
+    const headers = signed(body);
+    expect([await post(listening.url, headers), await post(listening.url, headers)]).toEqual([503, 204]);
+    expect(receiver.received.map((each) => each.body)).toEqual([body, body]);
+    expect(receiver.received[0]?.headers).toMatchObject(headers);
+    expect(listening.written.stdout.split('\n').slice(0, 2)).toEqual([
+      expect.stringMatching(/\tforwarded: 503$/),
+      expect.stringMatching(/\tforwarded: 204$/),
+    ]);
+  });
+
+  test('says when nothing answers, and lets the sender try again', async () => {
+    const listening = await listen(['--forward-to', 'http://127.0.0.1:1/']);
+    expect(await post(listening.url, signed(body))).toBe(502);
+    expect(listening.written.stdout).toMatch(/\tforwarded: no answer\n$/);
+  });
+
+  test('hands on nothing that was not verified', async () => {
+    const receiver = await startReceiver();
+    const listening = await listen(['--forward-to', receiver.url]);
+    await post(listening.url, {});
+    expect(receiver.received).toEqual([]);
+  });
+
+  test.each([
+    'https://hooks.example.com/',
+    'http://10.0.0.1/',
+    'http://localhost.example.com/',
+    'http://127.0.0.1.example.com/',
+    'file:///etc/passwd',
+    'here',
+  ])('goes nowhere else: %s', async (url) => {
+    const shell = createShell({ env: { TALLY_WEBHOOK_SECRET: secret } });
+    const outcome = await shell.run(['webhooks', 'listen', '--forward-to', url]);
+    expect(outcome).toMatchObject({ code: 2, stdout: '' });
+    expect(outcome.stderr).toContain('--forward-to takes an address on this machine');
+  });
+});
+
+describe('the secret', () => {
+  test('may come from a file or from standard input', async () => {
+    const shell = createShell();
+    const file = join(shell.home, 'secret');
+    writeFileSync(file, `${secret}\n`);
+    expect(await shell.run(['webhooks', 'listen', '--secret-file', file])).toMatchObject({ code: 0 });
+    expect(await shell.run('webhooks listen --secret-stdin', { input: `${secret}\n` })).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ['', 'no secret was given'],
+    ['hunter2hunter2hunter2', 'this is no secret of a webhook'],
+  ])('is needed, in its form: %j', async (given, message) => {
+    const outcome = await createShell({ env: { TALLY_WEBHOOK_SECRET: given } }).run('webhooks listen');
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toContain(message);
+    expect(outcome.stderr).not.toContain('hunter2');
+  });
+
+  test('is no flag', async () => {
+    const outcome = await createShell().run(['webhooks', 'listen', '--secret', secret]);
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).not.toContain(secret);
+  });
+});

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect, test } from 'vitest';
+
+import { placesOf } from '../../../src/cli/completion-places.ts';
+import { completionFiles, completionScript, shells } from '../../../src/cli/help/completions.ts';
+import { createShell, manifest } from '../shell.ts';
+
+test.each(shells)('tally completion %s prints the script of the package', async (shell) => {
+  expect((await createShell().run(`completion ${shell}`)).stdout).toBe(
+    completionScript(shell, await placesOf(manifest)),
+  );
+  expect(existsSync(new URL(`../../../completions/${completionFiles[shell]}`, import.meta.url))).toBe(true);
+});
+
+test('a shell that there is no script for is refused', async () => {
+  expect((await createShell().run('completion tcsh')).stderr).toContain(
+    'completion takes one of bash, zsh, fish, powershell',
+  );
+});
+
+test.each(shells)('every command stands in the script of %s', async (shell) => {
+  const script = completionScript(shell, await placesOf(manifest));
+  for (const { group, verb } of manifest.commands) {
+    expect(script).toMatch(new RegExp(shell === 'fish' ? `__tally_at '${group}'" -a ${verb}` : `'${group} ${verb}'`));
+  }
+});
+
+describe.runIf(process.platform !== 'win32')('in bash', () => {
+  /** What bash offers at the end of a line; `tally` is a stand-in that answers with the given candidates. */
+  function offered(line: string, candidates: readonly string[] = []): string[] {
+    const home = mkdtempSync(join(tmpdir(), 'tally-bash-'));
+    const answer = candidates.map((candidate) => `${candidate}\n`).join('');
+    writeFileSync(join(home, 'candidates'), answer);
+    writeFileSync(join(home, 'tally'), `#!/bin/sh\necho "$@" > '${home}/asked'\ncat '${home}/candidates'\n`);
+    chmodSync(join(home, 'tally'), 0o755);
+    const script = `
+      source '${new URL('../../../completions/tally.bash', import.meta.url).pathname}'
+      COMP_LINE=$1 COMP_POINT=\${#1}
+      _tally
+      for each in "\${COMPREPLY[@]}"; do printf '%s\\n' "$each"; done`;
+    const out = execFileSync('bash', ['--norc', '-c', script, 'bash', line], {
+      encoding: 'utf8',
+      cwd: home,
+      env: { PATH: `${home}:${process.env['PATH']}` },
+    });
+    return out === '' ? [] : out.trimEnd().split('\n');
+  }
+
+  test.each<[string, string[]]>([
+    ['tally cust', ['customers']],
+    ['tally customers p', ['pause']],
+    ['tally -o json customers p', ['pause']],
+    ['tally --quiet customers p', ['pause']],
+    ['tally customers create --na', ['--name']],
+    ['tally customers create --name x --cont', ['--contact']],
+    ['tally customers list --outp', ['--output']],
+    ['tally profile a', ['add']],
+    ['tally serve --po', ['--port']],
+    ['tally customers create --name ', []],
+    ['tally nope ', []],
+  ])('%s', (line, expected) => {
+    expect(offered(line)).toEqual(expected);
+  });
+
+  test('values of a flag are asked of tally', () => {
+    expect(offered('tally invoices list --status In', ['In Progress', 'Paid'])).toEqual([String.raw`In\ Progress`]);
+    expect(offered('tally -o ', ['json', 'csv'])).toEqual(['json', 'csv']);
+  });
+
+  test('only what stands behind a colon is replaced', () => {
+    expect(offered('tally keys create --scopes invoices:', ['invoices:read', 'customers:read'])).toEqual(['read']);
+  });
+
+  test('no candidate is run', () => {
+    const marker = join(mkdtempSync(join(tmpdir(), 'tally-marker-')), 'touched');
+    const evil = [`$(touch ${marker})`, `\`touch ${marker}\``, `';touch ${marker};'`];
+    const shown = offered('tally customers list --profile ', evil);
+    expect(shown).toHaveLength(evil.length);
+    expect(shown.every((each) => each.includes('\\'))).toBe(true);
+    expect(existsSync(marker)).toBe(false);
+  });
+});
+
+describe('candidates', () => {
+  test.each([
+    ['__complete status invoices list', ['Drafted', 'In Progress', 'In Transit', 'Paid', 'Cancelled', 'Refunded']],
+    ['__complete is-active contracts list', ['true', 'false']],
+    ['__complete output', ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'name']],
+    ['__complete clear customers pause', ['until']],
+    ['__complete name customers create', ['']],
+    ['__complete format invoices export', ['html', 'csv', 'json', 'table']],
+    ['__complete environment profile add', ['production', 'sandbox', 'embedded']],
+    ['__complete file backup undefined', ['']],
+  ])('%s', async (line, expected) => {
+    const { stdout } = await createShell().run(line);
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((each) => each.split('\t')[0]),
+    ).toEqual(expected);
+  });
+});

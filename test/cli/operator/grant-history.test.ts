@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+
+import { createGrantHistory, grantOperation } from '../../../src/cli/operator/grant-history.ts';
+import type { Place } from '../../../src/cli/operator/grant-history.ts';
+import type { CallState, JournalFacts } from '../../../src/cli/operator/journal-line.ts';
+
+const here: Place = { environment: 'sandbox', target: 'https://a.example', profile: 'one' };
+const day = '2026-03-10';
+const month = '2026-03';
+
+function line(state: CallState, facts: Partial<JournalFacts> = {}): JournalFacts {
+  return {
+    ...here,
+    at: `${day}T12:00:00.000Z`,
+    call: '',
+    state,
+    operator: 'ada',
+    operation: grantOperation,
+    params: { contractId: 'c1' },
+    requestHash: 'h',
+    externalId: 'x',
+    amountCents: '500',
+    ...facts,
+  };
+}
+
+function historyOf(...lines: readonly JournalFacts[]) {
+  const history = createGrantHistory();
+  for (const each of lines) history.observe(each);
+  return history;
+}
+
+describe('what was granted', () => {
+  test.each<[string, readonly CallState[], bigint, boolean]>([
+    ['begun counts, and is unfinished', ['begun'], 500n, true],
+    ['done counts', ['begun', 'done'], 500n, false],
+    ['refused does not count', ['begun', 'refused'], 0n, false],
+    ['not known to be done counts, and is unfinished', ['begun', 'unknown'], 500n, true],
+    ['found to be done by an earlier try counts once', ['begun', 'unknown', 'begun', 'repeated'], 500n, false],
+    ['made by somebody else does not count', ['begun', 'repeated'], 0n, false],
+    ['done stays so, whatever a later try says', ['begun', 'done', 'begun', 'refused'], 500n, false],
+    ['refused and begun again counts', ['begun', 'refused', 'begun'], 500n, true],
+  ])('%s', (_rule, states, cents, isUnfinished) => {
+    const history = historyOf(...states.map((state) => line(state)));
+    expect(history.grantedBy(here, 'ada', day)).toBe(cents);
+    expect(history.grantedTo(here, 'c1', month)).toBe(cents);
+    expect(history.unfinished(here)).toHaveLength(isUnfinished ? 1 : 0);
+  });
+
+  test('adds up by operator and day, and by contract and month, of one service', () => {
+    const history = historyOf(
+      line('done'),
+      line('begun'),
+      line('begun', { externalId: 'y', amountCents: '30', operator: 'bob' }),
+      line('begun', { externalId: 'z', amountCents: '2', at: '2026-03-11T00:00:00.000Z' }),
+      line('begun', { externalId: 'x', amountCents: '7', target: 'https://b.example' }),
+      line('begun', { externalId: 'u', amountCents: '1', profile: 'two', params: { contractId: 'c2' } }),
+      line('begun', { externalId: 'v', amountCents: '9', operation: 'credits.grantPaid' }),
+    );
+    expect(history.grantedBy(here, 'ada', day)).toBe(501n);
+    expect(history.grantedBy(here, 'bob', day)).toBe(30n);
+    expect(history.grantedTo(here, 'c1', month)).toBe(532n);
+    expect(history.unfinished(here).map(({ externalId }) => externalId)).toEqual(['x', 'y', 'z']);
+  });
+
+  test('goes on apart in a copy', () => {
+    const history = historyOf(line('begun'));
+    const copy = history.fork();
+    copy.observe(line('begun', { externalId: 'y', amountCents: '30' }));
+    expect([history, copy].map((each) => each.grantedBy(here, 'ada', day))).toEqual([500n, 530n]);
+    expect([history, copy].map((each) => each.find(here, 'c1', 'y') !== undefined)).toEqual([false, true]);
+  });
+});

@@ -1,0 +1,224 @@
+/** A mirror of a remote service: the same answers under the same ids, and a file that nothing else is taken for. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import type { Target } from '../../../src/cli/target/target.ts';
+import { createPullStage, results } from './pull-stage.ts';
+import type { PullStage } from './pull-stage.ts';
+
+let on: PullStage;
+beforeEach(async () => {
+  on = await createPullStage();
+});
+afterEach(async () => await on.close());
+
+const shownOf = (contract: string) => [
+  ['credits', 'ledger', contract],
+  ['credits', 'ledger', contract, '--type', 'usage'],
+  ['credits', 'ledger', contract, '--limit', '1', '--offset', '1'],
+  ['credits', 'balance', contract],
+  ['budgets', 'list', contract],
+  ['budgets', 'usage', contract],
+];
+
+describe('what the mirror answers', () => {
+  test('is what the service answers, byte for byte, under the same ids', async () => {
+    await on.pullAll('--plan', on.plan);
+    const invoices = JSON.parse((await on.stage.tally(['invoices', 'list', '--all', '-o', 'json'])).stdout) as {
+      data: { id: string; status: string }[];
+    };
+    expect(new Set(invoices.data.map(({ status }) => status))).toEqual(new Set(['Drafted', 'In Progress', 'Paid']));
+    const [oldest] = invoices.data.toReversed();
+    const commands = [
+      ...on.contracts.flatMap(shownOf),
+      ['customers', 'list'],
+      ['customers', 'get', on.acme],
+      ['customers', 'list', '--external-customer-id', 'globex'],
+      ['plans', 'get', on.plan],
+      ['pricing', 'list'],
+      ['pricing', 'list', '--model', 'FLAT'],
+      ['invoices', 'list', '--all'],
+      ['invoices', 'list', '--all', '--include', 'lineItems'],
+      ['invoices', 'list', '--customer-id', on.acme, '--limit', '3', '--offset', '2'],
+      [
+        'invoices',
+        'list',
+        '--status',
+        'in-progress',
+        '--created-after',
+        '2026-01-01',
+        '--created-before',
+        '2026-04-01',
+      ],
+      ['invoices', 'get', oldest?.id ?? '', '--include', 'lineItems'],
+      ['invoices', 'get', oldest?.id ?? ''],
+    ];
+    const differing: string[] = [];
+    for (const words of commands) {
+      const [there, here] = [await on.stage.tally([...words, '-o', 'json']), await on.offline(...words, '-o', 'json')];
+      expect([words, there.exitCode, there.stdout.length > 20]).toEqual([words, 0, true]);
+      if (there.stdout !== here.stdout) differing.push(words.join(' '));
+    }
+    expect(differing).toEqual([]);
+  });
+
+  test('of a contract is its dates and customer, its plan where it was named, and all of it with --published', async () => {
+    await on.pullAll('--plan', on.plan);
+    const get = async (contract = '') => {
+      const { stdout } = await on.offline('contracts', 'get', contract, '-o', 'json');
+      return (JSON.parse(stdout) as { data: unknown }).data;
+    };
+    const [rolling, fixed] = on.contracts;
+    expect(await get(rolling)).toEqual({ id: rolling, customerId: on.acme, planId: on.plan, startDate: '2026-01-01' });
+    expect(await get(fixed)).toMatchObject({ startDate: '2026-01-01', endDate: '2026-06-01' });
+    await on.pull(['--published']);
+    for (const words of [
+      ['get', fixed ?? ''],
+      ['list'],
+      ['list', '--is-active', 'true', '--external-customer-id', 'acme'],
+    ]) {
+      const [there, here] = [
+        ['contracts', ...words, '-o', 'json'],
+        ['contracts', ...words, '-o', 'json'],
+      ];
+      expect((await on.offline(...here)).stdout).toBe((await on.stage.tally(there)).stdout);
+    }
+    // Once they are read, refreshing keeps them.
+    const again = await on.pull(['-o', 'json']);
+    expect(results(again.stdout)).toEqual(['same', 'same', 'same']);
+    expect(await get(fixed)).toMatchObject({ isActive: true });
+  });
+
+  test('is nothing that was not pulled, and what a mirror cannot know is refused', async () => {
+    await on.pull(['--contract', on.contracts[2] ?? '']);
+    expect(await on.offline('credits', 'ledger', on.contracts[0] ?? '')).toMatchObject({ exitCode: 4, stdout: '' });
+    expect((await on.offline('invoices', 'list', '--include', 'period')).exitCode).toBe(8);
+    expect((await on.offline('credits', 'balance', on.contracts[2] ?? '', '--include', 'projected')).exitCode).toBe(8);
+    expect((await on.offline('customers', 'list', '--limit', '0')).exitCode).toBe(8);
+    expect((await on.offline('meters', 'list')).exitCode).toBe(12);
+    expect((await on.offline('plans', 'get', on.plan)).exitCode).toBe(4);
+    expect(results((await on.offline('customers', 'list', '-o', 'json')).stdout)).toHaveLength(1);
+  });
+
+  test('never changes: writes, billing, the clock, doctor, backup and service refuse it', async () => {
+    await on.pullAll();
+    const before = readFileSync(on.mirror);
+    const [contract = ''] = on.contracts;
+    const refused = [
+      ['credits', 'grant', contract, '--amount-cents', '1', '--expires-at', '2027-01-01T00:00:00Z'],
+      ['contracts', 'cancel', contract],
+      ['bill', 'run'],
+      ['clock', 'reset'],
+      ['doctor'],
+      ['usage', 'cost', '--contract-id', contract],
+      ['orgs', 'list'],
+    ];
+    for (const words of refused) {
+      const { exitCode, stdout, stderr } = await on.offline(...words, '--yes');
+      expect([words, exitCode, stdout]).toEqual([words, 12, '']);
+      expect(stderr).toContain(`mirrors`);
+    }
+    expect((await on.offline('backup', join(on.stage.directory, 'copy.db'))).exitCode).toBe(12);
+    expect(existsSync(join(on.stage.directory, 'copy.db'))).toBe(false);
+    expect(readFileSync(on.mirror).equals(before)).toBe(true);
+  });
+});
+
+describe('the file', () => {
+  test('is never another database, nor the mirror of another service', async () => {
+    const database = join(on.stage.directory, 'own.db');
+    await on.stage.tally(['customers', 'list'], {}, { env: { TALLY_DATABASE: database } });
+    const text = join(on.stage.directory, 'notes.txt');
+    writeFileSync(text, 'notes');
+    for (const path of [database, text]) {
+      const before = readFileSync(path);
+      const outcome = await on.stage.tally(['pull', '--to', path, '--contract', ...on.contracts]);
+      expect(outcome).toMatchObject({ exitCode: 7, stdout: '' });
+      expect(outcome.stderr).toContain('is no mirror');
+      expect(readFileSync(path).equals(before)).toBe(true);
+    }
+    await on.pullAll();
+    const openBilling = async (_target: Target) => await Promise.reject(new Error('nothing may be asked'));
+    const env = {
+      TALLY_BASE_URL: 'http://127.0.0.1:9',
+      TALLY_API_KEY: `tb_live_${'a'.repeat(48)}`,
+      TALLY_ENVIRONMENT: 'sandbox',
+    };
+    const other = await on.pull([], { env, openBilling });
+    expect(other.exitCode).toBe(7);
+    expect(other.stderr).toContain('http://127.0.0.1:9');
+  });
+
+  test('has to be there for a check, and for a pull that names no contract', async () => {
+    expect((await on.pull(['--check', '--contract', ...on.contracts])).exitCode).toBe(4);
+    expect((await on.pull([])).exitCode).toBe(4);
+    expect((await on.stage.tally(['pull', '--contract', ...on.contracts])).exitCode).toBe(2);
+    expect((await on.pull(['--contract', ...on.contracts, '--dry-run'])).exitCode).toBe(2);
+    const local = await on.pull(['--contract', ...on.contracts], { env: { TALLY_DATABASE: on.mirror } });
+    expect(local.exitCode).toBe(12);
+    expect(existsSync(on.mirror)).toBe(false);
+  });
+
+  test('of which somebody changed a record is found to differ, record by record, and is left as it is', async () => {
+    await on.pullAll('--plan', on.plan);
+    const database = new DatabaseSync(on.mirror);
+    const change = (kind: string, from: string, to: string) =>
+      database.prepare('UPDATE records SET body = replace(body, ?, ?) WHERE kind = ?').run(from, to, kind);
+    change('customer', 'Globex', 'Initech');
+    change('ledger', '"amountCents":700', '"amountCents":701');
+    database.exec("DELETE FROM records WHERE rowid IN (SELECT rowid FROM records WHERE kind = 'invoice' LIMIT 1)");
+    database.exec(
+      "INSERT INTO records SELECT kind, 'other', contractId, rank, body, pulledAt FROM records WHERE kind = 'invoice' LIMIT 1",
+    );
+    database.close();
+    const before = join(on.stage.directory, 'before.db');
+    copyFileSync(on.mirror, before);
+    const { exitCode, stdout, stderr } = await on.pull(['--check', '-o', 'json']);
+    expect(exitCode).toBe(10);
+    expect(stderr).toContain('in 4 places');
+    const { data } = JSON.parse(stdout) as { data: { kind: string; difference: string; fields: string[] }[] };
+    expect(data.map(({ kind, difference, fields }) => `${kind} ${difference} ${fields.join()}`).toSorted()).toEqual([
+      'customer differs name',
+      'entry differs amountCents',
+      'invoice not at the service ',
+      'invoice not in the mirror ',
+    ]);
+    expect(readFileSync(on.mirror).equals(readFileSync(before))).toBe(true);
+    expect((await on.pull([])).exitCode).toBe(0);
+    expect((await on.pull(['--check'])).exitCode).toBe(0);
+  });
+
+  test('of a pull that was killed holds whole contracts, and the same command ends it', async () => {
+    const launcher = fileURLToPath(new URL('../../../bin/tally.js', import.meta.url));
+    const env = {
+      PATH: process.env['PATH'],
+      TALLY_CONFIG_DIR: join(on.stage.directory, 'config'),
+      TALLY_DATA_DIR: join(on.stage.directory, 'data'),
+      ...on.stage.remote,
+      TALLY_ENVIRONMENT: 'sandbox',
+    };
+    const words = ['pull', '--to', on.mirror, '--contract', ...on.contracts, '-o', 'json'];
+    const from = on.proxy.requests.length;
+    const child = spawn(process.execPath, [launcher, ...words], { env });
+    on.watch(() => {
+      // All of the first contract, and the beginning of the others.
+      if (existsSync(on.mirror) && on.proxy.requests.length >= from + 14) child.kill('SIGKILL');
+    });
+    const [, signal] = (await once(child, 'close')) as [number | null, string | null];
+    expect(signal).toBe('SIGKILL');
+    on.watch(() => undefined);
+    const rest = await on.pull(['--contract', ...on.contracts, '-o', 'json']);
+    expect(rest.exitCode).toBe(0);
+    expect((await on.pull(['--check'])).exitCode).toBe(0);
+    expect((await on.offline('invoices', 'list', '--all', '-o', 'name')).stdout).toBe(
+      (await on.stage.tally(['invoices', 'list', '--all', '-o', 'name'])).stdout,
+    );
+  });
+});

@@ -1,0 +1,150 @@
+/** `tally pull`: documented operations alone, at the pace of the service, and to the end however often it is stopped. */
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { allOperations } from '../../../src/operations/all.ts';
+import { createPullStage, results } from './pull-stage.ts';
+import type { PullStage } from './pull-stage.ts';
+
+let on: PullStage;
+beforeEach(async () => {
+  on = await createPullStage();
+});
+afterEach(async () => await on.close());
+
+describe('pulling', () => {
+  test('asks for documented operations alone, and changes nothing at the service', async () => {
+    const routes = allOperations.flatMap(({ route, documented }) =>
+      route === undefined || !documented
+        ? []
+        : [new RegExp(`^${route.method} ${route.path.replaceAll(/\{\w+\}/g, '[^/?]+')}(\\?|$)`)],
+    );
+    const begun = on.proxy.requests.length;
+    await on.pullAll('--plan', on.plan);
+    await on.pull(['--check']);
+    const asked = on.proxy.requests.slice(begun);
+    expect(asked.length).toBeGreaterThan(20);
+    expect(asked.filter((request) => !routes.some((route) => route.test(request)))).toEqual([]);
+    expect(asked.filter((request) => !request.startsWith('GET ') && request !== 'POST /v1/usage/cost')).toEqual([]);
+  });
+
+  test('finds the customer of a contract by an invoice that its credits paid, else in the list of invoices', async () => {
+    const begun = on.proxy.requests.length;
+    await on.pullAll();
+    const asked = on.proxy.requests.slice(begun);
+    const { stdout } = await on.offline('customers', 'list', '-o', 'json');
+    expect((JSON.parse(stdout) as { data: unknown[] }).data).toHaveLength(2);
+    expect(asked.filter((request) => /invoices\/[^?]/.test(request))).toHaveLength(1);
+    expect(asked.filter((request) => /invoices\?limit/.test(request)).length).toBeGreaterThan(0);
+    const again = on.proxy.requests.length;
+    await on.pull([]);
+    expect(on.proxy.requests.slice(again).filter((request) => /invoices(\/|\?limit)/.test(request))).toEqual([]);
+  });
+
+  test('again says what is new, changed and the same, and brings the mirror up to date', async () => {
+    const first = await on.pullAll('-o', 'json');
+    expect(first.exitCode).toBe(0);
+    expect(results(first.stdout)).toEqual(['new', 'new', 'new']);
+    expect(first.stderr).toContain('not shown by the documented interface');
+    expect(results((await on.pull(['-o', 'json'])).stdout)).toEqual(['same', 'same', 'same']);
+    const grant = [
+      'credits',
+      'grant',
+      on.contracts[2] ?? '',
+      '--amount-cents',
+      '250',
+      '--expires-at',
+      '2027-01-01T00:00:00Z',
+    ];
+    const entry = await on.made(...grant);
+    const check = await on.pull(['--check', '-o', 'json']);
+    expect(check.exitCode).toBe(10);
+    expect(JSON.parse(check.stdout)).toEqual({
+      data: [{ contractId: on.contracts[2], kind: 'entry', id: entry, difference: 'not in the mirror', fields: [] }],
+    });
+    const again = await on.pull(['-o', 'json']);
+    const { data } = JSON.parse(again.stdout) as { data: unknown[] };
+    expect(data).toMatchObject([{ result: 'same' }, { result: 'same' }, { result: 'changed', new: 1, changed: 0 }]);
+    expect((await on.offline('credits', 'ledger', on.contracts[2] ?? '', '-o', 'name')).stdout).toContain(entry);
+    expect((await on.pull(['--check'])).exitCode).toBe(0);
+  });
+
+  test('waits where the service has had too many requests, and loses and doubles nothing', async () => {
+    on.beUnkind(true);
+    const outcome = await on.pullAll('-o', 'json');
+    expect(outcome.exitCode).toBe(0);
+    expect(on.proxy.counts.refused).toBeGreaterThan(2);
+    on.beUnkind(false);
+    expect((await on.pull(['--check'])).exitCode).toBe(0);
+  });
+
+  test('goes on where it was interrupted', async () => {
+    const extra: string[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      on.tick();
+      const terms = ['--plan-id', on.plan, '--start-date', '2026-03-01', '--customer-id', on.acme];
+      extra.push(await on.made('contracts', 'create', ...terms));
+    }
+    const all = [...on.contracts, ...extra];
+    let stop: () => void = () => undefined;
+    const untilStopped = async () => await new Promise<void>((resolve) => (stop = resolve));
+    const from = on.proxy.requests.length;
+    on.watch(() => {
+      if (on.proxy.requests.length === from + 12) stop();
+    });
+    const interrupted = await on.pull(['--contract', ...all, '-o', 'json'], { untilStopped });
+    expect(interrupted.exitCode).toBe(130);
+    expect(interrupted.stderr).toContain('it goes on where it stopped');
+    const before = results(interrupted.stdout);
+    expect(before).toContain('new');
+    expect(before).toContain('pending');
+    on.watch(() => undefined);
+    on.tick();
+    const rest = await on.pull(['--contract', ...all, '-o', 'json']);
+    expect(rest.exitCode).toBe(0);
+    expect(results(rest.stdout)).toEqual(before.map((result) => (result === 'new' ? 'earlier' : 'new')));
+    expect((await on.pull(['--check'])).exitCode).toBe(0);
+    expect(results((await on.pull(['--contract', ...all, '-o', 'json'])).stdout)).toEqual(all.map(() => 'same'));
+  });
+
+  test('an id that the service does not know is named with exit 4, and the others are kept', async () => {
+    const unknown = '01900000-0000-7000-8000-00000000dead';
+    const outcome = await on.pull(['--contract', on.contracts[0] ?? '', unknown, on.contracts[2] ?? '', '-o', 'json']);
+    expect(outcome.exitCode).toBe(4);
+    expect(outcome.stderr).toContain(unknown);
+    expect(results(outcome.stdout)).toEqual(['new', 'failed', 'new']);
+    expect((await on.offline('credits', 'balance', on.contracts[2] ?? '')).exitCode).toBe(0);
+    expect((await on.pull(['--contract', unknown])).exitCode).toBe(4);
+    expect(results((await on.pull(['-o', 'json'])).stdout)).toEqual(['same', 'same']);
+  });
+
+  test.each([
+    ['ids alone', () => `${on.contracts.join('\n')}\n\n`],
+    [
+      'CSV with more columns',
+      () => ['name,Contract ID,plan-id', ...on.contracts.map((id) => `x,${id},${on.plan}`)].join('\n'),
+    ],
+    [
+      'what on.contracts list writes',
+      () => ['id,customerId,planId', ...on.contracts.map((id) => `${id},,`)].join('\n'),
+    ],
+  ])('takes a file of %s', async (_, text) => {
+    const path = join(on.stage.directory, 'ids.csv');
+    writeFileSync(path, text());
+    expect(results((await on.pull(['--from', path, '-o', 'json'])).stdout)).toEqual(['new', 'new', 'new']);
+  });
+
+  test.each([
+    ['a header without ids', 'name,plan\nx,y\n', 8],
+    ['an empty file', '', 8],
+    ['a row without an id', 'contractId,planId\n,y\n', 8],
+  ])('refuses %s, and makes no file', async (_, text, code) => {
+    const path = join(on.stage.directory, 'ids.csv');
+    writeFileSync(path, text);
+    expect((await on.pull(['--from', path])).exitCode).toBe(code);
+    expect(existsSync(on.mirror)).toBe(false);
+  });
+});

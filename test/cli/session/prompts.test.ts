@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Question } from '../../../src/cli/terminal/terminal.ts';
+import { ForbiddenError } from '../../../src/errors.ts';
+import type { Answer } from '../../../src/operations/index.ts';
+import { createShell, manifest } from '../shell.ts';
+import type { ShellOptions } from '../shell.ts';
+
+const done = () => ({ body: { data: { id: 'c1' } } as unknown as Answer['body'] });
+const key = `tally_live_${'b'.repeat(48)}`;
+const production = { TALLY_BASE_URL: 'https://billing.example.com', TALLY_API_KEY: key };
+const terminal = { isTerminal: true };
+
+describe('what is missing', () => {
+  test('is asked for on a terminal', async () => {
+    const shell = createShell({ reply: done });
+    const answers = ['Acme', 'name=Ada,email=ada@acme.example,roles=primary'];
+    const { code, asked } = await shell.run('customers create', { ...terminal, answers });
+    expect(code).toBe(0);
+    expect(asked).toEqual([
+      'name (Display name; text)',
+      'contact (Contacts; at least one; name=…,email=…,roles=…,emailRecipientType=…)',
+    ]);
+    expect(shell.calls[0]?.input.body).toEqual({
+      name: 'Acme',
+      contacts: [{ name: 'Ada', email: 'ada@acme.example', roles: ['primary'] }],
+    });
+  });
+
+  test('is asked for by name when it is an id', async () => {
+    const shell = createShell({ reply: done });
+    await shell.run('customers get', { ...terminal, answers: ['c9'] });
+    expect(shell.calls.at(-1)?.input.params).toEqual({ customerId: 'c9' });
+  });
+
+  test.each([
+    ['standard input is no terminal', { isTerminal: true, isInputTerminal: false }, {}, ''],
+    ['standard output is no terminal', { isTerminal: false, isInputTerminal: true }, {}, ''],
+    ['--no-input is given', terminal, {}, '--no-input'],
+    ['CI is set', terminal, { CI: 'true' }, ''],
+  ])('is an error when %s', async (_when, ends, env, flag) => {
+    const { code, asked, stderr } = await createShell({ env }).run(`customers create ${flag}`, {
+      ...ends,
+      answers: ['x'],
+    });
+    expect([code, asked]).toEqual([2, []]);
+    expect(stderr).toContain('missing --name, --contact');
+  });
+
+  test('is not made up at the end of input', async () => {
+    const shell = createShell();
+    const { code, stderr } = await shell.run('customers create', { ...terminal, answers: ['Acme'] });
+    expect([code, shell.calls]).toEqual([11, []]);
+    expect(stderr).toContain('nothing was entered: nothing was done');
+  });
+});
+
+const asking = manifest.commands.filter(
+  ({ positionals, flags }) => positionals.length > 0 || flags.some(({ isRequired }) => isRequired === true),
+);
+
+test.each(asking)(
+  'what $operation asks for has a place on the command line',
+  async ({ group, verb, positionals, flags }) => {
+    const required = flags.filter(({ isRequired }) => isRequired === true);
+    const names = [...positionals.map(({ placeholder }) => placeholder), ...required.map(({ flag }) => flag)];
+    const { code, asked, stdout, stderr } = await createShell().run([group, verb], terminal);
+    expect([code, stdout, asked.length]).toEqual([11, '', 1]);
+    expect(asked[0]).toMatch(new RegExp(`^${names[0]}(?: \\(|$)`));
+    expect(stderr).toContain('nothing was entered: nothing was done');
+    const piped = await createShell().run([group, verb]);
+    expect([piped.code, piped.asked]).toEqual([2, []]);
+    for (const name of names) expect(piped.stderr).toContain(name);
+  },
+);
+
+describe('an answer', () => {
+  const customers = [{ id: 'c1', name: 'Acme\u001b[31m' }];
+  const plans = [{ id: 'p1', name: 'Pay as you go' }];
+  const reply = ({ name }: { readonly name: string }) => {
+    const data = name === 'customers.list' ? customers : name === 'plans.list' ? plans : { id: 'k1' };
+    return { body: { data, hasMore: false, total: 1 } as unknown as Answer['body'] };
+  };
+
+  test('is chosen from what the service has, by name', async () => {
+    const questions: Question[] = [];
+    const shell = createShell({ reply });
+    const { code } = await shell.run('contracts create', {
+      ...terminal,
+      answers: ['p1', 'c1', '2026-03-01'],
+      onAsk: (question) => questions.push(question),
+    });
+    expect(code).toBe(0);
+    expect(questions.map(({ kind, choices }) => [kind, choices])).toEqual([
+      ['choice', [{ value: 'p1', label: 'Pay as you go' }]],
+      ['choice', [{ value: 'c1', label: 'Acme\u001b[31m' }]],
+      ['text', undefined],
+    ]);
+    expect(shell.calls.at(-1)?.input.body).toEqual({ planId: 'p1', customerId: 'c1', startDate: '2026-03-01' });
+  });
+
+  test('is held to the schema of its field, and asked for again', async () => {
+    const shell = createShell({ reply });
+    const answers = ['p1', 'c1', '31 March', '2026-02-30', '2026-03-31'];
+    const { code, stderr } = await shell.run('contracts create', { ...terminal, answers });
+    expect(code).toBe(0);
+    expect(stderr.match(/> must be a date/g)).toHaveLength(2);
+    expect(shell.calls.at(-1)?.input.body).toMatchObject({ startDate: '2026-03-31' });
+  });
+
+  test('is typed where the service does not tell what there is', async () => {
+    const refusing = ({ name }: { readonly name: string }) => {
+      if (name === 'customers.list') throw new ForbiddenError('this key lacks customers:read');
+      return reply({ name });
+    };
+    const shell = createShell({ reply: refusing });
+    expect((await shell.run('customers get', { ...terminal, answers: ['c9'] })).code).toBe(0);
+    expect(shell.calls.at(-1)?.input.params).toEqual({ customerId: 'c9' });
+  });
+});
+
+describe('a write to production', () => {
+  const pause = async (
+    flags: string,
+    options: Parameters<ReturnType<typeof createShell>['run']>[1] = {},
+    shell: ShellOptions = {},
+  ) => {
+    const made = createShell({ reply: done, env: production, ...shell });
+    return { ...(await made.run(`customers pause c1 ${flags}`, options)), calls: made.calls.length };
+  };
+
+  test.each<[string, readonly string[], number, number]>([
+    ['yes', ['yes'], 0, 1],
+    ['no', ['no'], 11, 0],
+    ['the end of input', [], 11, 0],
+  ])('goes on only after a yes: %s', async (_answer, answers, code, calls) => {
+    const outcome = await pause('', { ...terminal, answers });
+    expect(outcome).toMatchObject({ code, calls, asked: ['Go on?'] });
+  });
+
+  test('shows target, effect and environment before it asks', async () => {
+    const { stderr } = await pause('--until 2099-12-31', { ...terminal, answers: ['no'] });
+    expect(stderr).toContain('PRODUCTION  https://billing.example.com');
+    expect(stderr).toContain('Stop sending invoices to a customer: c1');
+    expect(stderr).toContain('\n  "until": "2099-12-31"\n');
+    expect(stderr.indexOf('PRODUCTION')).toBeLessThan(stderr.indexOf('? Go on?'));
+  });
+
+  test('says amounts as people do before it asks', async () => {
+    const flags = '--amount-cents 123450 --credit-rate-cents 5 --credit-amount 24690 --expires-at 2099-12-31T00:00:00Z';
+    const shell = createShell({ reply: done, env: production });
+    const { stderr } = await shell.run(`credits grant k1 ${flags}`, { ...terminal, answers: ['no'] });
+    expect(stderr).toContain('}\namountCents is 1234.50 USD\ncreditRateCents is 0.05 USD\n? Go on?');
+  });
+
+  test.each<[string, number, number]>([
+    ['', 11, 0],
+    ['--yes', 11, 0],
+    ['--expect-env production', 11, 0],
+    ['--yes --expect-env production', 0, 1],
+    ['--yes --expect-env sandbox', 11, 0],
+  ])('in a script needs --yes and --expect-env production: "%s"', async (flags, code, calls) => {
+    expect(await pause(flags)).toMatchObject({ code, calls, asked: [] });
+  });
+
+  test('is what it is called, not what the address looks like', async () => {
+    const sandbox = { ...production, TALLY_ENVIRONMENT: 'sandbox' };
+    expect(await pause('', {}, { env: sandbox })).toMatchObject({ code: 0, calls: 1 });
+  });
+
+  test('does not ask for what no service offers', async () => {
+    expect(await createShell({ env: production }).run('bill run', terminal)).toMatchObject({ asked: [] });
+  });
+
+  test('does not ask for a read', async () => {
+    const shell = createShell({ env: production });
+    expect(await shell.run('customers list')).toMatchObject({ code: 0, asked: [] });
+    expect(shell.calls).toHaveLength(1);
+  });
+
+  test('a hostile value cannot fake a second line of the question', async () => {
+    const { stderr } = await pause("--until '2099-12-31\nGo on? yes'", { ...terminal, answers: ['no'] });
+    expect(stderr).not.toMatch(/^Go on\? yes/m);
+  });
+});
+
+test('--expect-env refuses any command on another environment', async () => {
+  const shell = createShell();
+  const { code, stderr } = await shell.run('customers list --expect-env production');
+  expect([code, shell.calls]).toEqual([11, []]);
+  expect(stderr).toContain('this is embedded, not production: nothing was sent');
+});

@@ -1,0 +1,137 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
+
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { descriptorEnd } from '../../../src/cli/terminal/output-end.ts';
+import { canFillDisk, limitFiles, spawnLimited } from '../../support/full-disk.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'tally-output-'));
+
+function neverOpened(): never {
+  throw new Error('a stream was opened');
+}
+
+test('a file is written to in order, without a stream, and is no terminal', () => {
+  const path = join(directory, 'file');
+  const descriptor = openSync(path, 'w');
+  const end = descriptorEnd(descriptor, neverOpened);
+  end.write('é one\n');
+  end.write('two\n');
+  expect(end).toMatchObject({ isTTY: false, columns: undefined });
+  closeSync(descriptor);
+  expect(readFileSync(path, 'utf8')).toBe('é one\ntwo\n');
+});
+
+test('a device is asked by its stream whether it is a terminal, and written to by it', () => {
+  const descriptor = openSync(process.platform === 'win32' ? '\\\\.\\nul' : '/dev/zero', 'w');
+  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 70 });
+  const end = descriptorEnd(descriptor, () => stream);
+  expect(end).toMatchObject({ isTTY: true, columns: 70 });
+  end.write('text\n');
+  expect(String(stream.read())).toBe('text\n');
+  closeSync(descriptor);
+});
+
+test.runIf(existsSync('/dev/null'))('what is thrown away needs no stream', () => {
+  const descriptor = openSync('/dev/null', 'w');
+  const end = descriptorEnd(descriptor, neverOpened);
+  end.write('text\n');
+  expect(end).toMatchObject({ isTTY: false, columns: undefined });
+  closeSync(descriptor);
+});
+
+test('what cannot be written is said, for what the command did is done', () => {
+  const path = join(directory, 'file');
+  const descriptor = openSync(path, 'r');
+  expect(() => descriptorEnd(descriptor, neverOpened).write('text\n')).toThrow('the output cannot be written: EBADF');
+  closeSync(descriptor);
+});
+
+test.runIf(existsSync('/dev/full'))('a full disk is called that', () => {
+  const launcher = join(import.meta.dirname, '../../../bin/tally.js');
+  const full = openSync('/dev/full', 'w');
+  const { status, stderr } = spawnSync(process.execPath, [launcher, 'commands'], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  });
+  closeSync(full);
+  expect([status, stderr]).toEqual([1, 'tally: the output cannot be written: the disk is full\n']);
+});
+
+test.runIf(canFillDisk)(
+  'a service whose log cannot be written goes on, and so does its log (skipped without prlimit)',
+  async () => {
+    const log = join(directory, 'log');
+    const descriptor = openSync(log, 'a');
+    const child = spawnLimited(['serve', '--port', '0', '--bill-every', '0', '--log-requests'], {
+      env: { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: directory, TALLY_DATA_DIR: directory },
+      stdio: ['ignore', 'pipe', descriptor],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    closeSync(descriptor);
+    const [line] = (await once(child.stdout as Readable, 'data')) as [Buffer];
+    const url = `${/listening on (\S+)/.exec(line.toString())?.[1]}/healthz`;
+    const ask = async (): Promise<number> => (await fetch(url)).status;
+    const lines = (): number => readFileSync(log, 'utf8').split('\n').length - 1;
+    expect(await ask()).toBe(200);
+    await expect.poll(lines).toBe(1);
+    limitFiles(child, statSync(log).size);
+    expect([await ask(), await ask()]).toEqual([200, 200]);
+    limitFiles(child, 'unlimited');
+    expect(await ask()).toBe(200);
+    await expect.poll(lines).toBe(2);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  },
+);
+
+describe.runIf(process.platform !== 'win32')('a pipe', () => {
+  function openPipe(name: string) {
+    const path = join(directory, name);
+    execFileSync('mkfifo', [path]);
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return { reader, writer: openSync(path, constants.O_WRONLY | constants.O_NONBLOCK) };
+  }
+
+  test('that takes no more for now gets the rest by its stream, and later texts behind it', () => {
+    const { reader, writer } = openPipe('full');
+    const rest: Buffer[] = [];
+    const stream = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        rest.push(chunk);
+        done();
+      },
+    });
+    const end = descriptorEnd(writer, () => stream);
+    const text = Array.from({ length: 40_000 }, (_, index) => `line ${index}\n`).join('');
+    end.write(text);
+    end.write('last\n');
+    const bytes = Buffer.alloc(text.length);
+    const taken = readSync(reader, bytes);
+    expect(taken).toBeLessThan(text.length);
+    expect(bytes.toString('utf8', 0, taken) + String(Buffer.concat(rest))).toBe(`${text}last\n`);
+    closeSync(reader);
+    closeSync(writer);
+  });
+
+  test('whose reader went away is no failure', () => {
+    const { reader, writer } = openPipe('closed');
+    closeSync(reader);
+    expect(() => descriptorEnd(writer, neverOpened).write('text\n')).not.toThrow();
+    closeSync(writer);
+  });
+});
+
+test('any other failure to write is one', () => {
+  const path = join(directory, 'read-only');
+  closeSync(openSync(path, 'w'));
+  const descriptor = openSync(path, 'r');
+  expect(() => descriptorEnd(descriptor, neverOpened).write('text\n')).toThrow('EBADF');
+  closeSync(descriptor);
+});

@@ -1,0 +1,156 @@
+import { PassThrough } from 'node:stream';
+
+import { describe, expect, test } from 'vitest';
+
+import { openSession } from '../../../src/cli/session/open-session.ts';
+import { streamEnd } from '../../../src/cli/terminal/output-end.ts';
+import { safe, safeJson, say } from '../../../src/cli/terminal/safe-text.ts';
+import type { Dependencies } from '../../../src/cli/session/session.ts';
+import { createTerminal, takesColor, takesUnicode, testTerminal } from '../../../src/cli/terminal/terminal.ts';
+import type { Answer } from '../../../src/operations/index.ts';
+import { createShell } from '../shell.ts';
+
+describe('colour', () => {
+  test.each<[boolean, Record<string, string>, boolean]>([
+    [true, {}, true],
+    [false, {}, false],
+    [true, { TERM: 'dumb' }, false],
+    [true, { NO_COLOR: '1' }, false],
+    [true, { NO_COLOR: '' }, true],
+    [false, { FORCE_COLOR: '1' }, true],
+    [true, { FORCE_COLOR: '0' }, false],
+    [false, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
+  ])('on a terminal %s with %j is %s', (isTerminal, env, expected) => {
+    expect(takesColor(isTerminal, env)).toBe(expected);
+  });
+
+  test.each<[Record<string, string>, readonly boolean[]]>([
+    [{}, [false, true]],
+    [{ TERM: 'dumb' }, [false, false]],
+    [{ NO_COLOR: '1' }, [false, false]],
+    [{ FORCE_COLOR: '1' }, [true, true]],
+    [{ FORCE_COLOR: '0' }, [false, false]],
+  ])('with %j is %j on a pipe and on a terminal that are open at once', (env, expected) => {
+    const stdout = Object.assign(new PassThrough(), { isTTY: false });
+    const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 70 });
+    const terminal = createTerminal({
+      stdin: new PassThrough(),
+      stdout: streamEnd(stdout),
+      stderr: streamEnd(stderr),
+      env,
+      platform: 'linux',
+      whenInterrupted: () => () => undefined,
+      stop: () => undefined,
+    });
+    expect(terminal.stdout).toMatchObject({ isTerminal: false, hasColor: expected[0], columns: undefined });
+    expect(terminal.stderr).toMatchObject({ isTerminal: true, hasColor: expected[1], columns: 70 });
+  });
+
+  test('leaves both streams with --no-color, and nothing else does', async () => {
+    const colored = { isTerminal: true, hasColor: true };
+    const seen: boolean[][] = [];
+    const body = { data: [{ id: 'c1', name: 'Ada' }], hasMore: false, total: 1 } as unknown as Answer['body'];
+    const shell = createShell({ reply: () => ({ body }) });
+    for (const flags of [{}, { color: false }]) {
+      const { terminal } = openSession({ terminal: testTerminal(colored), env: {} } as unknown as Dependencies, flags);
+      seen.push([terminal.stdout, terminal.stderr].map(({ hasColor }) => hasColor));
+    }
+    expect(seen).toEqual([
+      [true, true],
+      [false, false],
+    ]);
+    expect((await shell.run(['customers', 'list'], colored)).stdout).toContain('\u001b[');
+    expect((await shell.run(['customers', 'list', '--no-color'], colored)).stdout).not.toContain('\u001b');
+  });
+});
+
+describe('more than ASCII', () => {
+  test.each<[boolean, Record<string, string>, string, boolean]>([
+    [true, { LANG: 'en_US.UTF-8' }, 'linux', true],
+    [true, { LANG: 'C.utf8' }, 'linux', true],
+    [false, { LANG: 'en_US.UTF-8' }, 'linux', false],
+    [true, { LANG: 'en_US.UTF-8', TERM: 'dumb' }, 'linux', false],
+    [true, { LANG: 'de_DE.ISO-8859-1' }, 'linux', false],
+    [true, { LANG: 'en_US.UTF-8', LC_ALL: 'C' }, 'linux', false],
+    [true, { LANG: 'C', LC_CTYPE: 'de_DE.UTF-8' }, 'linux', true],
+    [true, { LANG: 'en_US.UTF-8', LC_ALL: '' }, 'linux', true],
+    [true, {}, 'linux', false],
+    [true, {}, 'win32', true],
+  ])('on a terminal %s with %j on %s is %s', (isTerminal, env, platform, expected) => {
+    expect(takesUnicode(isTerminal, env, platform)).toBe(expected);
+  });
+});
+
+describe('streams', () => {
+  const open = (stdin = new PassThrough()) => {
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const terminal = createTerminal({
+      stdin,
+      stdout: streamEnd(stdout),
+      stderr: streamEnd(stderr),
+      env: {},
+      platform: 'linux',
+      whenInterrupted: () => () => undefined,
+      stop: () => undefined,
+    });
+    return { terminal, stdout, stderr, stdin };
+  };
+
+  test('a reader that went away is no failure', () => {
+    const { stdout, terminal } = open();
+    stdout.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+    expect(() => terminal.out(say`more\n`)).not.toThrow();
+  });
+
+  test('a full disk is a failure', () => {
+    const { stdout } = open();
+    expect(() => stdout.emit('error', Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))).toThrow(
+      'the disk is full',
+    );
+  });
+
+  test('a concealed text never reaches standard error', () => {
+    const { stderr, terminal } = open();
+    terminal.conceal('a very secret text');
+    terminal.err(say`say a very secret text aloud\n`);
+    expect(String(stderr.read())).toBe('say … aloud\n');
+  });
+
+  test.each([
+    [Buffer.from('{"a":"é"}'), '{"a":"é"}'],
+    [Buffer.alloc(0), ''],
+  ])('standard input is read whole: %s', async (bytes, text) => {
+    const { stdin, terminal } = open();
+    stdin.end(bytes);
+    expect(await terminal.readInput()).toBe(text);
+  });
+
+  test('standard input that is not UTF-8 is refused', async () => {
+    const { stdin, terminal } = open();
+    stdin.end(Buffer.from([0x7b, 0xff, 0x7d]));
+    await expect(terminal.readInput()).rejects.toMatchObject({ kind: 'badRequest' });
+  });
+});
+
+describe('safe text', () => {
+  test.each([
+    ['a\u001b[2Jb', String.raw`a\u{1b}[2Jb`],
+    ['a\r\nb', String.raw`a\u{d}\u{a}b`],
+    ['\u202Egnp', String.raw`\u{202e}gnp`],
+    ['\ud800x', String.raw`\u{d800}x`],
+    ['東京 é 👩‍💻'.normalize(), String.raw`東京 é 👩\u{200d}💻`],
+  ])('%j is shown as %s', (text, expected) => {
+    expect(safe(text)).toBe(expected);
+  });
+
+  test('a sentence keeps our line end and makes foreign ones visible', () => {
+    expect(say`no customer ${'a\nb'}\n`).toBe('no customer a\\u{a}b\n');
+  });
+
+  test('JSON made safe stands for the same value', () => {
+    const value = { name: '\u009b31m \u202e \u{e0041} é', n: [1] };
+    const json = safeJson(JSON.stringify(value));
+    expect(json).toMatch(/^[ -~é]*$/);
+    expect(JSON.parse(json)).toEqual(value);
+  });
+});
