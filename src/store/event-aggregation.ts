@@ -6,7 +6,7 @@
 import type { UsageReading } from '../calculation/usage-atoms.ts';
 import { createUsageFold, readingKeyOf } from '../calculation/usage-fold.ts';
 import type { Transaction } from './database.ts';
-import type { EventAggregation, EventReadings, EventScan, EventStore } from './event-store.ts';
+import type { EventAggregation, EventReadings, EventScan, EventStore, ScannedEvent } from './event-store.ts';
 
 /** Folds every event that a scan finds. */
 export async function aggregateByScan(
@@ -14,15 +14,23 @@ export async function aggregateByScan(
   tx: Transaction,
   request: EventAggregation,
 ): Promise<EventReadings> {
-  const { boundsEpochMs, rules, dimensions } = request;
+  const fold = createIntervalFold(request);
+  await events.scan(tx, scanOf(request), fold.add);
+  return fold.readings().map(inOrder);
+}
+
+/** Folds events that come by time, each into the interval in which it lies. */
+export function createIntervalFold({ rules, dimensions, boundsEpochMs }: EventAggregation) {
   const fold = createUsageFold(rules, dimensions);
-  const scan = scanOf(request);
   let interval = 0;
-  await events.scan(tx, scan, (event) => {
-    while (event.timestampEpochMs >= (boundsEpochMs[interval + 1] ?? scan.toEpochMs)) interval += 1;
-    fold.add(event, interval);
-  });
-  return boundsEpochMs.slice(1).map((_, index) => inOrder(fold.readings(index, index + 1)));
+  return {
+    add: (event: ScannedEvent): void => {
+      while (event.timestampEpochMs >= (boundsEpochMs[interval + 1] ?? Infinity)) interval += 1;
+      fold.add(event, interval);
+    },
+    /** Of each interval, in no order. */
+    readings: (): UsageReading[][] => boundsEpochMs.slice(1).map((_, index) => fold.readings(index, index + 1)),
+  };
 }
 
 /** The events that a meter may count, by all that is no property. */

@@ -173,6 +173,12 @@ export function describeEventAggregation(
       ).toEqual([['//: 3 of 2']]);
     });
 
+    test('a filter by a text that Unicode takes for an ASCII one finds that one', async () => {
+      await append([event('k1', '{"model":"K","tokens":1}'), event('k2', '{"model":"k","tokens":2}')]);
+      const propertyFilters = [{ name: 'model', include: ['\u212a'] }];
+      expect(await read({ rules: { ...sumOfTokens, propertyFilters } })).toEqual([['//: 1 of 1']]);
+    });
+
     test('names of properties are only names', async () => {
       await append([event('k1', '{"constructor":1,"tokens":1}'), event('k2', '{"tokens":2}')]);
       expect(await read({ rules: { ...sumOfTokens, aggregationKey: 'constructor' } })).toEqual([['//: 1 of 1']]);

@@ -1,19 +1,16 @@
 /**
  * What meters read, computed by ClickHouse: events are grouped by the texts that the meter's rules look at, as they stand in the
- * JSON, and values added as Decimal256, which is exact. What a text means stays JavaScript's business; staged events, and those
- * with an escaped character, are folded here.
+ * JSON, and values added as Decimal256, which is exact. Staged events, and those with an escaped character, are folded here.
  */
 
-import { quantityOf } from '../../calculation/aggregation.ts';
-import { createEventMatcher, groupValuesOf, presentProperties } from '../../calculation/metering.ts';
-import { decimal, decimalOfInteger } from '../../calculation/money.ts';
 import type { UsageReading } from '../../calculation/usage-atoms.ts';
-import { createUsageFold, mergeReadings } from '../../calculation/usage-fold.ts';
+import { mergeReadings } from '../../calculation/usage-fold.ts';
 import { reviveExactJson } from '../../exact-json.ts';
-import { inOrder, scanOf } from '../event-aggregation.ts';
+import { createIntervalFold, inOrder, scanOf } from '../event-aggregation.ts';
 import type { EventAggregation, EventReadings, EventScan, EventValue } from '../event-store.ts';
 import { type View, scanConditions, scanView } from './clickhouse-view.ts';
 import type { ClickhouseServer, EventRow } from './clickhouse-server.ts';
+import { createGroupReading, type GroupKeys, groupKeysOf, operators, otherThan } from './event-groups.ts';
 
 /** Exactly what `aggregateByScan` gives. */
 export async function aggregateInClickhouse(
@@ -23,36 +20,18 @@ export async function aggregateInClickhouse(
 ): Promise<EventReadings> {
   const { rules } = request;
   const scan = scanOf(request);
-  const found: UsageReading[][] = request.boundsEpochMs.slice(1).map(() => []);
-  const keys = keysOf(request);
+  const keys = groupKeysOf(request);
   const isSayable = [...keys.keys(), rules.aggregationKey ?? 'none'].every((name) => plainName.test(name));
   const rows = isSayable ? await askForGroups(server, view, { request, scan, keys }) : [];
-  addGroups(rows, { request, names: [...keys.keys()], found });
-  const needsScan = !isSayable || rows.some((row) => row['isEscaped'] === 1);
-  if (needsScan || view.staged.length > 0) {
-    const moved = !isSayable ? '1' : needsScan ? isEscaped : '0';
-    const only = { text: moved, holds: () => true };
-    const fold = createUsageFold(rules, request.dimensions);
-    let interval = 0;
-    await scanView(server, view, { request: scan, only }, (event) => {
-      while (event.timestampEpochMs >= (request.boundsEpochMs[interval + 1] ?? Number.POSITIVE_INFINITY)) interval += 1;
-      fold.add(event, interval);
-    });
-    for (const [index, readings] of found.entries()) readings.push(...fold.readings(index, index + 1));
+  const found = readingsOf(rows, request, keys);
+  const hasEscaped = rows.some((row) => row['isEscaped'] === 1);
+  if (!isSayable || hasEscaped || view.staged.length > 0) {
+    const moved = !isSayable ? '1' : hasEscaped ? isEscaped : '0';
+    const fold = createIntervalFold(request);
+    await scanView(server, view, { request: scan, only: { text: moved, holds: () => true } }, fold.add);
+    for (const [interval, readings] of fold.readings().entries()) found[interval]?.push(...readings);
   }
   return found.map((readings) => inOrder(mergeReadings(rules.aggregationType, readings)));
-}
-
-/** Every property that rules and dimensions look at, with the texts that matter where only some do. */
-type Keys = ReadonlyMap<string, readonly string[] | undefined>;
-
-function keysOf({ rules, dimensions }: EventAggregation): Keys {
-  const keys = new Map<string, readonly string[] | undefined>();
-  for (const { name, include = [], exclude = [] } of rules.propertyFilters) {
-    keys.set(name, [...(keys.get(name) ?? []), ...include, ...exclude]);
-  }
-  for (const key of [...rules.groupKeys, ...dimensions.propertyKeys]) keys.set(key, undefined);
-  return keys;
 }
 
 /**
@@ -66,12 +45,10 @@ const isEscaped = String.raw`position(propertiesJson, '\\') > 0`;
 const plainNumber = '^-?[0-9]{1,15}([.][0-9]{1,40})?$';
 const anyNumber = '^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,9})?$';
 
-const operators = { SUM: 'sum', MAX: 'max', MIN: 'min', COUNT: 'count' } as const;
-
 async function askForGroups(
   { ask }: ClickhouseServer,
   view: View,
-  { request, scan, keys }: { readonly request: EventAggregation; readonly scan: EventScan; readonly keys: Keys },
+  { request, scan, keys }: { readonly request: EventAggregation; readonly scan: EventScan; readonly keys: GroupKeys },
 ): Promise<readonly EventRow[]> {
   const { rules, dimensions, boundsEpochMs } = request;
   const conditions = scanConditions(scan);
@@ -110,66 +87,30 @@ async function askForGroups(
 
 const innerOf = (raw: string): string => `substring(${raw}, 2, length(${raw}) - 2)`;
 
-/**
- * Where only some texts matter, all others are one group, so that a property of a million values makes few. Beyond ASCII a
- * text may have another normal form, so it stays as it is.
- */
+/** A text, or one for all that do not matter. Beyond ASCII a text may have another normal form, so it stays as it is. */
 function classOf(raw: string, texts: readonly string[] | undefined, parameters: Record<string, unknown>): string {
   if (texts === undefined) return raw;
-  let other = 'other';
-  while (texts.includes(other)) other += '.';
   const inner = `if(startsWith(${raw}, '"'), ${innerOf(raw)}, ${raw})`;
   parameters[`${raw}Texts`] = texts;
   const isKept = `${raw} = '' OR match(${raw}, '[^ -~]') OR has({${raw}Texts:Array(String)}, ${inner})`;
-  return `if(${isKept}, ${raw}, '"${other}"')`;
+  return `if(${isKept}, ${raw}, '"${otherThan(texts)}"')`;
 }
 
-function addGroups(
-  rows: readonly EventRow[],
-  {
-    request,
-    names,
-    found,
-  }: {
-    readonly request: EventAggregation;
-    readonly names: readonly string[];
-    readonly found: readonly UsageReading[][];
-  },
-): void {
-  const { rules, dimensions, boundsEpochMs } = request;
-  const matches = createEventMatcher({ ...rules, eventTypeFilter: { include: [], exclude: [] } });
+/** What the groups that the server could read come to, of each interval. */
+function readingsOf(rows: readonly EventRow[], request: EventAggregation, keys: GroupKeys): UsageReading[][] {
+  const { boundsEpochMs } = request;
+  const readingOf = createGroupReading(request);
+  const found: UsageReading[][] = boundsEpochMs.slice(1).map(() => []);
   const intervals = new Map(boundsEpochMs.map((bound, index) => [bound, index]));
   for (const row of rows) {
     if (row['isEscaped'] === 1) continue;
-    const members = names.flatMap((name, index) => {
+    const members = [...keys.keys()].flatMap((name, index) => {
       const raw = row[`key${index}`];
       return raw === '' ? [] : [`${JSON.stringify(name)}:${String(raw)}`];
     });
     const properties = reviveExactJson(`{${members.join(',')}}`) as Readonly<Record<string, EventValue>>;
-    const eventName = typeof row['name'] === 'string' ? row['name'] : '';
-    if (!matches({ eventName, properties })) continue;
-    const reading = readingOf(row, request);
-    if (reading === undefined) continue;
-    found[intervals.get(Number(row['beganAt'])) ?? -1]?.push({
-      ...reading,
-      groupValues: groupValuesOf(properties, rules.groupKeys),
-      eventName,
-      properties: presentProperties(properties, dimensions.propertyKeys),
-    });
+    const reading = readingOf(row, properties);
+    if (reading !== undefined) found[intervals.get(Number(row['beganAt'])) ?? -1]?.push(reading);
   }
-}
-
-/** What a group adds up to; undefined where nothing in it has a value. */
-function readingOf(row: EventRow, { rules }: EventAggregation): Pick<UsageReading, 'quantity' | 'count'> | undefined {
-  const events = Number(row['events']);
-  const times = decimalOfInteger(BigInt(events));
-  if (rules.aggregationType === 'COUNT') return { quantity: times, count: events };
-  const odd = row['odd'];
-  if (typeof odd === 'string' && odd !== '') {
-    const quantity = quantityOf(odd);
-    if (quantity === undefined) return undefined;
-    return { quantity: rules.aggregationType === 'SUM' ? quantity.times(times) : quantity, count: events };
-  }
-  const count = Number(row['counted']);
-  return count === 0 ? undefined : { quantity: decimal(row['quantity'] as string), count };
+  return found;
 }

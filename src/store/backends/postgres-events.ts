@@ -1,29 +1,24 @@
 /**
  * Events in PostgreSQL. The table `events` holds the effective versions; a trigger keeps what an update supersedes in
- * `eventVersions`. Statements are written out: a batch goes in one, and a scan in pages of one snapshot.
+ * `eventVersions`. Statements are written out: a batch goes in one.
  */
 
 import { limits } from '../../limits.ts';
 import type { Transaction } from '../database.ts';
-import { scanOf } from '../event-aggregation.ts';
-import { isSameEvent, ReusedEvent, storedEvent } from '../event-content.ts';
+import { isSameEvent, storedEvent } from '../event-content.ts';
 import type {
   AppendOutcome,
   CanReplace,
-  EventAggregation,
   EventFault,
   EventPage,
   EventQuery,
   EventReadings,
-  EventScan,
   EventStore,
   NewEvent,
-  ScannedEvent,
 } from '../event-store.ts';
 import { findPageEnd, keepPageEnd } from '../page-ends.ts';
-import { type RawRow, rowsOfText } from '../raw-query.ts';
-import { nextLimit, scannedBytes, scannedRows } from './scan-pages.ts';
-import { aggregateInServer, hasEscape } from './postgres-event-readings.ts';
+import { aggregateInServer } from './postgres-event-readings.ts';
+import { ask, Conditions, scan } from './postgres-event-scan.ts';
 
 const columns = `"id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
   "receivedAtEpochMs", "isLate", "version"`;
@@ -62,13 +57,12 @@ const selectFaults: Readonly<Record<Exclude<EventFault['fault'], 'gone'>, string
 
 /** Every method runs inside a transaction of the store, and on nothing else. */
 export function createPostgresEventStore(): EventStore {
-  const store: EventStore = {
+  return {
     append,
     scan,
     async aggregate(tx, of, meters) {
       const readings: EventReadings[] = [];
-      const parts = { store, ask, conditionsOf, scanEscaped };
-      for (const rules of meters) readings.push(await aggregateInServer(parts, tx, { ...of, rules }));
+      for (const rules of meters) readings.push(await aggregateInServer(tx, { ...of, rules }));
       return readings;
     },
     list: async (tx, query) => await list(tx, query, false),
@@ -84,12 +78,6 @@ export function createPostgresEventStore(): EventStore {
       return faults;
     },
   };
-  return store;
-}
-
-async function ask(tx: Transaction | undefined, text: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
-  if (tx === undefined) throw new Error('events are read and written inside read() or write() only');
-  return await rowsOfText(tx, text, values);
 }
 
 async function append(
@@ -159,101 +147,6 @@ async function replace(tx: Transaction, orgId: string, event: NewEvent): Promise
     event.receivedAtEpochMs,
     event.isLate,
   ]);
-}
-
-/** A WHERE clause in the making: its texts, and the values for them in the order of their numbers. */
-class Conditions {
-  readonly texts: string[] = [];
-  readonly values: unknown[] = [];
-
-  /** `text` with a `?` for each value. */
-  add(text: string, ...values: unknown[]): void {
-    this.texts.push(
-      text.replaceAll('?', () => {
-        this.values.push(values.shift());
-        return `$${this.values.length}`;
-      }),
-    );
-  }
-
-  toString(): string {
-    return this.texts.join(' AND ');
-  }
-}
-
-function conditionsOf(request: EventAggregation): { readonly text: string; readonly values: readonly unknown[] } {
-  const conditions = scanConditions(scanOf(request));
-  return { text: String(conditions), values: conditions.values };
-}
-
-async function scanEscaped(
-  tx: Transaction,
-  request: EventAggregation,
-  onEvent: (event: ScannedEvent) => void,
-): Promise<void> {
-  const conditions = scanConditions(scanOf(request));
-  conditions.add(hasEscape);
-  await scanWhere(tx, { conditions, withKeys: false }, onEvent);
-}
-
-async function scan(tx: Transaction, request: EventScan, onEvent: (event: ScannedEvent) => void): Promise<void> {
-  const conditions = scanConditions(request);
-  await scanWhere(tx, { conditions, withKeys: request.withKeys === true }, onEvent);
-}
-
-/** By key and not by offset: each page begins behind the last row of the one before. */
-async function scanWhere(
-  tx: Transaction,
-  { conditions, withKeys }: { readonly conditions: Conditions; readonly withKeys: boolean },
-  onEvent: (event: ScannedEvent) => void,
-): Promise<void> {
-  const from = conditions.values.length;
-  const columns = `"eventName", "timestampEpochMs", "contractId", "propertiesJson", "seq"${withKeys ? ', "idempotencyKey"' : ''}`;
-  const text = `SELECT ${columns}, "before" FROM (
-      SELECT ${columns}, sum(octet_length("propertiesJson")) OVER (ORDER BY "timestampEpochMs", "seq"
-        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS "before"
-      FROM "events" WHERE ${conditions} AND ("timestampEpochMs", "seq") > ($${from + 1}, $${from + 2})
-      ORDER BY "timestampEpochMs", "seq" LIMIT $${from + 3}
-    ) AS "page" WHERE "before" IS NULL OR "before" < ${scannedBytes} ORDER BY "timestampEpochMs", "seq"`;
-  const event = new ReusedEvent();
-  let behind: readonly unknown[] = [-1, -1];
-  for (let limit: number | undefined = scannedRows; limit !== undefined;) {
-    const rows: readonly RawRow[] = await ask(tx, text, [...conditions.values, ...behind, limit]);
-    for (const row of rows) {
-      event.idempotencyKey = (row['idempotencyKey'] as string | undefined) ?? '';
-      event.eventName = row['eventName'] as string;
-      event.timestampEpochMs = Number(row['timestampEpochMs']);
-      event.contractId = row['contractId'] as string | null;
-      event.propertiesJson = row['propertiesJson'] as string;
-      event.forgetProperties();
-      onEvent(event);
-    }
-    const last = rows.at(-1);
-    behind = [last?.['timestampEpochMs'], last?.['seq']];
-    limit = nextLimit(limit, {
-      rowCount: rows.length,
-      bytes: Number(last?.['before'] ?? 0) + Buffer.byteLength((last?.['propertiesJson'] as string | undefined) ?? ''),
-    });
-  }
-}
-
-function scanConditions(request: EventScan): Conditions {
-  const conditions = new Conditions();
-  const { orgId, customerId, fromEpochMs, toEpochMs, eventNames = [], excludedEventNames = [], contract } = request;
-  conditions.add('"orgId" = ? AND "customerId" = ?', orgId, customerId);
-  conditions.add('"timestampEpochMs" >= ? AND "timestampEpochMs" < ?', fromEpochMs, toEpochMs);
-  if (eventNames.length > 0) conditions.add('"eventName" = ANY(?::text[])', eventNames);
-  if (excludedEventNames.length > 0) conditions.add('"eventName" <> ALL(?::text[])', excludedEventNames);
-  if (contract !== undefined) {
-    const outside = contract.unassignedOutside.map(
-      () => ' AND NOT ("timestampEpochMs" >= ? AND "timestampEpochMs" < ?)',
-    );
-    const bounds = contract.unassignedOutside.flatMap((taken) => [taken.fromEpochMs, taken.toEpochMs]);
-    const text = `("contractId" = ? OR ("contractId" IS NULL${outside.join('')}))`;
-    conditions.add(text, contract.contractId, ...bounds);
-  }
-  if (request.excludeLate) conditions.add('"isLate" = 0');
-  return conditions;
 }
 
 async function list(tx: Transaction, query: EventQuery, isLate: boolean): Promise<EventPage> {
