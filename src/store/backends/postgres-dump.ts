@@ -20,7 +20,7 @@ import type { Store } from '../store.ts';
 import { postgresSchemaVersion } from './postgres-migrations/migration.ts';
 import { dumpedTables } from './postgres-tables.ts';
 import { openPostgresStore } from './postgres.ts';
-import { withoutLimit } from './postgres-driver.ts';
+import { withoutLimit } from './postgres-session.ts';
 
 /** What one statement of a restoration takes. */
 const rowsAtOnce = 2_000;

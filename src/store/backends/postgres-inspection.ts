@@ -9,7 +9,7 @@ import type { Pool, PoolClient } from 'pg';
 import { limits } from '../../limits.ts';
 import type { DanglingReference, Inspection, InspectionOptions, SchemaDifference } from '../inspection.ts';
 import { differencesBetween } from '../inspection.ts';
-import { versionQuery } from './postgres-driver.ts';
+import { versionQuery } from './postgres-schema.ts';
 import { dumpedTables } from './postgres-tables.ts';
 
 interface Place {

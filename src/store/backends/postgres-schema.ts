@@ -5,7 +5,6 @@ import type { Pool, PoolClient } from 'pg';
 import { sha256 } from '../../digest.ts';
 import { BillingError, UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import { versionQuery } from './postgres-driver.ts';
 import { meaningOf } from './postgres-errors.ts';
 import { postgresSchemaVersion } from './postgres-migrations/migration.ts';
 
@@ -14,6 +13,7 @@ const oldestServer = 160_000;
 
 /** Made first and never anybody else's name: what a database of ours is known by. */
 const versionTable = 'tallybookSchema';
+export const versionQuery = `SELECT "version" FROM "${versionTable}"`;
 
 const current = BigInt(postgresSchemaVersion);
 
