@@ -30,6 +30,24 @@ export function storedEvent(row: Readonly<Record<string, unknown>>): StoredEvent
   };
 }
 
+/** The event alone, of one that a store has more of. */
+export function withoutPlace(event: StoredEvent): StoredEvent {
+  const { id, idempotencyKey, customerId, contractId, eventName, timestampEpochMs, propertiesJson } = event;
+  const { receivedAtEpochMs, isLate, version } = event;
+  return {
+    id,
+    idempotencyKey,
+    customerId,
+    contractId,
+    eventName,
+    timestampEpochMs,
+    propertiesJson,
+    receivedAtEpochMs,
+    isLate,
+    version,
+  };
+}
+
 /** A number that JSON.parse may not print as it was written: with a point, an exponent, many digits, or minus zero. */
 const needsExactNumbers = /\d[.eE]|\d{16}|-0/;
 
@@ -39,16 +57,20 @@ export class ReusedEvent implements ScannedEvent {
   eventName = '';
   timestampEpochMs = 0;
   contractId: string | null = null;
-  propertiesJson = '{}';
+  #propertiesJson = '{}';
   #properties: Readonly<Record<string, EventValue>> | undefined;
 
-  get properties(): Readonly<Record<string, EventValue>> {
-    this.#properties ??= parseProperties(this.propertiesJson);
-    return this.#properties;
+  get propertiesJson(): string {
+    return this.#propertiesJson;
   }
 
-  forgetProperties(): void {
+  set propertiesJson(json: string) {
+    this.#propertiesJson = json;
     this.#properties = undefined;
+  }
+
+  get properties(): Readonly<Record<string, EventValue>> {
+    return (this.#properties ??= parseProperties(this.#propertiesJson));
   }
 }
 

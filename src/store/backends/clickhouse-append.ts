@@ -9,7 +9,7 @@ import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { ConstraintViolation } from '../constraint-violation.ts';
 import type { Transaction } from '../database.ts';
-import { isSameEvent, storedEvent } from '../event-content.ts';
+import { isSameEvent, storedEvent, withoutPlace } from '../event-content.ts';
 import type { AppendOutcome, CanReplace, NewEvent, StoredEvent } from '../event-store.ts';
 import { findCustomerIds } from '../records/event-owners.ts';
 import { padded } from '../records/padded.ts';
@@ -202,24 +202,6 @@ async function decide(
   return { outcomes, added, lastPlace };
 }
 
-/** An event as the interface gives it out. */
-export function withoutPlace(event: StoredEvent): StoredEvent {
-  const { id, idempotencyKey, customerId, contractId, eventName, timestampEpochMs, propertiesJson } = event;
-  const { receivedAtEpochMs, isLate, version } = event;
-  return {
-    id,
-    idempotencyKey,
-    customerId,
-    contractId,
-    eventName,
-    timestampEpochMs,
-    propertiesJson,
-    receivedAtEpochMs,
-    isLate,
-    version,
-  };
-}
-
 /**
  * Moves the committed ones of `batches`; gives the head behind them. Belongs into a `write` of the organization. Of a batch that
  * is moved and then taken back the rows would stay, and stand in the way of whichever gets its number.
@@ -238,44 +220,34 @@ export async function moveBatches(
   if (last === undefined) return head;
   await announce(server, { orgId, head, batches });
   const placed = batches.flatMap(({ batch, events }) => events.map((event) => ({ orgId, batch, ...event })));
-  await server.insert(
-    'tallybookEvents',
-    placed.map(({ previous: _previous, isLate, ...event }) => ({ ...event, isLate: isLate ? 1 : 0 })),
-  );
-  await server.insert(
-    'tallybookEventKeys',
-    placed.map(({ idempotencyKey, version, batch, place, customerId, timestampEpochMs }) => ({
-      orgId,
-      idempotencyKey,
-      version,
-      batch,
-      place,
-      customerId,
-      timestampEpochMs,
-    })),
-  );
-  await server.insert(
-    'tallybookSupersededEvents',
-    placed.flatMap(({ batch, place, version, previous }) =>
-      previous === undefined
-        ? []
-        : [
-            {
-              orgId,
-              customerId: previous.customerId,
-              timestampEpochMs: previous.timestampEpochMs,
-              place,
-              version: version - 1,
-              batch,
-            },
-          ],
-    ),
-  );
+  await server.insert('tallybookEvents', placed.map(eventRow));
+  await server.insert('tallybookEventKeys', placed.map(keyRow));
+  await server.insert('tallybookSupersededEvents', placed.flatMap(supersededRows));
   await expectShown(server, orgId, placed);
   await removeStagedBatches(tx, orgId, last.batch);
   const moved = { ...head, movedBatch: last.batch };
   await writeEventHead(tx, orgId, moved);
   return moved;
+}
+
+/** A version as it stands in rows. */
+interface MovedEvent extends PlacedEvent {
+  readonly orgId: string;
+  readonly batch: number;
+}
+
+function eventRow({ previous: _previous, isLate, ...event }: MovedEvent): EventRow {
+  return { ...event, isLate: isLate ? 1 : 0 };
+}
+
+function keyRow({ orgId, idempotencyKey, version, batch, place, customerId, timestampEpochMs }: MovedEvent): EventRow {
+  return { orgId, idempotencyKey, version, batch, place, customerId, timestampEpochMs };
+}
+
+function supersededRows({ orgId, batch, place, version, previous }: MovedEvent): EventRow[] {
+  if (previous === undefined) return [];
+  const { customerId, timestampEpochMs } = previous;
+  return [{ orgId, customerId, timestampEpochMs, place, version: version - 1, batch }];
 }
 
 /**

@@ -119,7 +119,6 @@ export async function scanView(
     event.timestampEpochMs = found.timestampEpochMs;
     event.contractId = found.contractId;
     event.propertiesJson = found.propertiesJson;
-    event.forgetProperties();
     onEvent(event);
   };
   const columns = `eventName, timestampEpochMs, contractId, propertiesJson, place${request.withKeys === true ? ', idempotencyKey' : ''}`;

@@ -65,7 +65,6 @@ export async function scanWhere(
       event.timestampEpochMs = Number(row['timestampEpochMs']);
       event.contractId = row['contractId'] as string | null;
       event.propertiesJson = row['propertiesJson'] as string;
-      event.forgetProperties();
       onEvent(event);
     }
     const last = rows.at(-1);

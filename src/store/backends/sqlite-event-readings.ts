@@ -275,7 +275,6 @@ function foldRows(
     for (const row of rows.ofNames(query)) {
       event.eventName = query.nameOf(nameId[row] ?? 0);
       event.propertiesJson = propertiesOf(connection, eventSeq[row] ?? 0);
-      event.forgetProperties();
       fold.add(event, interval);
     }
   }
@@ -312,7 +311,6 @@ function readTail({ of, attribution, meters }: Reading, rows: readonly TailRow[]
     if (isLate === 1) continue;
     if (attribution !== undefined && !isAttributed(attribution, contractSeq ?? 0, timestampEpochMs)) continue;
     event.propertiesJson = propertiesJson;
-    event.forgetProperties();
     for (const { query, fold } of meters) {
       if (query.wantsName?.(nameId) === false) continue;
       event.eventName = query.nameOf(nameId);

@@ -113,7 +113,6 @@ function scan(connection: SqliteConnection, request: EventScan, onEvent: (event:
     event.timestampEpochMs = timestampEpochMs;
     event.contractId = contractIdOf(connection, contractSeq, contractIds);
     event.propertiesJson = String(row?.['propertiesJson']);
-    event.forgetProperties();
     onEvent(event);
   }
 }

@@ -1,8 +1,7 @@
 /** The events of an organization in the order in which they arrived, each with all its versions, from whichever store has them. */
 
 import type { Transaction } from '../database.ts';
-import { withoutPlace } from '../backends/clickhouse-append.ts';
-import { storedEvent } from '../event-content.ts';
+import { storedEvent, withoutPlace } from '../event-content.ts';
 import type { ClickhouseServer } from '../backends/clickhouse-server.ts';
 import type { StoredEvent } from '../event-store.ts';
 import { rowsOfText } from '../raw-query.ts';
