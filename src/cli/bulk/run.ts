@@ -17,7 +17,7 @@ import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { applyUnits } from './apply.ts';
-import type { Applied, RowOutcome } from './apply.ts';
+import type { Applied, RowOutcome, Unit } from './apply.ts';
 import type { BulkKind, Plan, Summary } from './kind.ts';
 import { checkResultFile, writeResultFile } from './result-file.ts';
 import { readRows } from './rows.ts';
@@ -42,10 +42,10 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
   try {
     const plan = await planOf(invocation, session, opened);
     refuse(plan, session, opened);
-    if (session.flags.dryRun === true) return await printRehearsal(plan, session);
+    if (session.flags.dryRun === true) return await rehearse(plan, session, { opened, concurrency });
     await showTotals(plan.summary, session);
     if (plan.rowCount > 0) await confirm(session, target, plan.summary.words);
-    const applied = await apply(plan, session, { opened, concurrency });
+    const applied = await send(plan.unitsFor(plan.billing ?? opened.billing), session, concurrency);
     try {
       if (resultPath !== undefined) await writeResult(resultPath, applied, session);
     } finally {
@@ -87,6 +87,10 @@ function refuse({ problems, refusals }: Plan, session: Session, { context }: Ope
   });
 }
 
+function problemOf({ line, error }: RowOutcome): Problem {
+  return { line, message: error };
+}
+
 function tellProblems(problems: readonly Problem[], { terminal }: Session, whereAllAre?: string): void {
   for (const { line, message } of problems.slice(0, shownProblems)) terminal.err(say`line ${line}: ${message}\n`);
   if (problems.length <= shownProblems) return;
@@ -94,12 +98,26 @@ function tellProblems(problems: readonly Problem[], { terminal }: Session, where
   terminal.err(say`and ${problems.length - shownProblems} more rows${where}\n`);
 }
 
-async function printRehearsal({ summary }: Plan, session: Session): Promise<void> {
+/** The plan, and what the service in this process would refuse: each row by itself, done and taken back. */
+async function rehearse(plan: Plan, session: Session, { opened, concurrency }: Sending): Promise<void> {
+  const { rehearsal } = opened;
+  const judged = rehearsal && (await send(plan.unitsFor(rehearsal), session, concurrency));
+  const outcomes = judged?.outcomes ?? [];
+  const bad = outcomes.filter(({ status }) => status === 'failed' || status === 'unknown');
+  tellProblems(bad.map(problemOf), session);
   const { terminal, output } = session;
-  const data = { plan: summary.words, totals: summary.rows };
-  const view = summary.rows.length === 0 ? { rows: '', columns: [{ header: 'PLAN', path: 'plan' }] } : summary.view;
+  const { words, rows } = plan.summary;
+  const data = { plan: words, totals: rows };
+  const view = rows.length === 0 ? { rows: '', columns: [{ header: 'PLAN', path: 'plan' }] } : plan.summary.view;
   terminal.out(await render(data, view, { choice: output, fields: [], stdout: terminal.stdout }));
-  tell(session, say`dry run: ${summary.words}; nothing was sent`);
+  if (judged?.stoppedBy !== undefined) throw judged.stoppedBy;
+  const earlier = outcomes.filter(({ status }) => status === 'repeated').length;
+  const before = earlier === 0 ? '' : `; ${earlier} of ${outcomes.length} rows done before`;
+  tell(session, say`dry run: ${words}${before}; nothing was sent`);
+  if (bad.length === 0) return;
+  throw new BillingError('checkFailed', `${bad.length} of ${outcomes.length} rows would be refused`, {
+    hint: 'correct them, or the others will be done alone',
+  });
 }
 
 async function showTotals({ words, rows, view }: Summary, { terminal, flags }: Session): Promise<void> {
@@ -125,12 +143,12 @@ async function confirm(session: Session, target: Target, words: string): Promise
   if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was sent');
 }
 
-async function apply(
-  plan: Plan,
-  session: Session,
-  { opened, concurrency }: { readonly opened: OpenForWriting; readonly concurrency: number },
-): Promise<Applied> {
-  const units = plan.unitsFor(plan.billing ?? opened.billing);
+interface Sending {
+  readonly opened: OpenForWriting;
+  readonly concurrency: number;
+}
+
+async function send(units: readonly Unit[], session: Session, concurrency: number): Promise<Applied> {
   const stop = new AbortController();
   void session.dependencies.untilStopped().then(() => stop.abort());
   const progress = await createProgress(
@@ -193,7 +211,7 @@ async function report(
   // A person has read the first ones by then, and those of a large file would push everything else off the screen.
   const data = failures.length === 0 || output.format === 'table' ? counts : { ...counts, failures };
   tellProblems(
-    bad.map(({ line, error }) => ({ line, message: error })),
+    bad.map(problemOf),
     session,
     resultPath === undefined ? 'all of them with --result FILE or -o json' : `all of them are in ${resultPath}`,
   );

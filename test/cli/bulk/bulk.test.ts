@@ -196,6 +196,21 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     expect(await ledgerOf(acme)).toEqual([]);
   });
 
+  test('--dry-run tells of rows that a database refuses, ends as the real run would, and keeps nothing', async () => {
+    const lapsed = '2020-01-01T00:00:00Z';
+    const path = file('grants.csv', ['contractId,amountCents,expiresAt', `${acme},500,${lapsed}`, `${globex},250,`]);
+    const { exitCode, stdout, stderr } = await from(path, '--dry-run');
+    expect(stdout).toMatch(/^Acme\t.*\n?/m);
+    if (surface === 'http')
+      return expect([exitCode, stderr]).toEqual([0, expect.stringContaining('2 grants: 7.50 USD')]);
+    expect(exitCode).toBe(10);
+    expect(stderr).toMatch(/^line 2: expiresAt: must be after now, /);
+    expect(stderr).toContain('1 of 2 rows would be refused');
+    expect(await ledgerOf(globex)).toEqual([]);
+    expect((await from(path, '--yes')).stdout).toBe('2\t1\t0\t1\t0\t0\n');
+    expect((await from(path, '--dry-run')).stderr).toContain('; 1 of 2 rows done before; nothing was sent');
+  });
+
   test('totals have every cent, however large they are', async () => {
     const rows = Array.from({ length: 10 }, () => `${acme},999999999999999`);
     const path = file('large.csv', ['contractId,amountCents', ...rows, `${acme},1`]);
