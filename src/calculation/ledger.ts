@@ -237,11 +237,14 @@ export function valuationRateOf(entries: readonly LedgerEntry[], settingCents: b
  * customer's (semantics 11).
  */
 export function newestRateOf(entries: readonly LedgerEntry[]): bigint | undefined {
-  const reversed = new Set(entries.map((entry) => entry.reversesEntryId));
-  const rated = entries.filter(
-    (entry) => entry.type === 'grant' && entry.creditRateCents > 0n && !reversed.has(entry.id),
-  );
+  const rated = standingGrants(entries).filter((grant) => grant.creditRateCents > 0n);
   return rated.toSorted(newestFirst)[0]?.creditRateCents;
+}
+
+/** The grants that no reversal has undone. */
+export function standingGrants<E extends LedgerEntry>(entries: readonly E[]): E[] {
+  const reversed = new Set(entries.map((entry) => entry.reversesEntryId));
+  return entries.filter((entry) => entry.type === 'grant' && !reversed.has(entry.id));
 }
 
 function newestFirst(a: LedgerEntry, b: LedgerEntry): number {

@@ -3,7 +3,7 @@
 import { startOfDay } from '../calculation/billing-period.ts';
 import { budgetUse, type BudgetUse, isOfBudget } from '../calculation/budget.ts';
 import { invoicePeriodAt, type UsageWindow, usageWindowsOf } from '../calculation/invoice-periods.ts';
-import { valuationRateOf } from '../calculation/ledger.ts';
+import { standingGrants, valuationRateOf } from '../calculation/ledger.ts';
 import { sumOf } from '../calculation/money.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
 import { usageWindowsOver } from '../calculation/usage-windows.ts';
@@ -34,12 +34,11 @@ export async function readBudgets(context: CallContext, contract: Contract): Pro
   const budgets = await listBudgets(tx, orgId, contract.id);
   if (budgets.length === 0) return [];
   const entries = await listLedger(tx, orgId, contract.id);
-  const grants = entries.filter((entry) => entry.type === 'grant');
   const rate = valuationRateOf(entries, contract.creditSettings.creditRateCents);
   const consumed = await consumedCents(context, contract, {
     budgets,
     windows: await windowsSoFar(context, contract),
-    metering: meteringFor(grants, budgets),
+    metering: meteringFor(standingGrants(entries), budgets),
   });
   return budgets.map((budget) => ({ budget, use: budgetUse(budget, consumed.get(budget.id) ?? 0n, rate) }));
 }

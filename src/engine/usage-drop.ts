@@ -5,6 +5,7 @@
 
 import { assert } from '../assert.ts';
 import { startOfDay } from '../calculation/billing-period.ts';
+import { standingGrants } from '../calculation/ledger.ts';
 import { invoicePeriodAt, type UsageWindow, usageWindowsOf } from '../calculation/invoice-periods.ts';
 import { usageWindowsOver } from '../calculation/usage-windows.ts';
 import { ConflictError, InvalidInputError } from '../errors.ts';
@@ -185,7 +186,7 @@ async function freeze(context: CallContext, contractIds: readonly string[], befo
 
 /** As budgets read it, which tell most apart. */
 async function meteringOf({ tx, orgId }: CallContext, contractId: string): Promise<MeteringOptions> {
-  const grants = (await listLedger(tx, orgId, contractId)).filter(({ type }) => type === 'grant');
+  const grants = standingGrants(await listLedger(tx, orgId, contractId));
   return meteringFor(grants, await listBudgets(tx, orgId, contractId));
 }
 

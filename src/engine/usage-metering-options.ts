@@ -32,7 +32,7 @@ export function plainMetering(): MeteringOptions {
   return { dimensions: noDimensions, grants: [] };
 }
 
-/** Phase by phase of these grants, told apart by all that they and these budgets ask about. */
+/** Phase by phase of these grants, of which none is reversed, told apart by all that they and these budgets ask about. */
 export function meteringFor(
   grants: readonly Pick<LedgerEntry, 'expiresAt' | 'specifiers'>[],
   budgets: readonly Pick<Budget, 'eventPropertyKey'>[],

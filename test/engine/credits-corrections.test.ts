@@ -152,6 +152,23 @@ describe('a reversal', () => {
     expect(await reverse(id)).toContain('409 entry');
   });
 
+  test('of a grant leaves nothing of it, neither in what other grants pay nor in what budgets have consumed', async () => {
+    const budgets = [{ eventPropertyKey: 'model', eventPropertyValue: 'small', maxCreditsCents: 1000 }];
+    const parts = { name: 'undone', meter: { aggregationType: 'MAX' }, contract: { creditSettings: { budgets } } };
+    acme = await subscribe(world, parts);
+    const params = { contractId: acme.contractId };
+    const specifiers = { properties: { model: 'large' } };
+    const id = await grant(world, acme, { amountCents: 500, expiresAt: '2026-03-10T00:00:00Z', specifiers });
+    expect(await reverse(id)).toBe('accepted');
+    await grant(world, acme, { amountCents: 500, specifiers });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 100, at: '2026-03-05T00:00:00Z', model: 'small' });
+    await use(world, acme, { tokens: 150, at: '2026-03-15T00:00:00Z', model: 'large' });
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(0);
+    const { data } = await world.call('budgets.usage', { params });
+    expect(data.budgets[0]).toMatchObject({ consumedCents: 0 });
+  });
+
   test('of a grant is refused once usage took from it', async () => {
     const id = await grant(world, acme, { amountCents: 1000 });
     await use(world, acme, { tokens: 1, at: '2026-03-01T00:00:00Z' });

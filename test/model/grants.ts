@@ -14,6 +14,9 @@ export const plus = (a: Money, b: Money): Money => ({ cents: a.cents + b.cents, 
 export const grantsOf = (contract: Contract): Entry[] => contract.entries.filter((entry) => entry.type === 'grant');
 export const isReversed = (contract: Contract, entry: Entry): boolean =>
   contract.entries.some((other) => other.target === entry);
+/** Those that are not undone. */
+export const standingGrants = (contract: Contract): Entry[] =>
+  grantsOf(contract).filter((grant) => !isReversed(contract, grant));
 export const isExpired = (grant: Entry, at: number): boolean => grant.expiresAt !== null && grant.expiresAt <= at;
 
 function isEmpty(contract: Contract, grant: Entry): boolean {

@@ -10,7 +10,7 @@ import { centsOf, dollarsOf, priceUsage, usageWindows, windowsTouching } from '.
 import { named, Refusal, refuseIf } from './refusal.ts';
 import type { ModelCall } from './refusal.ts';
 import type { Contract, Customer, Event, Item, Meter, State } from './state.ts';
-import { grantsOf, isReversed } from './grants.ts';
+import { standingGrants } from './grants.ts';
 import { eventWire } from './wire.ts';
 
 const hour = 3_600_000;
@@ -177,7 +177,7 @@ const groupsOf = (group: string): Record<string, string> => Object.fromEntries(J
 function newestRate(state: State, customer: Customer): bigint | undefined {
   return state.contracts
     .filter((contract) => contract.customer === customer)
-    .flatMap((contract) => grantsOf(contract).filter((grant) => grant.rateCents > 0n && !isReversed(contract, grant)))
+    .flatMap((contract) => standingGrants(contract).filter((grant) => grant.rateCents > 0n))
     .sort((a, b) => b.seq - a.seq)[0]?.rateCents;
 }
 

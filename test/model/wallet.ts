@@ -2,7 +2,7 @@
 
 import { dayOf, dayOfInstant } from './calendar.ts';
 import { add, atLeastZero, compare, divide, halfUp, least, most, multiply, smaller, whole, zero } from './fraction.ts';
-import { grantsOf, isClosed, isReversed, nothing, plus, remainderOf } from './grants.ts';
+import { isClosed, nothing, plus, remainderOf, standingGrants } from './grants.ts';
 import type { Money } from './grants.ts';
 import { billedEvents, readingsBy } from './metering.ts';
 import { meteredLines, usageWindows, windowsTouching } from './rating.ts';
@@ -31,10 +31,7 @@ export function burnOrder(grants: readonly Entry[], all: readonly Entry[]): Entr
 
 /** Cents that a free credit is worth; undefined when nobody has said. */
 export function valuationRate(contract: Contract): bigint | undefined {
-  return (
-    contract.creditRateCents ??
-    grantsOf(contract).findLast((grant) => grant.rateCents > 0n && !isReversed(contract, grant))?.rateCents
-  );
+  return contract.creditRateCents ?? standingGrants(contract).findLast((grant) => grant.rateCents > 0n)?.rateCents;
 }
 
 /** Whether a grant pays for usage: OR inside a list, AND across members. */
@@ -125,7 +122,7 @@ function atomsOf(state: State, contract: Contract): Atom[] {
  * owed without any usage falls due at the end; no cut takes more than the whole comes to.
  */
 function usagesOf(state: State, contract: Contract, window: UsageWindow): (Usage & { readonly before: number })[] {
-  const expiries = grantsOf(contract).flatMap((grant) => grant.expiresAt ?? []);
+  const expiries = standingGrants(contract).flatMap((grant) => grant.expiresAt ?? []);
   const inside = [...new Set(expiries)].filter((expiry) => expiry > window.from && expiry < window.to);
   const cuts = [...inside.sort((a, b) => a - b), window.to];
   return meteredLines(state, contract, window).flatMap((whole) => {
@@ -177,7 +174,7 @@ function sharesOf(
 
 /** What budgets and grants of a contract ask about: properties, and event names. */
 function askedOf(contract: Contract): { names: boolean; properties: string[] } {
-  const specifiers = grantsOf(contract).map((grant) => grant.specifiers ?? {});
+  const specifiers = standingGrants(contract).map((grant) => grant.specifiers ?? {});
   const keys = specifiers.flatMap((each) => Object.keys(each.properties ?? {}));
   return {
     names: specifiers.some((each) => each.eventNames !== undefined),
@@ -191,7 +188,7 @@ function askedOf(contract: Contract): { names: boolean; properties: string[] } {
  */
 export function drawDown(state: State, contract: Contract): Draw[] {
   const draws: Draw[] = [];
-  const grants = burnOrder(grantsOf(contract), contract.entries).filter((grant) => !isReversed(contract, grant));
+  const grants = burnOrder(standingGrants(contract), contract.entries);
   const drafts = contract.invoices.filter((invoice) => invoice.status === 'Drafted');
   const isOpen = (entry: Entry) => entry.invoice !== null && drafts.includes(entry.invoice);
   const closed = grants.filter((grant) => isClosed(contract, grant));
