@@ -1,0 +1,153 @@
+/** Sends a request and prints what is answered, with the notes that go with it. */
+
+import { BillingError } from '../../errors.ts';
+import type { Answer, Billing, OperationName } from '../../operations/index.ts';
+import type { CallInput } from '../../operations/operation.ts';
+import type { ChartStyle } from '../charts/bars.ts';
+import type { Chart } from '../charts/chart.ts';
+import type { CommandSpec } from '../command-line/manifest.ts';
+import { grantOperation } from '../operator/grant-history.ts';
+import { checkReplay } from '../operator/replay.ts';
+import { listText, render } from '../output/output.ts';
+import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import { rowsOf, valueAt, wireText } from '../wire/rows.ts';
+import { namingWhatIsMissing } from './missing-name.ts';
+
+/** What stands in place of a table. */
+export interface Picture {
+  readonly chart: Chart;
+  readonly style: ChartStyle;
+}
+
+/** A request, and how its answer is shown. */
+export interface OperationRequest {
+  readonly command: CommandSpec;
+  readonly input: CallInput;
+  /** As they were typed. */
+  readonly ids: readonly string[];
+  /** `--all`. */
+  readonly isAll: boolean;
+  readonly picture: Picture | undefined;
+  /** The last note, before what was found. */
+  readonly end: SafeText | undefined;
+}
+
+/** Throws where the request is refused, and what a check has found once that is printed. */
+export async function printAnswer(request: OperationRequest, billing: Billing, session: Session): Promise<void> {
+  const { command, input, ids, isAll, picture, end } = request;
+  const text = isAll && picture === undefined ? await listTextFor(command, session) : undefined;
+  if (text !== undefined) {
+    const { printEveryPage } = await import('./every-page.ts');
+    const print = async () => await printEveryPage(command, input, { billing, session, text });
+    const count = await namingWhatIsMissing(ids, print);
+    return count > 0 ? undefined : await tellUnknownFilters(command, input, { billing, session });
+  }
+  const receipt = command.operation === grantOperation ? await beginReceipt(session, billing, input) : undefined;
+  const question = picture?.chart.question?.(input) ?? input;
+  const answer = await namingWhatIsMissing(ids, async () =>
+    isAll
+      ? await (await import('./every-page.ts')).everyPage(command, input, { billing, session })
+      : await billing.call(command.operation as OperationName, question),
+  );
+  checkReplay(command, input, answer);
+  const shown = await shownAnswer(request, answer, session);
+  session.terminal.out(shown);
+  if (command.isSecret) noteSecret(command, session, shown.includes(secretOf(command, answer)));
+  note(command, answer, session);
+  if (isEmptyPage(answer)) await tellUnknownFilters(command, input, { billing, session });
+  await receipt?.(answer);
+  if (end !== undefined) tell(session, end);
+  checkFindings(command, answer);
+}
+
+/** As a picture, or in the format that was chosen. */
+async function shownAnswer(
+  { command: { view, fields }, input, picture }: OperationRequest,
+  { body }: Answer,
+  { output, terminal }: Session,
+): Promise<SafeText> {
+  if (picture !== undefined) return await picture.chart.draw(body, { asked: input, style: picture.style });
+  return await render(body, view, { choice: output, fields, stdout: terminal.stdout });
+}
+
+async function listTextFor({ view, fields }: CommandSpec, { output }: Session) {
+  return await listText(view, { choice: output, fields });
+}
+
+async function tellUnknownFilters(
+  command: CommandSpec,
+  input: CallInput,
+  { billing, session }: { readonly billing: Billing; readonly session: Session },
+): Promise<void> {
+  const { unknownFilters } = await import('./unknown-filter.ts');
+  for (const sentence of await unknownFilters(command, input, billing)) tell(session, sentence);
+}
+
+async function beginReceipt(session: Session, billing: Billing, input: CallInput) {
+  const { beginReceipt: begin } = await import('./grant-receipt.ts');
+  return await begin(session, billing, input);
+}
+
+/** Work that could be done in part, or a check that found something, is told by the exit code; the rest has been printed. */
+function checkFindings({ findingsPath }: CommandSpec, { body }: Answer): void {
+  const found = findingsPath === undefined ? undefined : valueAt(body, findingsPath);
+  const findings = Array.isArray(found) ? found.filter((each) => valueAt(each, 'severity') !== 'warning') : [];
+  if (findings.length === 0) return;
+  const isCheck = valueAt(findings[0], 'check') !== undefined;
+  const words = isCheck ? 'found to be wrong' : 'could not be done';
+  throw new BillingError('checkFailed', `${findings.length} ${words}; the first: ${firstWords(findings[0])}`, {
+    hint: 'see all of them with: -o json',
+  });
+}
+
+function firstWords(finding: unknown): string {
+  const subject = wireText(valueAt(finding, 'contractId')) || wireText(valueAt(finding, 'customerId'));
+  const message = wireText(valueAt(finding, 'message') ?? valueAt(finding, 'problem'));
+  return subject === '' ? message : `${subject}: ${message}`;
+}
+
+interface Page {
+  readonly data: readonly unknown[];
+  readonly total: number;
+  readonly hasMore: boolean;
+}
+
+function isEmptyPage({ body }: Answer): boolean {
+  const { data } = body as unknown as Partial<Page>;
+  return Array.isArray(data) && data.length === 0;
+}
+
+/** What the table of such a command begins with. */
+function secretOf({ view }: CommandSpec, { body }: Answer): string {
+  const [row] = rowsOf(body, view).rows;
+  return wireText(valueAt(row, view.columns[0]?.path ?? ''));
+}
+
+function noteSecret({ group }: CommandSpec, session: Session, isShown: boolean): void {
+  if (isShown) tell(session, say`keep it: this secret is not shown again`);
+  else tell(session, say`the secret was not printed, and is not shown again; another one: tally ${group} rotate`);
+}
+
+function tellOfNone({ findingsPath, view }: CommandSpec, session: Session): void {
+  if (findingsPath === undefined) tell(session, say`there are none`);
+  else if (findingsPath === view.rows) tell(session, say`nothing wrong was found`);
+}
+
+function note(command: CommandSpec, answer: Answer, session: Session): void {
+  if (answer.isReplay === true) tell(session, say`this entry was there already: nothing was created`);
+  if (command.isVersioned && answer.etag !== undefined && session.terminal.stderr.isTerminal) {
+    tell(session, say`version ${answer.etag}: give --if-match to change only this version`);
+  }
+  const page = answer.body as unknown as Partial<Page>;
+  if (session.output.format === 'table') {
+    const { isList, rows } = rowsOf(answer.body, command.view);
+    if (isList && rows.length === 0) tellOfNone(command, session);
+    if ((page.data as unknown) === null) tell(session, say`there is none`);
+  }
+  if (page.hasMore === true && Array.isArray(page.data)) {
+    tell(session, say`${page.data.length} of ${page.total ?? '?'}: there are more; --all prints every one`);
+  }
+}
