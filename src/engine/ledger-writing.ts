@@ -6,7 +6,7 @@ import { balancesAfter } from '../calculation/ledger.ts';
 import type { GrantTotals, LedgerEntry } from '../calculation/ledger.ts';
 import { growLedger, problemsIn } from '../calculation/ledger-fold.ts';
 import type { LedgerFold } from '../calculation/ledger-fold.ts';
-import { scheduleExpiry } from '../store/records/due-work.ts';
+import { scheduleExpiry, unscheduleExpiry } from '../store/records/due-work.ts';
 import { insertLedgerEntry } from '../store/records/ledger.ts';
 import type { NewLedgerEntry, StoredLedgerEntry } from '../store/records/ledger.ts';
 import type { WalletHolder } from '../store/records/wallets.ts';
@@ -62,7 +62,7 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
       };
       const { seq, hash } = await insertLedgerEntry(context.tx, context.orgId, { entry, head });
       const stored = { ...entry, seq };
-      await noteExpiry(context, stored);
+      await noteExpiry(context, stored, target);
       head = hash;
       add(stored, target);
       written.push(stored);
@@ -80,10 +80,16 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
   };
 }
 
-async function noteExpiry({ tx, orgId }: CallContext, entry: StoredLedgerEntry): Promise<void> {
-  if (entry.type !== 'grant' || entry.expiresAt === undefined) return;
-  const { contractId, id: grantId, expiresAt } = entry;
-  await scheduleExpiry(tx, orgId, { contractId, grantId, expiresAt });
+/** A grant falls due when it expires, unless it is undone before. */
+async function noteExpiry(
+  { tx, orgId }: CallContext,
+  { type, contractId, id, expiresAt }: StoredLedgerEntry,
+  target: StoredLedgerEntry | undefined,
+): Promise<void> {
+  if (type === 'grant' && expiresAt !== undefined) {
+    await scheduleExpiry(tx, orgId, { contractId, grantId: id, expiresAt });
+  }
+  if (target?.type === 'grant') await unscheduleExpiry(tx, orgId, { contractId, grantId: target.id });
 }
 
 /** Lapses what a grant has left; nothing where it has nothing. */

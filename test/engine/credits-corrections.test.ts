@@ -169,6 +169,13 @@ describe('a reversal', () => {
     expect(data.budgets[0]).toMatchObject({ consumedCents: 0 });
   });
 
+  test('of a grant takes its expiry out of what falls due', async () => {
+    const id = await grant(world, acme, { amountCents: 500, expiresAt: '2026-03-10T00:00:00Z' });
+    await reverse(id);
+    world.clock.set('2026-03-11T00:00:00Z');
+    expect((await world.call('bill.run')).data).toMatchObject({ expiredGrantCount: 0 });
+  });
+
   test('of a grant is refused once usage took from it', async () => {
     const id = await grant(world, acme, { amountCents: 1000 });
     await use(world, acme, { tokens: 1, at: '2026-03-01T00:00:00Z' });

@@ -3,7 +3,7 @@
 import { topUpDrafts } from './drafts.ts';
 import { isBilledOut } from './metering.ts';
 import type { Contract, Entry, Invoice, State } from './state.ts';
-import { grantsOf, isClosed, isExpired, isReversed, remainderOf } from './grants.ts';
+import { grantsOf, isClosed, isExpired, isReversed, remainderOf, standingGrants } from './grants.ts';
 import { type Draw, drawDown, recordedDraw } from './wallet.ts';
 
 type EntryFacts = Partial<Entry> & Pick<Entry, 'type' | 'cents' | 'micros' | 'sourceType'>;
@@ -64,7 +64,7 @@ export function lapseUnending(state: State, contract: Contract): void {
  */
 export function sweep(state: State, contract: Contract): void {
   const isUnswept = (grant: Entry) => isExpired(grant, state.now) && !contract.swept.has(grant);
-  if (grantsOf(contract).some(isUnswept)) settle(state, contract);
+  if (standingGrants(contract).some(isUnswept)) settle(state, contract);
 }
 
 /** Writes off what is left of a grant. */

@@ -272,6 +272,20 @@ interface Expiry {
 
 const expiryInsertion = prepared((tx, expiry: Expiry) => tx.insertInto('grantExpiries').values(expiry));
 
+/** Takes away the expiry of a grant that is undone. */
+export async function unscheduleExpiry(
+  tx: Transaction,
+  orgId: string,
+  { contractId, grantId }: { readonly contractId: string; readonly grantId: string },
+): Promise<void> {
+  await tx
+    .deleteFrom('grantExpiries')
+    .where('orgId', '=', orgId)
+    .where('contractId', '=', contractId)
+    .where('grantId', '=', grantId)
+    .execute();
+}
+
 /** Takes away the expiries that have been settled, up to an instant. */
 export async function closeExpiries(
   tx: Transaction,
