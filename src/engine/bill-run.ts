@@ -3,11 +3,10 @@
  * off can be done again; what is due is asked inside of each transaction, so that two runs at once do each thing once.
  */
 
-import { BillingError, UnavailableError } from '../errors.ts';
+import { BillingError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Caller, ResponseBody } from '../operations/index.ts';
 import type { Transaction } from '../store/database.ts';
-import { MeterSqlError } from '../store/meter-sql.ts';
 import { findClock } from '../store/records/clock.ts';
 import { listDueContracts, listEndedPauses } from '../store/records/due-work.ts';
 import type { DueBy } from '../store/records/due-work.ts';
@@ -18,6 +17,7 @@ import type { WorkDone } from './due-work.ts';
 import type { EngineParts } from './dependencies.ts';
 import type { CallContext } from './handler.ts';
 import { inRehearsal, inTransaction, keepTime } from './transaction.ts';
+import { isOfDatabase } from './usage-sql.ts';
 import { wireCents } from './wire.ts';
 
 type RunBody = ResponseBody<'bill.run'>['data'];
@@ -222,11 +222,6 @@ async function reported(
     if (isOfDatabase(error)) throw error;
     report.fail({ organizationId: orgId, ...subject, message: messageOf(error) });
   }
-}
-
-/** Locked, full or gone, rather than a meter whose query gave no number. */
-function isOfDatabase(error: unknown): boolean {
-  return error instanceof UnavailableError && !(error.cause instanceof MeterSqlError);
 }
 
 function messageOf(error: unknown): string {

@@ -124,3 +124,8 @@ export async function readSqlMeter(
     return { groupValues: {}, eventName: '', properties: {}, quantity, count: isUsage ? Math.max(events, 1) : 0 };
   });
 }
+
+/** Locked, full or gone, rather than a meter whose query gave no number. */
+export function isOfDatabase(error: unknown): boolean {
+  return error instanceof UnavailableError && !(error.cause instanceof MeterSqlError);
+}

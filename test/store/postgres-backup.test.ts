@@ -236,6 +236,34 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       expect((await found(statement)).schemaDifferences).toEqual([{ name, difference }]);
     });
 
+    /** What a look comes to whose session meets with `end` while it waits for a table. */
+    async function endedAt(table: string, end: string, database: string, look: () => Promise<unknown>) {
+      const clients = [0, 1].map(() => new pg.Client({ connectionString: database }));
+      const [holder, watcher] = clients as [pg.Client, pg.Client];
+      for (const client of clients) await client.connect();
+      await holder.query(`BEGIN; LOCK TABLE "${table}" IN ACCESS EXCLUSIVE MODE`);
+      const outcome = look().catch((error: unknown) => error);
+      const waiting = `SELECT ${end}(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+      await expect.poll(async () => (await watcher.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
+      for (const client of clients) await client.end();
+      return await outcome;
+    }
+
+    test.each([
+      ['pg_cancel_backend', []],
+      ['pg_terminate_backend', []],
+      ['pg_cancel_backend', ['CREATE EXTENSION amcheck']],
+    ] as const)('that %s ends is no finding, whatever was looked at (%j)', async (end, before) => {
+      await found(...before);
+      expect(await endedAt('customers', end, url, found)).toMatchObject({ kind: 'unavailable' });
+    });
+
+    test('of a contract that ends with its connection is no finding', async () => {
+      const maintenance = createMaintenance({ now: () => Temporal.Instant.from(at) });
+      const look = async () => await maintenance.examine(book, { isFull: false });
+      expect(await endedAt('budgets', 'pg_terminate_backend', book, look)).toMatchObject({ kind: 'unavailable' });
+    });
+
     test('an event that cannot be read spoils the look at its contract alone', async () => {
       const copy = (await postgres?.create({ isEmpty: true })) ?? '';
       await restore({ from: await backedUp(), to: copy });

@@ -15,7 +15,7 @@ import type { Organization } from '../../store/records/organizations.ts';
 import { readLedgerHead } from '../../store/records/seals.ts';
 import { limits } from '../../limits.ts';
 import type { EngineParts } from '../dependencies.ts';
-import { withSqlReadings } from '../usage-sql.ts';
+import { isOfDatabase, withSqlReadings } from '../usage-sql.ts';
 import { droppedBefore } from '../usage-frozen.ts';
 import { wireTimestamp } from '../wire.ts';
 import type { OrganizationFacts } from './check.ts';
@@ -130,8 +130,8 @@ async function examineOne(
       });
     });
   } catch (error) {
-    // One meter without a number must not keep the other contracts from being looked at.
-    if (!(error instanceof BillingError)) throw error;
+    // One meter without a number must not keep the other contracts from being looked at. A database that is away does.
+    if (isOfDatabase(error) || !(error instanceof BillingError)) throw error;
     const problem = `contract ${contractId} could not be read: ${error.message}`;
     findings.add('readable', contractChecks.readable, [{ objectId: contractId, problem }]);
   }

@@ -6,9 +6,11 @@
 
 import type { Pool, PoolClient } from 'pg';
 
+import { UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { DanglingReference, Inspection, InspectionOptions, SchemaDifference } from '../inspection.ts';
 import { differencesBetween } from '../inspection.ts';
+import { meaningOf } from './postgres-errors.ts';
 import { versionQuery } from './postgres-schema.ts';
 import { dumpedTables } from './postgres-tables.ts';
 
@@ -17,15 +19,20 @@ interface Place {
   readonly schema: string;
 }
 
-export async function inspectServer(
-  pool: Pool,
-  { isFull, location, schema }: InspectionOptions & Place,
-): Promise<Inspection> {
+export async function inspectServer(pool: Pool, options: InspectionOptions & Place): Promise<Inspection> {
+  try {
+    return await inspect(pool, options);
+  } catch (error) {
+    throw meaningOf(error, options.location);
+  }
+}
+
+async function inspect(pool: Pool, { isFull, location, schema }: InspectionOptions & Place): Promise<Inspection> {
   const client = await pool.connect();
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0');
     const version = await client.query<{ readonly version: bigint }>(versionQuery);
-    const damages = await damagesOf(client, schema, isFull);
+    const damages = await damagesOf(client, { schema, location }, isFull);
     const danglingReferences = isFull && damages.length === 0 ? await danglingOf(client, schema) : [];
     const found = await objectsOf(client, schema);
     await client.query('COMMIT');
@@ -52,16 +59,16 @@ const damagedIndexes = `SELECT 'the index ' || quote_ident("index".relname) || '
 const failedPages = `SELECT checksum_failures || ' pages of this database had a wrong checksum' AS "sentence"
   FROM pg_stat_database WHERE datname = current_database() AND checksum_failures > 0`;
 
-async function damagesOf(client: PoolClient, schema: string, isFull: boolean): Promise<string[]> {
+async function damagesOf(client: PoolClient, place: Place, isFull: boolean): Promise<string[]> {
   const told = [
-    ...(await client.query<{ readonly sentence: string }>(damagedIndexes, [schema])).rows,
+    ...(await client.query<{ readonly sentence: string }>(damagedIndexes, [place.schema])).rows,
     ...(await client.query<{ readonly sentence: string }>(failedPages)).rows,
   ].map(({ sentence }) => sentence);
-  return isFull ? [...told, ...(await damagesInIndexes(client, schema))].slice(0, limits.findingsPerCheck) : told;
+  return isFull ? [...told, ...(await damagesInIndexes(client, place))].slice(0, limits.findingsPerCheck) : told;
 }
 
 /** Nothing where the extension is not installed or its functions may not be called. */
-async function damagesInIndexes(client: PoolClient, schema: string): Promise<string[]> {
+async function damagesInIndexes(client: PoolClient, { schema, location }: Place): Promise<string[]> {
   const { rows } = await client.query<{ readonly index: string }>(
     `SELECT indexrelid::regclass::text AS "index" FROM pg_index JOIN pg_class AS "index" ON "index".oid = indexrelid
      JOIN pg_am ON pg_am.oid = "index".relam AND amname = 'btree'
@@ -75,6 +82,9 @@ async function damagesInIndexes(client: PoolClient, schema: string): Promise<str
     try {
       await client.query('SELECT bt_index_check($1::regclass, true)', [index]);
     } catch (error) {
+      const meaning = meaningOf(error, location);
+      // Whoever cancelled the look, or took the server away, has said nothing of the index.
+      if (meaning instanceof UnavailableError) throw meaning;
       damages.push(`the index ${index} is damaged: ${error instanceof Error ? error.message : String(error)}`);
       await client.query('ROLLBACK TO "checked"');
     }
