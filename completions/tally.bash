@@ -181,7 +181,7 @@ _tally_place() {
     'catalog apply') next='' flags='--prune' asks='' takes=0 ;;
     'catalog schema') next='' flags='' asks='' takes=0 ;;
     'simulate') next='run compare schema' flags='' asks='' takes=0 ;;
-    'simulate run') next='' flags='--seed --show --junit' asks='' takes=0 ;;
+    'simulate run') next='' flags='--seed --show --junit' asks='--show' takes=0 ;;
     'simulate compare') next='' flags='--catalog --start-date --grant --customer --from --to --chart --ascii' asks='' takes=0 ;;
     'simulate schema') next='' flags='' asks='' takes=0 ;;
     'demo') next='' flags='--events --seed --into' asks='' takes=0 ;;
@@ -189,7 +189,28 @@ _tally_place() {
     'api') next='' flags='--openapi --input' asks='' takes=0 ;;
     'commands') next='' flags='' asks='' takes=0 ;;
     'completion') next='bash zsh fish powershell' flags='' asks='' takes=0 ;;
-    'help') next='exit-codes environment input output policy secrets' flags='' asks='' takes=0 ;;
+    'help') next='customers contracts credits budgets meters usage invoices pricing plans products keys orgs webhooks clock bill events profile doctor backup restore copy journal import pull catalog simulate demo serve api commands completion help exit-codes environment input output policy secrets' flags='' asks='' takes=0 ;;
+    'help customers') next='create get list billing-address update pause resume assign-csm' flags='' asks='' takes=0 ;;
+    'help contracts') next='create get list update cancel' flags='' asks='' takes=0 ;;
+    'help credits') next='grant ledger balance grant-paid adjust reverse settle explain verify statement' flags='' asks='' takes=0 ;;
+    'help budgets') next='list usage add update remove check' flags='' asks='' takes=0 ;;
+    'help meters') next='create get list archive rate-card set-rate-card test' flags='' asks='' takes=0 ;;
+    'help usage') next='cost breakdown ingest ingest-batch events late estimate' flags='' asks='' takes=0 ;;
+    'help invoices') next='list get finalize send pay cancel refund credit-report explain export' flags='' asks='' takes=0 ;;
+    'help pricing') next='create get list archive' flags='' asks='' takes=0 ;;
+    'help plans') next='create get list archive' flags='' asks='' takes=0 ;;
+    'help products') next='create get list archive' flags='' asks='' takes=0 ;;
+    'help keys') next='create list whoami revoke rotate' flags='' asks='' takes=0 ;;
+    'help orgs') next='create list update' flags='' asks='' takes=0 ;;
+    'help webhooks') next='create list update remove rotate deliveries resend trigger listen deliver' flags='' asks='' takes=0 ;;
+    'help clock') next='show advance set reset' flags='' asks='' takes=0 ;;
+    'help bill') next='run' flags='' asks='' takes=0 ;;
+    'help events') next='drop' flags='' asks='' takes=0 ;;
+    'help profile') next='add list use show remove check' flags='' asks='' takes=0 ;;
+    'help journal') next='list verify export' flags='' asks='' takes=0 ;;
+    'help import') next='events' flags='' asks='' takes=0 ;;
+    'help catalog') next='export diff apply schema' flags='' asks='' takes=0 ;;
+    'help simulate') next='run compare schema' flags='' asks='' takes=0 ;;
     *) return 1 ;;
   esac
 }

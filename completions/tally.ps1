@@ -134,7 +134,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'catalog apply' = @{ takes = 0; next = @(); flags = @('--prune'); asks = @() }
     'catalog schema' = @{ takes = 0; next = @(); flags = @(); asks = @() }
     'simulate' = @{ takes = 0; next = @('run','compare','schema'); flags = @(); asks = @() }
-    'simulate run' = @{ takes = 0; next = @(); flags = @('--seed','--show','--junit'); asks = @() }
+    'simulate run' = @{ takes = 0; next = @(); flags = @('--seed','--show','--junit'); asks = @('--show') }
     'simulate compare' = @{ takes = 0; next = @(); flags = @('--catalog','--start-date','--grant','--customer','--from','--to','--chart','--ascii'); asks = @() }
     'simulate schema' = @{ takes = 0; next = @(); flags = @(); asks = @() }
     'demo' = @{ takes = 0; next = @(); flags = @('--events','--seed','--into'); asks = @() }
@@ -142,7 +142,28 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'api' = @{ takes = 0; next = @(); flags = @('--openapi','--input'); asks = @() }
     'commands' = @{ takes = 0; next = @(); flags = @(); asks = @() }
     'completion' = @{ takes = 0; next = @('bash','zsh','fish','powershell'); flags = @(); asks = @() }
-    'help' = @{ takes = 0; next = @('exit-codes','environment','input','output','policy','secrets'); flags = @(); asks = @() }
+    'help' = @{ takes = 0; next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','clock','bill','events','profile','doctor','backup','restore','copy','journal','import','pull','catalog','simulate','demo','serve','api','commands','completion','help','exit-codes','environment','input','output','policy','secrets'); flags = @(); asks = @() }
+    'help customers' = @{ takes = 0; next = @('create','get','list','billing-address','update','pause','resume','assign-csm'); flags = @(); asks = @() }
+    'help contracts' = @{ takes = 0; next = @('create','get','list','update','cancel'); flags = @(); asks = @() }
+    'help credits' = @{ takes = 0; next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain','verify','statement'); flags = @(); asks = @() }
+    'help budgets' = @{ takes = 0; next = @('list','usage','add','update','remove','check'); flags = @(); asks = @() }
+    'help meters' = @{ takes = 0; next = @('create','get','list','archive','rate-card','set-rate-card','test'); flags = @(); asks = @() }
+    'help usage' = @{ takes = 0; next = @('cost','breakdown','ingest','ingest-batch','events','late','estimate'); flags = @(); asks = @() }
+    'help invoices' = @{ takes = 0; next = @('list','get','finalize','send','pay','cancel','refund','credit-report','explain','export'); flags = @(); asks = @() }
+    'help pricing' = @{ takes = 0; next = @('create','get','list','archive'); flags = @(); asks = @() }
+    'help plans' = @{ takes = 0; next = @('create','get','list','archive'); flags = @(); asks = @() }
+    'help products' = @{ takes = 0; next = @('create','get','list','archive'); flags = @(); asks = @() }
+    'help keys' = @{ takes = 0; next = @('create','list','whoami','revoke','rotate'); flags = @(); asks = @() }
+    'help orgs' = @{ takes = 0; next = @('create','list','update'); flags = @(); asks = @() }
+    'help webhooks' = @{ takes = 0; next = @('create','list','update','remove','rotate','deliveries','resend','trigger','listen','deliver'); flags = @(); asks = @() }
+    'help clock' = @{ takes = 0; next = @('show','advance','set','reset'); flags = @(); asks = @() }
+    'help bill' = @{ takes = 0; next = @('run'); flags = @(); asks = @() }
+    'help events' = @{ takes = 0; next = @('drop'); flags = @(); asks = @() }
+    'help profile' = @{ takes = 0; next = @('add','list','use','show','remove','check'); flags = @(); asks = @() }
+    'help journal' = @{ takes = 0; next = @('list','verify','export'); flags = @(); asks = @() }
+    'help import' = @{ takes = 0; next = @('events'); flags = @(); asks = @() }
+    'help catalog' = @{ takes = 0; next = @('export','diff','apply','schema'); flags = @(); asks = @() }
+    'help simulate' = @{ takes = 0; next = @('run','compare','schema'); flags = @(); asks = @() }
   }
   $switches = @('--json','--dry-run','--yes','--no-input','--quiet','--debug','--no-color','-y','-q','-h','--help','--all')
   $before = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $position } | ForEach-Object { $_.ToString() })

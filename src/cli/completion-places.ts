@@ -32,7 +32,20 @@ export async function placesOf(manifest: Manifest): Promise<Place[]> {
       ...command.commands.map((verb) => localPlace(`${name} ${verb.name()}`, verb)),
     );
   }
-  return [{ words: '', next: root, flags: ['version', 'help'], asks: [], ids: 0 }, ...places];
+  const help = places.flatMap(({ words, next }) => (isGroup(words, next) ? [helpPlace(words, next)] : []));
+  const shown = places.map((place) =>
+    place.words === 'help' ? { ...place, next: { ...root, ...place.next } } : place,
+  );
+  return [{ words: '', next: root, flags: ['version', 'help'], asks: [], ids: 0 }, ...shown, ...help];
+}
+
+function isGroup(words: string, next: Place['next']): boolean {
+  return words !== 'help' && words !== 'completion' && Object.keys(next).length > 0;
+}
+
+/** Behind `help` stand the words of a command. */
+function helpPlace(words: string, next: Place['next']): Place {
+  return { words: `help ${words}`, next, flags: [], asks: [], ids: 0 };
 }
 
 function placeOf(command: CommandSpec): Place {

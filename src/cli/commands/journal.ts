@@ -4,7 +4,9 @@ import type { Command } from 'commander';
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
+import { nearest } from '../catalog/nearest.ts';
 import { instantOf } from '../command-line/instant-flag.ts';
+import type { LoadManifest } from '../command-line/manifest.ts';
 import { createJournalFile } from '../operator/journal-file.ts';
 import { readLine, verifyLines } from '../operator/journal-line.ts';
 import type { JournalLine } from '../operator/journal-line.ts';
@@ -29,7 +31,7 @@ const about = [
   'A grant without --external-id gets one, which is in the journal before the grant is sent. When the answer is lost, the same command finishes that grant instead of making another, and tally credits grant --resume finishes all of them.',
 ].join(' ');
 
-export const declare: CommandModule['declare'] = (command, { runAction }) => {
+export const declare: CommandModule['declare'] = (command, { runAction, loadManifest }) => {
   command
     .description(about)
     .usage('<verb> [flags]')
@@ -61,7 +63,10 @@ Examples:
   tally journal list --unfinished
 `,
     )
-    .action(async (flags: ListFlags) => await runAction(async (session) => await list(flags, session)));
+    .action(
+      async (flags: ListFlags) =>
+        await runAction(async (session) => await list(await namingOperation(flags, loadManifest), session)),
+    );
   command
     .command('verify')
     .summary('Check that no line was changed or taken out')
@@ -95,15 +100,34 @@ Examples:
   tally journal export --since 2026-03-01 --until 2026-04-01 -o csv
 `,
     )
-    .action(async (flags: ListFlags) => await runAction(async (session) => await print(flags, session)));
+    .action(
+      async (flags: ListFlags) =>
+        await runAction(async (session) => await print(await namingOperation(flags, loadManifest), session)),
+    );
 };
 
 function filtered(command: Command): Command {
   return command
     .option('--since <date>', 'from this date or date-time, included')
     .option('--until <date>', 'up to this date or date-time, excluded')
-    .option('--operation <name>', 'only this operation, such as credits.grant')
+    .option('--operation <name>', "only this operation, such as credits.grant or 'credits grant'")
     .option('--operator <name>', 'only what this user did');
+}
+
+/** The operation by its name, whichever way it was called. A misspelt one would look like one that nobody ever did. */
+async function namingOperation(flags: ListFlags, loadManifest: LoadManifest): Promise<ListFlags> {
+  const { operation: given } = flags;
+  if (given === undefined) return flags;
+  const { commands } = await loadManifest();
+  const found = commands.find(({ operation, group, verb }) => given === operation || given === `${group} ${verb}`);
+  if (found !== undefined) return { ...flags, operation: found.operation };
+  const meant = nearest(
+    given,
+    commands.flatMap(({ operation, isWrite }) => (isWrite ? [operation] : [])),
+  );
+  throw new BillingError('usage', `no operation is called ${given}`, {
+    hint: meant === undefined ? 'see: tally journal list --columns operation' : `did you mean ${meant}?`,
+  });
 }
 
 const view: View = {

@@ -2,6 +2,7 @@
 
 import { vouch } from '../terminal/safe-text.ts';
 import type { CompareFlags } from '../simulation/compare.ts';
+import { reportPartNames } from '../simulation/report-parts.ts';
 import type { RunFlags } from '../simulation/run.ts';
 import type { CommandModule } from './command.ts';
 
@@ -37,7 +38,7 @@ Examples:
     .usage('<file> [flags]')
     .argument('<file>', 'the scenario, or - for standard input')
     .option('--seed <number>', "other made-up usage (the file's when not given)")
-    .option('--show <part>', 'timeline, invoices, ledger, balances, budgets or expectations alone')
+    .addOption(command.createOption('--show <part>', 'this part alone').choices(reportPartNames))
     .option('--junit <path>', 'write the expectations to this file as JUnit XML, for CI')
     .addHelpText(
       'after',

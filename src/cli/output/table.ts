@@ -46,10 +46,17 @@ export function table(body: unknown, view: View, { found, columns, stdout }: Tab
   if (found.isList || columns !== undefined) {
     const above = columns === undefined ? summaryOf(body, view) : {};
     const summary = Object.keys(above).length > 0 ? fieldLines(above, { view, bold, draw }) : '';
-    const rows = draw(found.rows, columns ?? view.columns);
+    const rows = draw(found.rows, columns?.map((column) => headed(column, view)) ?? view.columns);
     return vouch([summary, rows].filter((part) => part !== '').join('\n'));
   }
   return vouch(found.rows.map((row) => fieldLines(row, { view, bold, draw })).join('\n'));
+}
+
+/** A column that was asked for, called in words where neither the view nor somebody else has named it. */
+function headed(column: Column, view: View): Column {
+  if (view.columns.includes(column)) return column;
+  const label = labelOf(column.path, view);
+  return { ...column, header: label.includes('.') ? label : label.toUpperCase() };
 }
 
 /** What stands beside the rows in an answer: totals and the like. */

@@ -1,7 +1,6 @@
 /** What came of a simulation, for a person and for a program: timeline, invoices, ledger, balances, budgets, expectations. */
 
 import type { Billing } from '../../operations/index.ts';
-import type { Column } from '../../operations/operation.ts';
 import { wireText } from '../wire/rows.ts';
 import type { Contract, Invoice } from './books.ts';
 import { deliveriesOf, exhaustionOf, invoicesOf, ledgerOf, oldestFirst } from './books.ts';
@@ -10,63 +9,6 @@ import type { Played } from './play.ts';
 import type { Scenario } from './scenario.ts';
 import { timelineOf } from './timeline.ts';
 import type { OwnerOf } from './timeline.ts';
-
-const owner: readonly Column[] = [
-  { header: 'CUSTOMER', path: 'customer' },
-  { header: 'CONTRACT', path: 'contract' },
-];
-
-/** Parts of a report, and what a table shows of each. */
-export const reportParts = {
-  timeline: [
-    { header: 'AT', path: 'at', format: 'timestamp' },
-    { header: 'WHAT', path: 'what' },
-    ...owner,
-    { header: 'AMOUNT', path: 'amountCents', format: 'money' },
-    { header: 'DETAIL', path: 'detail' },
-  ],
-  invoices: [
-    ...owner,
-    { header: 'FROM', path: 'period.start', format: 'date' },
-    { header: 'TO', path: 'period.end', format: 'date' },
-    { header: 'NUMBER', path: 'invoiceNumber' },
-    { header: 'STATUS', path: 'status' },
-    { header: 'DUE', path: 'dueDate', format: 'date' },
-    { header: 'TOTAL', path: 'totalCents', format: 'money' },
-  ],
-  ledger: [
-    ...owner,
-    { header: 'CREATED', path: 'createdAt', format: 'timestamp' },
-    { header: 'TYPE', path: 'type' },
-    { header: 'AMOUNT', path: 'amountCents', format: 'money' },
-    { header: 'CREDITS', path: 'creditAmount', format: 'number' },
-    { header: 'DESCRIPTION', path: 'description' },
-  ],
-  balances: [
-    ...owner,
-    { header: 'SETTLED', path: 'balanceCents', format: 'money' },
-    { header: 'AFTER ALL USAGE', path: 'projectedBalanceCents', format: 'money' },
-    { header: 'CREDITS', path: 'creditBalance', format: 'number' },
-  ],
-  budgets: [
-    ...owner,
-    { header: 'LABEL', path: 'label' },
-    { header: 'CAP', path: 'maxCreditsCents', format: 'money' },
-    { header: 'CAP CREDITS', path: 'maxCredits', format: 'number' },
-    { header: 'CONSUMED', path: 'consumedCents', format: 'money' },
-    { header: '%', path: 'percentConsumed', format: 'percent' },
-    { header: 'EXHAUSTED', path: 'exhaustedAt', format: 'timestamp' },
-  ],
-  expectations: [
-    { header: 'LINE', path: 'line', format: 'number' },
-    { header: 'WHAT', path: 'what' },
-    { header: 'AT', path: 'at', format: 'timestamp' },
-    { header: 'EXPECTED', path: 'expected' },
-    { header: 'ACTUAL', path: 'actual' },
-    { header: 'MET', path: 'isMet', format: 'boolean' },
-  ],
-} as const satisfies Record<string, readonly Column[]>;
-export type ReportPart = keyof typeof reportParts;
 
 /** Everything that the service holds at the end. */
 export async function reportOf(

@@ -81,6 +81,9 @@ for (const shell of ['bash', 'fish'] as const) {
       ['tally invoices export ', exampleIds.draft],
       ['tally invoices export x --format ', 'html'],
       ['tally help ', 'exit-codes'],
+      ['tally help ', 'credits'],
+      ['tally help credits ', 'grant'],
+      ['tally simulate run x.yaml --show ', 'ledger'],
       ['tally completion ', 'fish'],
     ])('%s is followed by what the database has', (line, expected) => {
       expect(offers[shell](line, realCommand).map(first)).toContain(expected);

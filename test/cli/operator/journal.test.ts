@@ -268,6 +268,8 @@ describe('tally journal', () => {
       stderr: '1 of 2: --limit shows more\n',
     });
     expect((await shell.run('journal list --operation customers.create --columns responseId')).stdout).toBe('c1\n');
+    const byWords = ['journal', 'list', '--operation', 'customers create', '--columns', 'responseId'];
+    expect((await shell.run(byWords)).stdout).toBe('c1\n');
     expect((await shell.run('journal list --until 2020-01-01')).stdout).toBe('');
     expect(await shell.run('journal list --until 2020-01-01 -o table')).toMatchObject({
       stdout: '',
@@ -322,6 +324,8 @@ describe('tally journal', () => {
     ['journal list --limit no', '--limit takes a number'],
     ['journal list --since yesterday', '--since takes a date'],
     ['journal list --columns nothing', 'there is no field "nothing"'],
+    ['journal list --operation credits.grnat', 'did you mean credits.grant?'],
+    ['journal export --operation grants', 'no operation is called grants'],
   ])('%s is refused', async (line, words) => {
     const { code, stderr } = await createShell().run(line);
     expect(code).toBe(2);

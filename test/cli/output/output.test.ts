@@ -189,6 +189,28 @@ describe('on a terminal', () => {
     expect(none).toBe('wallet mode  credits\n');
   });
 
+  test('a column that was asked for is called in words, and a name of somebody else as it is', async () => {
+    const body = { data: [{ legalName: 'Acme', feeCents: 5, isPaid: true, start: '2026-03-01T00:00:00.000Z' }] };
+    const asked = { columns: ['legalName', 'feeCents', 'isPaid', 'start', 'metadata.Seats'] };
+    const choice = { format: 'table', jsonFields: undefined, jq: undefined, ...asked } as const;
+    const text = await render(body, view, {
+      choice,
+      fields: ['legalName', 'feeCents', 'isPaid', 'start', 'metadata'],
+      stdout: terminal,
+    });
+    expect(text.split(/\n|\s{2,}/).filter((cell) => cell !== '')).toEqual([
+      'LEGAL NAME',
+      'FEE',
+      'PAID',
+      'START',
+      'metadata.Seats',
+      'Acme',
+      '0.05 USD',
+      'yes',
+      '2026-03-01T00:00:00Z',
+    ]);
+  });
+
   test.each([120, 80, 60, 50])('a table is at most %i columns wide, ids whole', async (columns) => {
     const id = '01900000-0000-7000-8000-000000000001';
     const body = { data: [{ ...ada, id, name: 'A name that goes on and on '.repeat(9) }] };
