@@ -41,6 +41,7 @@ export default defineConfig({
       'test/support/temporary-files.ts',
       'test/support/postgres-setup.ts',
       'test/support/clickhouse-setup.ts',
+      'test/support/bundle-setup.ts',
     ],
     include: ['test/**/*.test.ts'],
     // Real databases and child processes: a cold machine with two cores needs more than the default five seconds.

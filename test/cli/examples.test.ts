@@ -5,7 +5,6 @@ import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -16,12 +15,11 @@ import { exampleIds } from '../../src/operations/example-ids.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { createPlayground } from '../support/playground.ts';
 import type { Playground } from '../support/playground.ts';
-import { runProgram, serveProgram } from '../support/program.ts';
+import { launcher, runProgram, serveProgram } from '../support/program.ts';
 import type { Serving } from '../support/program.ts';
 import { manifest, shellWords } from './shell.ts';
 
 const pages = (await helpPages(manifest)).map((page) => ({ ...page, title: ['tally', ...page.words].join(' ') }));
-const launcher = fileURLToPath(new URL('../../bin/tally.js', import.meta.url));
 
 const asksForKey = (line: string) => line.includes('--base-url');
 /** Real processes, since the services are processes too. */

@@ -7,12 +7,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 
 import { describe, expect, test, vi } from 'vitest';
+import { launcher } from '../support/program.ts';
 
-const launcher = fileURLToPath(new URL('../../bin/tally.js', import.meta.url));
 const runFile = promisify(execFile);
 
 function home(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {

@@ -5,14 +5,13 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { startReceiver, signersOf } from '../support/webhook-receiver.ts';
+import { launcher } from '../support/program.ts';
 
-const launcher = fileURLToPath(new URL('../../bin/tally.js', import.meta.url));
 const runFile = promisify(execFile);
 
 function home(): NodeJS.ProcessEnv {

@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
 import { pageOf, parsePage, performances, scriptOf } from './page.ts';
+import { launcher } from '../support/program.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const mark = 'END-OF-PART';
@@ -77,7 +78,7 @@ trap 'kill $(jobs -p) 2> /dev/null' EXIT
 async function runBash(script: string, home: string, isTerminal: boolean): Promise<string> {
   const bin = join(home, 'bin');
   mkdirSync(bin);
-  writeFileSync(join(bin, 'tally'), `#!/bin/sh\nexec '${process.execPath}' '${root}bin/tally.js' "$@"\n`);
+  writeFileSync(join(bin, 'tally'), `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`);
   chmodSync(join(bin, 'tally'), 0o755);
   cpSync(join(root, 'examples'), join(home, 'examples'), { recursive: true });
   writeFileSync(join(bin, 'page.sh'), beginning + script);

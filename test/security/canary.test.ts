@@ -21,8 +21,7 @@ import type { OpenBilling } from '../../src/cli/session/session.ts';
 import type { RemoteTarget, Target } from '../../src/cli/target/target.ts';
 import { createClient } from '../../src/client/client.ts';
 import { createShell, exampleLineOf, manifest } from '../cli/shell.ts';
-import { runProgram } from '../support/program.ts';
-import { root } from '../support/sources.ts';
+import { launcher, runProgram } from '../support/program.ts';
 
 const canary = `tally_live_${'0badcafe17'.repeat(5).slice(0, 48)}`;
 const traces = [canary.slice('tally_live_'.length), encodeURIComponent(canary), ...base64Cores(canary)];
@@ -254,7 +253,7 @@ describe('a process', () => {
 
   test.skipIf(process.platform === 'win32')('does not open a debugger at a signal', async () => {
     const home = mkdtempSync(join(tmpdir(), 'tally-canary-'));
-    const program = spawn(process.execPath, [join(root, 'bin/tally.js'), 'serve', '--port', '0', '--bill-every', '0'], {
+    const program = spawn(process.execPath, [launcher, 'serve', '--port', '0', '--bill-every', '0'], {
       env: { PATH: process.env['PATH'], TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -20,13 +20,13 @@ const rules: Readonly<Record<string, Rule>> = {
   'SEC-1': {
     says: 'a key comes from the environment, then the keyring where asked for, then a file of its owner alone',
     heldBy: {
-      'cli/profiles.test.ts': [
+      'cli/target/profiles.test.ts': [
         'are their owner’s alone under umask',
         'a symbolic link is refused',
         'a file of another user is refused',
         'is refused, with the command that mends it',
       ],
-      'cli/keyring.test.ts': [
+      'cli/target/keyring.test.ts': [
         'stands in no file, is used for requests',
         'comes after the one in the environment',
         'leaves the key in a file, and says so in one line',
@@ -37,7 +37,7 @@ const rules: Readonly<Record<string, Rule>> = {
     says: 'a key is no argument of any command',
     heldBy: {
       'cli/secrets.test.ts': ['is refused without being repeated', 'has no flag in any command'],
-      'cli/webhooks-listen.test.ts': ['is no flag'],
+      'cli/commands/webhooks-listen.test.ts': ['is no flag'],
     },
   },
   'SEC-3': {
@@ -54,23 +54,23 @@ const rules: Readonly<Record<string, Rule>> = {
   'SEC-4': {
     says: 'a key goes to the address that it was stored for, and production asks first',
     heldBy: {
-      'cli/profiles.test.ts': [
+      'cli/target/profiles.test.ts': [
         'whose address was changed by hand does not send its key there',
         'cannot be called',
         'called constructor is one like any other',
       ],
-      'cli/profile-check.test.ts': ['that is production is no sandbox', 'and its key goes nowhere else'],
-      'cli/prompts.test.ts': ['shows target, effect and environment before it asks'],
+      'cli/profile/check.test.ts': ['that is production is no sandbox', 'and its key goes nowhere else'],
+      'cli/session/prompts.test.ts': ['shows target, effect and environment before it asks'],
     },
   },
   'SEC-5': {
     says: 'a damaged settings file is named and left as it is',
-    heldBy: { 'cli/profiles.test.ts': ['is named and left as it is', 'find their profile afterwards'] },
+    heldBy: { 'cli/target/profiles.test.ts': ['is named and left as it is', 'find their profile afterwards'] },
   },
   'SEC-6': {
     says: 'a program that is started gets no key, and no shell',
     heldBy: {
-      'cli/keyring.test.ts': ['the program that asks gets no key in its arguments'],
+      'cli/target/keyring.test.ts': ['the program that asks gets no key in its arguments'],
       'security/meter-sql.test.ts': ['a process without environment, of a scope alone'],
     },
   },
@@ -115,10 +115,10 @@ const rules: Readonly<Record<string, Rule>> = {
     says: 'no text of others acts on the terminal',
     heldBy: {
       'security/hostile-answers.test.ts': ['whatever a service answers to any command'],
-      'cli/output.test.ts': ['a text of others', 'a name cannot make a second row'],
-      'cli/terminal.test.ts': ['safe text'],
-      'cli/webhooks-listen.test.ts': ['lets no event act on the terminal'],
-      'cli/catalog-commands.test.ts': ['shows what others wrote without letting it touch the terminal'],
+      'cli/output/output.test.ts': ['a text of others', 'a name cannot make a second row'],
+      'cli/terminal/terminal.test.ts': ['safe text'],
+      'cli/commands/webhooks-listen.test.ts': ['lets no event act on the terminal'],
+      'cli/catalog/catalog-commands.test.ts': ['shows what others wrote without letting it touch the terminal'],
       'cli/program.test.ts': ['second \\u001b[2J third'],
       'client/transport.test.ts': ['none of which a terminal would act on'],
     },
@@ -126,13 +126,13 @@ const rules: Readonly<Record<string, Rule>> = {
   'SEC-21': {
     says: 'JSON is one document on standard output',
     heldBy: {
-      'cli/output.test.ts': ['-o json is the answer as it came'],
-      'cli/terminal.test.ts': ['JSON made safe stands for the same value'],
+      'cli/output/output.test.ts': ['-o json is the answer as it came'],
+      'cli/terminal/terminal.test.ts': ['JSON made safe stands for the same value'],
     },
   },
   'SEC-22': {
     says: 'no cell is a formula',
-    heldBy: { 'cli/output.test.ts': ['is no formula in a spreadsheet', 'numbers stay numbers'] },
+    heldBy: { 'cli/output/output.test.ts': ['is no formula in a spreadsheet', 'numbers stay numbers'] },
   },
   'SEC-23': {
     says: 'files are written where named, anew, private, and not through links',
@@ -147,13 +147,13 @@ const rules: Readonly<Record<string, Rule>> = {
   'SEC-24': {
     says: 'completions run nothing',
     heldBy: {
-      'cli/completions.test.ts': ['no candidate is run'],
-      'cli/completions-in-shells.test.ts': ['a hostile candidate is one word and runs nothing'],
+      'cli/help/completions.test.ts': ['no candidate is run'],
+      'cli/help/completions-in-shells.test.ts': ['a hostile candidate is one word and runs nothing'],
     },
   },
   'SEC-25': {
     says: 'a name cannot fake a question',
-    heldBy: { 'cli/prompts.test.ts': ['a hostile value cannot fake a second line of the question'] },
+    heldBy: { 'cli/session/prompts.test.ts': ['a hostile value cannot fake a second line of the question'] },
   },
   'SEC-30': {
     says: 'a service on this machine answers to its names alone, and to no web page',
@@ -207,7 +207,7 @@ const rules: Readonly<Record<string, Rule>> = {
     says: 'no input touches a prototype',
     heldBy: {
       'exact-json.test.ts': ['with a name that would touch prototypes'],
-      'cli/flags.test.ts': ['that would touch prototypes is refused'],
+      'cli/command-line/flags.test.ts': ['that would touch prototypes is refused'],
     },
   },
   'SEC-38': {
@@ -249,14 +249,14 @@ const rules: Readonly<Record<string, Rule>> = {
         'both secrets sign until the old one ends',
         'the old secret ends by the clock of the machine',
       ],
-      'cli/webhooks-listen.test.ts': ['hands on nothing that was not verified'],
+      'cli/commands/webhooks-listen.test.ts': ['hands on nothing that was not verified'],
     },
   },
   'SEC-62': {
     says: 'a webhook secret is shown once',
     heldBy: {
       'engine/webhooks.test.ts': ['show their secret once'],
-      'cli/webhooks-listen.test.ts': ['never shows its secret'],
+      'cli/commands/webhooks-listen.test.ts': ['never shows its secret'],
     },
   },
   'SEC-70': {

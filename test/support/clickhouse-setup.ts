@@ -3,7 +3,7 @@
 import type { TestProject } from 'vitest/node';
 
 import { startClickhouse } from './clickhouse-process.ts';
-import { serveOnDemand } from './server-on-demand.ts';
+import { makeOnDemand } from './on-demand.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -14,7 +14,11 @@ declare module 'vitest' {
 
 /** Gives what ends it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { url, end } = await serveOnDemand(startClickhouse, async (server) => await server.stop());
+  const { url, end } = await makeOnDemand({
+    make: startClickhouse,
+    tell: ({ port }) => ({ port }),
+    end: async (server) => await server.stop(),
+  });
   project.provide('clickhouse', url);
   return end;
 }

@@ -5,7 +5,7 @@ import { createClient } from '@clickhouse/client';
 import { afterAll, inject, test } from 'vitest';
 
 import { credentials } from './clickhouse-credentials.ts';
-import type { ServerAnswer } from './server-on-demand.ts';
+import { askFor } from './on-demand.ts';
 
 export interface ClickhouseDatabases {
   /** The URL of a new, empty database. */
@@ -24,7 +24,7 @@ export interface ClickhouseDatabases {
  * which says why. Call at the top of a test file.
  */
 export async function useClickhouse(): Promise<ClickhouseDatabases | undefined> {
-  const answer = (await (await fetch(inject('clickhouse'))).json()) as ServerAnswer;
+  const answer = await askFor<{ readonly port: number }>(inject('clickhouse'));
   if ('reason' in answer) {
     sayWhyNot(answer.reason);
     return undefined;

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { openStore } from '../../src/store/open.ts';
 import { startPostgres } from './postgres-process.ts';
 import type { PostgresServer } from './postgres-process.ts';
-import { serveOnDemand } from './server-on-demand.ts';
+import { makeOnDemand } from './on-demand.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -19,7 +19,11 @@ export const templateName = 'tallybook_template';
 
 /** Gives what ends it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { url, end } = await serveOnDemand(startWithTemplate, async (server) => await server.remove());
+  const { url, end } = await makeOnDemand({
+    make: startWithTemplate,
+    tell: ({ port }) => ({ port }),
+    end: async (server) => await server.remove(),
+  });
   project.provide('postgres', url);
   return end;
 }

@@ -6,7 +6,7 @@ import { afterAll, inject, test } from 'vitest';
 
 import { superuser } from './postgres-process.ts';
 import { templateName } from './postgres-setup.ts';
-import type { ServerAnswer } from './server-on-demand.ts';
+import { askFor } from './on-demand.ts';
 
 export interface PostgresDatabases {
   /** The URL of a new database: with our tables in it, or `isEmpty`. */
@@ -25,7 +25,7 @@ export const cleaner = 'cleaner';
  * which says why. Call at the top of a test file; what it creates is dropped when the file has ended.
  */
 export async function usePostgres(): Promise<PostgresDatabases | undefined> {
-  const answer = (await (await fetch(inject('postgres'))).json()) as ServerAnswer;
+  const answer = await askFor<{ readonly port: number }>(inject('postgres'));
   if ('reason' in answer) {
     sayWhyNot(answer.reason);
     return undefined;

@@ -5,9 +5,19 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 
-export const launcher = fileURLToPath(new URL('../../bin/tally.js', import.meta.url));
+import { inject } from 'vitest';
+
+import { askFor } from './on-demand.ts';
+
+/** Path of the program, as it is installed. */
+export const launcher = await bundled();
+
+async function bundled(): Promise<string> {
+  const answer = await askFor<{ readonly launcher: string }>(inject('bundle'));
+  if ('reason' in answer) throw new Error(`the program cannot be bundled: ${answer.reason}`);
+  return answer.launcher;
+}
 
 export interface ProgramOptions {
   /** Where it finds settings and data; nothing of the person's own is read. */

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleIds } from '../../../src/operations/example-ids.ts';
 import { createPlayground } from '../../support/playground.ts';
 import type { Playground } from '../../support/playground.ts';
+import { launcher } from '../../support/program.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const isMissing = (shell: string) => spawnSync(shell, ['--version']).error !== undefined;
@@ -32,7 +33,7 @@ function commandDirectory(script: string): string {
   return directory;
 }
 
-const realCommand = commandDirectory(`exec '${process.execPath}' '${join(root, 'bin/tally.js')}' "$@"`);
+const realCommand = commandDirectory(`exec '${process.execPath}' '${launcher}' "$@"`);
 afterAll(() => rmSync(join(realCommand, '..'), { recursive: true }));
 
 function environment(bin: string) {

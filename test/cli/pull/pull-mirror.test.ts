@@ -5,13 +5,13 @@ import { once } from 'node:events';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import type { Target } from '../../../src/cli/target/target.ts';
 import { createPullStage, results } from './pull-stage.ts';
 import type { PullStage } from './pull-stage.ts';
+import { launcher } from '../../support/program.ts';
 
 let on: PullStage;
 beforeEach(async () => {
@@ -196,7 +196,6 @@ describe('the file', () => {
   });
 
   test('of a pull that was killed holds whole contracts, and the same command ends it', async () => {
-    const launcher = fileURLToPath(new URL('../../../bin/tally.js', import.meta.url));
     const env = {
       PATH: process.env['PATH'],
       TALLY_CONFIG_DIR: join(on.stage.directory, 'config'),

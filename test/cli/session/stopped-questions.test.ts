@@ -5,12 +5,11 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 
 import { describe, expect, test } from 'vitest';
+import { launcher } from '../../support/program.ts';
 
-const launcher = fileURLToPath(new URL('../../../bin/tally.js', import.meta.url));
 /** The script(1) of util-linux: that of BSD takes other words. */
 const terminalMaker = 'script';
 const isMissing = ['bash', terminalMaker].some((command) => spawnSync(command, ['--version']).status !== 0);

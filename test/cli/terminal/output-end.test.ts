@@ -10,6 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { descriptorEnd } from '../../../src/cli/terminal/output-end.ts';
 import { canFillDisk, limitFiles, spawnLimited } from '../../support/full-disk.ts';
+import { launcher } from '../../support/program.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'tally-output-'));
 
@@ -54,7 +55,6 @@ test('what cannot be written is said, for what the command did is done', () => {
 });
 
 test.runIf(existsSync('/dev/full'))('a full disk is called that', () => {
-  const launcher = join(import.meta.dirname, '../../../bin/tally.js');
   const full = openSync('/dev/full', 'w');
   const { status, stderr } = spawnSync(process.execPath, [launcher, 'commands'], {
     stdio: ['ignore', full, 'pipe'],
