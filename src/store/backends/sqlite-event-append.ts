@@ -1,19 +1,13 @@
 /** Events into SQLite: the row, its key, its place in the tail, in one pass and without a promise for what is new. */
 
-import { ConstraintViolation } from '../constraint-violation.ts';
 import { isSameEvent, storedEvent } from '../event-content.ts';
 import type { AppendOutcome, CanReplace, NewEvent, StoredEvent } from '../event-store.ts';
 import { createKeyHash } from '../key-hash.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
+import { eventSeqs } from './sqlite-event-ids.ts';
 import type { SqliteEventKeys } from './sqlite-event-keys.ts';
 import type { RecentRows } from './sqlite-event-recent.ts';
-import {
-  absorbTail,
-  findContractSeq,
-  findCustomerSeqs,
-  forget,
-  type UpkeepThresholds,
-} from './sqlite-event-segments.ts';
+import { absorbTail, forget, type UpkeepThresholds } from './sqlite-event-segments.ts';
 import { enterTail, type EventPlace } from './sqlite-event-tail.ts';
 
 const stored = `"event"."seq", "event"."id", "event"."idempotencyKey", "customer"."id" AS "customerId",
@@ -43,74 +37,94 @@ interface Appender {
 
 /** Belongs into a transaction for writing. */
 export async function appendEvents(
-  { connection, keys, recent, thresholds }: Appender,
+  appender: Appender,
   { orgId, events }: { readonly orgId: string; readonly events: readonly NewEvent[] },
   canReplace: CanReplace,
 ): Promise<readonly AppendOutcome[]> {
   if (events.length === 0) return [];
+  const { connection, keys } = appender;
   keys.prepare(events.length);
   const keyHash = createKeyHash(orgId);
-  const seqs = createSeqs(connection, orgId, events);
-  const insert = connection.prepare(insertNew);
-  const superseded: EventPlace[] = [];
-  /** Where the new events of this call stand after the last of it, in their order, and those that were there by their seqs. */
-  const places: EventPlace[] = [];
-  const moved = new Map<number, EventPlace>();
-  const first = Number(connection.prepare('SELECT max("seq") AS "last" FROM "events"').get()?.['last'] ?? 0n) + 1;
-  let next = first;
-  recent.prepare(next);
-
-  const insertOne = (event: NewEvent, hash: number): void => {
-    const { customerSeq, contractSeq, nameId } = seqs(event);
-    const { timestampEpochMs, receivedAtEpochMs } = event;
-    const isLate = event.isLate ? 1 : 0;
-    insert.run(next, event.idempotencyKey, event.id, customerSeq, contractSeq, nameId, timestampEpochMs,
-      event.propertiesJson, receivedAtEpochMs, isLate); // prettier-ignore
-    recent.add([customerSeq, timestampEpochMs, next, contractSeq, nameId, isLate, event.propertiesJson]);
-    keys.add(hash, next);
-    places.push({ eventSeq: next, customerSeq, timestampEpochMs });
-    next += 1;
-  };
-
-  const replace = (place: EventPlace, event: NewEvent): void => {
-    const { customerSeq, contractSeq, nameId } = seqs(event);
-    const { timestampEpochMs, receivedAtEpochMs } = event;
-    const isLate = event.isLate ? 1 : 0;
-    connection
-      .prepare(updateEffective)
-      .run(event.id, customerSeq, contractSeq, nameId, timestampEpochMs, event.propertiesJson, receivedAtEpochMs,
-        isLate, place.eventSeq); // prettier-ignore
-    const { eventSeq } = place;
-    recent.forget(eventSeq);
-    const now = { eventSeq, customerSeq, timestampEpochMs };
-    if (eventSeq >= first) {
-      places[eventSeq - first] = now;
-      return;
-    }
-    if (!moved.has(eventSeq)) superseded.push(place);
-    moved.set(eventSeq, now);
-  };
-
+  const batch = beginBatch(appender, orgId, events);
   const outcomes: AppendOutcome[] = [];
   for (const event of events) {
     const hash = keyHash(event.idempotencyKey);
     const candidates = keys.candidates(hash);
     const known = findKnown(connection, candidates, { orgId, idempotencyKey: event.idempotencyKey });
     if (known === undefined) {
-      insertOne(event, hash);
+      batch.insert(event, hash);
       outcomes.push('new');
     } else if (isSameEvent(known.event, event)) outcomes.push('same');
     else if (await canReplace(known.event, event)) {
-      replace(known.place, event);
+      batch.replace(known.place, event);
       outcomes.push('replaced');
     } else outcomes.push('refused');
   }
-  const leastRun = Math.ceil(thresholds.longestTail / 32);
-  if (next > first) keys.keep(leastRun);
-  forget(connection, superseded);
-  enterTail(connection, [...places, ...moved.values()], leastRun);
-  keepUp({ connection, keys, recent, thresholds }, outcomes);
+  batch.end();
+  keepUp(appender, outcomes);
   return outcomes;
+}
+
+/** The rows of one call on their way into the tables. */
+interface Batch {
+  /** As a new event, whose key has this hash. */
+  readonly insert: (event: NewEvent, hash: number) => void;
+  /** In place of the effective version, which readers find where `place` says. */
+  readonly replace: (place: EventPlace, event: NewEvent) => void;
+  /** Has keys and tail say what was written. */
+  readonly end: () => void;
+}
+
+function beginBatch(
+  { connection, keys, recent, thresholds }: Appender,
+  orgId: string,
+  events: readonly NewEvent[],
+): Batch {
+  const seqsOf = eventSeqs(connection, orgId, events);
+  const insert = connection.prepare(insertNew);
+  /** Where new events stand when all is written, in their order; then those that were there before, by their seqs. */
+  const places: EventPlace[] = [];
+  const moved = new Map<number, EventPlace>();
+  const superseded: EventPlace[] = [];
+  const first = Number(connection.prepare('SELECT max("seq") AS "last" FROM "events"').get()?.['last'] ?? 0n) + 1;
+  let next = first;
+  recent.prepare(next);
+  return {
+    insert(event, hash) {
+      const { customerSeq, contractSeq, nameId } = seqsOf(event);
+      const { timestampEpochMs, propertiesJson } = event;
+      const isLate = event.isLate ? 1 : 0;
+      insert.run(next, event.idempotencyKey, event.id, customerSeq, contractSeq, nameId, timestampEpochMs, propertiesJson,
+        event.receivedAtEpochMs, isLate); // prettier-ignore
+      recent.add([customerSeq, timestampEpochMs, next, contractSeq, nameId, isLate, propertiesJson]);
+      keys.add(hash, next);
+      places.push({ eventSeq: next, customerSeq, timestampEpochMs });
+      next += 1;
+    },
+    replace(place, event) {
+      const { customerSeq, contractSeq, nameId } = seqsOf(event);
+      const { timestampEpochMs, propertiesJson } = event;
+      const { eventSeq } = place;
+      connection
+        .prepare(updateEffective)
+        .run(event.id, customerSeq, contractSeq, nameId, timestampEpochMs, propertiesJson, event.receivedAtEpochMs,
+          event.isLate ? 1 : 0, eventSeq); // prettier-ignore
+      recent.forget(eventSeq);
+      const now = { eventSeq, customerSeq, timestampEpochMs };
+      if (eventSeq >= first) {
+        places[eventSeq - first] = now;
+        return;
+      }
+      if (!moved.has(eventSeq)) superseded.push(place);
+      moved.set(eventSeq, now);
+    },
+    end() {
+      const leastRun = Math.ceil(thresholds.longestTail / 32);
+      if (next > first) keys.keep(leastRun);
+      forget(connection, superseded);
+      enterTail(connection, [...places, ...moved.values()], leastRun);
+    },
+  };
 }
 
 interface Known {
@@ -149,45 +163,4 @@ function keepUp({ connection, keys, recent, thresholds }: Appender, outcomes: re
   absorbTail(connection, thresholds, { tailCount, recent });
   recent.clear();
   keys.absorb();
-}
-
-interface EventSeqs {
-  readonly customerSeq: number;
-  readonly contractSeq: number | null;
-  readonly nameId: number;
-}
-
-/** Ids as the short integers of rows, each looked up once a call. Throws ConstraintViolation for what the organization lacks. */
-function createSeqs(
-  connection: SqliteConnection,
-  orgId: string,
-  events: readonly NewEvent[],
-): (event: NewEvent) => EventSeqs {
-  const customers = findCustomerSeqs(connection, orgId, new Set(events.map((event) => event.customerId)));
-  const contracts = new Map<string, number>();
-  const names = new Map<string, number>();
-  const contractSeqOf = (id: string) => required(findContractSeq(connection, orgId, id), 'contract');
-  const nameIdOf = (name: string): number => {
-    connection.prepare('INSERT INTO "eventNames" ("name") VALUES (?) ON CONFLICT DO NOTHING').run(name);
-    return Number(connection.prepare('SELECT "id" FROM "eventNames" WHERE "name" = ?').get(name)?.['id']);
-  };
-  return ({ customerId, contractId, eventName }) => ({
-    customerSeq: required(customers.get(customerId), 'customer'),
-    contractSeq: contractId === null ? null : lookedUp(contracts, contractId, contractSeqOf),
-    nameId: lookedUp(names, eventName, nameIdOf),
-  });
-}
-
-function lookedUp(known: Map<string, number>, id: string, find: (id: string) => number): number {
-  let seq = known.get(id);
-  if (seq === undefined) {
-    seq = find(id);
-    known.set(id, seq);
-  }
-  return seq;
-}
-
-function required(seq: number | undefined, what: string): number {
-  if (seq !== undefined) return seq;
-  throw new ConstraintViolation('reference', `an event names a ${what} that its organization does not have`, undefined);
 }

@@ -7,7 +7,7 @@
 import { decodeSegment } from '../event-segment-bytes.ts';
 import type { Segment } from '../event-segment.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
-import { nameReader } from './sqlite-event-segments.ts';
+import { nameReader } from './sqlite-event-ids.ts';
 import type { Totals } from './sqlite-event-totals.ts';
 
 export interface SegmentVersion {

@@ -20,8 +20,9 @@ import { entriesOf } from '../key-entries.ts';
 import { createKeyHashes } from '../key-hash.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { plainRows } from './sqlite-event-rows.ts';
+import { nameReader } from './sqlite-event-ids.ts';
 import type { SqliteEventKeys } from './sqlite-event-keys.ts';
-import { absorbWholeTail, mostDays, nameReader, type UpkeepThresholds } from './sqlite-event-segments.ts';
+import { absorbWholeTail, mostDays, type UpkeepThresholds } from './sqlite-event-segments.ts';
 import { placesInTail } from './sqlite-event-tail.ts';
 import { computeTotals, rowsOfContracts, rulesOfText } from './sqlite-event-totals.ts';
 

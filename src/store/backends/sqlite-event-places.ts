@@ -4,16 +4,9 @@ import { decodeSegment } from '../event-segment-bytes.ts';
 import { millisecondsPerDay } from '../event-segment.ts';
 import type { EventScan } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
-import {
-  type Attribution,
-  attributionOf,
-  boundsOf,
-  dayOf,
-  findCustomerSeq,
-  isAttributed,
-  nameReader,
-  ofDays,
-} from './sqlite-event-segments.ts';
+import { type Attribution, attributionOf, isAttributed } from './sqlite-event-attribution.ts';
+import { findCustomerSeq, nameReader } from './sqlite-event-ids.ts';
+import { boundsOf, dayOf, ofDays } from './sqlite-event-segments.ts';
 import { tailRows } from './sqlite-event-tail.ts';
 
 /** An event as far as segments and the tail know it. */

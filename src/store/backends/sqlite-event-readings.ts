@@ -18,19 +18,13 @@ import {
 } from '../event-segment-intervals.ts';
 import { chooseRows } from '../event-segment-rows.ts';
 import type { Segment } from '../event-segment.ts';
-import type { AggregatedEvents, EpochInterval, EventReadings } from '../event-store.ts';
+import type { AggregatedEvents, EventReadings } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
-import { plainRows } from './sqlite-event-rows.ts';
+import { type Attribution, attributionOf, isAttributed, rowTest, unassignedShare } from './sqlite-event-attribution.ts';
 import type { ReadingCache, SegmentVersion } from './sqlite-event-cache.ts';
-import {
-  type Attribution,
-  attributionOf,
-  boundsOf,
-  dayOf,
-  findCustomerSeq,
-  isAttributed,
-  ofDays,
-} from './sqlite-event-segments.ts';
+import { findCustomerSeq } from './sqlite-event-ids.ts';
+import { plainRows } from './sqlite-event-rows.ts';
+import { boundsOf, dayOf, ofDays } from './sqlite-event-segments.ts';
 import { tailRows } from './sqlite-event-tail.ts';
 import {
   computeTotals,
@@ -192,18 +186,6 @@ function readSegment(reading: Reading, { row, start, end, firstInterval }: Place
   }
 }
 
-/** How much of a segment's events that name no contract is the contract's that is asked for. */
-function unassignedShare(attribution: Attribution | undefined, span: EpochInterval): 'all' | 'none' | 'part' {
-  const touching = (attribution?.elsewhere ?? []).filter(
-    ({ fromEpochMs, toEpochMs }) => fromEpochMs < span.toEpochMs && span.fromEpochMs < toEpochMs,
-  );
-  if (touching.length === 0) return 'all';
-  const covers = touching.some(
-    ({ fromEpochMs, toEpochMs }) => fromEpochMs <= span.fromEpochMs && span.toEpochMs <= toEpochMs,
-  );
-  return covers ? 'none' : 'part';
-}
-
 function totalsOf(
   { cache, found }: Reading,
   { query, rulesText, ruleId }: MeterReading,
@@ -278,22 +260,6 @@ function foldRows(
       fold.add(event, interval);
     }
   }
-}
-
-/** Undefined where every row is the contract's. */
-function rowTest(
-  attribution: Attribution,
-  { fixed, valueOfAll }: Segment,
-  start: number,
-): ((row: number) => boolean) | undefined {
-  const only = valueOfAll?.('contractSeq');
-  if (only === attribution.contractSeq || (only === 0 && attribution.elsewhere.length === 0)) return undefined;
-  const { contractSeq } = fixed;
-  if (attribution.elsewhere.length === 0) {
-    return (row) => contractSeq[row] === 0 || contractSeq[row] === attribution.contractSeq;
-  }
-  const { millisecond } = fixed;
-  return (row) => isAttributed(attribution, contractSeq[row] ?? 0, start + (millisecond[row] ?? 0));
 }
 
 function propertiesOf(connection: SqliteConnection, eventSeq: number): string {

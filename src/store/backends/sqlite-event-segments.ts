@@ -6,7 +6,6 @@
 
 import { decodeSegment, encodeSegment } from '../event-segment-bytes.ts';
 import { appendEvents, emptySegment, millisecondsPerDay, removeEvents, type SegmentEvent } from '../event-segment.ts';
-import type { EpochInterval, EventAggregation } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { RecentRows, TailRow } from './sqlite-event-recent.ts';
 import { plainRows } from './sqlite-event-rows.ts';
@@ -261,67 +260,4 @@ export const ofDays = `"customerSeq" = ? AND "day" BETWEEN ? AND ? AND "day" + "
 /** What `ofDays` takes behind the customer: days that it is asked for from `first` to `last`. */
 export function boundsOf(first: number, last: number): readonly [number, number, number] {
   return [first - mostDays + 1, last, first];
-}
-
-/** The names of events by their ids, read once for each id that is asked for. */
-export function nameReader(connection: SqliteConnection): (nameId: number) => string {
-  const names = new Map<number, string>();
-  return (nameId) => {
-    let name = names.get(nameId);
-    if (name === undefined) {
-      name = String(connection.prepare('SELECT "name" FROM "eventNames" WHERE "id" = ?').get(nameId)?.['name']);
-      names.set(nameId, name);
-    }
-    return name;
-  };
-}
-
-export function findCustomerSeq(connection: SqliteConnection, orgId: string, id: string): number | undefined {
-  const row = connection.prepare('SELECT "seq" FROM "customers" WHERE "orgId" = ? AND "id" = ?').get(orgId, id);
-  return row === undefined ? undefined : Number(row['seq']);
-}
-
-/** Of the customers among these that the organization has. */
-export function findCustomerSeqs(
-  connection: SqliteConnection,
-  orgId: string,
-  ids: ReadonlySet<string>,
-): ReadonlyMap<string, number> {
-  const rows = plainRows(
-    connection,
-    'SELECT "id", "seq" FROM "customers" WHERE "orgId" = ? AND "id" IN (SELECT "value" FROM json_each(?))',
-  ).all(orgId, JSON.stringify([...ids]));
-  return new Map(rows as unknown as readonly (readonly [string, number])[]);
-}
-
-export function findContractSeq(connection: SqliteConnection, orgId: string, id: string): number | undefined {
-  const row = connection.prepare('SELECT "seq" FROM "contracts" WHERE "orgId" = ? AND "id" = ?').get(orgId, id);
-  return row === undefined ? undefined : Number(row['seq']);
-}
-
-/** Which rows of a day are of the contract that is asked for: by its seq, and by time where they name none. */
-export interface Attribution {
-  readonly contractSeq: number;
-  readonly elsewhere: readonly EpochInterval[];
-}
-
-export function attributionOf(
-  connection: SqliteConnection,
-  orgId: string,
-  contract: EventAggregation['contract'],
-): Attribution | undefined {
-  if (contract === undefined) return undefined;
-  const contractSeq = findContractSeq(connection, orgId, contract.contractId) ?? -1;
-  return { contractSeq, elsewhere: contract.unassignedOutside };
-}
-
-export function isAttributed(
-  { contractSeq, elsewhere }: Attribution,
-  rowContractSeq: number,
-  timestampEpochMs: number,
-): boolean {
-  if (rowContractSeq !== 0) return rowContractSeq === contractSeq;
-  return !elsewhere.some(
-    ({ fromEpochMs, toEpochMs }) => timestampEpochMs >= fromEpochMs && timestampEpochMs < toEpochMs,
-  );
 }

@@ -11,6 +11,7 @@ import type { SqliteConnection } from './sqlite-connection.ts';
 import { appendEvents, selectStored } from './sqlite-event-append.ts';
 import { listEventFaults, listUpkeepFaults, rebuildDerived } from './sqlite-event-check.ts';
 import { createReadingCache } from './sqlite-event-cache.ts';
+import { contractIdReader } from './sqlite-event-ids.ts';
 import { createSqliteEventKeys } from './sqlite-event-keys.ts';
 import { createEventPages } from './sqlite-event-pages.ts';
 import { findEvents } from './sqlite-event-places.ts';
@@ -103,7 +104,7 @@ function inTransaction(connection: SqliteConnection): SqliteConnection {
 function scan(connection: SqliteConnection, request: EventScan, onEvent: (event: ScannedEvent) => void): void {
   const events = findEvents(connection, request);
   events.sort((a, b) => a.timestampEpochMs - b.timestampEpochMs || a.eventSeq - b.eventSeq);
-  const contractIds = new Map<number, string>();
+  const contractIdOf = contractIdReader(connection);
   const select = connection.prepare('SELECT "propertiesJson", "idempotencyKey" FROM "events" WHERE "seq" = ?');
   const event = new ReusedEvent();
   for (const { eventSeq, timestampEpochMs, eventName, contractSeq } of events) {
@@ -111,18 +112,8 @@ function scan(connection: SqliteConnection, request: EventScan, onEvent: (event:
     event.idempotencyKey = request.withKeys === true ? String(row?.['idempotencyKey']) : '';
     event.eventName = eventName;
     event.timestampEpochMs = timestampEpochMs;
-    event.contractId = contractIdOf(connection, contractSeq, contractIds);
+    event.contractId = contractIdOf(contractSeq);
     event.propertiesJson = String(row?.['propertiesJson']);
     onEvent(event);
   }
-}
-
-function contractIdOf(connection: SqliteConnection, seq: number, known: Map<number, string>): string | null {
-  if (seq === 0) return null;
-  let id = known.get(seq);
-  if (id === undefined) {
-    id = String(connection.prepare('SELECT "id" FROM "contracts" WHERE "seq" = ?').get(seq)?.['id']);
-    known.set(seq, id);
-  }
-  return id;
 }
