@@ -14,9 +14,10 @@ import type {
   StoredMirrored,
 } from '../../operations/mirror.ts';
 import { applicationIds } from '../application-id.ts';
-import { openConnection, pragma, waitForLock } from './sqlite-connection.ts';
+import { openConnection, pragma } from './sqlite-connection.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { meaningOf } from './sqlite-errors.ts';
+import { waitForLock } from './sqlite-lock-wait.ts';
 
 const version = 1n;
 

@@ -8,7 +8,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createTurns } from '../../turns.ts';
 import type { Transaction } from '../database.ts';
 import type { WriteOptions } from '../store.ts';
-import { type SqliteConnection, waitForLock } from './sqlite-connection.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import { waitForLock } from './sqlite-lock-wait.ts';
 import { createTransactions, failure } from './sqlite-queries.ts';
 import { refuseOtherSchema } from './sqlite-schema.ts';
 
