@@ -4,30 +4,16 @@
  */
 
 import { createHash } from 'node:crypto';
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  createReadStream,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  lstatSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { accessSync, constants, createReadStream, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import { BillingError, ConflictError, NotFoundError, UnavailableError } from '../errors.ts';
+import { BillingError, NotFoundError, UnavailableError } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { BackupManifest } from '../operations/backup-manifest.ts';
-import { inPassingDirectory } from '../passing-directory.ts';
 import { damagedBackup } from './damaged-backup.ts';
 import { factsOf } from './file-facts.ts';
+import { beside, makeCopy, makeEmpty, publish, refuseExisting, unwritable } from './new-file.ts';
 import { isPostgresUrl, pathOf } from './open.ts';
 
 /** The backup's own path with this behind it. */
@@ -59,8 +45,7 @@ export async function backUp({
   const target = resolve(to);
   const copyTo = isPostgresUrl(from) ? await dumping(from) : await copying(existingFile(pathOf(from)), target);
   for (const path of [target, target + manifestEnding]) refuseExisting(path);
-  return await inPrivateDirectory(dirname(target), async (directory) => {
-    const copy = join(directory, basename(target));
+  return await beside(target, async (copy) => {
     makeEmpty(copy);
     const facts = await copyTo(copy);
     const manifest: BackupManifest = { manifestVersion: 1, createdAt, ...facts, ...(await contentOf(copy)) };
@@ -111,17 +96,28 @@ export async function restore({
   const source = readableFile(from);
   const manifest = readManifest(source + manifestEnding);
   await checkKind(source, to);
-  if (isPostgresUrl(to)) {
-    if (isDryRun) {
-      throw new BillingError('usage', 'what goes into a database of a server cannot be tried without being written', {
-        hint: 'restore it into a database of its own',
-      });
-    }
-    const { restoreDump } = await import('./backends/postgres-dump.ts');
-    await checkContent(source, source, manifest);
-    await restoreDump(source, to, manifest);
-    return manifest;
+  const backup: Backup = { source, manifest };
+  await (isPostgresUrl(to) ? restoreToServer(backup, to, isDryRun) : restoreToFile(backup, to, isDryRun));
+  return manifest;
+}
+
+interface Backup {
+  readonly source: string;
+  readonly manifest: BackupManifest;
+}
+
+async function restoreToServer({ source, manifest }: Backup, to: string, isDryRun: boolean): Promise<void> {
+  if (isDryRun) {
+    throw new BillingError('usage', 'what goes into a database of a server cannot be tried without being written', {
+      hint: 'restore it into a database of its own',
+    });
   }
+  const { restoreDump } = await import('./backends/postgres-dump.ts');
+  await checkContent(source, source, manifest);
+  await restoreDump(source, to, manifest);
+}
+
+async function restoreToFile({ source, manifest }: Backup, to: string, isDryRun: boolean): Promise<void> {
   if (to === inMemory) {
     throw new BillingError('usage', 'a database in memory would be gone at once', {
       hint: 'restore it with: --to PATH',
@@ -132,25 +128,18 @@ export async function restore({
   for (const path of [target, `${target}-wal`, `${target}-journal`]) refuseExisting(path, { allowsEmpty: true });
   if (isDryRun) {
     await checkCopy(source, source, manifest);
-    return manifest;
+    return;
   }
   try {
     makeDirectory(dirname(target));
   } catch (error) {
     throw unwritable(dirname(target), error);
   }
-  return await inPrivateDirectory(dirname(target), async (directory) => {
-    const copy = join(directory, basename(target));
-    try {
-      copyFileSync(source, copy);
-    } catch (error) {
-      throw unwritable(dirname(target), error);
-    }
-    chmodSync(copy, 0o600);
+  await beside(target, async (copy) => {
+    makeCopy(source, copy, target);
     await checkCopy(source, copy, manifest);
-    if (sizeOf(target) === 0) rmSync(target);
+    if (factsOf(target)?.size === 0) rmSync(target);
     publish(copy, target);
-    return manifest;
   });
 }
 
@@ -225,80 +214,8 @@ function existingFile(path: string): string {
   });
 }
 
-function refuseExisting(path: string, { allowsEmpty = false } = {}): void {
-  if (!isThere(path) || (allowsEmpty && sizeOf(path) === 0)) return;
-  throw new ConflictError(`${path} is there already, and is never overwritten`, {
-    hint: 'give another path, or move the file away',
-  });
-}
-
-/** A link is there itself, wherever it leads. */
-function isThere(path: string): boolean {
-  try {
-    lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Undefined where there is no file. */
-function sizeOf(path: string): number | undefined {
-  return factsOf(path)?.size;
-}
-
 async function contentOf(path: string): Promise<Pick<BackupManifest, 'bytes' | 'sha256'>> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array);
-  return { bytes: sizeOf(path) ?? 0, sha256: hash.digest('hex') };
-}
-
-/** Work on the same disk as its result, so that putting it in place is one step. */
-async function inPrivateDirectory<T>(parent: string, work: (directory: string) => Promise<T>): Promise<T> {
-  let isMade = false;
-  try {
-    return await inPassingDirectory(join(parent, '.tally-'), async (directory) => {
-      isMade = true;
-      return await work(directory);
-    });
-  } catch (error) {
-    throw isMade ? error : unwritable(parent, error);
-  }
-}
-
-function unwritable(path: string, cause: unknown): UnavailableError {
-  return new UnavailableError(`nothing can be written to ${path} (${(cause as NodeJS.ErrnoException).code})`, {
-    cause,
-    hint: 'check that the directory exists and is writable, and that its disk has room',
-  });
-}
-
-function makeEmpty(path: string): void {
-  try {
-    writeFileSync(path, '', { mode: 0o600 });
-  } catch (error) {
-    throw unwritable(path, error);
-  }
-}
-
-/** Onto the disk, and under its own name, which is taken first so that nobody else's file is replaced. */
-function publish(path: string, target: string): void {
-  sync(path, 'r+');
-  try {
-    closeSync(openSync(target, 'wx', 0o600));
-  } catch (error) {
-    refuseExisting(target);
-    throw error;
-  }
-  renameSync(path, target);
-  if (process.platform !== 'win32') sync(dirname(target), 'r');
-}
-
-function sync(path: string, flags: 'r' | 'r+'): void {
-  const file = openSync(path, flags);
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  return { bytes: factsOf(path)?.size ?? 0, sha256: hash.digest('hex') };
 }

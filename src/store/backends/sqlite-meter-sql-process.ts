@@ -10,7 +10,8 @@ import { isSea } from 'node:sea';
 import { UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { MeterSqlError } from '../meter-sql.ts';
-import { type ChildAnswer, type ChildRequest, childRules, serveMeterSql } from './sqlite-meter-sql-child.ts';
+import { type ChildAnswer, type ChildRequest, serveMeterSql } from './sqlite-meter-sql-child.ts';
+import { childRules } from './sqlite-meter-sql-rules.ts';
 
 export interface MeterSqlProcess {
   readonly isRunning: boolean;

@@ -1,0 +1,63 @@
+/** What an SQL meter may use of SQLite: handed to the process that reads it, so all of it is data. */
+
+import type { DatabaseSyncOptions } from 'node:sqlite';
+
+export interface ChildRules {
+  /** Of SQLite; a query may have no variables either. */
+  readonly limits: NonNullable<DatabaseSyncOptions['limits']>;
+  readonly columns: readonly string[];
+  readonly functions: readonly string[];
+  /** Functions of a date or a time, with the place of each argument that is one. */
+  readonly timeFunctions: Readonly<Record<string, readonly number[]>>;
+  /** The largest value, either sign. */
+  readonly maximum: number;
+  /** How long one reading may take, should the process that asked be gone. */
+  readonly orphanSeconds: number;
+}
+
+/**
+ * Functions whose result depends on their arguments alone, and is the same on every machine: no randomness, no clock, no
+ * names of the engine, and none of those that the platform's mathematics library rounds in its own way.
+ */
+const functions = [
+  ['count', 'sum', 'total', 'avg', 'min', 'max', 'median', 'percentile', 'percentile_cont', 'percentile_disc'],
+  ['row_number', 'rank', 'dense_rank', 'percent_rank', 'cume_dist', 'ntile', 'lag', 'lead'],
+  ['first_value', 'last_value', 'nth_value'],
+  ['abs', 'round', 'ceil', 'ceiling', 'floor', 'trunc', 'mod', 'sign', 'sqrt'],
+  ['coalesce', 'ifnull', 'nullif', 'iif', 'if', 'typeof', 'likely', 'unlikely', 'likelihood'],
+  ['->', '->>', 'json_extract', 'json_type', 'json_valid', 'json_array_length'],
+  ['length', 'octet_length', 'lower', 'upper', 'trim', 'ltrim', 'rtrim', 'substr', 'substring', 'instr', 'replace'],
+  ['concat', 'concat_ws', 'like', 'glob', 'unicode', 'char'],
+  ['date', 'time', 'datetime', 'julianday', 'unixepoch', 'strftime', 'timediff'],
+].flat();
+
+/** Limits of security 6; the rest of the rules follow from semantics 8. */
+export function childRules(bounds: { readonly sqlLength: number; readonly maximum: number }): ChildRules {
+  return {
+    limits: {
+      length: 1_000_000,
+      sqlLength: bounds.sqlLength,
+      vdbeOp: 25_000,
+      attach: 0,
+      compoundSelect: 4,
+      exprDepth: 100,
+      column: 64,
+      functionArg: 16,
+      likePatternLength: 200,
+      triggerDepth: 0,
+    },
+    columns: ['event_name', 'timestamp', 'properties'],
+    functions,
+    timeFunctions: {
+      date: [0],
+      time: [0],
+      datetime: [0],
+      julianday: [0],
+      unixepoch: [0],
+      strftime: [1],
+      timediff: [0, 1],
+    },
+    maximum: bounds.maximum,
+    orphanSeconds: 30,
+  };
+}
