@@ -108,7 +108,10 @@ export class AddressRefused extends Error {}
 
 function problemOfForm(url: URL, { allowPrivate }: Pick<AddressRules, 'allowPrivate'>): string | undefined {
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
-  if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return 'must begin with https://';
+  if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) {
+    const isHere = url.protocol === 'http:' && isIP(hostOf(url)) !== 0 && contains(loopback, hostOf(url));
+    return isHere ? 'must begin with https:// unless private addresses are allowed' : 'must begin with https://';
+  }
   if (!allowPrivate && !allowedPorts.has(url.port)) return 'must be on port 443 or 8443';
   return undefined;
 }

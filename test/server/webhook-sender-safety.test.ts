@@ -23,7 +23,9 @@ describe('addresses are checked at each delivery', () => {
     const receiver = await startReceiver();
     await triggeredAt(receiver);
     await senderFor(world, { allowPrivate: false }).deliverDue();
-    expect((await onlyDelivery()).error).toBe('not sent: the address must begin with https://');
+    expect((await onlyDelivery()).error).toBe(
+      'not sent: the address must begin with https:// unless private addresses are allowed',
+    );
     expect(receiver.received).toEqual([]);
   });
 

@@ -4,6 +4,8 @@ import { BillingError } from '../../errors.ts';
 import { render } from '../output/output.ts';
 import type { OpenEngine, Session } from '../session/session.ts';
 import { requireEmbedded } from '../target/target.ts';
+import { tell } from '../session/tell.ts';
+import { say } from '../terminal/safe-text.ts';
 import type { CommandModule } from './command.ts';
 
 interface DeliverFlags {
@@ -48,6 +50,8 @@ async function deliver(flags: DeliverFlags, session: Session): Promise<void> {
   const data = await deliverFrom(await dependencies.openEngine(target), flags);
   const fields = view.columns.map(({ path }) => path);
   terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+  if (data.retrying > 0)
+    tell(session, say`sent again later: ${data.retrying}; see why with: tally webhooks deliveries`);
   if (data.failed === 0) return;
   throw new BillingError('checkFailed', `deliveries that failed for good: ${data.failed}`, {
     hint: 'see them with: tally webhooks deliveries --status failed',

@@ -128,7 +128,8 @@ function outputStream(end: OutputEnd, { env, platform }: Pick<Streams, 'env' | '
       return takesUnicode(end.isTTY, env, platform);
     },
     get columns() {
-      return end.isTTY ? (end.columns ?? 80) : undefined;
+      // One that nobody sized says 0, as in containers and under CI.
+      return end.isTTY ? end.columns || 80 : undefined;
     },
   };
 }

@@ -46,6 +46,20 @@ describe('colour', () => {
     expect(terminal.stderr).toMatchObject({ isTerminal: true, hasColor: expected[1], columns: 70 });
   });
 
+  test('a terminal that nobody sized is as wide as most, and loses no column', () => {
+    const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 0 });
+    const terminal = createTerminal({
+      stdin: new PassThrough(),
+      stdout: streamEnd(stream),
+      stderr: streamEnd(stream),
+      env: {},
+      platform: 'linux',
+      whenInterrupted: () => () => undefined,
+      stop: () => undefined,
+    });
+    expect(terminal.stdout).toMatchObject({ isTerminal: true, columns: 80 });
+  });
+
   test('leaves both streams with --no-color, and nothing else does', async () => {
     const colored = { isTerminal: true, hasColor: true };
     const seen: boolean[][] = [];
