@@ -17,14 +17,15 @@ function loadedWith(...entries: readonly string[]): {
     if (files.has(path)) return;
     files.add(path);
     const source = sources.get(path);
-    for (const { target, isType } of source?.imports ?? []) {
+    if (source === undefined) throw new Error(`there is no ${path}`);
+    for (const { target, isType } of source.imports) {
       const isDynamic = new RegExp(
         `import\\(['"][^'"]*${target
           .split('/')
           .at(-1)
           ?.replaceAll('.', String.raw`\.`)}['"][,)]`,
       );
-      if (isType || isDynamic.test(source?.code ?? '')) continue;
+      if (isType || isDynamic.test(source.code)) continue;
       if (target.startsWith('src/')) follow(target);
       else if (target.startsWith('node:')) builtIn.add(target);
       else if (!target.endsWith('.json')) libraries.add(target);
@@ -51,7 +52,12 @@ describe('a call on a database', () => {
   const rooms = ['budgets', 'catalog', 'clock', 'contracts', 'credits', 'customers', 'invoices', 'meters']
     .concat(['usage', 'webhooks'])
     .map((room) => `src/engine/${room}.ts`);
-  const path = ['src/cli/open-session.ts', 'src/cli/call.ts', 'src/store/open.ts', 'src/store/backends/sqlite.ts'];
+  const path = [
+    'src/cli/session/open-session.ts',
+    'src/cli/call/call.ts',
+    'src/store/open.ts',
+    'src/store/backends/sqlite.ts',
+  ];
   const declaration =
     /^src\/operations\/(?!(index|operation|parse|plain|api-key|cross-rules|field-rules|quick-events)\.ts$)/;
 
@@ -70,6 +76,6 @@ describe('a call on a database', () => {
 });
 
 test('a call of a service loads neither schemas nor what reads a database', () => {
-  const { libraries } = loadedWith('src/cli/open-session.ts', 'src/cli/call.ts', 'src/client/client.ts');
+  const { libraries } = loadedWith('src/cli/session/open-session.ts', 'src/cli/call/call.ts', 'src/client/client.ts');
   expect([...libraries].toSorted()).toEqual([]);
 });
