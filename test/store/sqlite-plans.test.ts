@@ -10,6 +10,7 @@ import { hasCreditGrant } from '../../src/store/records/budgets.ts';
 import { listCustomers } from '../../src/store/records/customers.ts';
 import * as ledger from '../../src/store/records/ledger.ts';
 import { readSealedLedger } from '../../src/store/records/seals.ts';
+import { hasDueDelivery } from '../../src/store/records/webhook-queue.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { addCustomer, file, open, openFilled, useTestFile } from './test-file.ts';
 
@@ -66,6 +67,22 @@ test('a walk through a list counts its rows once, and passes over none', async (
   const pages = ofCustomers.filter(([sql]) => sql.includes('offset'));
   expect(pages.map(([, values]) => values.at(-1))).toEqual([0n, 0n, 0n, 0n]);
   for (const [sql] of pages) expect(planOf(sql)).toEqual([expect.stringMatching(/^SEARCH .* \(orgId=\?/)]);
+});
+
+test('a sender reads of each endpoint what is due first, however much waits behind it', async () => {
+  const room = { free: 50, perEndpoint: 2, ofEndpoints: new Map([['e', 2]]), ofOrganizations: new Map([['o', 50]]) };
+  const statements = await statementsOf(async (tx) => await hasDueDelivery(tx, '2026-01-01T00:00:00.000Z', room));
+  const plans = statements.filter((sql) => sql.includes('"webhookDeliveries"')).map(planOf);
+  expect(plans).toEqual([
+    [
+      expect.stringMatching(/^S\S+ target/),
+      'SEARCH due USING INTEGER PRIMARY KEY (rowid=?)',
+      'CORRELATED SCALAR SUBQUERY 1',
+      'SEARCH due USING INDEX webhookDeliveries_queue (orgId=? AND endpointId=?)',
+      // Of one for each endpoint.
+      'USE TEMP B-TREE FOR ORDER BY',
+    ],
+  ]);
 });
 
 const searched: unknown = expect.stringMatching(/^SEARCH .* \(orgId=\? AND /);

@@ -14,6 +14,7 @@ import { retention } from './0008-retention.ts';
 import { ledgerIndexes } from './0009-ledger-indexes.ts';
 import { eventTail } from './0010-event-tail-runs.ts';
 import { eventDays } from './0011-event-days.ts';
+import { webhookQueue } from './0012-webhook-queue.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   ledgerIndexes,
   eventTail,
   eventDays,
+  webhookQueue,
 ];

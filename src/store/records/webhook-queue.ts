@@ -1,9 +1,9 @@
 /** The deliveries of a whole database as their senders see them: which are due, who holds them, how they ended. */
 
-import { sql } from 'kysely';
+import { expressionBuilder, sql } from 'kysely';
 
 import { limits } from '../../limits.ts';
-import type { Transaction } from '../database.ts';
+import type { Database, Transaction } from '../database.ts';
 import { oneRow } from './row-values.ts';
 
 /** A delivery that is held by the caller. */
@@ -41,9 +41,14 @@ export async function countDueDeliveries(
   tx: Transaction,
   now: string,
 ): Promise<{ readonly count: number; readonly oldestDueAt: string | null }> {
-  const { count, oldestDueAt } = await dueDeliveries(tx, now)
-    .clearSelect()
-    .clearOrderBy()
+  const { count, oldestDueAt } = await tx
+    .selectFrom('webhookDeliveries as due')
+    .innerJoin('webhookEndpoints as target', (join) =>
+      join.onRef('target.orgId', '=', 'due.orgId').onRef('target.id', '=', 'due.endpointId'),
+    )
+    .where('due.status', '=', isPending())
+    .where('target.isEnabled', '=', 1n)
+    .where(isDue(now))
     .select((row) => [
       row.fn.countAll<bigint>().as('count'),
       row.fn.min(row.fn.coalesce('due.nextAttemptAt', 'due.createdAt')).as('oldestDueAt'),
@@ -96,8 +101,7 @@ async function holdSome(tx: Transaction, { now, leaseUntil, room }: LeaseRequest
   for (;;) {
     const wanted = free;
     const left = { ...room, free, ofEndpoints, ofOrganizations };
-    const query = dueWithRoom(tx, now, left).select(['due.orgId', 'due.endpointId']);
-    const due = await query.limit(wanted).execute();
+    const due = await dueWithRoom(tx, now, left).limit(wanted).execute();
     const seqs: bigint[] = [];
     for (const { seq, orgId, endpointId } of due) {
       const [endpoint, organization] = [ofEndpoints.get(endpointId) ?? 0, ofOrganizations.get(orgId) ?? 0];
@@ -110,8 +114,8 @@ async function holdSome(tx: Transaction, { now, leaseUntil, room }: LeaseRequest
     if (seqs.length === 0) return held;
     await tx.updateTable('webhookDeliveries').set({ leaseUntil }).where('seq', 'in', seqs).execute();
     held.push(...seqs);
-    // What did not fit may have kept others from being seen.
-    if (due.length < wanted || free === 0) return held;
+    // Others may be behind the first of an endpoint, and behind what did not fit.
+    if (free === 0) return held;
   }
 }
 
@@ -173,52 +177,56 @@ export async function disableEndpointOf(
     .execute();
 }
 
+/**
+ * The first due delivery of each endpoint that has room: what was never attempted, then what has waited longest; a disabled
+ * endpoint gets nothing. What waits behind the first is not read: of an endpoint that does not answer that may be a hundred thousand.
+ */
 function dueWithRoom(tx: Transaction, now: string, { free, perEndpoint, ofEndpoints, ofOrganizations }: SendingRoom) {
   const endpoints = fullOf(ofEndpoints, perEndpoint);
   const organizations = fullOf(ofOrganizations, free);
-  let due = dueDeliveries(tx, now);
-  if (endpoints.length > 0) due = due.where('due.endpointId', 'not in', endpoints);
-  if (organizations.length > 0) due = due.where('due.orgId', 'not in', organizations);
-  return due;
+  let targets = tx.selectFrom('webhookEndpoints as target').where('target.isEnabled', '=', 1n);
+  if (endpoints.length > 0) targets = targets.where('target.id', 'not in', endpoints);
+  if (organizations.length > 0) targets = targets.where('target.orgId', 'not in', organizations);
+  const firstOfEach = targets.select((row) =>
+    row
+      .selectFrom('webhookDeliveries as due')
+      .select('due.seq')
+      .whereRef('due.orgId', '=', 'target.orgId')
+      .whereRef('due.endpointId', '=', 'target.id')
+      .where('due.status', '=', isPending())
+      .where(isDue(now))
+      .orderBy('due.nextAttemptAt', (order) => order.asc().nullsFirst())
+      .orderBy('due.seq')
+      .limit(oneRow())
+      .as('seq'),
+  );
+  return tx
+    .selectFrom(firstOfEach.as('first'))
+    .innerJoin('webhookDeliveries as due', 'due.seq', 'first.seq')
+    .select(['due.seq', 'due.orgId', 'due.endpointId'])
+    .orderBy('due.nextAttemptAt', (order) => order.asc().nullsFirst())
+    .orderBy('due.seq');
 }
 
 function fullOf(taken: ReadonlyMap<string, number>, most: number): string[] {
   return [...taken].flatMap(([id, count]) => (count < most ? [] : [id]));
 }
 
+/** Written out rather than bound, so that the index of what is pending serves. */
+const isPending = () => sql.lit('pending' as const);
+
 /**
- * What was never attempted comes first, then what has waited longest; a disabled endpoint gets nothing. What waits for an
- * instant beyond every pause was noted by a clock that ran ahead, and would wait until that day.
+ * Due and held by nobody. What waits for an instant beyond every pause was noted by a clock that ran ahead, and would wait
+ * until that day.
  */
-function dueDeliveries(tx: Transaction, now: string) {
+function isDue(now: string) {
   const furthest = Temporal.Instant.from(now)
     .add({ seconds: 2 * Math.max(...limits.webhookRetrySeconds) })
     .toString({ smallestUnit: 'millisecond' });
-  return (
-    tx
-      .selectFrom('webhookDeliveries as due')
-      .innerJoin('webhookEndpoints as target', (join) =>
-        join.onRef('target.orgId', '=', 'due.orgId').onRef('target.id', '=', 'due.endpointId'),
-      )
-      .select('due.seq')
-      // Written out rather than bound, so that the index of what is pending serves.
-      .where('due.status', '=', sql.lit('pending' as const))
-      .where('target.isEnabled', '=', 1n)
-      .where((row) =>
-        row.or([
-          row('due.nextAttemptAt', 'is', null),
-          row('due.nextAttemptAt', '<=', now),
-          row('due.nextAttemptAt', '>', furthest),
-        ]),
-      )
-      .where((row) =>
-        row.or([
-          row('due.leaseUntil', 'is', null),
-          row('due.leaseUntil', '<=', now),
-          row('due.leaseUntil', '>', furthest),
-        ]),
-      )
-      .orderBy('due.nextAttemptAt', (order) => order.asc().nullsFirst())
-      .orderBy('due.seq')
+  const row = expressionBuilder<{ due: Database['webhookDeliveries'] }, 'due'>();
+  return row.and(
+    (['due.nextAttemptAt', 'due.leaseUntil'] as const).map((instant) =>
+      row.or([row(instant, 'is', null), row(instant, '<=', now), row(instant, '>', furthest)]),
+    ),
   );
 }

@@ -8,6 +8,13 @@ import { billing } from './0001-billing.ts';
 import { eventsElsewhere } from './0002-events-elsewhere.ts';
 import { retention } from './0003-retention.ts';
 import { ledgerIndexes } from './0004-ledger-indexes.ts';
+import { webhookQueue } from './0005-webhook-queue.ts';
 import type { PostgresMigration } from './migration.ts';
 
-export const migrations: readonly PostgresMigration[] = [billing, eventsElsewhere, retention, ledgerIndexes];
+export const migrations: readonly PostgresMigration[] = [
+  billing,
+  eventsElsewhere,
+  retention,
+  ledgerIndexes,
+  webhookQueue,
+];

@@ -1,0 +1,12 @@
+/** What is pending by endpoint, so that nobody walks through what waits for one that does not answer. */
+
+import type { PostgresMigration } from './migration.ts';
+
+export const webhookQueue: PostgresMigration = {
+  version: 5,
+  statements: [
+    'DROP INDEX "webhookDeliveries_pending"',
+    `CREATE INDEX "webhookDeliveries_queue" ON "webhookDeliveries" ("orgId", "endpointId", "nextAttemptAt" NULLS FIRST, "seq")
+     WHERE "status" = 'pending'`,
+  ],
+};
