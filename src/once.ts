@@ -14,6 +14,14 @@ export function onceEach<N, T>(load: (name: N) => Promise<T>): (name: N) => Prom
   };
 }
 
+/** Forgets what was set first, until there are no more than `most`. */
+export function keepNewest<K>(kept: Map<K, unknown>, most: number): void {
+  for (const oldest of kept.keys()) {
+    if (kept.size <= most) return;
+    kept.delete(oldest);
+  }
+}
+
 /** Gives what was found of a key before, or finds it now. All is forgotten where there would be more than `most`. */
 export function keepLatest<V>(most: number): (key: string | number, find: () => V) => V {
   const kept = new Map<string | number, V>();

@@ -25,12 +25,5 @@ function mixed(text: string, seed: number, factor: number): number {
 /** The same for keys of several organizations, one after another. */
 export function createKeyHashes(): (orgId: string, idempotencyKey: string) => number {
   const hashes = new Map<string, (idempotencyKey: string) => number>();
-  return (orgId, idempotencyKey) => {
-    let hash = hashes.get(orgId);
-    if (hash === undefined) {
-      hash = createKeyHash(orgId);
-      hashes.set(orgId, hash);
-    }
-    return hash(idempotencyKey);
-  };
+  return (orgId, idempotencyKey) => hashes.getOrInsertComputed(orgId, createKeyHash)(idempotencyKey);
 }

@@ -3,9 +3,10 @@
  * that stands before it. An end is good only as long as nothing at all is written to the database.
  */
 
-import { once } from '../once.ts';
+import { keepNewest, once } from '../once.ts';
 import type { Transaction } from './database.ts';
 
+/** Where a page ended. */
 export interface PageEnd {
   /** Of the last row of the page, in the order of the list; left out where that is the order of `seq` alone. */
   readonly createdAt?: string | undefined;
@@ -48,6 +49,7 @@ export async function findPageEnd(tx: Transaction, page: EndedPage): Promise<Pag
   return kept !== undefined && kept.state === (await keeping?.state()) ? kept.end : undefined;
 }
 
+/** Does nothing in a transaction that writes: what it has written may be undone. */
 export async function keepPageEnd(tx: Transaction, page: EndedPage, end: PageEnd): Promise<void> {
   const keeping = keepings.get(tx);
   const state = await keeping?.state();
@@ -56,5 +58,5 @@ export async function keepPageEnd(tx: Transaction, page: EndedPage, end: PageEnd
   const key = keyOf(page);
   ends.delete(key);
   ends.set(key, { state, end });
-  if (ends.size > mostEnds) ends.delete(ends.keys().next().value ?? key);
+  keepNewest(ends, mostEnds);
 }

@@ -16,7 +16,8 @@ import type {
   EventStore,
   NewEvent,
 } from '../event-store.ts';
-import { findPageEnd, keepPageEnd } from '../page-ends.ts';
+import type { RawRow } from '../raw-query.ts';
+import { type PageStart, readPage } from '../records/page.ts';
 import { aggregateInServer } from './postgres-event-readings.ts';
 import { ask, Conditions, scan } from './postgres-event-scan.ts';
 
@@ -157,23 +158,25 @@ async function list(tx: Transaction, query: EventQuery, isLate: boolean): Promis
   if (query.eventName !== undefined) conditions.add('"eventName" = ?', query.eventName);
   if (query.fromEpochMs !== undefined) conditions.add('"timestampEpochMs" >= ?', query.fromEpochMs);
   if (query.toEpochMs !== undefined) conditions.add('"timestampEpochMs" < ?', query.toEpochMs);
-  const name = JSON.stringify(['events', `${conditions}`, conditions.values]);
-  const before = query.offset === 0 ? undefined : await findPageEnd(tx, { list: name, rowCount: query.offset });
-  const total = before?.total ?? (await countOf(tx, conditions));
-  if (before !== undefined) conditions.add('"seq" < ?', before.seq);
-  const from = conditions.values.length;
-  const page = `SELECT ${columns}, "seq" FROM "events" WHERE ${conditions}
-    ORDER BY "seq" DESC LIMIT $${from + 1} OFFSET $${from + 2}`;
-  const rows = await ask(tx, page, [...conditions.values, query.limit, before === undefined ? query.offset : 0]);
-  const last = rows.at(-1);
-  const rowCount = query.offset + rows.length;
-  if (last !== undefined && rowCount < total) {
-    await keepPageEnd(tx, { list: name, rowCount }, { seq: BigInt(String(last['seq'])), total });
-  }
+  const { rows, total } = await readPage(tx, {
+    name: JSON.stringify(['events', `${conditions}`, conditions.values]),
+    page: query,
+    read: async (start) => await rowsFrom(tx, conditions, start),
+    count: async () => await countOf(tx, conditions),
+  });
   return { rows: rows.map(storedEvent), total };
 }
 
-async function countOf(tx: Transaction, conditions: Conditions): Promise<number> {
+async function rowsFrom(tx: Transaction, conditions: Conditions, { limit, offset, afterSeq }: PageStart) {
+  const given = conditions.values.length;
+  const behind = afterSeq === undefined ? '' : ` AND "seq" < $${given + 3}`;
+  const text = `SELECT ${columns}, "seq" FROM "events" WHERE ${conditions}${behind}
+    ORDER BY "seq" DESC LIMIT $${given + 1} OFFSET $${given + 2}`;
+  const values = [...conditions.values, limit, offset, ...(afterSeq === undefined ? [] : [afterSeq])];
+  return (await ask(tx, text, values)) as readonly (RawRow & { readonly seq: bigint })[];
+}
+
+async function countOf(tx: Transaction, conditions: Conditions): Promise<bigint> {
   const [counted] = await ask(tx, `SELECT count(*) AS "total" FROM "events" WHERE ${conditions}`, conditions.values);
-  return Number(counted?.['total']);
+  return counted?.['total'] as bigint;
 }

@@ -7,11 +7,13 @@ import { resolve } from 'node:path';
 import type { StatementSync } from 'node:sqlite';
 
 import { limits } from '../../limits.ts';
+import { keepNewest } from '../../once.ts';
 import type { StoreOptions } from '../store.ts';
 import { isInputOutputFailure, movedError, readOnlyError } from './sqlite-errors.ts';
 import { inMemory, openHandle, prepareFile } from './sqlite-handle.ts';
 import { waitForLock } from './sqlite-lock-wait.ts';
 
+/** What the SQLite backend asks of its file. */
 export interface SqliteConnection {
   readonly path: string;
   readonly isReadOnly: boolean;
@@ -101,7 +103,7 @@ export async function openConnection(location: string, options: StoreOptions): P
       if (known === undefined) {
         known = { statement: handle.database.prepare(sql), isReading: reading.test(sql) };
         statements.set(sql, known);
-        if (statements.size > cachedStatements) statements.delete(statements.keys().next().value ?? sql);
+        keepNewest(statements, cachedStatements);
       }
       if (access === 'read' && !known.isReading) throw readOnlyError(path);
       return known.statement;
@@ -155,6 +157,7 @@ function beginNow(connection: SqliteConnection, access: 'read' | 'write'): bigin
   }
 }
 
+/** A number that the file keeps in its header. */
 export function pragma(connection: Pick<SqliteConnection, 'prepare'>, name: 'user_version' | 'application_id'): bigint {
   return connection.prepare(`PRAGMA ${name}`).get()?.[name] as bigint;
 }

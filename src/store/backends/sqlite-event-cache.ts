@@ -4,6 +4,7 @@
  * changed events is not kept, for it may be undone and its id or revision given to something else.
  */
 
+import { keepNewest } from '../../once.ts';
 import { decodeSegment } from '../event-segment-bytes.ts';
 import type { Segment } from '../event-segment.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -76,7 +77,7 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
       const name = nameReader(connection)(nameId);
       if (!isCommitted()) return name;
       names.set(nameId, name);
-      if (names.size > heldNames) names.delete(names.keys().next().value ?? nameId);
+      keepNewest(names, heldNames);
       return name;
     },
     totals({ id, revision }, ruleId) {
@@ -92,7 +93,7 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
       const found = JSON.parse(kept['cells'] as string) as Totals;
       if (!isCommitted()) return found;
       totals.set(key, found);
-      if (totals.size > heldTotals) totals.delete(totals.keys().next().value ?? key);
+      keepNewest(totals, heldTotals);
       return found;
     },
     noteChange() {

@@ -6,6 +6,7 @@
 
 import type { SQLInputValue } from 'node:sqlite';
 
+import { keepNewest } from '../../once.ts';
 import { storedEvent } from '../event-content.ts';
 import type { EventPage, EventQuery } from '../event-store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -14,6 +15,7 @@ import { createListMemory } from './sqlite-event-memory.ts';
 import { findEvents } from './sqlite-event-places.ts';
 import { plainRows } from './sqlite-event-rows.ts';
 
+/** The lists of `EventStore`. */
 export interface EventPages {
   readonly list: (query: EventQuery) => EventPage;
   readonly listLate: (query: EventQuery) => EventPage;
@@ -93,7 +95,7 @@ export function createEventPages(connection: SqliteConnection): EventPages {
 function noteEnd(ends: Map<number, number>, seq: number, behind: number): void {
   ends.delete(seq);
   ends.set(seq, behind);
-  if (ends.size > mostEnds) ends.delete(ends.keys().next().value ?? seq);
+  keepNewest(ends, mostEnds);
 }
 
 /** What a list demands of events, as text with the values for it. */

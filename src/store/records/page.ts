@@ -56,12 +56,15 @@ interface LongList<Row> {
   /** Says all that chooses its rows. */
   readonly name: string;
   readonly page: Page;
-  readonly read: (start: PageStart) => Promise<Row[]>;
+  readonly read: (start: PageStart) => Promise<readonly Row[]>;
   readonly count: () => Promise<bigint>;
 }
 
-/** A page of a list that may have very many rows: from where the page before it ended, as far as that is known. */
-export async function readPage<Row extends { readonly createdAt: string; readonly seq: bigint }>(
+/**
+ * A page of a list that may have very many rows: from where the page before it ended, as far as that is known. Rows of a list in the
+ * order of `seq` alone need not say when they were made.
+ */
+export async function readPage<Row extends { readonly createdAt?: string; readonly seq: bigint }>(
   tx: Transaction,
   { name, page: { limit, offset }, read, count }: LongList<Row>,
 ): Promise<Rows<Row>> {

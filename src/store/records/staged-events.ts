@@ -36,7 +36,8 @@ export interface StagedBatch {
 }
 
 /** What each transaction has staged itself, by organization and number; of one that was taken back, the number goes to the next. */
-const ownBatches = new WeakMap<Transaction, Map<string, Map<number, readonly PlacedEvent[]>>>();
+const ownBatches = new WeakMap<Transaction, Map<string, OwnBatches>>();
+type OwnBatches = Map<number, readonly PlacedEvent[]>;
 
 /** Of an organization without events all is 0. */
 export async function readEventHead(tx: Transaction, orgId: string): Promise<EventHead> {
@@ -104,9 +105,8 @@ export async function insertStagedBatch(
     .insertInto('stagedEvents')
     .values({ orgId, batch, events: JSON.stringify(events.map(pack)) })
     .execute();
-  const own = ownBatches.get(tx) ?? new Map<string, Map<number, readonly PlacedEvent[]>>();
-  ownBatches.set(tx, own);
-  own.set(orgId, (own.get(orgId) ?? new Map<number, readonly PlacedEvent[]>()).set(batch, events));
+  const own = ownBatches.getOrInsertComputed(tx, () => new Map<string, OwnBatches>());
+  own.getOrInsertComputed(orgId, (): OwnBatches => new Map()).set(batch, events);
 }
 
 /** `upTo` is inclusive. */
