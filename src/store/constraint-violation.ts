@@ -1,5 +1,6 @@
 /** A row that the schema refuses. Rooms check first and answer in their own words; this is the net below them. */
 
+/** Which kind of rule a row breaks: see `ConstraintViolation`. */
 export type ConstraintRule = 'unique' | 'reference' | 'appendOnly' | 'value';
 
 /**

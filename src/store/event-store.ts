@@ -119,6 +119,7 @@ export interface EventQuery {
   readonly offset: number;
 }
 
+/** Some of the events that match a query, and how many do. */
 export interface EventPage {
   readonly rows: readonly StoredEvent[];
   /** How many events match, on all pages. */

@@ -1,5 +1,6 @@
 /** What can be said of a database as a file and a schema, whatever its rows mean. */
 
+/** How closely a database is looked over. */
 export interface InspectionOptions {
   /** Also whether every index says what its table says, and every UNIQUE holds; takes far longer. */
   readonly isFull: boolean;
@@ -18,6 +19,7 @@ export interface Inspection {
   readonly schemaDifferences: readonly SchemaDifference[];
 }
 
+/** A row that names one that is not there. */
 export interface DanglingReference {
   readonly table: string;
   /** Undefined in a table without row numbers. */

@@ -54,12 +54,13 @@ export class MeterSqlError extends Error {
   override readonly name = 'MeterSqlError';
 }
 
+/** How queries are run. */
 export interface MeterSqlOptions {
   /** Default: `limits.meterSqlMilliseconds`. */
   readonly checkMilliseconds?: number | undefined;
   /** Default: `limits.meterSqlResidentMebibytes`. */
   readonly residentMebibytes?: number | undefined;
-  /** How long a process waits for the next query of its scope. */
+  /** How long a process waits for the next query of its scope. Default: 2 s. */
   readonly idleMilliseconds?: number | undefined;
   /** What the program itself is told to become such a process, where it is a self-contained executable. */
   readonly ownWords?: readonly string[] | undefined;

@@ -4,6 +4,7 @@ import { CompiledQuery } from 'kysely';
 
 import type { Transaction } from './database.ts';
 
+/** A row as its backend gives it: integers as bigint, all else as text, unless a statement says otherwise. */
 export type RawRow = Readonly<Record<string, unknown>>;
 
 /** The rows that a statement gives, its parameters in the order of their places. */

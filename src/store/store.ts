@@ -12,15 +12,22 @@ export interface Store {
   readonly events: EventStore;
   /** Transactions of this store that run or wait for their turn. */
   readonly pendingTransactions: number;
-  /** Runs `query` on one snapshot. Cannot be called inside another `read` or `write` of the same store. */
+  /**
+   * Runs `query` on one snapshot; on a server perhaps more than once, from its beginning. Cannot be called inside another `read` or
+   * `write` of the same store.
+   */
   read<T>(query: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
    * Runs `change` as one transaction: committed when it resolves, rolled back when it throws. Waits for other writers,
-   * at most the busy timeout, then throws UnavailableError; readers go on meanwhile. Cannot be called inside another `read`
-   * or `write`.
+   * at most the busy timeout, then throws UnavailableError; readers go on meanwhile. Where a server finds that others changed what
+   * it read, `change` runs again from its beginning, and what it did before is undone; where a server never said whether it
+   * committed, throws UnknownOutcomeError. Cannot be called inside another `read` or `write`.
    */
   write<T>(change: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
-  /** Does `work` unless another process on the same database is at work of this name; then gives undefined. */
+  /**
+   * Does `work` unless another process on the same server is at work of this name; then gives undefined. Processes on one file are
+   * kept apart by their transactions alone.
+   */
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T | undefined>;
   /** Looks over pages, references and schema, and changes nothing. Cannot be called inside `read` or `write`. */
   inspect(options: InspectionOptions): Promise<Inspection>;
@@ -39,6 +46,7 @@ export interface WriteOptions {
   readonly busyTimeoutMilliseconds?: number | undefined;
 }
 
+/** How a store is opened. */
 export interface StoreOptions {
   /** How long to wait for another writer. Default: `limits.busyTimeoutMilliseconds`. */
   readonly busyTimeoutMilliseconds?: number | undefined;
@@ -46,7 +54,7 @@ export interface StoreOptions {
   readonly events?: string | undefined;
   /** Open a copy that is not whole yet, to go on with it. */
   readonly isCopying?: boolean | undefined;
-  /** Open for reading alone; a file that does not exist is then an error. */
+  /** Open for reading alone; a file that does not exist is then a NotFoundError. */
   readonly readOnly?: boolean | undefined;
   /**
    * When a store that derives data from events does so: at so many new ones, and where a day has so many. Small numbers show

@@ -40,6 +40,7 @@ const missing = `SELECT toString(number + 1) AS key FROM numbers({lastPlace:UInt
     AND NOT has({staged:Array(UInt64)}, number + 1)
   ORDER BY number LIMIT ${limits.findingsPerCheck}`;
 
+/** As `EventStore.listFaults`. */
 export async function listEventFaults(
   { ask }: ClickhouseServer,
   tx: Transaction,

@@ -12,6 +12,7 @@ import type { EventAggregation } from '../event-store.ts';
 /** Every property that rules and dimensions look at, with the texts that matter where only some do. */
 export type GroupKeys = ReadonlyMap<string, readonly string[] | undefined>;
 
+/** Texts of filters in their normal form, as metering compares them. */
 export function groupKeysOf({ rules, dimensions }: EventAggregation): GroupKeys {
   const keys = new Map<string, readonly string[] | undefined>();
   for (const { name, include = [], exclude = [] } of rules.propertyFilters) {

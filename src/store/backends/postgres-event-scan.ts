@@ -36,6 +36,7 @@ export class Conditions {
   }
 }
 
+/** As `EventStore.scan`. */
 export async function scan(tx: Transaction, request: EventScan, onEvent: (event: ScannedEvent) => void): Promise<void> {
   const conditions = scanConditions(request);
   await scanWhere(tx, { conditions, withKeys: request.withKeys === true }, onEvent);
@@ -76,6 +77,7 @@ export async function scanWhere(
   }
 }
 
+/** What chooses the events of a request. */
 export function scanConditions(request: EventScan): Conditions {
   const conditions = new Conditions();
   const { orgId, customerId, fromEpochMs, toEpochMs, eventNames = [], excludedEventNames = [], contract } = request;

@@ -20,6 +20,7 @@ export function openPool(config: PoolConfig): Pool {
   return pool;
 }
 
+/** What all sessions of a store have in common. */
 export interface SessionOptions {
   readonly pool: Pool;
   readonly location: string;

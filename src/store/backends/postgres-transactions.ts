@@ -15,6 +15,7 @@ import { allWrites, lockKey } from './postgres-schema.ts';
 import { releaseLocks, type SessionOptions } from './postgres-session.ts';
 import { createNamedTurns } from './postgres-turns.ts';
 
+/** Of one store; none may be begun inside another. */
 export interface PostgresTransactions {
   /** Does `work` on one snapshot. */
   read<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;

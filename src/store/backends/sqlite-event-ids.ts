@@ -36,6 +36,7 @@ export function contractIdReader(connection: SqliteConnection): (contractSeq: nu
   return (contractSeq) => (contractSeq === 0 ? null : ids.getOrInsertComputed(contractSeq, read));
 }
 
+/** Whose an event is and what it is called, as its row has it. */
 export interface EventSeqs {
   readonly customerSeq: number;
   readonly contractSeq: number | null;

@@ -2,6 +2,7 @@
 
 import type { DatabaseSyncOptions } from 'node:sqlite';
 
+/** What holds for every query. */
 export interface ChildRules {
   /** Of SQLite; a query may have no variables either. */
   readonly limits: NonNullable<DatabaseSyncOptions['limits']>;

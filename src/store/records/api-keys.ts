@@ -6,6 +6,7 @@ import type { Scope } from '../../operations/operation.ts';
 import type { ApiKeysTable, Transaction } from '../database.ts';
 import { onceUnchanged, prepared } from '../prepared.ts';
 
+/** A key as it is stored; instants are texts. */
 export interface ApiKey {
   readonly orgId: string;
   readonly id: string;

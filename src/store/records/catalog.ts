@@ -9,6 +9,7 @@ import { prepared } from '../prepared.ts';
 import { padded } from './padded.ts';
 import { countOf, type Page, pageOf, type Rows } from './page.ts';
 
+/** What prices are for. */
 export interface Product {
   readonly id: string;
   readonly name: string;
@@ -81,12 +82,6 @@ export async function insertProduct(tx: Transaction, orgId: string, product: Pro
     .execute();
 }
 
-/** Also an archived price; undefined for an id that the organization does not have. */
-export async function findPricing(tx: Transaction, orgId: string, id: string): Promise<Pricing | undefined> {
-  const [pricing] = await findPricings(tx, orgId, [id]);
-  return pricing;
-}
-
 /** Its prices stay as they are. */
 export async function archiveProduct(
   tx: Transaction,
@@ -94,6 +89,12 @@ export async function archiveProduct(
   { id, archivedAt }: { readonly id: string; readonly archivedAt: string },
 ): Promise<void> {
   await tx.updateTable('products').set({ archivedAt }).where('orgId', '=', orgId).where('id', '=', id).execute();
+}
+
+/** Also an archived price; undefined for an id that the organization does not have. */
+export async function findPricing(tx: Transaction, orgId: string, id: string): Promise<Pricing | undefined> {
+  const [pricing] = await findPricings(tx, orgId, [id]);
+  return pricing;
 }
 
 /** The prices among these ids, archived ones too; ids that the organization does not have are left out. */

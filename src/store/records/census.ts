@@ -3,6 +3,7 @@
 import type { Transaction } from '../database.ts';
 import { padded } from './padded.ts';
 
+/** How many there are of an organization's records. */
 export interface Census {
   readonly contractCount: number;
   readonly invoiceCount: number;

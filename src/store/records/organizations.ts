@@ -4,6 +4,7 @@ import { assert } from '../../assert.ts';
 import type { Transaction } from '../database.ts';
 import { onceUnchanged, prepared } from '../prepared.ts';
 
+/** A tenant as it is stored; instants are texts. */
 export interface Organization {
   readonly id: string;
   readonly name: string;

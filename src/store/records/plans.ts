@@ -7,6 +7,7 @@ import { findPricings } from './catalog.ts';
 import type { Pricing } from './catalog.ts';
 import { countOf, type Page, pageOf, type Rows } from './page.ts';
 
+/** A price of a plan. */
 export interface PlanItem {
   readonly id: string;
   readonly pricing: Pricing;

@@ -57,6 +57,7 @@ export async function countDueDeliveries(
   return { count: Number(count), oldestDueAt };
 }
 
+/** Who holds what, from when to when. */
 export interface LeaseRequest {
   readonly now: string;
   readonly leaseUntil: string;
