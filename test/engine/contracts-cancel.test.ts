@@ -190,6 +190,21 @@ describe('cancelling a contract', () => {
     expect(await movements(world, acme)).toEqual(['grant 500 0', 'usage -120 0', 'expiration -380 0']);
   });
 
+  test('leaves entries of before it right that were written for a longer period', async () => {
+    const pricingTiers = [{ minQty: '0', maxQty: '', unitAmount: '0', flatAmount: '1' }];
+    const acme = await mixed('2026-06-01', { priceIntervalCount: 3, tiering: 'GRADUATED', pricingTiers });
+    // Gone before the amount falls due, with the end of the three months.
+    await grant(world, acme, { amountCents: 500, expiresAt: '2026-05-15T00:00:00Z' });
+    await grant(world, acme, { amountCents: 500 });
+    world.clock.set('2026-04-20T00:00:00Z');
+    await world.call('bill.run');
+    await cancel(acme.contractId);
+    const moved = ['usage -100 0', 'reversal 100 0', 'usage -100 0'];
+    expect(await movements(world, acme)).toEqual(['grant 500 0', 'grant 500 0', ...moved]);
+    const { data } = await world.call('credits.verify', { params: { contractId: acme.contractId } });
+    expect(data.findings).toEqual([]);
+  });
+
   test('leaves paid what an expired grant paid, on the draft that bills the usage now, and no more than that', async () => {
     const acme = await mixed('2027-03-01');
     await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z' });

@@ -27,7 +27,7 @@ interface PaidUsage {
  * a grant that expires within the usage window, or is limited to event names or properties.
  */
 export function burnOrderProblems(books: ContractBooks): Problem[] {
-  const usageOf = usageFinder(books);
+  const usagesOf = usageFinder(books);
   const { entries } = books.ledger;
   // Those that are not granted yet hold nothing.
   const inOrder = inDeductionOrder(entries).map(nothingSoFar);
@@ -38,8 +38,9 @@ export function burnOrderProblems(books: ContractBooks): Problem[] {
     (rate ??= { cents: valuationRateOf(soFar, books.contract.creditSettings.creditRateCents) }).cents;
   return entries.flatMap((entry) => {
     const payer = grants.get(entry.grantEntryId ?? '');
-    const usage = entry.type === 'usage' && payer !== undefined ? usageOf(entry) : undefined;
-    const first = usage && inOrder.find((grant) => grant === payer || canPay(grant, usage, rateCents));
+    const usages = entry.type === 'usage' && payer !== undefined ? usagesOf(entry) : [];
+    const isFirst = (grant: GrantSoFar) => usages.every((usage) => canPay(grant, usage, rateCents));
+    const first = usages.length === 0 ? undefined : inOrder.find((grant) => grant === payer || isFirst(grant));
     soFar.push(entry);
     follow(grants, entry);
     if (entry.type === 'grant' || entry.type === 'reversal') rate = undefined;
@@ -61,12 +62,12 @@ function canPay(grant: GrantSoFar, { window }: PaidUsage, rateCents: () => bigin
 
 /** Usage was paid by a grant that may pay it: on a metered line, before the grant's expiry, within its specifiers. */
 export function eligibilityProblems(books: ContractBooks): Problem[] {
-  const usageOf = usageFinder(books);
+  const usagesOf = usageFinder(books);
   const byId = new Map(books.ledger.entries.map((entry) => [entry.id, entry]));
   return books.ledger.entries.flatMap((entry) => {
     const grant = byId.get(entry.grantEntryId ?? '');
     if (entry.type !== 'usage' || grant === undefined) return [];
-    const words = ineligibility(entry, grant, usageOf(entry));
+    const words = ineligibility(entry, grant, usagesOf(entry));
     return words === undefined ? [] : [{ objectId: entry.id, problem: `usage ${entry.id} ${words}` }];
   });
 }
@@ -166,10 +167,18 @@ function namesLine(specifiers: StoredLedgerEntry['specifiers'], { item, meterId 
 function ineligibility(
   entry: StoredLedgerEntry,
   grant: StoredLedgerEntry,
-  usage: PaidUsage | undefined,
+  usages: readonly PaidUsage[],
 ): string | undefined {
-  if (usage === undefined) return `pays for no metered line of the contract`;
-  const { invoice, window } = usage;
+  if (usages.length === 0) return 'pays for no metered line of the contract';
+  const words = usages.map((usage) => ineligibilityFor(entry, grant, usage));
+  return words.includes(undefined) ? undefined : words[0];
+}
+
+function ineligibilityFor(
+  entry: StoredLedgerEntry,
+  grant: StoredLedgerEntry,
+  { invoice, window }: PaidUsage,
+): string | undefined {
   if (grant.expiresAt !== undefined && !isBefore(window.start, grant.expiresAt)) {
     return `was paid by grant ${grant.id}, which had expired before the usage`;
   }
@@ -180,8 +189,11 @@ function ineligibility(
   return isBefore(invoice.finalizedAt, entry.createdAt) ? 'was written after its invoice was finalized' : undefined;
 }
 
-/** Where the usage of an entry stands on its invoice; undefined where there is no such line. */
-function usageFinder({ invoices, terms }: ContractBooks): (entry: StoredLedgerEntry) => PaidUsage | undefined {
+/**
+ * Where the usage of an entry stands on its invoice, by each of the terms that the entry may have been written by; nowhere
+ * where there is no such line.
+ */
+function usageFinder({ invoices, terms }: ContractBooks): (entry: StoredLedgerEntry) => readonly PaidUsage[] {
   const windows = new Map<string, PaidUsage[]>();
   for (const { invoice } of invoices) {
     const own = terms.flatMap((each) => {
@@ -191,7 +203,9 @@ function usageFinder({ invoices, terms }: ContractBooks): (entry: StoredLedgerEn
     windows.set(invoice.id, own);
   }
   return ({ invoiceId = '', lineKey = '' }) =>
-    windows.get(invoiceId)?.find(({ window: { item } }) => lineKey === item.id || lineKey.startsWith(`${item.id} [`));
+    (windows.get(invoiceId) ?? []).filter(
+      ({ window: { item } }) => lineKey === item.id || lineKey.startsWith(`${item.id} [`),
+    );
 }
 
 function isBefore(a: Temporal.Instant | undefined, b: Temporal.Instant): boolean {
