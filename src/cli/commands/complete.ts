@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 
 import type { choicesOf as ChoicesOf } from '../session/choices.ts';
-import type { Choice } from '../terminal/terminal.ts';
+import type { Choice } from '../terminal/questions.ts';
 import { globalFlags } from '../command-line/global-flags.ts';
 import type { GlobalFlag } from '../command-line/global-flags.ts';
 import { safe, vouch } from '../terminal/safe-text.ts';

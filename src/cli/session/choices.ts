@@ -5,7 +5,7 @@ import type { Billing } from '../../operations/index.ts';
 import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
-import type { Choice } from '../terminal/terminal.ts';
+import type { Choice } from '../terminal/questions.ts';
 
 /** Lists longer than this are no help to a person, who knows an id or a part of the name. */
 const mostChoices = 1_000;

@@ -11,7 +11,7 @@ import { safe, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { OpenBilling, Session } from './session.ts';
 import type { Target } from '../target/target.ts';
-import type { Choice, Question } from '../terminal/terminal.ts';
+import type { Choice, Question } from '../terminal/questions.ts';
 
 /** Whether questions may be asked: both ends are a terminal, and neither `--no-input` nor `CI` speaks against it. */
 export function mayAsk({

@@ -2,12 +2,11 @@
 
 import { Readable, Writable } from 'node:stream';
 
-import type * as Prompts from '@inquirer/prompts';
-
-import { BadRequestError, BillingError } from '../../errors.ts';
+import { BadRequestError } from '../../errors.ts';
 import { drawBar, drawQuestion } from './drawing.ts';
 import type { Drawing, Interruption, Keys } from './drawing.ts';
 import type { OutputEnd } from './output-end.ts';
+import { askPerson, type Question } from './questions.ts';
 import { redact, withoutSecrets } from './redact.ts';
 import { safe, vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
@@ -19,22 +18,6 @@ export interface OutputStream {
   readonly hasUnicode: boolean;
   /** Width in columns; undefined where there is no terminal. */
   readonly columns: number | undefined;
-}
-
-/** What can be answered, with what tells it from the others. */
-export interface Choice {
-  readonly value: string;
-  /** Empty where a value says all. */
-  readonly label: string;
-}
-
-export interface Question {
-  readonly kind: 'text' | 'secret' | 'choice' | 'confirm';
-  readonly message: SafeText;
-  /** Long lists are searched. */
-  readonly choices?: readonly Choice[] | undefined;
-  /** What is wrong with an answer, which is then asked for again; undefined for nothing. */
-  readonly validate?: (text: string) => Promise<string | undefined>;
 }
 
 export interface Terminal {
@@ -74,7 +57,7 @@ export interface Streams {
 
 /** The terminal of a process. */
 export function createTerminal(streams: Streams): Terminal {
-  const { stdout, stderr } = streams;
+  const { stdout, stderr, env, platform } = streams;
   const secrets = new Set<string>();
   return {
     stdin: {
@@ -94,7 +77,11 @@ export function createTerminal(streams: Streams): Terminal {
     async ask(question) {
       const { output, close } = drawQuestion(stderr.stream(), streams);
       try {
-        return await askPerson(question, { input: streams.stdin, output });
+        return await askPerson(question, {
+          input: streams.stdin,
+          output,
+          hasUnicode: takesUnicode(stderr.isTTY, env, platform),
+        });
       } finally {
         close();
       }
@@ -142,46 +129,6 @@ async function readAll(stdin: Readable): Promise<string> {
   } catch (cause) {
     throw new BadRequestError('standard input is not UTF-8 text', { cause });
   }
-}
-
-async function askPerson(
-  question: Question,
-  streams: { input: Readable; output: Writable },
-): Promise<string | undefined> {
-  const prompts = await import('@inquirer/prompts');
-  const { message } = question;
-  try {
-    if (question.kind === 'secret') return await prompts.password({ message, mask: '*' }, streams);
-    if (question.kind === 'choice') return await askToChoose(prompts, question, streams);
-    if (question.kind === 'text') return await prompts.input({ message, validate: validator(question) }, streams);
-    return (await prompts.confirm({ message, default: false }, streams)) ? 'yes' : 'no';
-  } catch (error) {
-    if (error instanceof Error && error.message.includes('SIGINT'))
-      throw new BillingError('interrupted', 'interrupted');
-    if (error instanceof Error && error.name === 'ExitPromptError') return undefined;
-    throw error;
-  }
-}
-
-/** A short list is shown whole; a long one by what is typed, in an id or in a name. */
-async function askToChoose(
-  prompts: Pick<typeof Prompts, 'search' | 'select'>,
-  { message, choices = [] }: Question,
-  streams: { input: Readable; output: Writable },
-): Promise<string> {
-  const shown = choices.map(({ value, label }) => {
-    const name = label === '' ? safe(value) : vouch(`${safe(label)}  ${safe(value)}`);
-    return { value, name, short: name };
-  });
-  if (shown.length <= longestShownWhole) return await prompts.select({ message, choices: shown }, streams);
-  const matching = (term = '') => shown.filter(({ name }) => name.toLowerCase().includes(term.toLowerCase()));
-  return await prompts.search({ message, source: (term) => matching(term), pageSize: longestShownWhole }, streams);
-}
-
-const longestShownWhole = 10;
-
-function validator({ validate }: Question): (text: string) => Promise<boolean | string> {
-  return async (text) => (text === '' ? true : ((await validate?.(text)) ?? true));
 }
 
 export interface TestTerminal extends Terminal {

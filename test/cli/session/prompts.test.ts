@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { Question } from '../../../src/cli/terminal/terminal.ts';
+import type { Question } from '../../../src/cli/terminal/questions.ts';
 import { ForbiddenError } from '../../../src/errors.ts';
 import type { Answer } from '../../../src/operations/index.ts';
 import { createShell, manifest } from '../shell.ts';

@@ -1,0 +1,83 @@
+/** Questions as they are drawn on a terminal, and what a person answers. */
+
+import type { Readable, Writable } from 'node:stream';
+
+import type * as Prompts from '@inquirer/prompts';
+
+import { BillingError } from '../../errors.ts';
+import { safe, vouch } from './safe-text.ts';
+import type { SafeText } from './safe-text.ts';
+
+/** What can be answered, with what tells it from the others. */
+export interface Choice {
+  readonly value: string;
+  /** Empty where a value says all. */
+  readonly label: string;
+}
+
+export interface Question {
+  readonly kind: 'text' | 'secret' | 'choice' | 'confirm';
+  readonly message: SafeText;
+  /** Long lists are searched. */
+  readonly choices?: readonly Choice[] | undefined;
+  /** What is wrong with an answer, which is then asked for again; undefined for nothing. */
+  readonly validate?: (text: string) => Promise<string | undefined>;
+}
+
+export interface Drawn {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Whether more than ASCII may be drawn. */
+  readonly hasUnicode: boolean;
+}
+
+/** The library's own signs are of more than ASCII. */
+const plainTheme = {
+  prefix: { idle: '?', done: '+' },
+  spinner: { interval: 80, frames: ['|', '/', '-', '\\'] },
+  icon: { cursor: '>' },
+  style: { keysHelpTip: () => 'arrow keys to move, enter to select' },
+};
+
+/** The answer, `yes` for a confirmed question; undefined at the end of input. */
+export async function askPerson(question: Question, { hasUnicode, ...streams }: Drawn): Promise<string | undefined> {
+  const prompts = await import('@inquirer/prompts');
+  const { message } = question;
+  const theme = hasUnicode ? {} : plainTheme;
+  try {
+    if (question.kind === 'secret') return await prompts.password({ message, mask: '*', theme }, streams);
+    if (question.kind === 'choice') return await askToChoose(prompts, { ...question, theme }, streams);
+    if (question.kind === 'text')
+      return await prompts.input({ message, validate: validator(question), theme }, streams);
+    return (await prompts.confirm({ message, default: false, theme }, streams)) ? 'yes' : 'no';
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('SIGINT'))
+      throw new BillingError('interrupted', 'interrupted');
+    if (error instanceof Error && error.name === 'ExitPromptError') return undefined;
+    throw error;
+  }
+}
+
+/** A short list is shown whole; a long one by what is typed, in an id or in a name. */
+async function askToChoose(
+  prompts: Pick<typeof Prompts, 'search' | 'select'>,
+  { message, choices = [], theme }: Question & { readonly theme: Partial<typeof plainTheme> },
+  streams: { input: Readable; output: Writable },
+): Promise<string> {
+  const shown = choices.map(({ value, label }) => {
+    const name = label === '' ? safe(value) : vouch(`${safe(label)}  ${safe(value)}`);
+    return { value, name, short: name };
+  });
+  if (shown.length <= longestShownWhole) return await prompts.select({ message, choices: shown, theme }, streams);
+  const matching = (term = '') => shown.filter(({ name }) => name.toLowerCase().includes(term.toLowerCase()));
+  return await prompts.search(
+    { message, source: (term) => matching(term), pageSize: longestShownWhole, theme },
+    streams,
+  );
+}
+
+const longestShownWhole = 10;
+
+function validator({ validate }: Question): (text: string) => Promise<boolean | string> {
+  return async (text) => (text === '' ? true : ((await validate?.(text)) ?? true));
+}
