@@ -102,6 +102,20 @@ export function contendedError(location: string, cause: unknown): UnavailableErr
   });
 }
 
+/** What the pool says to who has waited for one of its sessions; a server that does not answer has other words. */
+const allInUse = 'timeout exceeded when trying to connect';
+
+function busyError(location: string, cause: Error): UnavailableError {
+  return new UnavailableError(
+    `all sessions of this process on the database ${location} are in use; nothing was changed`,
+    {
+      cause,
+      retryAfterSeconds: 1,
+      hint: 'ask for less at a time, or let another process share the work',
+    },
+  );
+}
+
 /** The error to show in place of what the library threw; anything else comes back as it is. */
 export function meaningOf(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || error instanceof BillingError || error instanceof ConstraintViolation) return error;
@@ -109,6 +123,7 @@ export function meaningOf(error: unknown, location: string): unknown {
   const rule = constraintRules[code];
   if (rule !== undefined) return new ConstraintViolation(rule, error.message, error);
   if (isWithoutPassword(error)) return refused(location, error, 'it asks for a password, and there is none');
+  if (error.message === allInUse) return busyError(location, error);
   if (isLost(error)) return absenceError(location, error);
   return meanings[code]?.(location, error) ?? error;
 }
