@@ -47,10 +47,13 @@ export async function printAnswer(request: OperationRequest, billing: Billing, s
   }
   const receipt = command.operation === grantOperation ? await beginReceipt(session, billing, input) : undefined;
   const question = picture?.chart.question?.(input) ?? input;
-  const answer = await namingWhatIsMissing(ids, async () =>
-    isAll
-      ? await (await import('./every-page.ts')).everyPage(command, input, { billing, session })
-      : await billing.call(command.operation as OperationName, question),
+  const answer = await namingWhatIsMissing(
+    ids,
+    async () =>
+      isAll
+        ? await (await import('./every-page.ts')).everyPage(command, input, { billing, session })
+        : await billing.call(command.operation as OperationName, question),
+    async () => (await import('./unknown-filter.ts')).ownIdInstead(command, ids, billing),
   );
   checkReplay(command, input, answer);
   const shown = await shownAnswer(request, answer, session);

@@ -62,11 +62,16 @@ async function rehearsed(command: CommandSpec, input: CallInput, { session, targ
   if (!isGrant && !isHere) return undefined;
   const opened = await openForWriting(session, target, local);
   try {
-    return await namingWhatIsMissing(Object.values(input.params ?? {}), async () => {
-      if (isGrant) await judgeGrant(input, opened.plain, opened.context);
-      const asked = command.isVersioned ? { ...input, ifMatch: input.ifMatch ?? '*' } : input;
-      return opened.rehearsal === undefined ? undefined : await answerOf(opened.rehearsal, command, asked);
-    });
+    const ids = Object.values(input.params ?? {});
+    return await namingWhatIsMissing(
+      ids,
+      async () => {
+        if (isGrant) await judgeGrant(input, opened.plain, opened.context);
+        const asked = command.isVersioned ? { ...input, ifMatch: input.ifMatch ?? '*' } : input;
+        return opened.rehearsal === undefined ? undefined : await answerOf(opened.rehearsal, command, asked);
+      },
+      async () => (await import('./unknown-filter.ts')).ownIdInstead(command, ids, opened.plain),
+    );
   } finally {
     await opened.close();
   }
