@@ -4,7 +4,8 @@ import { closeSync, constants, fdatasyncSync, fstatSync, readSync, writeFileSync
 import { dirname } from 'node:path';
 
 import { namedHash } from './journal-line.ts';
-import { lockFile, makePrivateDirectory, openPrivateFile } from '../target/private-file.ts';
+import { lockFile } from '../target/lock-file.ts';
+import { makePrivateDirectory, openPrivateFile } from '../target/private-file.ts';
 import type { Machine } from '../target/private-file.ts';
 
 const lineEnd = 0x0a;

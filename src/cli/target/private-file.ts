@@ -4,22 +4,12 @@
  * for the disk in the background: the module for that takes longer to load than all of it takes.
  */
 
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 import { BillingError } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
+import { lockFile } from './lock-file.ts';
 
 /** The facts about this machine that decide what a file mode means. */
 export interface Machine {
@@ -146,27 +136,6 @@ export function makePrivateDirectory(path: string, machine: Machine): void {
   } catch (error) {
     throw refusal(`the directory ${path} cannot be made (${(error as NodeJS.ErrnoException).code})`);
   }
-}
-
-const lockPauseMilliseconds = 20;
-/** Longer than it takes until a lock counts as abandoned. */
-const lockAttempts = 600;
-const abandonedAfterMilliseconds = 10_000;
-
-/** Holds a lock file that keeps other processes out, until the result is called. */
-export async function lockFile(path: string, machine: Machine): Promise<() => void> {
-  for (let attempt = 0; attempt < lockAttempts; attempt += 1) {
-    try {
-      closeSync(openSync(path, 'wx', 0o600));
-      return () => rmSync(path, { force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw refusal(`${path} cannot be written`);
-    }
-    const age = machine.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? machine.now());
-    if (age > abandonedAfterMilliseconds) rmSync(path, { force: true });
-    else await pause(lockPauseMilliseconds);
-  }
-  throw refusal(`${join(path)} is held by another process`, 'try again; remove the lock file if no tally is running');
 }
 
 function refusal(message: string, hint?: string): BillingError {

@@ -1,0 +1,93 @@
+/**
+ * A file that keeps other processes out for as long as it is there. It names its process, so that one who was killed with it
+ * holds up nobody, and one who was only stopped is not robbed of it.
+ */
+
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { BillingError } from '../../errors.ts';
+
+const pauseMilliseconds = 20;
+/** Longer than it takes until a lock that names nobody counts as abandoned. */
+const attempts = 600;
+/** Of one that names no process of this machine, such as one whose making was cut off. */
+const abandonedAfterMilliseconds = 10_000;
+/** Of one whose process runs, which is done with it in milliseconds: by now it is another process of the same number. */
+const outlivedAfterMilliseconds = 60_000;
+
+/** Holds a lock file that keeps other processes out, until the result is called. `now` is the clock's, in milliseconds. */
+export async function lockFile(path: string, { now }: { now: () => number }): Promise<() => void> {
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    if (tryToMake(path)) {
+      return () => {
+        if (holderOf(path) === ownName()) rmSync(path, { force: true });
+      };
+    }
+    if (!isAbandoned(path, now()) || !takeAway(path, now())) await pause(pauseMilliseconds);
+  }
+  throw refusal(`${path} is held by another process`, 'try again; remove the lock file if no tally is running');
+}
+
+function tryToMake(path: string): boolean {
+  try {
+    const file = openSync(path, 'wx', 0o600);
+    try {
+      writeFileSync(file, ownName());
+    } finally {
+      closeSync(file);
+    }
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw refusal(`${path} cannot be written`);
+    return false;
+  }
+}
+
+/** One at a time, and looked at again by whoever may: two who take one away would take the next one's with it. */
+function takeAway(path: string, now: number): boolean {
+  const guard = `${path}.abandoned`;
+  if (!tryToMake(guard)) {
+    if (isAbandoned(guard, now)) rmSync(guard, { force: true });
+    return false;
+  }
+  try {
+    if (isAbandoned(path, now)) rmSync(path, { force: true });
+    return true;
+  } finally {
+    rmSync(guard, { force: true });
+  }
+}
+
+function isAbandoned(path: string, now: number): boolean {
+  const age = now - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now);
+  const [, number, host] = /^(\d+) (.*)$/.exec(holderOf(path) ?? '') ?? [];
+  if (number === undefined || host !== hostname()) return age > abandonedAfterMilliseconds;
+  return !isRunning(Number(number)) || age > outlivedAfterMilliseconds;
+}
+
+function isRunning(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    // Another user's runs as well.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+function ownName(): string {
+  return `${process.pid} ${hostname()}`;
+}
+
+function holderOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(message: string, hint?: string): BillingError {
+  return new BillingError('usage', message, { hint });
+}
