@@ -222,8 +222,10 @@ async function report(
     throw new BillingError(stoppedBy.kind, words, { cause: stoppedBy, hint: again });
   }
   if (bad.length === 0) return;
+  // What was refused is refused again.
+  const next = counts.unknown > 0 ? again : 'correct these rows and repeat the command: no row is done twice';
   throw new BillingError('checkFailed', `${bad.length} of ${counts.rows} rows failed; the others are done`, {
-    hint: resultPath === undefined ? again : `${resultPath} has the errors; ${again}`,
+    hint: resultPath === undefined ? next : `${resultPath} has the errors; ${next}`,
   });
 }
 

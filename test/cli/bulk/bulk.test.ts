@@ -207,7 +207,9 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     expect(stderr).toMatch(/^line 2: expiresAt: must be after now, /);
     expect(stderr).toContain('1 of 2 rows would be refused');
     expect(await ledgerOf(globex)).toEqual([]);
-    expect((await from(path, '--yes')).stdout).toBe('2\t1\t0\t1\t0\t0\n');
+    const real = await from(path, '--yes');
+    expect(real.stdout).toBe('2\t1\t0\t1\t0\t0\n');
+    expect(real.stderr).toContain('correct these rows and repeat the command: no row is done twice');
     expect((await from(path, '--dry-run')).stderr).toContain('; 1 of 2 rows done before; nothing was sent');
   });
 
