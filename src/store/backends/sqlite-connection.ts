@@ -9,7 +9,7 @@ import type { StatementSync } from 'node:sqlite';
 import { limits } from '../../limits.ts';
 import { keepNewest } from '../../once.ts';
 import type { StoreOptions } from '../store.ts';
-import { isInputOutputFailure, movedError, readOnlyError } from './sqlite-errors.ts';
+import { isInputOutputFailure, nameFaults, readOnlyError } from './sqlite-errors.ts';
 import { inMemory, openHandle, prepareFile } from './sqlite-handle.ts';
 import { waitForLock } from './sqlite-lock-wait.ts';
 
@@ -118,7 +118,8 @@ export async function openConnection(location: string, options: StoreOptions): P
       await replaceIfNeeded();
       if (asked === 'write') {
         if (handle.isReadOnly) throw readOnlyError(path);
-        if (handle.isMoved()) throw movedError(path);
+        const fault = handle.nameFault();
+        if (fault !== undefined) throw nameFaults[fault](path);
       }
       const version = beginNow(connection, asked);
       access = asked;

@@ -61,12 +61,18 @@ export function isNotWritable(error: unknown): boolean {
   return primary === code.readOnly || primary === code.cannotOpen;
 }
 
-/** What is written now would be in no file of this name. */
-export function movedError(path: string): UnavailableError {
-  return new UnavailableError(`the database ${path} was moved or replaced while it was in use; nothing was changed`, {
-    hint: 'start again what uses it, and stop that first the next time',
-  });
-}
+/** What is written now would be in no file of this name, or could be lost to who writes by another. */
+export const nameFaults: Readonly<Record<'lost' | 'several', (path: string) => UnavailableError>> = {
+  lost: (path) =>
+    new UnavailableError(`the database ${path} was moved or replaced while it was in use; nothing was changed`, {
+      hint: 'start again what uses it, and stop that first the next time',
+    }),
+  several: (path) =>
+    new UnavailableError(
+      `the database ${path} has another name as well, and writing by both would lose what was written; nothing was changed`,
+      { hint: 'find that hard link with: find DIRECTORY -samefile FILE; remove it, or have a backup in its place' },
+    ),
+};
 
 export function readOnlyError(path: string, cause?: unknown): UnavailableError {
   return new UnavailableError(`the database ${path} is read-only; nothing was changed`, {

@@ -1,6 +1,7 @@
 /** A file of SQLite as it is opened: whether it may be written, what SQLite is told of it, and whether it is still the same. */
 
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -33,28 +34,32 @@ export const inMemory = ':memory:';
 export interface Handle {
   readonly database: DatabaseSync;
   readonly isReadOnly: boolean;
-  /** Whether the file that may be written has lost its name: SQLite goes on writing it when another one has taken that. */
-  readonly isMoved: () => boolean;
+  /**
+   * Whether the file that may be written has `lost` its name, and SQLite goes on writing it when another one has taken that; or
+   * has `several`, of which each would get a log of its own: who writes by one knows nothing of what was written by another.
+   */
+  readonly nameFault: () => 'lost' | 'several' | undefined;
   /** Whether a file has changed of which SQLite was told that nobody changes it. */
   readonly isOutdated: () => boolean;
 }
 
 const never = (): boolean => false;
+const none = (): undefined => undefined;
 
 /** Opens what `prepareFile` has made sure of: for reading alone where that is asked for, or nothing else can be had. */
 export function openHandle(path: string, options: StoreOptions): Handle {
   const writing = { isReadOnly: false, isOutdated: never } as const;
-  if (path === inMemory) return { ...writing, database: connect(path, options, false), isMoved: never };
+  if (path === inMemory) return { ...writing, database: connect(path, options, false), nameFault: none };
   if (!options.readOnly && isWritable(path)) {
     try {
       const database = connect(path, options, false);
       const place = placeOf(path);
-      return { ...writing, database, isMoved: () => placeOf(path) !== place };
+      return { ...writing, database, nameFault: () => nameFaultOf(path, place) };
     } catch (error) {
       if (!isNotWritable(error)) throw error;
     }
   }
-  const reading = { isReadOnly: true, isMoved: never } as const;
+  const reading = { isReadOnly: true, nameFault: none } as const;
   try {
     return { ...reading, database: connect(path, options, true), isOutdated: never };
   } catch (error) {
@@ -150,9 +155,17 @@ function hasLog(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-function placeOf(path: string): string {
-  const facts = statSync(path, { throwIfNoEntry: false });
-  return facts === undefined ? 'gone' : `${facts.dev} ${facts.ino}`;
+/** Undefined where there is no file. */
+type Place = Pick<Stats, 'dev' | 'ino' | 'nlink'> | undefined;
+
+function placeOf(path: string): Place {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+function nameFaultOf(path: string, opened: Place): 'lost' | 'several' | undefined {
+  const found = placeOf(path);
+  if (found?.ino !== opened?.ino || found?.dev !== opened?.dev) return 'lost';
+  return (found?.nlink ?? 0) > 1 ? 'several' : undefined;
 }
 
 function stampOf(path: string): string {
