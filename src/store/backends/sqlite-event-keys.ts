@@ -32,10 +32,7 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
   let asked = 0;
   const keyHash = createKeyHashes();
   const tables = createSqliteKeyTables(connection);
-  const added = new Map<number, number>();
-  /** Of a hash that has been added before. */
-  const addedAgain = new Map<number, number[]>();
-  let addedCount = 0;
+  const added = createAddedKeys();
 
   function one(sql: string): bigint {
     return (Object.values(connection.prepare(sql).get() ?? {})[0] as bigint | null) ?? 0n;
@@ -48,7 +45,7 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
     const { handleCount: handle, transactionCount: transaction } = connection;
     if (seen.handle !== handle) filter = undefined;
     const runCount = tables.findRuns();
-    forgetAdded();
+    added.forget();
     asked += count;
     if (filter === undefined) {
       const known = Number(lastSeq());
@@ -67,56 +64,71 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
 
   /** Another process has written: a key that it added has a seq beyond what was committed before. */
   function catchUp(into: NonNullable<typeof filter>, committedSeq: bigint): void {
-    const added = connection.prepare(`SELECT "customer"."orgId", "event"."idempotencyKey" FROM "events" AS "event"
+    const theirs = connection.prepare(`SELECT "customer"."orgId", "event"."idempotencyKey" FROM "events" AS "event"
       JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq" WHERE "event"."seq" > ?`);
-    for (const { orgId, idempotencyKey } of added.iterate(committedSeq)) {
+    for (const { orgId, idempotencyKey } of theirs.iterate(committedSeq)) {
       into.add(keyHash(String(orgId), String(idempotencyKey)));
     }
   }
 
   function candidates(hash: number): readonly number[] {
     if (filter !== undefined && !filter.mayHave(hash)) return [];
-    return [...seqsAdded(hash), ...tables.seqsWith(hash)];
+    return [...added.seqsOf(hash), ...tables.seqsWith(hash)];
   }
 
-  function add(hash: number, eventSeq: number): void {
-    if (added.has(hash)) addedAgain.set(hash, [...(addedAgain.get(hash) ?? []), eventSeq]);
-    else added.set(hash, eventSeq);
-    addedCount += 1;
-    filter?.add(hash);
+  return {
+    prepare,
+    candidates,
+    add(hash, eventSeq) {
+      added.add(hash, eventSeq);
+      filter?.add(hash);
+    },
+    keep(leastRun) {
+      const entries = added.entries();
+      added.forget();
+      tables.write(entries, leastRun);
+    },
+    absorb: tables.absorb,
+  };
+}
+
+/** The keys of one call, of which two may have the same hash. */
+function createAddedKeys() {
+  const seqs = new Map<number, number>();
+  /** Of a hash that has been added before. */
+  const others = new Map<number, number[]>();
+  let count = 0;
+
+  function seqsOf(hash: number): number[] {
+    const first = seqs.get(hash);
+    return first === undefined ? [] : [first, ...(others.get(hash) ?? [])];
   }
 
-  function seqsAdded(hash: number): number[] {
-    const first = added.get(hash);
-    return first === undefined ? [] : [first, ...(addedAgain.get(hash) ?? [])];
-  }
-
-  function forgetAdded(): void {
-    added.clear();
-    addedAgain.clear();
-    addedCount = 0;
-  }
-
-  function keep(leastRun: number): void {
-    const entries = entriesAdded();
-    forgetAdded();
-    tables.write(entries, leastRun);
-  }
-
-  function entriesAdded(): Entries {
-    const entries = { hashes: new Float64Array(addedCount), seqs: new Float64Array(addedCount) };
-    let place = 0;
-    const put = (hash: number, seq: number): void => {
-      entries.hashes[place] = hash;
-      entries.seqs[place] = seq;
-      place += 1;
-    };
-    for (const hash of Float64Array.from(added.keys()).sort()) {
-      put(hash, added.get(hash) ?? 0);
-      for (const seq of addedAgain.get(hash) ?? []) put(hash, seq);
-    }
-    return entries;
-  }
-
-  return { prepare, candidates, add, keep, absorb: tables.absorb };
+  return {
+    seqsOf,
+    add(hash: number, eventSeq: number): void {
+      if (seqs.has(hash)) others.getOrInsertComputed(hash, () => []).push(eventSeq);
+      else seqs.set(hash, eventSeq);
+      count += 1;
+    },
+    entries(): Entries {
+      const entries = { hashes: new Float64Array(count), seqs: new Float64Array(count) };
+      let place = 0;
+      const put = (hash: number, seq: number): void => {
+        entries.hashes[place] = hash;
+        entries.seqs[place] = seq;
+        place += 1;
+      };
+      for (const hash of Float64Array.from(seqs.keys()).sort()) {
+        put(hash, seqs.get(hash) ?? 0);
+        for (const seq of others.get(hash) ?? []) put(hash, seq);
+      }
+      return entries;
+    },
+    forget(): void {
+      seqs.clear();
+      others.clear();
+      count = 0;
+    },
+  };
 }
