@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMaintenance } from '../../src/engine/maintenance.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import type { EventAggregation, NewEvent } from '../../src/store/event-store.ts';
+import { eventDays } from '../../src/store/migrations/0011-event-days.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { aggregateOne, eventOf, insertTwoOrganizations } from './rows.ts';
@@ -359,7 +360,8 @@ describe('days of few events', () => {
   test('share a segment that an older version made of one day', async () => {
     await send(onDays('old', [20, 21, 22, 23, 24, 25, 26, 27]), { ...sharing, leastKept: 1 });
     const old = new DatabaseSync(file);
-    old.exec('ALTER TABLE eventSegments DROP COLUMN days; PRAGMA user_version = 10');
+    old.exec('ALTER TABLE eventSegments DROP COLUMN days');
+    for (const statement of eventDays.statements) old.exec(statement);
     old.close();
     const before = await countsByDay();
     expect(before.slice(20, 28)).toEqual([5, 5, 5, 5, 5, 5, 5, 5]);
