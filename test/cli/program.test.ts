@@ -19,6 +19,16 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
       'did you mean --credit-rate-cents or --credit-amount?',
     ],
     ['profile add p --env sandbox', "unknown option '--env'", 'did you mean --environment?'],
+    [
+      'credits balance --contract-id c1',
+      "unknown option '--contract-id'",
+      'it stands behind the verb, without a flag: tally credits balance <contract-id>',
+    ],
+    [
+      'credits reverse --entry-id=e1',
+      "unknown option '--entry-id=e1'",
+      'it stands behind the verb, without a flag: tally credits reverse <contract-id> <entry-id>',
+    ],
     ['customers list --no', "unknown option '--no'", 'did you mean --no-input or --no-color?'],
     ['customers list --limt 5', "unknown option '--limt'", 'did you mean --limit?'],
     ['customers create --nam x', "unknown option '--nam'", 'did you mean --name?'],
@@ -57,6 +67,8 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     [['import', 'events', 'x.csv', '--refused', ''], 'cannot write a file whose path is empty', undefined],
     ['serve extra', 'too many arguments', 'see: tally serve --help'],
     ['help nope', 'there is no help on "nope"', 'there is exit-codes'],
+    ['help custmers', 'there is no help on "custmers"', 'did you mean customers?'],
+    ['help exit-code', 'there is no help on "exit-code"', 'did you mean exit-codes?'],
   ])('%s', async (line, message, hint) => {
     const shell = createShell();
     const { code, stdout, stderr } = await shell.run(line);

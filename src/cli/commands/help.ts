@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 
 import { BillingError } from '../../errors.ts';
+import { nearest } from '../catalog/nearest.ts';
 import { helpTopics, isTopic } from '../help/topics.ts';
 import { allowFormats } from '../output/output.ts';
 import { vouch } from '../terminal/safe-text.ts';
@@ -27,8 +28,13 @@ Examples:
       if (topic === undefined) return command.parent?.help();
       await runAction(({ terminal, flags }) => {
         allowFormats(flags, []);
-        if (!isTopic(topic))
-          throw new BillingError('usage', `there is no help on "${topic}"`, { hint: `there is ${topics}` });
+        if (!isTopic(topic)) {
+          const known = [...(command.parent?.commands.map((each) => each.name()) ?? []), ...Object.keys(helpTopics)];
+          const meant = nearest(topic, known);
+          throw new BillingError('usage', `there is no help on "${topic}"`, {
+            hint: meant === undefined ? `there is ${topics}, and help of every command` : `did you mean ${meant}?`,
+          });
+        }
         terminal.out(vouch(helpTopics[topic]));
         return Promise.resolve();
       });
