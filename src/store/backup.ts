@@ -12,7 +12,7 @@ import { BillingError, NotFoundError, UnavailableError } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { BackupManifest } from '../operations/backup-manifest.ts';
 import { damagedBackup } from './damaged-backup.ts';
-import { factsOf } from './file-facts.ts';
+import { factsOf, refuseLongPath } from './file-facts.ts';
 import { beside, makeCopy, makeEmpty, publish, refuseExisting, unwritable } from './new-file.ts';
 import { isPostgresUrl, pathOf } from './open.ts';
 
@@ -64,6 +64,7 @@ type CopyTo = (path: string) => Promise<Pick<BackupManifest, 'schemaVersion' | '
 async function copying(source: string, target: string): Promise<CopyTo> {
   const { copyDatabase, readCopy } = await import('./backends/sqlite-backup.ts');
   return async (copy) => {
+    refuseLongPath(copy, target);
     await copyDatabase(source, copy, target);
     const { damages, ...facts } = readCopy(copy, source);
     if (damages.length === 0) return facts;
@@ -136,6 +137,7 @@ async function restoreToFile({ source, manifest }: Backup, to: string, isDryRun:
     throw unwritable(dirname(target), error);
   }
   await beside(target, async (copy) => {
+    refuseLongPath(copy, target);
     makeCopy(source, copy, target);
     await checkCopy(source, copy, manifest);
     if (factsOf(target)?.size === 0) rmSync(target);

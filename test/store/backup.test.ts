@@ -151,6 +151,15 @@ describe('a backup', () => {
     expect((await refusal(back(join(directory, 'none', 'copy.db')))).kind).toBe('unavailable');
   });
 
+  test.skipIf(process.platform === 'win32')('to a path that is longer than SQLite takes is refused', async () => {
+    await (await openFilled()).close();
+    const deep = join(directory, 'd'.repeat(245), 'd'.repeat(245 - directory.length));
+    mkdirSync(deep, { recursive: true });
+    const error = await refusal(back(join(deep, 'copy.db')));
+    expect([error.kind, error.message.split(' cannot')[0]]).toEqual(['usage', join(deep, 'copy.db')]);
+    expect(readdirSync(deep)).toEqual([]);
+  });
+
   test('of a damaged database is refused, and leaves nothing behind', async () => {
     await (await openFilled()).close();
     damagePage(file);

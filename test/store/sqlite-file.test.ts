@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -254,6 +254,16 @@ describe('an existing database', () => {
     const { kind, message } = await refusal(open());
     expect(kind).toBe('unavailable');
     expect(message).toContain(file);
+  });
+
+  test.skipIf(process.platform === 'win32')('is not made where its path is longer than SQLite takes', async () => {
+    const long = join(dirname(file), 'd'.repeat(250), 'd'.repeat(250), 'billing.db');
+    const error = await refusal(open(long));
+    expect([error.kind, error.message]).toEqual([
+      'usage',
+      `${long} cannot be used: the whole path has ${long.length} bytes`,
+    ]);
+    expect(existsSync(dirname(dirname(long)))).toBe(false);
   });
 
   test('is only read where it must exist already', async () => {

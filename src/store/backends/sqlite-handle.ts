@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { BillingError, NotFoundError, UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { makeDirectory } from '../../make-directory.ts';
-import { factsOf } from '../file-facts.ts';
+import { factsOf, refuseLongPath } from '../file-facts.ts';
 import type { StoreOptions } from '../store.ts';
 import { isNotWritable } from './sqlite-errors.ts';
 import { sliceMilliseconds } from './sqlite-lock-wait.ts';
@@ -106,6 +106,7 @@ function refuseOldSqlite(database: DatabaseSync): void {
 
 /** Makes the file where there is none, unless it is only to be read. Throws NotFoundError or UnavailableError. */
 export function prepareFile(path: string, { isRead }: { readonly isRead: boolean }): void {
+  refuseLongPath(path);
   refuseWhatIsNoFile(path, { isRead });
   if (!isRead) createFile(path);
 }
