@@ -13,7 +13,7 @@ import { catalogFile, fieldNames } from './file-schema.ts';
 import type { ParsedFile } from './file-schema.ts';
 import { definitionOf } from './from-file.ts';
 import { nearest } from './nearest.ts';
-import { readYaml, type YamlFile } from './yaml-source.ts';
+import { inFileOrder, readYaml, type YamlFile } from './yaml-source.ts';
 
 export interface CatalogFile {
   readonly catalog: Catalog;
@@ -33,10 +33,12 @@ export function readCatalogFile(text: string, fileName: string): CatalogFile {
 /** The same of a value that stands in a file of another kind, in which `issueAt` finds its place. */
 export function catalogOfValue(value: unknown, issueAt: YamlFile['issueAt']): CatalogFile {
   const parsed = catalogFile.safeParse(value);
-  if (!parsed.success) throw new InvalidInputError(parsed.error.issues.flatMap((issue) => told(issue, value, issueAt)));
+  if (!parsed.success) {
+    throw new InvalidInputError(inFileOrder(parsed.error.issues.flatMap((issue) => told(issue, value, issueAt))));
+  }
   const catalog = fullForm(parsed.data);
   const issues = [...ruleIssues(catalog), ...repetitions(catalog)].map(([path, words]) => issueAt(path, words));
-  if (issues.length > 0) throw new InvalidInputError(issues);
+  if (issues.length > 0) throw new InvalidInputError(inFileOrder(issues));
   return { catalog, sections: new Set(sections.filter((section) => parsed.data[section] !== undefined)), issueAt };
 }
 

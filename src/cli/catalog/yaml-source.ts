@@ -42,6 +42,12 @@ export function readYaml(text: string, fileName: string, { example }: { readonly
   return { value, lineOf, issueAt };
 }
 
+/** Problems from the first line of the file to the last, as whoever mends them goes. */
+export function inFileOrder(issues: readonly InputIssue[]): InputIssue[] {
+  const lineOf = ({ path }: InputIssue) => Number(/:(\d+)$/.exec(path)?.[1] ?? 0);
+  return issues.toSorted((one, other) => lineOf(one) - lineOf(other));
+}
+
 function valueOf(document: Document.Parsed, fileName: string): unknown {
   try {
     return document.toJS();

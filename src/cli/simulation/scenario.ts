@@ -8,7 +8,7 @@ import { issuesOf } from '../../operations/parse.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { catalogOfValue, quotable, unknownKey } from '../catalog/file.ts';
 import { nearest } from '../catalog/nearest.ts';
-import { readYaml, type YamlFile } from '../catalog/yaml-source.ts';
+import { inFileOrder, readYaml, type YamlFile } from '../catalog/yaml-source.ts';
 import { valueAt } from '../wire/rows.ts';
 import { scenarioFile, sections } from './scenario-schema.ts';
 import type { Entry, ScenarioFile, Section } from './scenario-schema.ts';
@@ -32,10 +32,10 @@ export function readScenario(text: string, fileName: string): Scenario {
   // A catalog has issues of its own, which are told by its own reader.
   const parsed = scenarioFile.safeParse(isInline ? { ...(value as object), catalog: 'inline' } : value);
   if (!parsed.success) {
-    throw new InvalidInputError(parsed.error.issues.flatMap((issue) => told(issue, value, issueAt)));
+    throw new InvalidInputError(inFileOrder(parsed.error.issues.flatMap((issue) => told(issue, value, issueAt))));
   }
   const issues = [...timeIssues(parsed.data), ...nameIssues(parsed.data)].map(([path, words]) => issueAt(path, words));
-  if (issues.length > 0) throw new InvalidInputError(issues);
+  if (issues.length > 0) throw new InvalidInputError(inFileOrder(issues));
   const ofCatalog = (path: Path, message: string) => issueAt(['catalog', ...path], message);
   return {
     fileName,

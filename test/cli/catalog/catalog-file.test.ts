@@ -132,6 +132,16 @@ describe('a file with a mistake is refused, with the line and the path of the mi
       ],
     ],
     [
+      'mistakes from the last section to the first',
+      'plans:\n  - nme: A\nproducts:\n  - name: ""\n',
+      [
+        'catalog.yaml:2: plans[0].name: is required',
+        'catalog.yaml:2: plans[0].items: is required',
+        'catalog.yaml:2: plans[0].nme: unknown field: did you mean name?',
+        'catalog.yaml:4: products[0].name: must not be empty',
+      ],
+    ],
+    [
       'a bomb of aliases',
       `products: &a [${'x,'.repeat(9)}x]\n${['b', 'c', 'd', 'e'].map((name, index) => `${name}: &${name} [${`*${'abcd'[index]},`.repeat(9)}1]`).join('\n')}`,
       ['catalog.yaml:1: Excessive alias count indicates a resource exhaustion attack'],
