@@ -152,6 +152,23 @@ const wholeJq: Plugin = {
   },
 };
 
+/** These files of ours, and folders, which end in a stroke. One that is not there would leave its group without a word. */
+function ours(...paths: readonly string[]): RegExp {
+  const patterns = paths.map((path) => {
+    const isFolder = path.endsWith('/');
+    const file = isFolder ? path : `${path}.ts`;
+    if (!existsSync(join(root, 'src', file))) throw new Error(`bundling: there is no src/${file}`);
+    const pattern = file
+      .split('/')
+      .map(RegExp.escape)
+      .join(String.raw`[\\/]`);
+    return isFolder ? pattern : `${pattern}$`;
+  });
+  return new RegExp(String.raw`[\\/]src[\\/](?:${patterns.join('|')})`);
+}
+
+const either = (...tests: readonly RegExp[]): RegExp => new RegExp(tests.map(({ source }) => source).join('|'));
+
 const bundle = await rolldown({
   input: {
     main: join(root, 'src/main.ts'),
@@ -195,12 +212,15 @@ const { output } = await bundle.write({
     groups: [
       {
         name: 'base',
-        test: /src[\\/](assert|digest|errors|limits|exact-json|text-order|store[\\/]constraint-violation|operations[\\/](index|operation|parse))\.ts$/,
+        test: ours(
+          ...['assert', 'digest', 'errors', 'limits', 'exact-json', 'text-order', 'store/constraint-violation'],
+          ...['operations/index', 'operations/operation', 'operations/parse'],
+        ),
         priority: 6,
       },
       {
         name: 'start',
-        test: /src[\\/](main|cli[\\/](call|open-session|program|user-directories))\.ts$/,
+        test: ours('main', 'cli/program', 'cli/call/call', 'cli/session/open-session', 'cli/target/user-directories'),
         priority: 5,
       },
       {
@@ -209,21 +229,37 @@ const { output } = await bundle.write({
         test: /[\\/](?:manifest|outlines)[\\/]\w+\.json$/,
         priority: 4,
       },
-      { name: 'client', test: /src[\\/]client[\\/]/, priority: 4 },
-      { name: 'writing', test: /src[\\/]cli[\\/](open-billing|journal|canonical-json)\.ts$/, priority: 4 },
+      { name: 'client', test: ours('client/'), priority: 4 },
+      {
+        name: 'writing',
+        test: ours('cli/session/open-billing', 'cli/operator/journal', 'cli/wire/canonical-json'),
+        priority: 4,
+      },
       // Without the connection of SQLite and what else every call needs, which would be loaded late with them.
-      { name: 'late-calculation', test: /src[\\/]calculation[\\/]|[\\/]big\.js[\\/]/, priority: 4 },
+      { name: 'late-calculation', test: either(ours('calculation/'), /[\\/]big\.js[\\/]/), priority: 4 },
       { name: 'late-queries', test: /[\\/]kysely[\\/]/, priority: 4 },
       { name: 'late-events', test: /src[\\/]store[\\/](event-|key-|backends[\\/]sqlite-event)/, priority: 3 },
       {
         name: 'service',
-        test: /src[\\/](engine[\\/](engine|call|keys|usage-sql|listing|webhooks-emit)|store[\\/](open|open-meter-sql|meter-sql|mirror-file|backends[\\/]sqlite|records[\\/](customers|contacts|webhooks|page))|operations[\\/]providers)\.ts$/,
+        test: ours(
+          ...[
+            'engine/engine',
+            'engine/call',
+            'engine/keys',
+            'engine/usage-sql',
+            'engine/listing',
+            'engine/webhooks-emit',
+          ],
+          ...['store/open', 'store/open-meter-sql', 'store/meter-sql', 'store/mirror-file', 'store/backends/sqlite'],
+          ...['store/records/customers', 'store/records/contacts', 'store/records/webhooks', 'store/records/page'],
+          'operations/providers',
+        ),
         priority: 2,
       },
       // What the ones above need of them is there already.
-      { name: 'late-records', test: /src[\\/]store[\\/]records[\\/]/, priority: 1 },
-      { name: 'schemas', test: /[\\/]zod[\\/]|src[\\/]operations[\\/]fields\.ts$/, priority: 2 },
-      { name: 'shared', test: /src[\\/](engine|calculation|store)[\\/]/, minShareCount: 6, priority: 1 },
+      { name: 'late-records', test: ours('store/records/'), priority: 1 },
+      { name: 'schemas', test: either(ours('operations/fields'), /[\\/]zod[\\/]/), priority: 2 },
+      { name: 'shared', test: ours('engine/', 'calculation/', 'store/'), minShareCount: 6, priority: 1 },
     ],
   },
   // Not minified: the stack of an unexpected failure stays readable, and with its bytecode kept it starts equally fast.
