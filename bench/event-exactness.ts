@@ -3,11 +3,11 @@
 import { DatabaseSync } from 'node:sqlite';
 
 import type { UsageReading } from '../src/calculation/usage-atoms.ts';
-import { type Cells, readingsOfCells } from '../src/store/event-cells.ts';
-import { decodeSegment } from '../src/store/event-segment-bytes.ts';
-import { createSegmentQuery, foldSegment, groupRows } from '../src/store/event-segment-fold.ts';
-import { chooseRows } from '../src/store/event-segment-rows.ts';
-import type { DecimalColumn } from '../src/store/event-segment.ts';
+import { type Cells, readingsOfCells } from '../src/store/backends/sqlite/events/cells.ts';
+import { decodeSegment } from '../src/store/backends/sqlite/events/segment-bytes.ts';
+import { createSegmentQuery, foldSegment, groupRows } from '../src/store/backends/sqlite/events/segment-fold.ts';
+import { chooseRows } from '../src/store/backends/sqlite/events/segment-rows.ts';
+import type { DecimalColumn } from '../src/store/backends/sqlite/events/segment.ts';
 import { eventAt, millisecondsPerDay } from './event-data.ts';
 import { raggedRange } from './event-limits.ts';
 import { costOf, type EventService } from './event-service.ts';

@@ -160,7 +160,7 @@ function ours(...paths: readonly string[]): RegExp {
     if (!existsSync(join(root, 'src', file))) throw new Error(`bundling: there is no src/${file}`);
     const pattern = file
       .split('/')
-      .map(RegExp.escape)
+      .map((part) => RegExp.escape(part))
       .join(String.raw`[\\/]`);
     return isFolder ? pattern : `${pattern}$`;
   });
@@ -213,8 +213,16 @@ const { output } = await bundle.write({
       {
         name: 'base',
         test: ours(
-          ...['assert', 'digest', 'errors', 'limits', 'exact-json', 'text-order', 'store/constraint-violation'],
-          ...['operations/index', 'operations/operation', 'operations/parse'],
+          'assert',
+          'digest',
+          'errors',
+          'limits',
+          'exact-json',
+          'text-order',
+          'store/constraint-violation',
+          'operations/index',
+          'operations/operation',
+          'operations/parse',
         ),
         priority: 6,
       },
@@ -238,20 +246,34 @@ const { output } = await bundle.write({
       // Without the connection of SQLite and what else every call needs, which would be loaded late with them.
       { name: 'late-calculation', test: either(ours('calculation/'), /[\\/]big\.js[\\/]/), priority: 4 },
       { name: 'late-queries', test: /[\\/]kysely[\\/]/, priority: 4 },
-      { name: 'late-events', test: /src[\\/]store[\\/](event-|key-|backends[\\/]sqlite-event)/, priority: 3 },
+      {
+        name: 'late-events',
+        test: ours(
+          'store/event-aggregation',
+          'store/event-content',
+
+          'store/backends/sqlite/events/',
+        ),
+        priority: 3,
+      },
       {
         name: 'service',
         test: ours(
-          ...[
-            'engine/engine',
-            'engine/call',
-            'engine/keys',
-            'engine/usage-sql',
-            'engine/listing',
-            'engine/webhooks-emit',
-          ],
-          ...['store/open', 'store/open-meter-sql', 'store/meter-sql', 'store/mirror-file', 'store/backends/sqlite'],
-          ...['store/records/customers', 'store/records/contacts', 'store/records/webhooks', 'store/records/page'],
+          'engine/engine',
+          'engine/call',
+          'engine/keys',
+          'engine/usage-sql',
+          'engine/listing',
+          'engine/webhooks-emit',
+          'store/open',
+          'store/open-meter-sql',
+          'store/meter-sql',
+          'store/mirror-file',
+          'store/backends/sqlite/sqlite',
+          'store/records/customers',
+          'store/records/contacts',
+          'store/records/webhooks',
+          'store/records/page',
           'operations/providers',
         ),
         priority: 2,

@@ -62,7 +62,7 @@ export async function backUp({
 type CopyTo = (path: string) => Promise<Pick<BackupManifest, 'schemaVersion' | 'organizations'>>;
 
 async function copying(source: string, target: string): Promise<CopyTo> {
-  const { copyDatabase, readCopy } = await import('./backends/sqlite-backup.ts');
+  const { copyDatabase, readCopy } = await import('./backends/sqlite/backup.ts');
   return async (copy) => {
     refuseLongPath(copy, target);
     await copyDatabase(source, copy, target);
@@ -76,7 +76,7 @@ async function copying(source: string, target: string): Promise<CopyTo> {
 
 /** A server's files are not ours to copy, and its own tools need not be on this machine: all rows as text. */
 async function dumping(url: string): Promise<CopyTo> {
-  const { writeDump } = await import('./backends/postgres-dump.ts');
+  const { writeDump } = await import('./backends/postgres/dump.ts');
   return async (copy) => await writeDump(url, copy);
 }
 
@@ -113,7 +113,7 @@ async function restoreToServer({ source, manifest }: Backup, to: string, isDryRu
       hint: 'restore it into a database of its own',
     });
   }
-  const { restoreDump } = await import('./backends/postgres-dump.ts');
+  const { restoreDump } = await import('./backends/postgres/dump.ts');
   await checkContent(source, source, manifest);
   await restoreDump(source, to, manifest);
 }
@@ -159,7 +159,7 @@ async function checkKind(source: string, to: string): Promise<void> {
 
 /** Throws where a copy of the backup at `source` is not the sound database that the manifest describes. */
 async function checkCopy(source: string, copy: string, manifest: BackupManifest): Promise<void> {
-  const { readCopy } = await import('./backends/sqlite-backup.ts');
+  const { readCopy } = await import('./backends/sqlite/backup.ts');
   await checkContent(source, copy, manifest);
   const { damages, schemaVersion, organizations } = readCopy(copy, source);
   if (damages.length > 0) throw damagedBackup(source, damages[0] ?? '');

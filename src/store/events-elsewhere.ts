@@ -5,7 +5,7 @@
 
 import { BillingError, ConflictError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { ClickhouseServer } from './backends/clickhouse-server.ts';
+import type { ClickhouseServer } from './backends/clickhouse/connection.ts';
 import type { Transaction } from './database.ts';
 import { type BookFacts, readBookFacts, writeBookFact } from './records/book-facts.ts';
 import { listStagedBatches, listStagedOrganizations, readEventHead } from './records/staged-events.ts';
@@ -17,8 +17,8 @@ export async function withEventsElsewhere(
   url: string,
   mostStaged: number = limits.stagedEvents,
 ): Promise<Store> {
-  const { connectClickhouse } = await import('./backends/clickhouse-server.ts');
-  const { createClickhouseEventStore } = await import('./backends/clickhouse-events.ts');
+  const { connectClickhouse } = await import('./backends/clickhouse/connection.ts');
+  const { createClickhouseEventStore } = await import('./backends/clickhouse/events.ts');
   const server = connectClickhouse(url);
   try {
     await attach(store, server);
@@ -64,7 +64,7 @@ async function attach(store: Store, server: ClickhouseServer): Promise<void> {
       hint: 'leave --events away, or open the book once where it can be written',
     });
   }
-  const { prepareTables } = await import('./backends/clickhouse-server.ts');
+  const { prepareTables } = await import('./backends/clickhouse/connection.ts');
   await store.read(async (tx) => await refuseOwnEvents(store, tx, server));
   await prepareTables(server);
   // The book's own lock also keeps other processes from giving that database another id meanwhile.
@@ -103,7 +103,7 @@ async function refuseOtherBook(
   const books = has('tallybookBook') ? await server.ask('SELECT bookId FROM tallybookBook') : [];
   if (books.some((book) => book['bookId'] === bookId)) {
     // Of a database that was made before events could be dropped.
-    if (!has('tallybookDropped')) await (await import('./backends/clickhouse-server.ts')).prepareTables(server);
+    if (!has('tallybookDropped')) await (await import('./backends/clickhouse/connection.ts')).prepareTables(server);
     return;
   }
   throw new ConflictError(`${server.location} does not have the events of ${location}`, {
@@ -124,7 +124,7 @@ async function refuseOwnEvents(store: Store, tx: Transaction, server: Clickhouse
 
 /** Moves what is staged of every organization. */
 export async function moveStaged(store: Pick<Store, 'read' | 'write'>, server: ClickhouseServer): Promise<void> {
-  const { moveBatches } = await import('./backends/clickhouse-append.ts');
+  const { moveBatches } = await import('./backends/clickhouse/append.ts');
   for (const orgId of await store.read(listStagedOrganizations)) {
     await store.write(
       async (tx) => {

@@ -48,7 +48,7 @@ export async function openMirror(url: string): Promise<Mirror> {
     });
   }
   if (!isMirrorFile(path)) throw notAMirror(path);
-  const { openSqliteMirror } = await import('./backends/sqlite-mirror.ts');
+  const { openSqliteMirror } = await import('./backends/sqlite/mirror.ts');
   return await openSqliteMirror(path, { readOnly: true });
 }
 
@@ -59,7 +59,7 @@ export async function openMirror(url: string): Promise<Mirror> {
 export async function openMirrorOf(source: MirrorSource, url: string): Promise<Mirror> {
   const path = filePathOf(url);
   if ((sizeOf(path) ?? 0) > 0 && !isMirrorFile(path)) throw notAMirror(path);
-  const { openSqliteMirror } = await import('./backends/sqlite-mirror.ts');
+  const { openSqliteMirror } = await import('./backends/sqlite/mirror.ts');
   const mirror = await openSqliteMirror(path, { source });
   const found = await mirror.source();
   if (isSameService(found, source)) return mirror;

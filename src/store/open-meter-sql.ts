@@ -9,7 +9,9 @@ export function createMeterSql(options: MeterSqlOptions = {}): MeterSql {
   let isClosed = false;
   const load = async () => {
     if (isClosed) throw new UnavailableError('SQL meters are closed');
-    backend ??= import('./backends/sqlite-meter-sql.ts').then((module) => module.createSqliteMeterSql(options));
+    backend ??= import('./backends/sqlite/meter-sql/meter-sql.ts').then((module) =>
+      module.createSqliteMeterSql(options),
+    );
     return await backend;
   };
   return {
@@ -24,5 +26,5 @@ export function createMeterSql(options: MeterSqlOptions = {}): MeterSql {
 
 /** Makes this process the one that reads SQL meters for another; see `ownWords`. */
 export async function serveMeterSql(host: NodeJS.Process): Promise<void> {
-  (await import('./backends/sqlite-meter-sql-process.ts')).serveMeterSqlIn(host);
+  (await import('./backends/sqlite/meter-sql/process.ts')).serveMeterSqlIn(host);
 }

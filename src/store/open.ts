@@ -48,11 +48,11 @@ async function refuseUnusable(
 
 async function openBook(url: string, options: StoreOptions): Promise<Store> {
   if (isPostgresUrl(url)) {
-    const { openPostgresStore } = await import('./backends/postgres.ts');
+    const { openPostgresStore } = await import('./backends/postgres/postgres.ts');
     return await openPostgresStore(url, options);
   }
   const path = pathOf(url);
-  const { openSqliteStore } = await import('./backends/sqlite.ts');
+  const { openSqliteStore } = await import('./backends/sqlite/sqlite.ts');
   return openSqliteStore(path, options);
 }
 

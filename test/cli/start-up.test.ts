@@ -56,7 +56,7 @@ describe('a call on a database', () => {
     'src/cli/session/open-session.ts',
     'src/cli/call/call.ts',
     'src/store/open.ts',
-    'src/store/backends/sqlite.ts',
+    'src/store/backends/sqlite/sqlite.ts',
   ];
   const declaration =
     /^src\/operations\/(?!(index|operation|parse|plain|api-key|cross-rules|field-rules|quick-events)\.ts$)/;

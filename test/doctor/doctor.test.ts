@@ -9,8 +9,8 @@ import { contractChecks, databaseChecks, organizationChecks } from '../../src/en
 import type { CheckName } from '../../src/engine/doctor/checks.ts';
 import { examine } from '../../src/engine/doctor/examination.ts';
 import type { Examination } from '../../src/operations/findings.ts';
-import { createKeyHash } from '../../src/store/key-hash.ts';
-import { schemaVersion } from '../../src/store/migrations/migration.ts';
+import { createKeyHash } from '../../src/store/backends/sqlite/events/key-hash.ts';
+import { schemaVersion } from '../../src/store/backends/sqlite/migrations/migration.ts';
 import { openStore } from '../../src/store/open.ts';
 import { finalize, invoiceAt, subscribe, use } from '../support/billing-scenario.ts';
 import { createContract, createCustomer } from '../support/usage-scenario.ts';

@@ -1,6 +1,6 @@
 /** The migrations one at a time, each with a connection of its own, as programs of that version made them one after another. */
 
-import { migrations } from '../../src/store/migrations/index.ts';
+import { migrations } from '../../src/store/backends/sqlite/migrations/index.ts';
 import { withDatabase } from './database-image.ts';
 
 const applicationId = 0x74616c6c;

@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { textOfNumber } from '../../src/exact-json.ts';
-import { schemaVersion } from '../../src/store/migrations/migration.ts';
+import { schemaVersion } from '../../src/store/backends/sqlite/migrations/migration.ts';
 import { openStore } from '../../src/store/open.ts';
 import { openBook, readBook, stepsOf } from './book.ts';
 import { dump, placeImage, schemaOf, tablesOf, withDatabase } from './database-image.ts';

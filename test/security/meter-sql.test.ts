@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type ChildRequest, serveMeterSql } from '../../src/store/backends/sqlite-meter-sql-child.ts';
-import { childRules } from '../../src/store/backends/sqlite-meter-sql-rules.ts';
+import { type ChildRequest, serveMeterSql } from '../../src/store/backends/sqlite/meter-sql/child.ts';
+import { childRules } from '../../src/store/backends/sqlite/meter-sql/rules.ts';
 import { createMeterSql } from '../../src/store/open-meter-sql.ts';
 import { eventsOf, numberedEvents, outcomeOf, readingOf } from '../support/meter-sql.ts';
 

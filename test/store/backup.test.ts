@@ -18,7 +18,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { BackupManifest } from '../../src/operations/backup-manifest.ts';
 import { backUp, restore } from '../../src/store/backup.ts';
-import { schemaVersion } from '../../src/store/migrations/migration.ts';
+import { schemaVersion } from '../../src/store/backends/sqlite/migrations/migration.ts';
 import { noHash } from '../../src/store/records/hash-chain.ts';
 import { insertLedgerEntry } from '../../src/store/records/ledger.ts';
 import { readLedgerHead } from '../../src/store/records/seals.ts';

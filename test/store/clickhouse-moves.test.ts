@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
 import type { Transaction } from '../../src/store/database.ts';
-import { connectClickhouse } from '../../src/store/backends/clickhouse-server.ts';
+import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
 import { moveStaged } from '../../src/store/events-elsewhere.ts';
 import { openStore } from '../../src/store/open.ts';
 import { updateOrganization } from '../../src/store/records/organizations.ts';

@@ -1,4 +1,4 @@
-import { connectClickhouse } from '../../src/store/backends/clickhouse-server.ts';
+import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
 import { moveStaged } from '../../src/store/events-elsewhere.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { AggregationType } from '../../src/operations/meters.ts';
-import { addCell, type Cell, type Cells } from '../../src/store/event-cells.ts';
+import { addCell, type Cell, type Cells } from '../../src/store/backends/sqlite/events/cells.ts';
 
 const beyond = Number.MAX_SAFE_INTEGER;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { migrations } from '../../src/store/migrations/index.ts';
+import { migrations } from '../../src/store/backends/sqlite/migrations/index.ts';
 import { entryHash, hashOfHeads, invoiceHash, noHash } from '../../src/store/records/hash-chain.ts';
 import { findLedgerHead, insertLedgerEntry } from '../../src/store/records/ledger.ts';
 import type { NewLedgerEntry } from '../../src/store/records/ledger.ts';

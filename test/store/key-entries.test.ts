@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { bytesOf, type Entries, entriesOf, hashesOf, merged, noEntries, seqsOf } from '../../src/store/key-entries.ts';
+import {
+  bytesOf,
+  type Entries,
+  entriesOf,
+  hashesOf,
+  merged,
+  noEntries,
+  seqsOf,
+} from '../../src/store/backends/sqlite/events/key-entries.ts';
 
 type Pair = readonly [hash: number, seq: number];
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { createKeyFilter } from '../../src/store/key-filter.ts';
-import { createKeyHash, createKeyHashes } from '../../src/store/key-hash.ts';
+import { createKeyFilter } from '../../src/store/backends/sqlite/events/key-filter.ts';
+import { createKeyHash, createKeyHashes } from '../../src/store/backends/sqlite/events/key-hash.ts';
 
 describe('the number of a key', () => {
   // Databases hold these: a change would lose every key that is stored.

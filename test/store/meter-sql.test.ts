@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 
 import { InvalidInputError } from '../../src/errors.ts';
-import { sqliteTextOf } from '../../src/store/backends/sqlite-meter-sql-text.ts';
+import { sqliteTextOf } from '../../src/store/backends/sqlite/meter-sql/text.ts';
 import { createMeterSql } from '../../src/store/open-meter-sql.ts';
 import { MeterSqlError } from '../../src/store/meter-sql.ts';
 import { eventsOf, numberedEvents, outcomeOf, readingOf } from '../support/meter-sql.ts';

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { createMaintenance } from '../../src/engine/maintenance.ts';
 import { backUp, restore } from '../../src/store/backup.ts';
-import { migrations } from '../../src/store/backends/postgres-migrations/index.ts';
-import { postgresSchemaVersion } from '../../src/store/backends/postgres-migrations/migration.ts';
-import { dumpedTables } from '../../src/store/backends/postgres-tables.ts';
+import { migrations } from '../../src/store/backends/postgres/migrations/index.ts';
+import { postgresSchemaVersion } from '../../src/store/backends/postgres/migrations/migration.ts';
+import { dumpedTables } from '../../src/store/backends/postgres/tables.ts';
 import type { Inspection } from '../../src/store/inspection.ts';
 import { openStore } from '../../src/store/open.ts';
 import { openBook, stepsOf } from '../reliability/book.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 
-import { createSessions, openPool } from '../../src/store/backends/postgres-session.ts';
+import { createSessions, openPool } from '../../src/store/backends/postgres/session.ts';
 import { usePostgres } from '../support/postgres.ts';
 
 const postgres = await usePostgres();

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 
-import { createNamedTurns } from '../../src/store/backends/postgres-turns.ts';
+import { createNamedTurns } from '../../src/store/backends/postgres/turns.ts';
 
 /** Work that is asked for in this order, each of its turn, and ended by name; gives what is under way. */
 function stage() {

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { openStore } from '../../src/store/open.ts';
-import { connectionOf } from '../../src/store/backends/postgres-url.ts';
+import { connectionOf } from '../../src/store/backends/postgres/url.ts';
 
 const server = 'postgres://ada:secret@db.example/book';
 const authority = import.meta.filename;

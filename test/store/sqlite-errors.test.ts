@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { BillingError } from '../../src/errors.ts';
-import { isBusy, isInputOutputFailure, meaningOf } from '../../src/store/backends/sqlite-errors.ts';
+import { isBusy, isInputOutputFailure, meaningOf } from '../../src/store/backends/sqlite/errors.ts';
 import { ConstraintViolation } from '../../src/store/constraint-violation.ts';
 
 function sqliteError(errcode: number): Error {

@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMaintenance } from '../../src/engine/maintenance.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import type { EventAggregation, NewEvent } from '../../src/store/event-store.ts';
-import { eventDays } from '../../src/store/migrations/0011-event-days.ts';
+import { eventDays } from '../../src/store/backends/sqlite/migrations/0011-event-days.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { aggregateOne, eventOf, insertTwoOrganizations } from './rows.ts';

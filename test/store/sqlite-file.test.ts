@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import { migrations } from '../../src/store/migrations/index.ts';
-import { schemaVersion } from '../../src/store/migrations/migration.ts';
+import { migrations } from '../../src/store/backends/sqlite/migrations/index.ts';
+import { schemaVersion } from '../../src/store/backends/sqlite/migrations/migration.ts';
 import { isMirrorFile } from '../../src/store/mirror-file.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 
 import { sha256 } from '../../digest.ts';
-import { dumpedTables } from '../backends/postgres-tables.ts';
+import { dumpedTables } from '../backends/postgres/tables.ts';
 import type { Transaction } from '../database.ts';
 import { goOnCounting, rowsByCursor } from '../raw-query.ts';
 

@@ -7,7 +7,7 @@
 import { sha256, sha256Of } from '../../digest.ts';
 import { BillingError, ConflictError } from '../../errors.ts';
 import type { CopyPlace, CopyReport } from '../../operations/maintenance.ts';
-import { type ClickhouseServer, connectClickhouse } from '../backends/clickhouse-server.ts';
+import { type ClickhouseServer, connectClickhouse } from '../backends/clickhouse/connection.ts';
 import { ConstraintViolation } from '../constraint-violation.ts';
 import type { Transaction } from '../database.ts';
 import { isPostgresUrl, openStore } from '../open.ts';

@@ -2,7 +2,7 @@
 
 import type { Transaction } from '../database.ts';
 import { storedEvent, withoutPlace } from '../event-content.ts';
-import type { ClickhouseServer } from '../backends/clickhouse-server.ts';
+import type { ClickhouseServer } from '../backends/clickhouse/connection.ts';
 import type { StoredEvent } from '../event-store.ts';
 import { rowsOfText } from '../raw-query.ts';
 import { listStagedBatches, readEventHead } from '../records/staged-events.ts';

@@ -1,0 +1,179 @@
+/**
+ * A ClickHouse database as the event store uses it: questions, inserts, its tables, and what its failures mean to a person.
+ * The one file that knows the client library.
+ */
+
+import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+
+import { withoutPassword } from '../../../database-url.ts';
+import { BillingError, UnavailableError } from '../../../errors.ts';
+import { limits } from '../../../limits.ts';
+import { clickhouseConnectionOf } from './url.ts';
+
+export type EventRow = Readonly<Record<string, unknown>>;
+
+export interface ClickhouseServer {
+  /** The URL without its password. */
+  readonly location: string;
+  /** The rows of a question; its parameters stand in it as `{name:Type}`. */
+  readonly ask: (text: string, parameters?: Readonly<Record<string, unknown>>) => Promise<readonly EventRow[]>;
+  /** Resolves when the server has written all rows. */
+  readonly insert: (table: EventTable, rows: readonly EventRow[]) => Promise<void>;
+  readonly run: (text: string) => Promise<void>;
+  /** Asks for nothing; throws UnavailableError where no answer comes soon. */
+  readonly checkAnswers: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export type EventTable = keyof typeof tables;
+
+/** Of the columns that say which copy of a row is which: copies of one row are equal, so either may go. */
+const month = 'PARTITION BY toYYYYMM(fromUnixTimestamp64Milli(timestampEpochMs))';
+
+/**
+ * `tallybookEvents` has every version of every event, in the order in which meters read; `tallybookEventKeys` where the
+ * versions of a key are; `tallybookSupersededEvents` which of them another has replaced. Rows are never changed: a batch that
+ * is written again is the same rows again, and these tables keep one of each. `tallybookBatches` names a batch before its rows
+ * are written; `tallybookDropped` says from when on an organization has its events; `tallybookBook` whose all of this is.
+ */
+const tables = {
+  tallybookEvents: `(orgId String, customerId String, timestampEpochMs Int64, place UInt64, version UInt32, batch UInt64,
+    id String, idempotencyKey String, contractId Nullable(String), eventName LowCardinality(String),
+    propertiesJson String CODEC(ZSTD), receivedAtEpochMs Int64, isLate UInt8)
+    ENGINE = ReplacingMergeTree ${month} ORDER BY (orgId, customerId, timestampEpochMs, place, version)`,
+  tallybookEventKeys: `(orgId String, idempotencyKey String, version UInt32, batch UInt64, place UInt64, customerId String,
+    timestampEpochMs Int64) ENGINE = ReplacingMergeTree ${month} ORDER BY (orgId, idempotencyKey, version)`,
+  tallybookSupersededEvents: `(orgId String, customerId String, timestampEpochMs Int64, place UInt64, version UInt32,
+    batch UInt64)
+    ENGINE = ReplacingMergeTree ${month} ORDER BY (orgId, customerId, timestampEpochMs, place, version)`,
+  tallybookBatches:
+    '(orgId String, batch UInt64, digest String) ENGINE = ReplacingMergeTree ORDER BY (orgId, batch, digest)',
+  tallybookDropped: '(orgId String, beforeEpochMs Int64) ENGINE = ReplacingMergeTree ORDER BY (orgId, beforeEpochMs)',
+  tallybookBook: '(bookId String) ENGINE = ReplacingMergeTree ORDER BY bookId',
+} as const;
+
+/** A client of the server at `url`; nothing is asked yet. */
+export function connectClickhouse(url: string): ClickhouseServer {
+  const location = withoutPassword(url);
+  const client = createClient({ ...clickhouseConnectionOf(url), log: { level: ClickHouseLogLevel.OFF } });
+  const attempt = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw meaningOf(error, location);
+    }
+  };
+  return {
+    location,
+    ask: async (text, parameters = {}) =>
+      await attempt(async () => {
+        const answer = await client.query({ query: text, query_params: { ...parameters }, format: 'JSONEachRow' });
+        return rowsOf(await answer.text(), location);
+      }),
+    insert: async (table, rows) => {
+      if (rows.length === 0) return;
+      await attempt(async () => await client.insert({ table, values: [...rows], format: 'JSONEachRow' }));
+    },
+    run: async (text) => {
+      await attempt(async () => await client.command({ query: text }));
+    },
+    checkAnswers: async () => {
+      const soon = AbortSignal.timeout(limits.readinessMilliseconds);
+      try {
+        await attempt(async () => {
+          // Read to its end, or the connection would not be used again.
+          await (await client.query({ query: 'SELECT 1', format: 'JSONEachRow', abort_signal: soon })).text();
+        });
+      } catch (error) {
+        if (!soon.aborted) throw error;
+        throw new UnavailableError(`the events at ${location} do not answer`, { cause: error, retryAfterSeconds: 1 });
+      }
+    },
+    close: async () => await client.close(),
+  };
+}
+
+/**
+ * The rows of an answer of one line each. The library takes one that breaks off in a row for whole, and gives what the server says
+ * of its failure behind the rows as another row; what is billed by them would be too little.
+ */
+function rowsOf(answer: string, location: string): readonly EventRow[] {
+  const lines = answer.split('\n');
+  if (lines.pop() === '') {
+    try {
+      const rows = lines.map((line) => JSON.parse(line) as EventRow);
+      if (rows.at(-1)?.['exception'] === undefined) return rows;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
+  throw new UnavailableError(`the events at ${location} cannot be read: their server broke off in its answer`, {
+    retryAfterSeconds: 1,
+    hint: 'repeat the command; if it stays like that, look into the log of that server',
+  });
+}
+
+/** Makes the tables that are missing. Whoever runs a cluster makes them beforehand, with engines of its own. */
+export async function prepareTables({ run }: ClickhouseServer): Promise<void> {
+  for (const [name, definition] of Object.entries(tables))
+    await run(`CREATE TABLE IF NOT EXISTS ${name} ${definition}`);
+}
+
+const lostConnection = /^E[A-Z]+$|timeout|socket hang up/i;
+/** https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp */
+const refusals = new Set(['192', '193', '194', '497', '516']);
+const busy = new Set([
+  '159',
+  '164',
+  '202',
+  '209',
+  '210',
+  '241',
+  '242',
+  '243',
+  '252',
+  '279',
+  '285',
+  '286',
+  '289',
+  '319',
+  '425',
+]);
+
+function meaningOf(error: unknown, location: string): unknown {
+  if (!(error instanceof Error) || error instanceof BillingError) return error;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (!(error instanceof ClickHouseError)) {
+    if (!lostConnection.test(code) && !lostConnection.test(error.message)) return error;
+    return new UnavailableError(`the events at ${location} cannot be reached: ${error.message || code}`, {
+      cause: error,
+      retryAfterSeconds: 1,
+      hint: 'check that the server runs and that its address is right, then repeat the command',
+    });
+  }
+  if (refusals.has(code)) {
+    return new BillingError('unavailable', `the server of ${location} refuses this user: ${error.message}`, {
+      cause: error,
+      hint: 'check user and password of the URL; the user has to read, insert, and make tables',
+    });
+  }
+  if (code === '81') {
+    return new UnavailableError(`the database of ${location} does not exist`, {
+      cause: error,
+      hint: 'make it first: CREATE DATABASE; its tables are made for you',
+    });
+  }
+  if (code === '395') {
+    return new UnavailableError(`events at ${location} were dropped that this book still counts on`, {
+      cause: error,
+      retryAfterSeconds: 1,
+      hint: 'they were dropped just now: repeat the command; a book that was restored from an older backup needs the events of the same time',
+    });
+  }
+  if (!busy.has(code)) return error;
+  return new UnavailableError(`the server of ${location} cannot do this now: ${error.message}`, {
+    cause: error,
+    retryAfterSeconds: 1,
+    hint: 'repeat the command',
+  });
+}

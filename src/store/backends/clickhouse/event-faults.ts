@@ -1,0 +1,83 @@
+/**
+ * Whether events in ClickHouse are as `append` leaves them. Of the moved ones: those that are staged are rows of the books, and as
+ * they were written.
+ */
+
+import { limits } from '../../../limits.ts';
+import type { Transaction } from '../../database.ts';
+import type { EventFault } from '../../event-store.ts';
+import { listStagedBatches, readEventHead } from '../../records/staged-events.ts';
+import type { ClickhouseServer } from './connection.ts';
+
+const recorded = 'orgId = {orgId:String} AND batch <= {movedBatch:UInt64}';
+/** Those that are not dropped. */
+const kept = `${recorded} AND timestampEpochMs >= {droppedBeforeEpochMs:Int64}`;
+const inOrder = `ORDER BY place LIMIT ${limits.findingsPerCheck}`;
+const keysInOrder = `ORDER BY min(place) LIMIT ${limits.findingsPerCheck}`;
+
+/** Keys of dropped versions stay, so that theirs is the whole history. */
+const wrongHistories = `SELECT idempotencyKey AS key FROM tallybookEventKeys FINAL WHERE ${recorded} GROUP BY idempotencyKey
+  HAVING count() <> max(version) OR count(DISTINCT place) <> 1 ${keysInOrder}`;
+
+const unlikeTheirKeys = `SELECT idempotencyKey AS key FROM (
+    SELECT idempotencyKey, place, version, customerId, timestampEpochMs, 1 AS side FROM tallybookEvents FINAL WHERE ${kept}
+    UNION ALL
+    SELECT idempotencyKey, place, version, customerId, timestampEpochMs, -1 AS side FROM tallybookEventKeys FINAL WHERE ${kept}
+  ) GROUP BY idempotencyKey HAVING sum(side * toInt64(cityHash64(place, version, customerId, timestampEpochMs) % 1000000007)) <> 0
+  ${keysInOrder}`;
+
+const ownersOfContracts = `SELECT DISTINCT customerId, contractId FROM tallybookEvents WHERE ${kept} AND contractId IS NOT NULL`;
+const ofForeignContracts = `SELECT idempotencyKey AS key, place FROM tallybookEvents FINAL WHERE ${kept}
+  AND has({customers:Array(String)}, customerId) AND contractId IN {contracts:Array(String)} ${inOrder}`;
+
+const withoutJson = `SELECT idempotencyKey AS key, place FROM tallybookEvents FINAL
+  WHERE ${kept} AND NOT isValidJSON(propertiesJson) ${inOrder}`;
+
+/** Every event has the number behind the one before it, and its key keeps that number when it is dropped. */
+const missing = `SELECT toString(number + 1) AS key FROM numbers({lastPlace:UInt64})
+  WHERE number + 1 NOT IN (
+      SELECT place FROM tallybookEventKeys WHERE ${recorded} UNION ALL SELECT place FROM tallybookEvents WHERE ${recorded})
+    AND NOT has({staged:Array(UInt64)}, number + 1)
+  ORDER BY number LIMIT ${limits.findingsPerCheck}`;
+
+/** As `EventStore.listFaults`. */
+export async function listEventFaults(
+  { ask }: ClickhouseServer,
+  tx: Transaction,
+  orgId: string,
+): Promise<readonly EventFault[]> {
+  const { movedBatch, droppedBeforeEpochMs, lastPlace } = await readEventHead(tx, orgId);
+  const parameters = { orgId, movedBatch, droppedBeforeEpochMs };
+  const faultsOf = async (fault: EventFault['fault'], text: string, more: object = {}): Promise<EventFault[]> => {
+    const rows = await ask(text, { ...parameters, ...more });
+    return rows.map((row) => ({ idempotencyKey: row['key'] as string, fault }));
+  };
+  const histories = await faultsOf('versions', wrongHistories);
+  const versions = histories.length > 0 ? histories : await faultsOf('versions', unlikeTheirKeys);
+  const foreign = await foreignPairs(tx, orgId, await ask(ownersOfContracts, parameters));
+  const owner = foreign.customers.length === 0 ? [] : await faultsOf('owner', ofForeignContracts, foreign);
+  const properties = await faultsOf('properties', withoutJson);
+  const gone = await faultsOf('gone', missing, { lastPlace, staged: await stagedPlaces(tx, orgId) });
+  return [...versions, ...owner, ...properties, ...gone];
+}
+
+/** Of these customers with contracts that their events name, those whose contract is another customer's. */
+async function foreignPairs(
+  tx: Transaction,
+  orgId: string,
+  pairs: Awaited<ReturnType<ClickhouseServer['ask']>>,
+): Promise<{ readonly customers: readonly unknown[]; readonly contracts: readonly unknown[] }> {
+  const contracts = await tx.selectFrom('contracts').select(['id', 'customerId']).where('orgId', '=', orgId).execute();
+  const owners = new Map(contracts.map(({ id, customerId }) => [id, customerId]));
+  const foreign = pairs.filter((pair) => owners.get(pair['contractId'] as string) !== pair['customerId']);
+  return {
+    customers: foreign.map((pair) => pair['customerId']),
+    contracts: foreign.map((pair) => pair['contractId']),
+  };
+}
+
+/** The numbers of events that are only staged. */
+async function stagedPlaces(tx: Transaction, orgId: string): Promise<number[]> {
+  const staged = (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
+  return staged.filter(({ version }) => version === 1).map(({ place }) => place);
+}

@@ -1,0 +1,116 @@
+/**
+ * What meters read, computed by ClickHouse: events are grouped by the texts that the meter's rules look at, as they stand in the
+ * JSON, and values added as Decimal256, which is exact. Staged events, and those with an escaped character, are folded here.
+ */
+
+import type { UsageReading } from '../../../calculation/usage-atoms.ts';
+import { mergeReadings } from '../../../calculation/usage-fold.ts';
+import { reviveExactJson } from '../../../exact-json.ts';
+import { createIntervalFold, inOrder, scanOf } from '../../event-aggregation.ts';
+import type { EventAggregation, EventReadings, EventScan, EventValue } from '../../event-store.ts';
+import { type View, scanConditions, scanView } from './view.ts';
+import type { ClickhouseServer, EventRow } from './connection.ts';
+import { createGroupReading, type GroupKeys, groupKeysOf, operators, otherThan } from '../event-groups.ts';
+
+/** Exactly what `aggregateByScan` gives. */
+export async function aggregateInClickhouse(
+  server: ClickhouseServer,
+  view: View,
+  request: EventAggregation,
+): Promise<EventReadings> {
+  const { rules } = request;
+  const scan = scanOf(request);
+  const keys = groupKeysOf(request);
+  const isSayable = [...keys.keys(), rules.aggregationKey ?? 'none'].every((name) => plainName.test(name));
+  const rows = isSayable ? await askForGroups(server, view, { request, scan, keys }) : [];
+  const found = readingsOf(rows, request, keys);
+  const hasEscaped = rows.some((row) => row['isEscaped'] === 1);
+  if (!isSayable || hasEscaped || view.staged.length > 0) {
+    const moved = !isSayable ? '1' : hasEscaped ? isEscaped : '0';
+    const fold = createIntervalFold(request);
+    await scanView(server, view, { request: scan, only: { text: moved, holds: () => true } }, fold.add);
+    for (const [interval, readings] of fold.readings().entries()) found[interval]?.push(...readings);
+  }
+  return found.map((readings) => inOrder(mergeReadings(rules.aggregationType, readings)));
+}
+
+/**
+ * `"name":` stands in a JSON text without backslashes only where the member begins, as long as the name has nothing that JSON
+ * itself is made of.
+ */
+const plainName = /^[\w.$ -]+$/;
+const isEscaped = String.raw`position(propertiesJson, '\\') > 0`;
+
+/** Whole numbers of up to 15 digits with up to 40 decimals are counted as they stand; others are looked at one by one. */
+const plainNumber = '^-?[0-9]{1,15}([.][0-9]{1,40})?$';
+const anyNumber = '^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,9})?$';
+
+async function askForGroups(
+  { ask }: ClickhouseServer,
+  view: View,
+  { request, scan, keys }: { readonly request: EventAggregation; readonly scan: EventScan; readonly keys: GroupKeys },
+): Promise<readonly EventRow[]> {
+  const { rules, dimensions, boundsEpochMs } = request;
+  const conditions = scanConditions(scan);
+  const parameters: Record<string, unknown> = { ...view.parameters, ...conditions.parameters };
+  const member = (name: string) => `if(isEscaped, '', simpleJSONExtractRaw(propertiesJson, '${name}'))`;
+  const groups = ['beganAt', 'isEscaped'];
+  const columns = [
+    `roundDown(timestampEpochMs, [${boundsEpochMs.join(', ')}]) AS beganAt`,
+    `${isEscaped} AS isEscaped`,
+  ];
+  if (dimensions.needsEventName) {
+    groups.push('name');
+    columns.push('eventName AS name');
+  }
+  for (const [index, [name, texts]] of [...keys].entries()) {
+    groups.push(`key${index}`);
+    columns.push(`${member(name)} AS raw${index}`, `${classOf(`raw${index}`, texts, parameters)} AS key${index}`);
+  }
+  const results = ['count() AS events'];
+  if (rules.aggregationType !== 'COUNT') {
+    columns.push(
+      `${member(rules.aggregationKey ?? 'none')} AS valueRaw`,
+      `multiIf(startsWith(valueRaw, '"'), ${innerOf('valueRaw')}, match(valueRaw, '^[0-9-]'), valueRaw, '') AS value`,
+      `if(match(value, '${plainNumber}'), toDecimal256OrNull(value, 40), NULL) AS plain`,
+      `if(plain IS NULL AND match(value, '${anyNumber}'), value, '') AS odd`,
+    );
+    groups.push('odd');
+    results.push('count(plain) AS counted', `toString(${operators[rules.aggregationType]}(plain)) AS quantity`);
+  }
+  return await ask(
+    `SELECT ${[...groups, ...results].join(', ')} FROM (SELECT ${columns.join(', ')} FROM tallybookEvents FINAL
+       WHERE ${view.condition} AND ${conditions.text}) GROUP BY ${groups.join(', ')}`,
+    parameters,
+  );
+}
+
+const innerOf = (raw: string): string => `substring(${raw}, 2, length(${raw}) - 2)`;
+
+/** A text, or one for all that do not matter. Beyond ASCII a text may have another normal form, so it stays as it is. */
+function classOf(raw: string, texts: readonly string[] | undefined, parameters: Record<string, unknown>): string {
+  if (texts === undefined) return raw;
+  const inner = `if(startsWith(${raw}, '"'), ${innerOf(raw)}, ${raw})`;
+  parameters[`${raw}Texts`] = texts;
+  const isKept = `${raw} = '' OR match(${raw}, '[^ -~]') OR has({${raw}Texts:Array(String)}, ${inner})`;
+  return `if(${isKept}, ${raw}, '"${otherThan(texts)}"')`;
+}
+
+/** What the groups that the server could read come to, of each interval. */
+function readingsOf(rows: readonly EventRow[], request: EventAggregation, keys: GroupKeys): UsageReading[][] {
+  const { boundsEpochMs } = request;
+  const readingOf = createGroupReading(request);
+  const found: UsageReading[][] = boundsEpochMs.slice(1).map(() => []);
+  const intervals = new Map(boundsEpochMs.map((bound, index) => [bound, index]));
+  for (const row of rows) {
+    if (row['isEscaped'] === 1) continue;
+    const members = [...keys.keys()].flatMap((name, index) => {
+      const raw = row[`key${index}`];
+      return raw === '' ? [] : [`${JSON.stringify(name)}:${String(raw)}`];
+    });
+    const properties = reviveExactJson(`{${members.join(',')}}`) as Readonly<Record<string, EventValue>>;
+    const reading = readingOf(row, properties);
+    if (reading !== undefined) found[intervals.get(Number(row['beganAt'])) ?? -1]?.push(reading);
+  }
+  return found;
+}

@@ -1,0 +1,123 @@
+/**
+ * Events in ClickHouse, of books that are kept elsewhere: see clickhouse-append.ts for how they get there, and
+ * clickhouse-view.ts for what a reader sees.
+ */
+
+import type { Transaction } from '../../database.ts';
+import { storedEvent, withoutPlace } from '../../event-content.ts';
+import type {
+  EventPage,
+  EventQuery,
+  EventReadings,
+  EventScan,
+  EventStore,
+  ScannedEvent,
+  StoredEvent,
+} from '../../event-store.ts';
+import { listStagedBatches, readEventHead } from '../../records/staged-events.ts';
+import { appendEvents } from './append.ts';
+import { listEventFaults } from './event-faults.ts';
+import { aggregateInClickhouse } from './event-readings.ts';
+import { countLeft, dropEvents } from './retention.ts';
+import type { ClickhouseServer } from './connection.ts';
+import { scanView, viewOf } from './view.ts';
+
+/** `mostStaged` events of an organization wait to be moved. */
+export function createClickhouseEventStore(server: ClickhouseServer, mostStaged: number): EventStore {
+  return {
+    append: async (tx, orgId, events, canReplace) =>
+      await appendEvents({ server, mostStaged }, tx, { orgId, events, canReplace }),
+    scan: async (tx, request, onEvent) => await scan(server, tx, request, onEvent),
+    async aggregate(tx, of, meters) {
+      const view = await viewOf(tx, of);
+      const readings: EventReadings[] = [];
+      for (const rules of meters) readings.push(await aggregateInClickhouse(server, view, { ...of, rules }));
+      return readings;
+    },
+    list: async (tx, query) => await list(server, tx, query, false),
+    listLate: async (tx, query) => await list(server, tx, query, true),
+    listVersions: async (tx, orgId, idempotencyKey) => await listVersions(server, tx, orgId, idempotencyKey),
+    listFaults: async (tx, orgId) => await listEventFaults(server, tx, orgId),
+    checkAnswers: async () => await server.checkAnswers(),
+    retention: {
+      drop: async (tx, orgId) => await dropEvents(server, tx, orgId),
+      countLeft: async (tx, orgId) => await countLeft(server, tx, orgId),
+    },
+  };
+}
+
+async function scan(
+  server: ClickhouseServer,
+  tx: Transaction,
+  request: EventScan,
+  onEvent: (event: ScannedEvent) => void,
+): Promise<void> {
+  await scanView(server, await viewOf(tx, request), { request }, onEvent);
+}
+
+async function list(
+  { ask }: ClickhouseServer,
+  tx: Transaction,
+  query: EventQuery,
+  isLate: boolean,
+): Promise<EventPage> {
+  const view = await viewOf(tx, query);
+  const { eventName, customerId, fromEpochMs, toEpochMs, limit, offset } = query;
+  const texts = [
+    view.condition,
+    ...(isLate ? ['isLate = 1'] : []),
+    ...(eventName === undefined ? [] : ['eventName = {eventName:String}']),
+    ...(fromEpochMs === undefined ? [] : ['timestampEpochMs >= {from:Int64}']),
+    ...(toEpochMs === undefined ? [] : ['timestampEpochMs < {to:Int64}']),
+  ];
+  const given = { eventName, from: fromEpochMs, to: toEpochMs };
+  const parameters = {
+    ...view.parameters,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  };
+  const staged = view.staged
+    .filter(
+      (event) =>
+        (!isLate || event.isLate) &&
+        (eventName === undefined || event.eventName === eventName) &&
+        (customerId === undefined || event.customerId === customerId) &&
+        event.timestampEpochMs >= (fromEpochMs ?? 0) &&
+        event.timestampEpochMs < (toEpochMs ?? Number.POSITIVE_INFINITY),
+    )
+    .toSorted((a, b) => b.place - a.place);
+  const from = `FROM tallybookEvents FINAL WHERE ${texts.join(' AND ')}`;
+  const [counted] = await ask(`SELECT count() AS total ${from}`, parameters);
+  // At most all staged ones stand before the page: with so many more, whatever the page needs has been read.
+  const skipped = Math.max(0, offset - staged.length);
+  const rows = await ask(
+    `SELECT * ${from} ORDER BY place DESC LIMIT ${limit + staged.length} OFFSET ${skipped}`,
+    parameters,
+  );
+  const moved = rows.map((row) => ({ ...storedEvent(row), place: Number(row['place']) }));
+  const page = [...moved, ...staged]
+    .toSorted((a, b) => b.place - a.place)
+    .slice(offset - skipped, offset - skipped + limit);
+  return { rows: page.map(withoutPlace), total: Number(counted?.['total']) + staged.length };
+}
+
+async function listVersions(
+  { ask }: ClickhouseServer,
+  tx: Transaction,
+  orgId: string,
+  idempotencyKey: string,
+): Promise<readonly StoredEvent[]> {
+  const { movedBatch, droppedBeforeEpochMs } = await readEventHead(tx, orgId);
+  const rows = await ask(
+    `SELECT * FROM tallybookEvents FINAL WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64}
+       AND timestampEpochMs >= {droppedBeforeEpochMs:Int64} AND (customerId, timestampEpochMs, place, version) GLOBAL IN (
+         SELECT customerId, timestampEpochMs, place, version FROM tallybookEventKeys
+         WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64} AND idempotencyKey = {idempotencyKey:String})`,
+    { orgId, movedBatch, droppedBeforeEpochMs, idempotencyKey },
+  );
+  const staged = (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
+  const versions = [...rows.map(storedEvent), ...staged.filter((event) => event.idempotencyKey === idempotencyKey)];
+  return versions
+    .toSorted((a, b) => a.version - b.version)
+    .slice(0, -1)
+    .map(withoutPlace);
+}

@@ -1,0 +1,65 @@
+/**
+ * Dropping old events in ClickHouse. The book has decided from when on an organization has events, and no reader looks behind
+ * that; here the rows go. A month that is no other organization's goes as a partition, at once; of others the server rewrites
+ * what is left, in its own time. Keys stay, so that an event that comes again is known.
+ */
+
+import type { Transaction } from '../../database.ts';
+import { listStagedBatches, readEventHead } from '../../records/staged-events.ts';
+import { moveBatches } from './append.ts';
+import type { ClickhouseServer, EventTable } from './connection.ts';
+
+const emptied = ['tallybookEvents', 'tallybookSupersededEvents'] as const satisfies readonly EventTable[];
+
+/** Belongs into a `write` with the turn of the organization; may be done again. */
+export async function dropEvents(server: ClickhouseServer, tx: Transaction, orgId: string): Promise<void> {
+  const head = await readEventHead(tx, orgId);
+  const beforeEpochMs = head.droppedBeforeEpochMs;
+  if (beforeEpochMs === 0) return;
+  // First of all: a reader whose snapshot is older, or a book that was restored, must not take what is left for all there was.
+  await server.insert('tallybookDropped', [{ orgId, beforeEpochMs }]);
+  await moveBatches(server, tx, { orgId, head, batches: await listStagedBatches(tx, orgId) });
+  const organizations = await tx.selectFrom('organizations').select('id').limit(2).execute();
+  for (const table of emptied)
+    await empty(server, table, { orgId, beforeEpochMs, isAlone: organizations.length === 1 });
+}
+
+export async function countLeft({ ask }: ClickhouseServer, tx: Transaction, orgId: string): Promise<number> {
+  const { droppedBeforeEpochMs } = await readEventHead(tx, orgId);
+  if (droppedBeforeEpochMs === 0) return 0;
+  const [row] = await ask(
+    `SELECT count() AS total FROM tallybookEvents
+     WHERE orgId = {orgId:String} AND timestampEpochMs < {droppedBeforeEpochMs:Int64}`,
+    { orgId, droppedBeforeEpochMs },
+  );
+  return Number(row?.['total']);
+}
+
+async function empty(
+  { ask, run }: ClickhouseServer,
+  table: EventTable,
+  {
+    orgId,
+    beforeEpochMs,
+    isAlone,
+  }: { readonly orgId: string; readonly beforeEpochMs: number; readonly isAlone: boolean },
+): Promise<void> {
+  const own = `orgId = '${literal(orgId)}' AND timestampEpochMs < ${beforeEpochMs}`;
+  const months = await ask(
+    `SELECT _partition_id AS month, countIf(NOT (${own})) AS others FROM ${table}
+     GROUP BY month HAVING countIf(${own}) > 0 ORDER BY month`,
+  );
+  for (const { month, others } of months) {
+    const partition = `PARTITION ID '${literal(String(month))}'`;
+    // Another organization might record an event of that month between the count and the drop.
+    const isWhole = isAlone && Number(others) === 0;
+    await run(
+      isWhole ? `ALTER TABLE ${table} DROP ${partition}` : `ALTER TABLE ${table} DELETE IN ${partition} WHERE ${own}`,
+    );
+  }
+}
+
+/** A mutation takes no parameters: the server keeps its text. */
+function literal(text: string): string {
+  return text.replaceAll(/[\\']/g, (character) => `\\${character}`);
+}

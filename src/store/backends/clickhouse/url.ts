@@ -1,0 +1,58 @@
+/** From the URL of a ClickHouse database to what its client connects with. */
+
+import type { ClickHouseSettings, ClickHouseClientConfigOptions } from '@clickhouse/client';
+
+import { withoutPassword } from '../../../database-url.ts';
+import { BillingError } from '../../../errors.ts';
+import { limits } from '../../../limits.ts';
+
+const ports = { plain: 8123, tls: 8443 } as const;
+
+/** What our statements are written for; no URL changes these. */
+const ownSettings: ClickHouseSettings = {
+  output_format_json_quote_64bit_integers: 0,
+  // An insert that is answered is written.
+  async_insert: 0,
+  // A question that fails half-way is refused, rather than answered by half.
+  wait_end_of_query: 1,
+  // A row and its copies have the same timestamp, and so the same partition.
+  do_not_merge_across_partitions_select_final: 1,
+};
+
+/**
+ * Host, port, user, password and database of `clickhouse://…`. `secure=true` means TLS; every other parameter is a setting of
+ * the server, such as `insert_quorum=2`. Throws a usage error that never shows the password.
+ */
+export function clickhouseConnectionOf(url: string): ClickHouseClientConfigOptions {
+  const parsed = parse(url);
+  const { hostname, port, username, password, pathname, searchParams } = parsed;
+  const isSecure = searchParams.get('secure') === 'true';
+  searchParams.delete('secure');
+  const authority = `${hostname}:${port === '' ? (isSecure ? ports.tls : ports.plain) : port}`;
+  return {
+    url: `${isSecure ? 'https' : 'http'}://${authority}`,
+    username: username === '' ? 'default' : decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    database: pathname.length > 1 ? decodeURIComponent(pathname.slice(1)) : 'default',
+    application: 'tallybook',
+    request_timeout: limits.eventQueryMilliseconds,
+    use_multipart_params_auto: true,
+    clickhouse_settings: { ...Object.fromEntries(searchParams), ...ownSettings },
+  };
+}
+
+function parse(url: string): URL {
+  // Only of the web's own schemes are ports and hosts always read.
+  const parsed = /^clickhouse:\/\//i.test(url) ? URL.parse(url.replace(/^clickhouse:/i, 'http:')) : null;
+  if (parsed !== null && parsed.hostname !== '') {
+    try {
+      for (const part of [parsed.username, parsed.password, parsed.pathname]) decodeURIComponent(part);
+      return parsed;
+    } catch {
+      // Said below.
+    }
+  }
+  throw new BillingError('usage', `${withoutPassword(url)} is not the URL of a database for events`, {
+    hint: 'write clickhouse://USER:PASSWORD@HOST:8123/DATABASE, with %40 for an @ in a password',
+  });
+}

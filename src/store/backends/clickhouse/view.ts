@@ -1,0 +1,160 @@
+/**
+ * What a reader sees of events in ClickHouse: the batches that were moved when its transaction began, and the staged ones beside
+ * them, so that what is written meanwhile changes nothing.
+ */
+
+import type { Transaction } from '../../database.ts';
+import { ReusedEvent } from '../../event-content.ts';
+import type { EventScan, ScannedEvent, StoredEvent } from '../../event-store.ts';
+import { type PlacedEvent, listStagedBatches, readEventHead } from '../../records/staged-events.ts';
+import type { ClickhouseServer } from './connection.ts';
+import { nextLimit, scannedBytes, scannedRows } from '../scan-pages.ts';
+
+/** What a reader sees: moved batches by a condition, and the staged versions of events, each event's last one alone. */
+export interface View {
+  readonly staged: readonly PlacedEvent[];
+  /** WHERE that holds for effective events of the organization among the moved ones, and its parameters. */
+  readonly condition: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** An error where more events of an organization were dropped than the book knows of, whether or not a row is left to look at. */
+export const isKnownDrop = `(SELECT throwIf(max(beforeEpochMs) > {droppedBeforeEpochMs:Int64})
+  FROM tallybookDropped WHERE orgId = {orgId:String}) = 0`;
+
+/** Of one customer, or of the whole organization. */
+export async function viewOf(
+  tx: Transaction | undefined,
+  { orgId, customerId }: { readonly orgId: string; readonly customerId?: string | undefined },
+): Promise<View> {
+  if (tx === undefined) throw new Error('events are read and written inside read() or write() only');
+  const { movedBatch, droppedBeforeEpochMs } = await readEventHead(tx, orgId);
+  const versions = (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
+  const last = new Map(versions.map((event) => [event.place, event]));
+  const superseded = versions
+    .filter(({ version }) => version > 1)
+    .map((event) => `(${event.place}, ${event.version - 1})`);
+  const own = customerId === undefined ? '' : ' AND customerId = {customerId:String}';
+  const replaced = superseded.length === 0 ? '' : ` AND (place, version) NOT IN (${superseded.join(', ')})`;
+  return {
+    staged: [...last.values()].filter(({ timestampEpochMs }) => timestampEpochMs >= droppedBeforeEpochMs),
+    condition: `orgId = {orgId:String}${own} AND batch <= {movedBatch:UInt64} AND (place, version) GLOBAL NOT IN (
+        SELECT place, version FROM tallybookSupersededEvents
+        WHERE orgId = {orgId:String}${own} AND batch <= {movedBatch:UInt64})${replaced}
+      AND timestampEpochMs >= {droppedBeforeEpochMs:Int64} AND ${isKnownDrop}`,
+    parameters: { orgId, movedBatch, droppedBeforeEpochMs, ...(customerId === undefined ? {} : { customerId }) },
+  };
+}
+
+/** The same request as a condition for moved events and as a test for staged ones. */
+export function scanConditions(request: EventScan): {
+  readonly text: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly holds: (event: StoredEvent) => boolean;
+} {
+  const { customerId, fromEpochMs, toEpochMs, eventNames = [], excludedEventNames = [], contract } = request;
+  const texts = [
+    'customerId = {customerId:String} AND timestampEpochMs >= {from:Int64} AND timestampEpochMs < {to:Int64}',
+  ];
+  if (eventNames.length > 0) texts.push('eventName IN {eventNames:Array(String)}');
+  if (excludedEventNames.length > 0) texts.push('eventName NOT IN {excludedEventNames:Array(String)}');
+  if (contract !== undefined) {
+    const outside = contract.unassignedOutside.map(
+      (taken) => ` AND NOT (timestampEpochMs >= ${taken.fromEpochMs} AND timestampEpochMs < ${taken.toEpochMs})`,
+    );
+    texts.push(`(contractId = {contractId:String} OR (contractId IS NULL${outside.join('')}))`);
+  }
+  if (request.excludeLate === true) texts.push('isLate = 0');
+  const isTaken = (at: number) =>
+    contract?.unassignedOutside.some((taken) => at >= taken.fromEpochMs && at < taken.toEpochMs) === true;
+  return {
+    text: texts.join(' AND '),
+    parameters: {
+      customerId,
+      from: fromEpochMs,
+      to: toEpochMs,
+      ...(eventNames.length > 0 ? { eventNames } : {}),
+      ...(excludedEventNames.length > 0 ? { excludedEventNames } : {}),
+      ...(contract === undefined ? {} : { contractId: contract.contractId }),
+    },
+    holds: (event) =>
+      event.customerId === customerId &&
+      event.timestampEpochMs >= fromEpochMs &&
+      event.timestampEpochMs < toEpochMs &&
+      (eventNames.length === 0 || eventNames.includes(event.eventName)) &&
+      !excludedEventNames.includes(event.eventName) &&
+      (contract === undefined ||
+        event.contractId === contract.contractId ||
+        (event.contractId === null && !isTaken(event.timestampEpochMs))) &&
+      !(request.excludeLate === true && event.isLate),
+  };
+}
+
+type Scanned = Pick<
+  PlacedEvent,
+  'idempotencyKey' | 'eventName' | 'timestampEpochMs' | 'contractId' | 'propertiesJson' | 'place'
+>;
+
+/** What stands in its page before it. */
+type ScannedRow = Scanned & { readonly before: number };
+
+/** `only` narrows both the moved and the staged events further. */
+export async function scanView(
+  { ask }: ClickhouseServer,
+  view: View,
+  {
+    request,
+    only,
+  }: { readonly request: EventScan; readonly only?: { readonly text: string; holds(event: StoredEvent): boolean } },
+  onEvent: (event: ScannedEvent) => void,
+): Promise<void> {
+  const { text, parameters, holds } = scanConditions(request);
+  const staged = view.staged
+    .filter((event) => holds(event) && only?.holds(event) !== false)
+    .toSorted((a, b) => a.timestampEpochMs - b.timestampEpochMs || a.place - b.place);
+  const event = new ReusedEvent();
+  const give = (found: Scanned): void => {
+    event.idempotencyKey = request.withKeys === true ? found.idempotencyKey : '';
+    event.eventName = found.eventName;
+    event.timestampEpochMs = found.timestampEpochMs;
+    event.contractId = found.contractId;
+    event.propertiesJson = found.propertiesJson;
+    onEvent(event);
+  };
+  const columns = `eventName, timestampEpochMs, contractId, propertiesJson, place${request.withKeys === true ? ', idempotencyKey' : ''}`;
+  const question = `SELECT ${columns}, before FROM (
+      SELECT *, sum(length(propertiesJson)) OVER (
+        ORDER BY timestampEpochMs, place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+      FROM (
+        SELECT ${columns} FROM tallybookEvents FINAL
+        WHERE ${view.condition} AND ${text}${only === undefined ? '' : ` AND ${only.text}`}
+          AND (timestampEpochMs, place) > ({afterEpochMs:Int64}, {afterPlace:UInt64})
+        ORDER BY timestampEpochMs, place LIMIT {limit:UInt64}
+      )
+    ) WHERE before < ${scannedBytes} ORDER BY timestampEpochMs, place`;
+  let next = 0;
+  let behind: { afterEpochMs: number; afterPlace: number } = { afterEpochMs: -1, afterPlace: 0 };
+  for (let limit: number | undefined = scannedRows; limit !== undefined;) {
+    const given = { ...view.parameters, ...parameters, ...behind, limit };
+    const rows = (await ask(question, given)) as readonly ScannedRow[];
+    for (const row of rows) {
+      for (let own = staged[next]; own !== undefined && isBefore(own, row); own = staged[next]) {
+        give(own);
+        next += 1;
+      }
+      give(row);
+    }
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    behind = { afterEpochMs: last.timestampEpochMs, afterPlace: last.place };
+    limit = nextLimit(limit, {
+      rowCount: rows.length,
+      bytes: last.before + Buffer.byteLength(last.propertiesJson),
+    });
+  }
+  for (const own of staged.slice(next)) give(own);
+}
+
+function isBefore(a: Scanned, b: Scanned): boolean {
+  return a.timestampEpochMs < b.timestampEpochMs || (a.timestampEpochMs === b.timestampEpochMs && a.place < b.place);
+}

@@ -1,0 +1,203 @@
+/** What PostgreSQL's error codes mean to a person: which database, what is wrong with it, what to do next. */
+
+import { BillingError, UnavailableError, UnknownOutcomeError } from '../../../errors.ts';
+import { type ConstraintRule, ConstraintViolation } from '../../constraint-violation.ts';
+import { appendOnlyState } from './migrations/columns.ts';
+
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const constraintRules: Readonly<Record<string, ConstraintRule>> = {
+  '23505': 'unique',
+  '23503': 'reference',
+  '23514': 'value',
+  '23502': 'value',
+  '22003': 'value',
+  '22001': 'value',
+  '22P02': 'value',
+  // A text with the character NUL, which no text of this database can hold.
+  '22021': 'value',
+  [appendOnlyState]: 'appendOnly',
+};
+
+const conflicts = new Set(['40001', '40P01']);
+/** Shutting down, not yet up, too many connections, and every failure of the connection itself. */
+const absences = new Set(['57P01', '57P02', '57P03', '57P05', '53300']);
+const socketFailures = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+  'ENOENT',
+  'EACCES',
+]);
+/** What the library says where no code tells it. */
+const lostWords =
+  /connection terminated|connection ended|timeout (?:exceeded|expired)|query read timeout|not queryable/i;
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** Others changed what this transaction read, or wait for it as it waits for them: the same work may succeed again. */
+export function isConflict(error: unknown): boolean {
+  return conflicts.has(codeOf(error));
+}
+
+/** The server, or the way to it, is gone; a connection that met this must not be used again. */
+export function isLost(error: unknown): boolean {
+  const code = codeOf(error);
+  if (absences.has(code) || code.startsWith('08') || socketFailures.has(code)) return true;
+  return error instanceof Error && (lostWords.test(error.message) || isTlsFailure(error));
+}
+
+/** No answer came in time, nor any word that the connection is gone. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
+
+/** The library says in words alone that the server asks for a password and there is none. */
+function isWithoutPassword(error: Error): boolean {
+  return error.message.includes('client password must be');
+}
+
+function isTlsFailure(error: Error): boolean {
+  return isCertificateRefused(error) || /^ERR_(?:TLS|SSL)/.test(codeOf(error)) || error.message.includes('SSL');
+}
+
+function isCertificateRefused(error: Error): boolean {
+  return /^(?:CERT_|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT)/.test(codeOf(error));
+}
+
+export function readOnlyError(location: string, cause?: unknown): UnavailableError {
+  return new UnavailableError(`the database ${location} is read-only; nothing was changed`, {
+    cause,
+    hint: 'give the URL of the primary server, and a role that may write',
+  });
+}
+
+export function lockedError(location: string, cause?: unknown): UnavailableError {
+  return new UnavailableError(`the database ${location} is locked by another writer; nothing was changed`, {
+    cause,
+    retryAfterSeconds: 1,
+    hint: 'repeat the command; if it stays locked, look for the session that holds it in pg_locks',
+  });
+}
+
+/** The server may have committed before the connection broke: only reading tells. */
+export function unknownOutcomeError(location: string, cause: unknown): UnknownOutcomeError {
+  return new UnknownOutcomeError(
+    `the connection to the database ${location} was lost during a commit; whether the change was kept is not known`,
+    { cause, hint: 'read what was to be changed before you repeat the command' },
+  );
+}
+
+export function contendedError(location: string, cause: unknown): UnavailableError {
+  return new UnavailableError(`others kept changing the same rows of the database ${location}; nothing was changed`, {
+    cause,
+    retryAfterSeconds: 1,
+    hint: 'repeat the command',
+  });
+}
+
+/** What the pool says to who has waited for one of its sessions; a server that does not answer has other words. */
+const allInUse = 'timeout exceeded when trying to connect';
+
+function busyError(location: string, cause: Error): UnavailableError {
+  return new UnavailableError(
+    `all sessions of this process on the database ${location} are in use; nothing was changed`,
+    {
+      cause,
+      retryAfterSeconds: 1,
+      hint: 'ask for less at a time, or let another process share the work',
+    },
+  );
+}
+
+/** The error to show in place of what the library threw; anything else comes back as it is. */
+export function meaningOf(error: unknown, location: string): unknown {
+  if (!(error instanceof Error) || error instanceof BillingError || error instanceof ConstraintViolation) return error;
+  const code = codeOf(error);
+  const rule = constraintRules[code];
+  if (rule !== undefined) return new ConstraintViolation(rule, error.message, error);
+  if (isWithoutPassword(error)) return refused(location, error, 'it asks for a password, and there is none');
+  if (error.message === allInUse) return busyError(location, error);
+  if (isLost(error)) return absenceError(location, error);
+  return meanings[code]?.(location, error) ?? error;
+}
+
+function absenceError(location: string, cause: Error): UnavailableError {
+  const reason = codeOf(cause) === '53300' ? 'the server takes no more connections' : reasonOf(cause);
+  return new UnavailableError(`the database ${location} cannot be reached: ${reason}`, {
+    cause,
+    retryAfterSeconds: 1,
+    hint: isCertificateRefused(cause)
+      ? 'name the authority of its certificate with ?sslrootcert=FILE in the URL, and the server as the certificate does'
+      : 'check that the server runs and that its address is right, then repeat the command',
+  });
+}
+
+/** A name with several addresses fails once for each, in words of its own. */
+function reasonOf(cause: Error): string {
+  const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [];
+  const told = first instanceof Error ? first : cause;
+  return told.message === '' ? codeOf(cause) : told.message;
+}
+
+const refused = (location: string, cause: Error, reason = cause.message): BillingError =>
+  new BillingError('unavailable', `the database ${location} refuses this user: ${reason}`, {
+    cause,
+    hint: 'check user and password of the URL, or set PGUSER and PGPASSWORD',
+  });
+
+const full = (location: string, cause: Error): UnavailableError =>
+  new UnavailableError(`no space is left for the database ${location}: ${cause.message}; nothing was changed`, {
+    cause,
+    hint: 'free some space on the server, then repeat the command',
+  });
+
+const damaged = (location: string, cause: Error): BillingError =>
+  new BillingError('internal', `the database ${location} is damaged: ${cause.message}`, {
+    cause,
+    hint: 'restore it from a backup',
+  });
+
+const settingRefused = (location: string, cause: Error): BillingError =>
+  new BillingError('usage', `the server does not take a setting of ${location}: ${cause.message}`, {
+    cause,
+    hint: 'look at what stands behind the ? of the URL',
+  });
+
+const meanings: Readonly<Record<string, (location: string, cause: Error) => Error>> = {
+  '22023': settingRefused,
+  '25006': readOnlyError,
+  '28000': refused,
+  '28P01': refused,
+  '3D000': (location, cause) =>
+    new UnavailableError(`the database ${location} does not exist`, {
+      cause,
+      hint: 'make it first: createdb, or CREATE DATABASE; the tables are made for you',
+    }),
+  '42704': settingRefused,
+  '42501': (location, cause) =>
+    new UnavailableError(`the user of ${location} may not do this: ${cause.message}`, {
+      cause,
+      hint: 'let a role that owns the schema open the database once, or grant what is missing',
+    }),
+  '53100': full,
+  '53200': full,
+  '55P03': lockedError,
+  '57014': (location, cause) =>
+    new UnavailableError(`the database ${location} took too long: ${cause.message}`, {
+      cause,
+      hint: 'repeat it, or allow more time with ?statement_timeout=MILLISECONDS in the URL',
+    }),
+  '25P03': (location, cause) =>
+    new UnavailableError(`the database ${location} ended a transaction that stood still; nothing was changed`, {
+      cause,
+    }),
+  XX001: damaged,
+  XX002: damaged,
+};

@@ -1,0 +1,157 @@
+/**
+ * What meters read, computed by the server: events are grouped by the texts that the meter's rules look at, and values added as
+ * `numeric`, which is exact. What the server could not read as JavaScript does (escaped characters, odd numbers) comes back as
+ * it is.
+ */
+
+import type { UsageReading } from '../../../calculation/usage-atoms.ts';
+import { mergeReadings } from '../../../calculation/usage-fold.ts';
+import type { Transaction } from '../../database.ts';
+import { aggregateByScan, createIntervalFold, inOrder, scanOf } from '../../event-aggregation.ts';
+import type { EventAggregation, EventReadings } from '../../event-store.ts';
+import { createGroupReading, type GroupKeys, groupKeysOf, operators, otherThan } from '../event-groups.ts';
+import { ask, type Conditions, scan, scanConditions, scanWhere } from './event-scan.ts';
+
+/** Exactly what `aggregateByScan` gives. */
+export async function aggregateInServer(tx: Transaction, request: EventAggregation): Promise<EventReadings> {
+  const { rules } = request;
+  const keys = groupKeysOf(request);
+  // The server could not even be asked about such a name.
+  if (![...keys.keys(), rules.aggregationKey ?? ''].every(isSayable))
+    return await aggregateByScan({ scan }, tx, request);
+  const grouped = await readGroups(tx, request, keys);
+  const escaped = await foldEscaped(tx, request);
+  return grouped.map((readings, interval) => {
+    return inOrder(mergeReadings(rules.aggregationType, [...readings, ...(escaped[interval] ?? [])]));
+  });
+}
+
+async function readGroups(tx: Transaction, request: EventAggregation, keys: GroupKeys): Promise<UsageReading[][]> {
+  const { text, values } = statementOf(keys, request, scanConditions(scanOf(request)));
+  const readingOf = createGroupReading(request);
+  const found: UsageReading[][] = request.boundsEpochMs.slice(1).map(() => []);
+  for (const row of await ask(tx, text, values)) {
+    const properties = Object.fromEntries(
+      [...keys.keys()].flatMap((name, index) => {
+        const value = row[`key${index}`];
+        return typeof value === 'string' ? [[name, value]] : [];
+      }),
+    );
+    const reading = readingOf(row, properties);
+    if (reading !== undefined) found[Number(row['interval']) - 1]?.push(reading);
+  }
+  return found;
+}
+
+/** The same of the events whose text has an escaped character, one by one. */
+async function foldEscaped(tx: Transaction, request: EventAggregation): Promise<readonly UsageReading[][]> {
+  const conditions = scanConditions(scanOf(request));
+  conditions.add(hasEscape);
+  const fold = createIntervalFold(request);
+  await scanWhere(tx, { conditions, withKeys: false }, fold.add);
+  return fold.readings();
+}
+
+/** Whole numbers of up to 15 digits with up to 40 decimals are counted as they stand; others are looked at one by one. */
+const plainNumber = String.raw`^-?[0-9]{1,15}(\.[0-9]{1,40})?$`;
+const anyNumber = String.raw`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,9})?$`;
+
+/** A short JSON number without an exponent is a plain one, which is seen sooner than by a pattern. */
+const plainValue = `CASE WHEN "isNumber" AND length("value") <= 15 AND strpos("value", 'e') = 0 AND strpos("value", 'E') = 0
+    OR "value" ~ '${plainNumber}' THEN "value"::numeric END`;
+
+function statementOf(
+  keys: GroupKeys,
+  { rules, dimensions, boundsEpochMs }: EventAggregation,
+  conditions: Conditions,
+): { readonly text: string; readonly values: readonly unknown[] } {
+  const values = [...conditions.values];
+  const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
+  const members: string[] = [];
+  const memberOf = (property: string): string => {
+    const name = `"member${members.length}"`;
+    members.push(`"propertiesJson"::json -> ${bind(property, 'text')} AS ${name}`);
+    return name;
+  };
+  const groups = [
+    { name: '"interval"', text: `width_bucket("timestampEpochMs", ${bind(boundsEpochMs, 'bigint[]')})` },
+    ...(dimensions.needsEventName ? [{ name: '"name"', text: '"eventName"' }] : []),
+    ...[...keys].map(([property, texts], index) => {
+      return { name: `"key${index}"`, text: classOf(textOf(memberOf(property)), texts, bind) };
+    }),
+  ];
+  const added = addedUp(rules, memberOf);
+  const names = groups.map(({ name }) => name);
+  const columns = [...groups.map(({ name, text }) => `${text} AS ${name}`), ...added.columns];
+  // OFFSET keeps the server from computing a text again wherever it is looked at.
+  return {
+    text: `SELECT ${[...names, ...added.results].join(', ')} FROM (
+        SELECT ${['*', ...added.numbers].join(', ')} FROM (
+          SELECT ${columns.join(', ')} FROM (
+            SELECT ${['"timestampEpochMs"', '"eventName"', ...members].join(', ')} FROM "events"
+            WHERE ${conditions} AND ${hasNoEscape} OFFSET 0
+          ) AS "row" OFFSET 0
+        ) AS "event" OFFSET 0
+      ) AS "valued" GROUP BY ${[...names, ...added.groups].join(', ')}`,
+    values,
+  };
+}
+
+/** How values come to what a `GroupRow` has: what is taken of each event, which number that is, and what a group is asked. */
+interface AddedUp {
+  readonly columns: readonly string[];
+  readonly numbers: readonly string[];
+  readonly results: readonly string[];
+  /** What is to be grouped by because of it. */
+  readonly groups: readonly string[];
+}
+
+function addedUp(
+  { aggregationType, aggregationKey }: EventAggregation['rules'],
+  memberOf: (property: string) => string,
+): AddedUp {
+  const events = 'count(*) AS "events"';
+  if (aggregationType === 'COUNT') return { columns: [], numbers: [], results: [events], groups: [] };
+  const value = memberOf(aggregationKey ?? '');
+  return {
+    columns: [`${numberTextOf(value)} AS "value"`, `left(${value}::text, 1) <> '"' AS "isNumber"`],
+    numbers: [`${plainValue} AS "plain"`],
+    results: [
+      events,
+      `CASE WHEN "plain" IS NULL AND "value" ~ '${anyNumber}' THEN "value" END AS "odd"`,
+      'count("plain") AS "counted"',
+      `${operators[aggregationType]}("plain") AS "quantity"`,
+    ],
+    groups: ['"odd"'],
+  };
+}
+
+/** The server takes neither NUL nor half a surrogate out of JSON, and only these are written with an escape. */
+const hasEscape = String.raw`strpos("propertiesJson", '\u') > 0`;
+const hasNoEscape = String.raw`strpos("propertiesJson", '\u') = 0`;
+
+/** The text by which a property is compared, as `propertyText` has it but for its normal form. */
+function textOf(value: string): string {
+  return `CASE WHEN left(${value}::text, 1) = '"' THEN ${value} #>> '{}' ELSE ${value}::text END`;
+}
+
+/** The same of what can be a number: neither `true` nor `null` is, but as a text between quotation marks. */
+function numberTextOf(value: string): string {
+  return `CASE WHEN left(${value}::text, 1) ~ '["0-9-]' THEN ${value} #>> '{}' END`;
+}
+
+/** A text, or one for all that do not matter. Beyond ASCII a text may have another normal form, so it stays as it is. */
+function classOf(
+  text: string,
+  texts: readonly string[] | undefined,
+  bind: (value: unknown, type: string) => string,
+): string {
+  if (texts === undefined) return text;
+  const listed = `${text} = ANY(${bind(texts.filter(isSayable), 'text[]')})`;
+  const isPlain = `${text} ~ '^[\\x01-\\x7f]*$'`;
+  return `CASE WHEN ${text} IS NULL OR ${listed} OR NOT ${isPlain} THEN ${text} ELSE ${bind(otherThan(texts), 'text')} END`;
+}
+
+function isSayable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\u0000');
+}

@@ -1,0 +1,107 @@
+/**
+ * The PostgreSQL backend: the store on top of the transactions of a pool of sessions. Writes of one organization happen one after
+ * another, over all processes, and those of different organizations side by side; a write that names none is alone.
+ */
+
+import { withoutPassword } from '../../../database-url.ts';
+import { limits } from '../../../limits.ts';
+import type { Transaction } from '../../database.ts';
+import { keepPageEnds, type PageEnds } from '../../page-ends.ts';
+import { rowsOfText } from '../../raw-query.ts';
+import type { Store, StoreOptions, WriteOptions } from '../../store.ts';
+import { createGroupCommit } from '../group-commit.ts';
+import { createPending } from '../pending.ts';
+import { lockedError, meaningOf, readOnlyError } from './errors.ts';
+import { createPostgresEventStore } from './events.ts';
+import { prepareServer } from './schema.ts';
+import { openPool } from './session.ts';
+import { createPostgresTransactions, type TransactionOptions } from './transactions.ts';
+import { answerMillisecondsOf, connectionOf } from './url.ts';
+
+/** Connects to the server at `url`; makes and upgrades the tables as needed. */
+export async function openPostgresStore(url: string, options: StoreOptions): Promise<Store> {
+  const location = withoutPassword(url);
+  const pool = openPool(connectionOf(url));
+  try {
+    const facts = await prepareServer(pool, { location, readOnly: options.readOnly === true });
+    const { busyTimeoutMilliseconds = limits.busyTimeoutMilliseconds } = options;
+    const answerMilliseconds = answerMillisecondsOf(url);
+    return createStore({ ...facts, pool, location, answerMilliseconds, busyTimeoutMilliseconds });
+  } catch (error) {
+    await pool.end();
+    throw meaningOf(error, location);
+  }
+}
+
+interface Facts extends TransactionOptions {
+  readonly isReadOnly: boolean;
+  readonly busyTimeoutMilliseconds: number;
+}
+
+function createStore(facts: Facts): Store {
+  const { pool, location, schema, isReadOnly, busyTimeoutMilliseconds } = facts;
+  const transactions = createPostgresTransactions(facts);
+  const shareCommit = createGroupCommit({
+    transact: async (turn, work) => await transactions.write(turn, work, busyTimeoutMilliseconds),
+    isSpoilt: () => transactions.isSpoilt(),
+  });
+  const ends: PageEnds = new Map();
+  const pending = createPending();
+  let closing: Promise<void> | undefined;
+
+  async function read<T>(query: (tx: Transaction) => Promise<T>): Promise<T> {
+    return await transactions.read(async (tx) => {
+      keepPageEnds(tx, { ends, state: async () => await stateOf(tx) });
+      return await query(tx);
+    });
+  }
+
+  async function write<T>(change: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
+    if (isReadOnly) throw readOnlyError(location);
+    const { turn, busyTimeoutMilliseconds: ownMilliseconds } = options;
+    // Who waits longer or shorter than others does not wait with them.
+    if (ownMilliseconds === undefined) return await shareCommit(turn, change);
+    if (ownMilliseconds === 0 && !transactions.isFree(turn)) throw lockedError(location);
+    // To the server, 0 is no limit at all.
+    return await transactions.write(turn, change, Math.max(1, ownMilliseconds));
+  }
+
+  /** What is begun inside a transaction would wait for that transaction, or see a state that is none of its. */
+  async function counted<T>(work: () => Promise<T>): Promise<T> {
+    if (transactions.isInside()) throw new Error('a transaction was begun inside another; pass its tx on instead');
+    if (closing !== undefined) throw new Error(`the store of ${location} is closed, and its sessions are destroyed`);
+    return await pending.run(work);
+  }
+
+  async function close(): Promise<void> {
+    await pending.settled();
+    await transactions.close();
+  }
+
+  return {
+    location,
+    isReadOnly,
+    events: createPostgresEventStore(),
+    get pendingTransactions() {
+      return pending.count;
+    },
+    read: (query) => counted(() => read(query)),
+    write: (change, options) => counted(() => write(change, options)),
+    exclusively: async (name, work) => await transactions.exclusively(name, work),
+    inspect: (options) =>
+      counted(async () => {
+        const { inspectServer } = await import('./inspection.ts');
+        return await inspectServer(pool, { ...options, location, schema });
+      }),
+    close: () => {
+      if (transactions.isInside()) throw new Error('a store cannot be closed inside a transaction');
+      return (closing ??= close());
+    },
+  };
+}
+
+/** Which transactions a reader sees, and so the same only where none was committed in between. */
+async function stateOf(tx: Transaction): Promise<string> {
+  const [row] = await rowsOfText(tx, `SELECT pg_current_snapshot()::text AS "state"`);
+  return String(row?.['state']);
+}

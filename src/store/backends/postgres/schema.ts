@@ -1,0 +1,179 @@
+/** Whether a database is ours, which version it has, and how it gets from there to the version of this program. */
+
+import type { Pool, PoolClient } from 'pg';
+
+import { sha256 } from '../../../digest.ts';
+import { BillingError, UnavailableError } from '../../../errors.ts';
+import { limits } from '../../../limits.ts';
+import { meaningOf } from './errors.ts';
+import { postgresSchemaVersion } from './migrations/migration.ts';
+
+/** Before 16 a CHECK cannot say IS JSON. */
+const oldestServer = 160_000;
+
+/** Made first and never anybody else's name: what a database of ours is known by. */
+const versionTable = 'tallybookSchema';
+export const versionQuery = `SELECT "version" FROM "${versionTable}"`;
+
+const current = BigInt(postgresSchemaVersion);
+
+export interface ServerFacts {
+  /** Of the schema in use: other books may stand in other schemas of the same database. */
+  readonly schema: string;
+  readonly isReadOnly: boolean;
+}
+
+interface FactsRow {
+  readonly number: string;
+  readonly release: string;
+  readonly encoding: string;
+  readonly schema: string | null;
+  readonly access: string;
+  readonly own: string | null;
+  readonly other: string | null;
+}
+
+/**
+ * Brings the database to the schema of this program. One that is somebody else's, or of a newer version, is refused before
+ * anything is written to it.
+ */
+export async function prepareServer(
+  pool: Pool,
+  { location, readOnly }: { readonly location: string; readonly readOnly: boolean },
+): Promise<ServerFacts> {
+  const client = await pool.connect();
+  try {
+    const { rows } = await client.query<FactsRow>(factsQuery);
+    const [facts] = rows;
+    if (facts === undefined) throw new Error('the server says nothing of itself');
+    refuseServer(facts, location);
+    const schema = facts.schema ?? '';
+    const isReadOnly = readOnly || facts.access === 'on';
+    const version = facts.own === null ? 0n : await readVersion(client);
+    if (version > current) throw newerVersionError(location, version);
+    if (version < current) {
+      if (isReadOnly) throw outdatedError(location, version);
+      if (version === 0n && facts.other !== null) throw foreignError(location, facts.other);
+      await migrate(client, { location, schema });
+    }
+    return { schema, isReadOnly };
+  } catch (error) {
+    throw meaningOf(error, location);
+  } finally {
+    client.release();
+  }
+}
+
+/** `access` is on for a standby, too. */
+const factsQuery = `SELECT current_setting('server_version_num') AS "number", current_setting('server_version') AS "release",
+  current_setting('server_encoding') AS "encoding", current_schema() AS "schema",
+  current_setting('transaction_read_only') AS "access", to_regclass('"${versionTable}"')::text AS "own",
+  (SELECT min(relname) FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+    AND relname IN ('organizations', 'customers', 'contracts', 'invoices', 'ledgerEntries', 'events')) AS "other"`;
+
+function refuseServer({ number, release, encoding, schema }: FactsRow, location: string): void {
+  if (Number(number) < oldestServer) {
+    throw new BillingError(
+      'usage',
+      `the server of ${location} is PostgreSQL ${release}; 16 is the oldest that will do`,
+    );
+  }
+  if (encoding !== 'UTF8') {
+    throw new BillingError('usage', `the database ${location} keeps texts as ${encoding}, and not as UTF8`, {
+      hint: `make one that does: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0`,
+    });
+  }
+  if (schema === null) {
+    throw new BillingError('usage', `the search path of ${location} leads to no schema`, {
+      hint: 'make the schema, or name another one: ?options=-csearch_path%3DNAME',
+    });
+  }
+}
+
+async function readVersion(client: PoolClient): Promise<bigint> {
+  const { rows } = await client.query<{ readonly version: bigint }>(versionQuery);
+  return rows[0]?.version ?? 0n;
+}
+
+/** Every step looks at the version again, under a lock that writers have a share of: another process may be upgrading. */
+async function migrate(
+  client: PoolClient,
+  { location, schema }: { readonly location: string; readonly schema: string },
+): Promise<void> {
+  const { migrations } = await import('./migrations/index.ts');
+  const key = lockKey(schema, allWrites);
+  await client.query(`SELECT set_config('lock_timeout', $1, false), pg_advisory_lock($2)`, [
+    String(limits.migrationMilliseconds),
+    key,
+  ]);
+  try {
+    for (const { version, statements } of migrations) {
+      // What triggers run must find the tables of this schema, whatever the path of the session that fires them. An index of
+      // a large table takes as long as it takes.
+      const path = `"${schema.replaceAll('"', '""')}", pg_temp`;
+      await client.query(`BEGIN; SET LOCAL search_path TO ${path}; SET LOCAL statement_timeout = 0`);
+      await client.query(`CREATE TABLE IF NOT EXISTS "${versionTable}" ("id" smallint PRIMARY KEY CHECK ("id" = 1),
+        "version" bigint NOT NULL)`);
+      const found = await readVersion(client);
+      if (found > current) throw newerVersionError(location, found);
+      if (found < BigInt(version)) {
+        for (const statement of statements) await client.query(statement);
+        await client.query(
+          `INSERT INTO "${versionTable}" VALUES (1, $1) ON CONFLICT ("id") DO UPDATE SET "version" = $1`,
+          [String(version)],
+        );
+      }
+      await client.query('COMMIT');
+    }
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  } finally {
+    await client
+      .query(`SELECT pg_advisory_unlock($1), set_config('lock_timeout', $2, false)`, [
+        key,
+        String(limits.busyTimeoutMilliseconds),
+      ])
+      .catch(() => undefined);
+  }
+}
+
+/** What every writer has a share of, and who must be alone holds. */
+export const allWrites = 'writes';
+
+/** Locks are known by numbers, and are of a whole database: the schema tells the books in it apart. */
+export function lockKey(schema: string, name: string): string {
+  return String(sha256().update(`tallybook ${schema} ${name}`).digest().readBigInt64BE());
+}
+
+/** Throws UnavailableError when another program has changed the schema since this one opened the database. */
+export function refuseOtherVersion(location: string, version: bigint | undefined): void {
+  if (version === current) return;
+  throw new UnavailableError(
+    `the database ${location} was upgraded to schema ${version} while in use; this program knows ${current}`,
+    { hint: 'start this program again, in its newest version' },
+  );
+}
+
+function newerVersionError(location: string, version: bigint): BillingError {
+  return new BillingError(
+    'internal',
+    `the database ${location} has schema ${version}, and this program knows ${current}; it was left as it is`,
+    { hint: 'use a newer tallybook with this database' },
+  );
+}
+
+function outdatedError(location: string, version: bigint): UnavailableError {
+  const state = version === 0n ? 'has no tables of this program' : 'has an older schema';
+  return new UnavailableError(`the database ${location} ${state}, and was opened to be read alone`, {
+    hint: 'where it can be written, commands that write make its tables, and so do lists: tally customers list',
+  });
+}
+
+function foreignError(location: string, table: string): BillingError {
+  return new BillingError(
+    'internal',
+    `${location} has a table ${table} that is not of tallybook; the database was left as it is`,
+    { hint: 'give an empty database, or a schema of its own: ?options=-csearch_path%3DNAME' },
+  );
+}

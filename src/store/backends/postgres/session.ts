@@ -1,0 +1,208 @@
+/**
+ * Sessions of a pool: one statement after another, how transactions begin and end, how long an answer is waited for, and which
+ * sessions can no longer be relied on.
+ */
+
+import type { AccessMode, CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import pg from 'pg';
+import type { Pool, PoolClient, PoolConfig, QueryResultBase } from 'pg';
+
+import { isLost, isSilence, meaningOf, unknownOutcomeError } from './errors.ts';
+import { refuseOtherVersion, versionQuery } from './schema.ts';
+import { bindable, types } from './values.ts';
+
+/** A pool that outlives every failure of its sessions. */
+export function openPool(config: PoolConfig): Pool {
+  const pool = new pg.Pool({ ...config, types });
+  // A session that breaks while nobody uses it has left the pool already; one in use fails in its own statement.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+/** What all sessions of a store have in common. */
+export interface SessionOptions {
+  readonly pool: Pool;
+  readonly location: string;
+  /** How long to wait for the answer to a statement; undefined: for ever. */
+  readonly answerMilliseconds: number | undefined;
+  /** Told of every error of a statement, as the library threw it. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Gives a function that takes a session of the pool. */
+export function createSessions(options: SessionOptions): () => Promise<Session> {
+  const { pool, location } = options;
+  /** How often a statement was never answered, and how often that was when a session was last taken. */
+  let silences = 0;
+  const silencesBefore = new WeakMap<PoolClient, number>();
+
+  const onError = (error: unknown): void => {
+    if (isSilence(error)) silences += 1;
+    options.onError(error);
+  };
+
+  /**
+   * A session from before one of the others went silent is most likely as silent: it would cost the next who takes it as
+   * long again.
+   */
+  async function connect(): Promise<PoolClient> {
+    for (;;) {
+      const client = await pool.connect();
+      if (silences === (silencesBefore.get(client) ?? silences)) {
+        silencesBefore.set(client, silences);
+        return client;
+      }
+      discard(client);
+    }
+  }
+
+  return async () => {
+    try {
+      return new Session(await connect(), { ...options, onError });
+    } catch (error) {
+      options.onError(error);
+      throw meaningOf(error, location);
+    }
+  };
+}
+
+/**
+ * One state of the database from the first statement to the last; see "PostgreSQL: writers" in src/README.md. A reading may
+ * pause for as long as another database takes to answer, since nobody waits for it.
+ */
+const beginnings = {
+  'read only': 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0',
+  'read write': 'BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE',
+} as const;
+
+/** Behind a commit, so that who waits begins at once. */
+export const releaseLocks = 'SELECT pg_advisory_unlock_all()';
+
+/** Lifts the limit of time of every statement of a transaction, the server's and our own. */
+export const withoutLimit = 'SET LOCAL statement_timeout = 0';
+
+/** What is taken of the pool until it is released. */
+export class Session implements DatabaseConnection {
+  readonly #client: PoolClient;
+  readonly #options: SessionOptions;
+  /** Nothing that its transaction did can be relied on, and nothing more can be asked of it. */
+  #isBroken = false;
+  /** Its transaction is one for writing. */
+  #isWriting = false;
+  /** Until its transaction ends: what runs there may take as long as it takes. */
+  #isPatient = false;
+  /** Settles when the last statement that was asked for has ended. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(client: PoolClient, options: SessionOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  async begin(accessMode: AccessMode): Promise<void> {
+    this.#isWriting = accessMode === 'read write';
+    this.#isPatient = false;
+    const found = (await this.#run(`${beginnings[accessMode]}; ${versionQuery}`)).at(-1);
+    try {
+      const [row] = (found as pg.QueryResult<{ readonly version: bigint }> | undefined)?.rows ?? [];
+      refuseOtherVersion(this.#options.location, row?.version);
+    } catch (error) {
+      await this.#run('ROLLBACK');
+      throw error;
+    }
+  }
+
+  async commit(): Promise<void> {
+    const [ended] = await this.#run(this.#isWriting ? `COMMIT; ${releaseLocks}` : 'COMMIT').catch((error: unknown) => {
+      throw this.#isBroken && this.#isWriting ? unknownOutcomeError(this.#options.location, error) : error;
+    });
+    // The server ends a transaction in which a statement failed by taking it back, whatever was asked. A reading loses
+    // nothing by that: doctor notes what could not be read, and ends well.
+    if (ended?.command === 'ROLLBACK' && this.#isWriting)
+      throw new Error('a transaction went on after a statement of it had failed');
+  }
+
+  async rollBack(): Promise<void> {
+    if (!this.#isBroken) await this.#run('ROLLBACK').catch(() => (this.#isBroken = true));
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    // The library warns of a statement that is sent before another has ended.
+    const result = this.#last.then(async () => await this.#execute<R>(query));
+    this.#last = result.catch(() => undefined);
+    return await result;
+  }
+
+  streamQuery(): never {
+    throw new Error('streaming is the business of the event store');
+  }
+
+  release(): void {
+    if (this.#isBroken) discard(this.#client);
+    else this.#client.release();
+  }
+
+  /** Statements without parameters go as they are, several at once too; gives what each of them gave. */
+  async #run(text: string): Promise<readonly QueryResultBase[]> {
+    this.#refuseBroken();
+    try {
+      const results = (await this.#client.query({ text, ...this.#patience() })) as unknown as
+        | QueryResultBase
+        | QueryResultBase[];
+      return Array.isArray(results) ? results : [results];
+    } catch (error) {
+      throw this.#noted(error);
+    }
+  }
+
+  async #execute<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const values = parameters.map(bindable);
+    this.#refuseBroken();
+    this.#isPatient ||= sql === withoutLimit;
+    try {
+      const name = values.length === 0 ? undefined : statementName(sql);
+      const { rows, rowCount, command } = await this.#client.query({ name, text: sql, values, ...this.#patience() });
+      const isChange = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE';
+      return { rows: rows as R[], ...(isChange ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) };
+    } catch (error) {
+      throw this.#noted(error);
+    }
+  }
+
+  /** The server gives up a statement before, unless the way to it swallows what is sent. */
+  #patience(): { readonly query_timeout?: number } {
+    const { answerMilliseconds } = this.#options;
+    return this.#isPatient || answerMilliseconds === undefined ? {} : { query_timeout: answerMilliseconds };
+  }
+
+  /** What is asked of a lost session would wait behind what was lost. */
+  #refuseBroken(): void {
+    if (this.#isBroken) throw meaningOf(new Error('connection terminated before'), this.#options.location);
+  }
+
+  #noted(error: unknown): unknown {
+    if (isLost(error)) this.#isBroken = true;
+    this.#options.onError(error);
+    return meaningOf(error, this.#options.location);
+  }
+}
+
+/** Its parting word may never be answered: no process waits for that. */
+function discard(client: PoolClient): void {
+  // The library has it, and its types do not.
+  (client as PoolClient & { readonly unref: () => void }).unref();
+  client.release(true);
+}
+
+const keptStatements = 500;
+const statementNames = new Map<string, string>();
+
+/** A statement with a name is planned once a session. Those beyond the first hundreds have none, and are forgotten at once. */
+function statementName(sql: string): string | undefined {
+  const known = statementNames.get(sql);
+  if (known !== undefined || statementNames.size === keptStatements) return known;
+  const name = `tallybook_${statementNames.size}`;
+  statementNames.set(sql, name);
+  return name;
+}

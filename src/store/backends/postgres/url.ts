@@ -1,0 +1,98 @@
+/** From the URL of a PostgreSQL database to what the library connects with. */
+
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+import type { PoolConfig } from 'pg';
+
+import { withoutPassword } from '../../../database-url.ts';
+import { BillingError } from '../../../errors.ts';
+import { limits } from '../../../limits.ts';
+
+/** The modes of libpq that say for sure what happens; `no-verify` is the library's own. */
+const modes = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'] as const;
+
+const tlsParameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpassword', 'uselibpqcompat'];
+
+/**
+ * Host, user, database and parameters as libpq reads them, TLS too; what the URL leaves out comes from the PG* variables and
+ * the password file. Parameters of the URL win over ours. Throws a usage error that never shows the password.
+ */
+export function connectionOf(url: string): PoolConfig {
+  const parsed = parse(url);
+  const ssl = tlsOf(parsed.searchParams, withoutPassword(url));
+  for (const name of tlsParameters) parsed.searchParams.delete(name);
+  return {
+    max: limits.databaseSessions,
+    connectionTimeoutMillis: limits.connectTimeoutMilliseconds,
+    idleTimeoutMillis: limits.databaseIdleMilliseconds,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: limits.connectTimeoutMilliseconds,
+    application_name: 'tallybook',
+    statement_timeout: limits.statementMilliseconds,
+    idle_in_transaction_session_timeout: limits.statementMilliseconds,
+    lock_timeout: limits.busyTimeoutMilliseconds,
+    ...(ssl === undefined ? {} : { ssl }),
+    connectionString: parsed.href,
+  };
+}
+
+/**
+ * How long to wait for the answer to a statement: longer than the server takes to give it up, so that only a way that swallows
+ * what is sent is met by it. Undefined where the URL lets statements take as long as they take.
+ */
+export function answerMillisecondsOf(url: string): number | undefined {
+  const given = parse(url).searchParams.get('statement_timeout');
+  const milliseconds = given === null ? limits.statementMilliseconds : Number(given);
+  return milliseconds > 0 ? milliseconds + limits.connectTimeoutMilliseconds : undefined;
+}
+
+function parse(url: string): URL {
+  try {
+    return new URL(url);
+  } catch {
+    throw usageError(
+      `${withoutPassword(url)} is not the URL of a database`,
+      'write postgres://USER@HOST:PORT/DATABASE, with %40 for an @ in a password',
+    );
+  }
+}
+
+/** Undefined where the URL says nothing: then the library reads PGSSLMODE, and whatever stands there asks for a certificate. */
+function tlsOf(parameters: URLSearchParams, shown: string): boolean | ConnectionOptions | undefined {
+  const unknown = [...parameters.keys()].find((name) => /^ssl/i.test(name) && !tlsParameters.includes(name));
+  if (unknown !== undefined) {
+    throw usageError(
+      `${unknown} of ${shown} is not known here, so the connection would be another one than was meant`,
+      'what there is for TLS: sslmode, sslrootcert, sslcert, sslkey, sslpassword',
+    );
+  }
+  const authority = parameters.get('sslrootcert');
+  const mode = parameters.get('sslmode') ?? (authority === null ? undefined : 'verify-full');
+  if (mode === undefined) return undefined;
+  if (!modes.some((each) => each === mode)) {
+    throw usageError(`sslmode=${mode} of ${shown} does not say what is to happen`, `give one of ${modes.join(', ')}`);
+  }
+  if (mode === 'disable') return false;
+  const ca = authority === null || authority === 'system' ? {} : { ca: contentOf(authority) };
+  const [cert, key] = [parameters.get('sslcert'), parameters.get('sslkey')];
+  return {
+    ...ca,
+    ...(cert === null ? {} : { cert: contentOf(cert) }),
+    ...(key === null ? {} : { key: contentOf(key), passphrase: parameters.get('sslpassword') ?? undefined }),
+    // As libpq does: `require` alone encrypts and believes any server; with an authority it asks for a certificate of it.
+    rejectUnauthorized: mode.startsWith('verify') || (mode === 'require' && authority !== null),
+    ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
+  };
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new BillingError('usage', `${path}, which the URL of the database names, cannot be read`, { cause });
+  }
+}
+
+function usageError(message: string, hint: string): BillingError {
+  return new BillingError('usage', message, { hint });
+}

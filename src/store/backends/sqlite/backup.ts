@@ -1,0 +1,106 @@
+/** One SQLite file into another, whatever is written meanwhile, and what the copy turns out to be. */
+
+import { backup, DatabaseSync } from 'node:sqlite';
+
+import { limits } from '../../../limits.ts';
+import type { BackedUpOrganization } from '../../../operations/backup-manifest.ts';
+import { hashOfHeads } from '../../records/hash-chain.ts';
+import { isFullDisk, meaningOf } from './errors.ts';
+import { damagesOf } from './inspection.ts';
+import { checkOwnSchema } from './schema.ts';
+
+export interface CopiedDatabase {
+  readonly schemaVersion: number;
+  readonly organizations: readonly BackedUpOrganization[];
+  /** Empty for a sound copy; the rest is worth nothing otherwise. */
+  readonly damages: readonly string[];
+}
+
+/** More than any database has: one step, so that writers between two steps cannot make it begin again for ever. */
+const allPages = 2_147_483_647;
+
+/** Schema versions from which there is something to count. */
+const versionWith = { events: 2, seals: 4, shortIds: 6 } as const;
+
+/**
+ * Copies the database at `source` as it stands now into `target`, an empty file that will be called `name`. The copy needs no
+ * log beside it.
+ */
+export async function copyDatabase(source: string, target: string, name: string): Promise<void> {
+  try {
+    const database = new DatabaseSync(source, { readOnly: true, timeout: limits.busyTimeoutMilliseconds });
+    try {
+      await backup(database, target, { rate: allPages });
+    } finally {
+      database.close();
+    }
+    const copy = new DatabaseSync(target);
+    copy.exec('PRAGMA journal_mode = DELETE');
+    copy.close();
+  } catch (error) {
+    // Only the copy takes room.
+    throw meaningOf(error, isFullDisk(error) ? name : source);
+  }
+}
+
+/**
+ * Looks over a copy, which nobody else has open, of the database or backup at `source`. Throws, naming that, for a file that is
+ * no database of ours, or of a newer program.
+ */
+export function readCopy(path: string, source: string): CopiedDatabase {
+  let copy: DatabaseSync | undefined;
+  try {
+    copy = new DatabaseSync(path, { readOnly: true, readBigInts: true });
+    const schemaVersion = Number(checkOwnSchema(copy, source));
+    const damages = [...damagesOf(copy, 'integrity_check'), ...danglingRows(copy)];
+    if (damages.length > 0) return { schemaVersion, organizations: [], damages };
+    return { schemaVersion, organizations: organizationsOf(copy, schemaVersion), damages };
+  } catch (error) {
+    throw meaningOf(error, source);
+  } finally {
+    copy?.close();
+  }
+}
+
+function danglingRows(copy: DatabaseSync): string[] {
+  const rows = copy.prepare('PRAGMA foreign_key_check').all();
+  return rows.slice(0, 1).map(() => `${rows.length} rows name rows that are not there`);
+}
+
+function organizationsOf(copy: DatabaseSync, schemaVersion: number): BackedUpOrganization[] {
+  const organizations = copy.prepare('SELECT "id", "name" FROM "organizations" ORDER BY "seq"').all();
+  return organizations.map((row) => {
+    const id = row['id'] as string;
+    const count = (table: string) =>
+      Number(copy.prepare(`SELECT count(*) AS "total" FROM "${table}" WHERE "orgId" = ?`).get(id)?.['total']);
+    return {
+      id,
+      name: row['name'] as string,
+      customerCount: count('customers'),
+      contractCount: count('contracts'),
+      invoiceCount: count('invoices'),
+      entryCount: count('ledgerEntries'),
+      eventCount: countEvents(copy, id, schemaVersion),
+      ledgerHead: schemaVersion >= versionWith.seals ? ledgerHeadOf(copy, id) : '',
+    };
+  });
+}
+
+function countEvents(copy: DatabaseSync, orgId: string, schemaVersion: number): number {
+  if (schemaVersion < versionWith.events) return 0;
+  const owned =
+    schemaVersion < versionWith.shortIds
+      ? '"orgId" = ?'
+      : '"customerSeq" IN (SELECT "seq" FROM "customers" WHERE "orgId" = ?)';
+  return Number(copy.prepare(`SELECT count(*) AS "total" FROM "events" WHERE ${owned}`).get(orgId)?.['total']);
+}
+
+function ledgerHeadOf(copy: DatabaseSync, orgId: string): string {
+  const rows = copy
+    .prepare(
+      `SELECT "contractId", "hash" FROM "ledgerEntries" WHERE "seq" IN
+         (SELECT max("seq") FROM "ledgerEntries" WHERE "orgId" = ? GROUP BY "contractId") ORDER BY "contractId"`,
+    )
+    .all(orgId);
+  return hashOfHeads(rows.map((row) => [row['contractId'] as string, row['hash'] as string]));
+}

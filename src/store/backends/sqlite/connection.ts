@@ -1,0 +1,164 @@
+/**
+ * One connection to one SQLite file: its statements, its transactions, and how its handle is replaced after a disk error.
+ * What SQLite means by its statements is here and in the neighbouring sqlite-* files; nowhere else.
+ */
+
+import { resolve } from 'node:path';
+import type { StatementSync } from 'node:sqlite';
+
+import { limits } from '../../../limits.ts';
+import { keepNewest } from '../../../once.ts';
+import type { StoreOptions } from '../../store.ts';
+import { isInputOutputFailure, nameFaults, readOnlyError } from './errors.ts';
+import { inMemory, openHandle, prepareFile } from './handle.ts';
+import { waitForLock } from './lock-wait.ts';
+
+/** What the SQLite backend asks of its file. */
+export interface SqliteConnection {
+  readonly path: string;
+  readonly isReadOnly: boolean;
+  readonly isTransaction: boolean;
+  /** A read or write of the disk failed: nothing that this transaction does can be relied on. */
+  readonly isBroken: boolean;
+  /** The transaction that runs is one for writing. */
+  readonly isWriting: boolean;
+  /** How many handles and how many transactions there have been, the present ones included. */
+  readonly handleCount: number;
+  readonly transactionCount: number;
+  /** How long a transaction waits for another writer. */
+  readonly busyMilliseconds: number;
+  /**
+   * A prepared statement, the same one for the same text while the connection lives. Integers are read as bigint. A
+   * transaction for reading is refused what could write.
+   */
+  prepare(sql: string): StatementSync;
+  /** Runs statements that give nothing back; not in a transaction for reading. */
+  execute(sql: string): void;
+  /** Begins a transaction, waiting for the lock at most the busy timeout; gives the schema version that it sees. */
+  begin(access: 'read' | 'write'): Promise<bigint>;
+  /** The same without the wait: a lock is the error that SQLite makes of it. */
+  tryBegin(access: 'read' | 'write'): Promise<bigint>;
+  commit(): void;
+  rollback(): void;
+  /** Tells the connection what went wrong, so that it can replace a handle that must not be used again. */
+  noteFailure(error: unknown): void;
+  close(): void;
+}
+
+const cachedStatements = 500;
+
+/**
+ * What cannot write, whatever it says further on. SQLite's own `query_only` would know, but has every statement prepared anew
+ * each time that it is said: a server that reads a key and then writes said it twice a request.
+ */
+const reading =
+  /^\s*(?:SELECT\b|WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|REPLACE)\b)|PRAGMA (?:user_version|application_id|data_version|\w+_check(?:\(\d+\))?)$|BEGIN$|COMMIT$|ROLLBACK$)/is;
+
+/** Opens `path`; makes the file where there is none, unless only reading is asked for. */
+export async function openConnection(location: string, options: StoreOptions): Promise<SqliteConnection> {
+  const path = location === inMemory ? location : resolve(location);
+  const busyMilliseconds = options.busyTimeoutMilliseconds ?? limits.busyTimeoutMilliseconds;
+  if (path !== inMemory) prepareFile(path, { isRead: options.readOnly === true });
+
+  const statements = new Map<string, { readonly statement: StatementSync; readonly isReading: boolean }>();
+  const waiting = { path, busyMilliseconds };
+  let handle = await waitForLock(waiting, () => openHandle(path, options));
+  let isBroken = false;
+  /** What the transaction that runs is for. */
+  let access: 'read' | 'write' | undefined;
+  let handleCount = 1;
+  let transactionCount = 0;
+
+  async function replaceIfNeeded(): Promise<void> {
+    if (path === inMemory || (!isBroken && !handle.isOutdated())) return;
+    statements.clear();
+    if (handle.database.isOpen) handle.database.close();
+    handle = await waitForLock(waiting, () => openHandle(path, options));
+    isBroken = false;
+    handleCount += 1;
+  }
+
+  const connection: SqliteConnection = {
+    path,
+    get isReadOnly() {
+      return handle.isReadOnly;
+    },
+    get isTransaction() {
+      return handle.database.isTransaction;
+    },
+    get isBroken() {
+      return isBroken;
+    },
+    get isWriting() {
+      return access === 'write' && handle.database.isTransaction;
+    },
+    get handleCount() {
+      return handleCount;
+    },
+    get transactionCount() {
+      return transactionCount;
+    },
+    prepare(sql) {
+      let known = statements.get(sql);
+      if (known === undefined) {
+        known = { statement: handle.database.prepare(sql), isReading: reading.test(sql) };
+        statements.set(sql, known);
+        keepNewest(statements, cachedStatements);
+      }
+      if (access === 'read' && !known.isReading) throw readOnlyError(path);
+      return known.statement;
+    },
+    execute(sql) {
+      if (access === 'read') throw readOnlyError(path);
+      handle.database.exec(sql);
+    },
+    busyMilliseconds,
+    begin: async (access) => await waitForLock(waiting, async () => await connection.tryBegin(access)),
+    async tryBegin(asked) {
+      await replaceIfNeeded();
+      if (asked === 'write') {
+        if (handle.isReadOnly) throw readOnlyError(path);
+        const fault = handle.nameFault();
+        if (fault !== undefined) throw nameFaults[fault](path);
+      }
+      const version = beginNow(connection, asked);
+      access = asked;
+      transactionCount += 1;
+      return version;
+    },
+    commit() {
+      connection.prepare('COMMIT').run();
+      access = undefined;
+    },
+    rollback() {
+      // A full disk or a failed write makes SQLite roll back by itself.
+      if (handle.database.isTransaction) connection.prepare('ROLLBACK').run();
+      access = undefined;
+    },
+    noteFailure(error) {
+      // A sync that failed once may report success the next time, with the data gone: only a new handle is safe.
+      if (isInputOutputFailure(error)) isBroken = true;
+    },
+    close() {
+      statements.clear();
+      if (handle.database.isOpen) handle.database.close();
+    },
+  };
+  return connection;
+}
+
+/** Reading the version takes the snapshot at once, so that a lock is met here and not in the middle of the work. */
+function beginNow(connection: SqliteConnection, access: 'read' | 'write'): bigint {
+  connection.prepare(access === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN').run();
+  try {
+    return pragma(connection, 'user_version');
+  } catch (error) {
+    connection.rollback();
+    throw error;
+  }
+}
+
+/** A number that the file keeps in its header. */
+export function pragma(connection: Pick<SqliteConnection, 'prepare'>, name: 'user_version' | 'application_id'): bigint {
+  return connection.prepare(`PRAGMA ${name}`).get()?.[name] as bigint;
+}

@@ -1,0 +1,143 @@
+/** What SQLite's result codes mean to a person: which file, what is wrong with it, what to do next. */
+
+import { BillingError, UnavailableError } from '../../../errors.ts';
+import { type ConstraintRule, ConstraintViolation } from '../../constraint-violation.ts';
+
+/** Primary result codes, https://sqlite.org/rescode.html; an extended code keeps its primary one in the low byte. */
+const code = {
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  inputOutput: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  constraint: 19,
+  notADatabase: 26,
+} as const;
+
+const constraintRules: Readonly<Record<number, ConstraintRule>> = {
+  787: 'reference',
+  1555: 'unique',
+  1811: 'appendOnly',
+  2067: 'unique',
+  2579: 'unique',
+};
+
+function extendedCodeOf(error: unknown): number | undefined {
+  const isSqlite = error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
+  return isSqlite ? (error.errcode as number) : undefined;
+}
+
+function primaryCodeOf(error: unknown): number | undefined {
+  const extended = extendedCodeOf(error);
+  return extended === undefined ? undefined : extended & 0xff;
+}
+
+/** Another connection holds the lock that was asked for; the same statement may succeed later. */
+export function isBusy(error: unknown): boolean {
+  const primary = primaryCodeOf(error);
+  return primary === code.busy || primary === code.locked;
+}
+
+/** A page of the file is not what it should be. */
+export function isCorrupt(error: unknown): boolean {
+  return primaryCodeOf(error) === code.corrupt;
+}
+
+/** What was to be written has no room. */
+export function isFullDisk(error: unknown): boolean {
+  return primaryCodeOf(error) === code.full;
+}
+
+/** After a failed read, write or sync the handle must not be trusted any more. */
+export function isInputOutputFailure(error: unknown): boolean {
+  return primaryCodeOf(error) === code.inputOutput;
+}
+
+/** The file, or the directory where its log would stand, cannot be written or opened in this way. */
+export function isNotWritable(error: unknown): boolean {
+  const primary = primaryCodeOf(error);
+  return primary === code.readOnly || primary === code.cannotOpen;
+}
+
+/** What is written now would be in no file of this name, or could be lost to who writes by another. */
+export const nameFaults: Readonly<Record<'lost' | 'several', (path: string) => UnavailableError>> = {
+  lost: (path) =>
+    new UnavailableError(`the database ${path} was moved or replaced while it was in use; nothing was changed`, {
+      hint: 'start again what uses it, and stop that first the next time',
+    }),
+  several: (path) =>
+    new UnavailableError(
+      `the database ${path} has another name as well, and writing by both would lose what was written; nothing was changed`,
+      { hint: 'find that hard link with: find DIRECTORY -samefile FILE; remove it, or have a backup in its place' },
+    ),
+};
+
+export function readOnlyError(path: string, cause?: unknown): UnavailableError {
+  return new UnavailableError(`the database ${path} is read-only; nothing was changed`, {
+    cause,
+    hint: 'make the file and its directory writable, or work on a copy',
+  });
+}
+
+export function lockedError(path: string, waitedMilliseconds: number, cause?: unknown): UnavailableError {
+  return new UnavailableError(
+    `the database ${path} is locked by another process (waited ${waitedMilliseconds} ms); nothing was changed`,
+    {
+      cause,
+      retryAfterSeconds: 1,
+      hint: 'repeat the command; if it stays locked, stop the process that holds the file',
+    },
+  );
+}
+
+export function foreignFileError(path: string, cause?: unknown): BillingError {
+  return new BillingError('internal', `${path} is not a tallybook database; it was left as it is`, {
+    cause,
+    hint: 'give the path of another file, or restore this one from a backup',
+  });
+}
+
+export function mirrorFileError(path: string): BillingError {
+  return new BillingError('notOffered', `${path} mirrors another service, and keeps no books of its own`, {
+    hint: 'read it, or refresh it with: tally pull --to FILE; try things out on a sandbox',
+  });
+}
+
+const backup = 'restore the file from a backup';
+
+const meanings: Readonly<Record<number, (path: string, cause: Error) => Error>> = {
+  [code.busy]: (path, cause) => lockedError(path, 0, cause),
+  [code.locked]: (path, cause) => lockedError(path, 0, cause),
+  [code.readOnly]: (path, cause) => readOnlyError(path, cause),
+  [code.inputOutput]: (path, cause) =>
+    new UnavailableError(`the disk failed while using the database ${path}: ${cause.message}; nothing was changed`, {
+      cause,
+      hint: 'check the disk and its free space, then repeat the command',
+    }),
+  [code.corrupt]: (path, cause) =>
+    new BillingError('internal', `the database ${path} is damaged: ${cause.message}`, { cause, hint: backup }),
+  [code.full]: (path, cause) =>
+    new UnavailableError(`no space is left for the database ${path}; nothing was changed`, {
+      cause,
+      hint: 'free some space on its disk, then repeat the command',
+    }),
+  [code.cannotOpen]: (path, cause) =>
+    new UnavailableError(`the database ${path} cannot be opened: ${cause.message}`, {
+      cause,
+      hint: 'check the path, and that its directory exists and is writable',
+    }),
+  [code.notADatabase]: (path, cause) => foreignFileError(path, cause),
+};
+
+/** The error to show in place of what SQLite threw; anything else comes back as it is. */
+export function meaningOf(error: unknown, path: string): unknown {
+  const primary = primaryCodeOf(error);
+  if (primary === undefined || !(error instanceof Error)) return error;
+  if (primary === code.constraint) {
+    const rule = constraintRules[extendedCodeOf(error) ?? primary] ?? 'value';
+    return new ConstraintViolation(rule, error.message, error);
+  }
+  return meanings[primary]?.(path, error) ?? error;
+}

@@ -1,0 +1,112 @@
+/**
+ * Segments, totals and names as they were last read, for a process that answers many questions. What has one id and one
+ * revision never changes once it is committed, since revisions only rise, nor does a name; what a transaction reads that has
+ * changed events is not kept, for it may be undone and its id or revision given to something else.
+ */
+
+import { keepNewest } from '../../../../once.ts';
+import { decodeSegment } from './segment-bytes.ts';
+import type { Segment } from './segment.ts';
+import type { SqliteConnection } from '../connection.ts';
+import { nameReader } from './ids.ts';
+import type { Totals } from './totals.ts';
+
+export interface SegmentVersion {
+  readonly id: number;
+  readonly revision: number;
+}
+
+export interface ReadingCache {
+  /** One that is read once is not kept where it was not. */
+  readonly segment: (version: SegmentVersion, isOnce?: boolean) => Segment;
+  readonly eventName: (nameId: number) => string;
+  /** Undefined where none are kept. */
+  readonly totals: (version: SegmentVersion, ruleId: bigint | undefined) => Totals | undefined;
+  /** The transaction that runs changes events. */
+  readonly noteChange: () => void;
+}
+
+/** Events in the segments that are held, some 100 bytes each once their columns are unpacked. */
+const heldEvents = 400_000;
+/** A segment without any event takes as much memory as so many events. */
+const eventsOfBareSegment = 40;
+const heldTotals = 4_096;
+const heldNames = 4_096;
+
+export function createReadingCache(connection: SqliteConnection): ReadingCache {
+  const segments = new Map<string, Segment>();
+  const totals = new Map<string, Totals>();
+  const names = new Map<number, string>();
+  let handle = connection.handleCount;
+  let eventCount = 0;
+  let changed = 0;
+
+  const isCommitted = (): boolean => changed !== connection.transactionCount;
+
+  /** Another handle may be of another file. */
+  function forgetOtherFile(): void {
+    if (handle === connection.handleCount) return;
+    handle = connection.handleCount;
+    segments.clear();
+    totals.clear();
+    names.clear();
+    eventCount = 0;
+  }
+
+  return {
+    segment({ id, revision }, isOnce) {
+      forgetOtherFile();
+      const key = `${id} ${revision}`;
+      const known = segments.get(key);
+      if (known !== undefined) return known;
+      const segment = loadSegment(connection, id);
+      if (isOnce === true || !isCommitted() || weightOf(segment) > heldEvents) return segment;
+      segments.set(key, segment);
+      eventCount += weightOf(segment);
+      for (const [oldest, held] of segments) {
+        if (eventCount <= heldEvents) break;
+        segments.delete(oldest);
+        eventCount -= weightOf(held);
+      }
+      return segment;
+    },
+    eventName(nameId) {
+      forgetOtherFile();
+      const known = names.get(nameId);
+      if (known !== undefined) return known;
+      const name = nameReader(connection)(nameId);
+      if (!isCommitted()) return name;
+      names.set(nameId, name);
+      keepNewest(names, heldNames);
+      return name;
+    },
+    totals({ id, revision }, ruleId) {
+      if (ruleId === undefined) return undefined;
+      forgetOtherFile();
+      const key = `${id} ${revision} ${ruleId}`;
+      const known = totals.get(key);
+      if (known !== undefined) return known;
+      const kept = connection
+        .prepare('SELECT "cells" FROM "eventTotals" WHERE "segmentId" = ? AND "ruleId" = ? AND "revision" = ?')
+        .get(id, ruleId, revision);
+      if (kept === undefined) return undefined;
+      const found = JSON.parse(kept['cells'] as string) as Totals;
+      if (!isCommitted()) return found;
+      totals.set(key, found);
+      keepNewest(totals, heldTotals);
+      return found;
+    },
+    noteChange() {
+      changed = connection.transactionCount;
+    },
+  };
+}
+
+function weightOf({ rowCount }: Segment): number {
+  return rowCount + eventsOfBareSegment;
+}
+
+function loadSegment(connection: SqliteConnection, id: number): Segment {
+  const row = connection.prepare('SELECT "data" FROM "eventSegments" WHERE "id" = ?').get(id);
+  return decodeSegment(row?.['data'] as Uint8Array);
+}

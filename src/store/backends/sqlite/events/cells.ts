@@ -1,0 +1,84 @@
+/**
+ * Exact running quantities by combination of dimensions: scaled integers, plain while they keep every digit and bigints
+ * beyond. They are what folds of segments add to, and what is kept of a day.
+ */
+
+import type { AggregationType } from '../../../../operations/meters.ts';
+import { scaledDecimal } from '../../../../calculation/money.ts';
+import type { UsageDimensions } from '../../../../calculation/specifiers.ts';
+import type { UsageReading } from '../../../../calculation/usage-atoms.ts';
+import type { MeterRules } from '../../../../calculation/usage-fold.ts';
+
+/** A whole number: plain where it is a safe integer. */
+export type Coefficient = number | bigint;
+
+/** What events of one combination came to: `coefficient / 10^scale`, of `count` values, at least one. */
+export interface Cell {
+  coefficient: Coefficient;
+  scale: number;
+  count: number;
+}
+
+/** By the JSON of `[event name, property texts or null, group texts]`. */
+export type Cells = Map<string, Cell>;
+
+/** Adds what other events of the same combination came to; `cell` stays the caller's. */
+export function addCell(cells: Cells, key: string, cell: Readonly<Cell>, type: AggregationType): void {
+  const { coefficient, scale, count } = cell;
+  const known = cells.get(key);
+  if (known === undefined) {
+    cells.set(key, { coefficient, scale, count });
+    return;
+  }
+  // Each day of a reading comes here with all its combinations, so they are added in place.
+  const common = Math.max(known.scale, scale);
+  const left = rescaled(known.coefficient, common - known.scale);
+  const right = rescaled(coefficient, common - scale);
+  known.coefficient = combined(left, right, type);
+  known.scale = common;
+  known.count += count;
+}
+
+function combined(a: Coefficient, b: Coefficient, type: AggregationType): Coefficient {
+  if (type === 'MAX') return a >= b ? a : b;
+  if (type === 'MIN') return a <= b ? a : b;
+  return sumOf(a, b);
+}
+
+/** Exact; a number where that is a safe integer and both were numbers, else a bigint. */
+export function sumOf(a: Coefficient, b: Coefficient): Coefficient {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const sum = a + b;
+    if (Number.isSafeInteger(sum)) return sum;
+  }
+  return BigInt(a) + BigInt(b);
+}
+
+/** `coefficient * 10^places`. */
+export function rescaled(coefficient: Coefficient, places: number): Coefficient {
+  if (places === 0) return coefficient;
+  if (typeof coefficient === 'number' && places <= 15) {
+    const product = coefficient * 10 ** places;
+    if (Number.isSafeInteger(product)) return product;
+  }
+  return BigInt(coefficient) * 10n ** BigInt(places);
+}
+
+/** Cells as readings; `rules` and `dimensions` are those by which their keys were made. */
+export function readingsOfCells(cells: Cells, rules: MeterRules, { propertyKeys }: UsageDimensions): UsageReading[] {
+  return [...cells].map(([key, { coefficient, scale, count }]) => {
+    const [eventName, properties, groups] = JSON.parse(key) as [string, (string | null)[], string[]];
+    return {
+      groupValues: Object.fromEntries(rules.groupKeys.map((name, index) => [name, groups[index] ?? ''])),
+      eventName,
+      properties: Object.fromEntries(
+        propertyKeys.flatMap((name, index) => {
+          const text = properties[index] ?? null;
+          return text === null ? [] : [[name, text]];
+        }),
+      ),
+      quantity: scaledDecimal(BigInt(coefficient), scale),
+      count,
+    };
+  });
+}

@@ -1,0 +1,119 @@
+/**
+ * Events in SQLite. This is the hot path, so it speaks to prepared statements: a query builder costs more than the row.
+ * The table `events` holds the effective versions; a trigger keeps what an update supersedes in `eventVersions`. What stands
+ * beside them for reading is derived: `sqlite-event-segments` and `sqlite-event-keys`.
+ */
+
+import { ReusedEvent, storedEvent } from '../../../event-content.ts';
+import type { EventScan, EventStore, ScannedEvent } from '../../../event-store.ts';
+import { createKeyHash } from './key-hash.ts';
+import type { SqliteConnection } from '../connection.ts';
+import { appendEvents, selectStored } from './append.ts';
+import { listEventFaults, listUpkeepFaults, rebuildDerived } from './check.ts';
+import { createReadingCache } from './cache.ts';
+import { contractIdReader } from './ids.ts';
+import { createSqliteEventKeys } from './keys.ts';
+import { createEventPages } from './pages.ts';
+import { findEvents } from './places.ts';
+import { createRecentRows } from './recent.ts';
+import { readSegments } from './readings.ts';
+import { type UpkeepThresholds, usualThresholds } from './segments.ts';
+import { type FoundTotals, keepTotals } from './totals.ts';
+
+export interface SqliteEventStore extends EventStore {
+  /** Whether readers have found out totals that a transaction for writing may keep. */
+  readonly hasFoundTotals: () => boolean;
+  /** Keeps them; belongs into a transaction for writing. */
+  readonly keepFoundTotals: () => void;
+}
+
+/** More are not held for a writer: they can be found out again. */
+const mostFound = 10_000;
+
+/** The events of the database that `connection` is open on; every method runs inside the store's current transaction. */
+export function createSqliteEventStore(
+  connection: SqliteConnection,
+  thresholds: UpkeepThresholds = usualThresholds,
+): SqliteEventStore {
+  const keys = createSqliteEventKeys(connection);
+  const recent = createRecentRows(connection);
+  const cache = createReadingCache(connection);
+  const pages = createEventPages(connection);
+  let found: FoundTotals[] = [];
+  return {
+    async append(_tx, orgId, events, canReplace) {
+      const appender = { connection: inTransaction(connection), keys, recent, thresholds };
+      cache.noteChange();
+      return await appendEvents(appender, { orgId, events }, canReplace);
+    },
+    async scan(_tx, request, onEvent) {
+      scan(inTransaction(connection), request, onEvent);
+    },
+    async aggregate(_tx, of, meters) {
+      const { leastKept } = thresholds;
+      const answer = readSegments(inTransaction(connection), { of, meters }, { leastKept, cache });
+      if (connection.isWriting) keepTotals(connection, answer.found);
+      else if (!connection.isReadOnly && found.length < mostFound) found.push(...answer.found);
+      return answer.readings;
+    },
+    async list(_tx, query) {
+      inTransaction(connection);
+      return pages.list(query);
+    },
+    async listLate(_tx, query) {
+      inTransaction(connection);
+      return pages.listLate(query);
+    },
+    async listVersions(_tx, orgId, idempotencyKey) {
+      const select = inTransaction(connection).prepare(
+        `${selectStored('eventVersions')}
+         WHERE "event"."eventSeq" = ? AND "customer"."orgId" = ? AND "event"."idempotencyKey" = ?
+         ORDER BY "event"."version"`,
+      );
+      keys.prepare(1);
+      const candidates = keys.candidates(createKeyHash(orgId)(idempotencyKey));
+      return candidates.flatMap((eventSeq) => select.all(eventSeq, orgId, idempotencyKey).map(storedEvent));
+    },
+    async listFaults(_tx, orgId) {
+      return listEventFaults(inTransaction(connection), orgId);
+    },
+    upkeep: {
+      async listFaults(_tx, orgId) {
+        return listUpkeepFaults(inTransaction(connection), orgId);
+      },
+      async rebuild() {
+        cache.noteChange();
+        pages.forget();
+        rebuildDerived(inTransaction(connection), keys, thresholds);
+      },
+    },
+    hasFoundTotals: () => found.length > 0,
+    keepFoundTotals() {
+      keepTotals(connection, found);
+      found = [];
+    },
+  };
+}
+
+/** Outside a transaction a statement would commit by itself, so a forgotten one is an error and not a slow success. */
+function inTransaction(connection: SqliteConnection): SqliteConnection {
+  if (!connection.isTransaction) throw new Error('events are read and written inside read() or write() only');
+  return connection;
+}
+
+function scan(connection: SqliteConnection, request: EventScan, onEvent: (event: ScannedEvent) => void): void {
+  const events = findEvents(connection, request);
+  events.sort((a, b) => a.timestampEpochMs - b.timestampEpochMs || a.eventSeq - b.eventSeq);
+  const contractIdOf = contractIdReader(connection);
+  const select = connection.prepare('SELECT "propertiesJson", "idempotencyKey" FROM "events" WHERE "seq" = ?');
+  const event = new ReusedEvent();
+  for (const { eventSeq, timestampEpochMs, eventName, contractSeq } of events) {
+    const row = select.get(eventSeq);
+    event.idempotencyKey = request.withKeys === true ? String(row?.['idempotencyKey']) : '';
+    event.eventName = eventName;
+    event.timestampEpochMs = timestampEpochMs;
+    event.contractId = contractIdOf(contractSeq);
+    event.propertiesJson = String(row?.['propertiesJson']);
+    onEvent(event);
+  }
+}

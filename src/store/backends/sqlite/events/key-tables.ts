@@ -1,0 +1,168 @@
+/**
+ * The tables that find events by the hashes of their keys, without an index over random keys. Those of the newest events stand
+ * in a small table, or in a run of their own where many came at once; absorbed they lie in sorted runs that grow by merging,
+ * each row of a run a piece with its first hash.
+ */
+
+import { bytesOf, type Entries, entriesOf, hashesOf, merged, noEntries, seqsOf } from './key-entries.ts';
+import type { SqliteConnection } from '../connection.ts';
+import { plainRows } from './rows.ts';
+
+export interface SqliteKeyTables {
+  /** Looks which runs there are, for `eachHash` and `seqsWith`; gives how many. */
+  readonly findRuns: () => number;
+  /** Calls `use` with every hash, in no order. */
+  readonly eachHash: (use: (hash: number) => void) => void;
+  /** The seqs of the events whose keys have the hash. */
+  readonly seqsWith: (hash: number) => number[];
+  /** `leastRun` and more become a run, since a table in the order of hashes would change a page for nearly each of them. */
+  readonly write: (entries: Entries, leastRun: number) => void;
+  /** Makes one run of what the small table and the fresh runs hold. */
+  readonly absorb: () => void;
+}
+
+/** So that a piece lies in one page. */
+const piece = 256;
+/** So many runs of one level become one of the next. */
+const mergedRuns = 8;
+/** Runs of about a million keys stay as they are: a larger merge would hold up a write for a second. */
+const highestLevel = 2;
+/** The level of runs that are absorbed as the small table is. */
+const fresh = -1;
+/** Taken out of the small table at once, where all keys stand in it: after an upgrade, or when they are made anew. */
+const longestRun = 2 ** 20;
+
+/** A run that is long from the beginning is not merged as if it were short. */
+function levelOf(count: number): number {
+  if (count >= longestRun) return highestLevel;
+  return count >= longestRun / mergedRuns ? 1 : 0;
+}
+
+/** The tables of a database; what changes them belongs into a transaction for writing. */
+export function createSqliteKeyTables(connection: SqliteConnection): SqliteKeyTables {
+  let runs: readonly bigint[] = [];
+
+  function findRuns(): number {
+    const rows = connection.prepare('SELECT "id" FROM "eventKeyRuns" ORDER BY "id"').all();
+    runs = rows.map((row) => row['id'] as bigint);
+    return runs.length;
+  }
+
+  function eachHash(use: (hash: number) => void): void {
+    for (const run of runs) {
+      for (const row of connection.prepare('SELECT "data" FROM "eventKeyPieces" WHERE "runId" = ?').iterate(run)) {
+        for (const hash of hashesOf(row['data'] as Uint8Array)) use(hash);
+      }
+    }
+    for (const row of connection.prepare('SELECT "hash" FROM "eventKeyTail"').iterate()) use(Number(row['hash']));
+  }
+
+  function seqsWith(hash: number): number[] {
+    const inTail = connection.prepare('SELECT "eventSeq" FROM "eventKeyTail" WHERE "hash" = ?').all(hash);
+    const found = inTail.map((row) => Number(row['eventSeq']));
+    for (const run of runs) found.push(...seqsInRun(connection, run, hash));
+    return found;
+  }
+
+  function write(entries: Entries, leastRun: number): void {
+    if (entries.hashes.length >= leastRun) {
+      writeRun(connection, entries, fresh);
+      mergeLevel(connection, fresh, fresh);
+      return;
+    }
+    const insert = connection.prepare('INSERT INTO "eventKeyTail" VALUES (?, ?)');
+    for (const [place, hash] of entries.hashes.entries()) insert.run(hash, entries.seqs[place] ?? 0);
+  }
+
+  function absorb(): void {
+    let rest = taken(connection, runsOf(connection, fresh));
+    for (;;) {
+      const tail = readTail(connection);
+      const whole = merged(rest, tail);
+      const count = whole.hashes.length;
+      if (count > 0) writeRun(connection, whole, levelOf(count));
+      if (tail.hashes.length < longestRun) break;
+      rest = noEntries;
+      connection
+        .prepare('DELETE FROM "eventKeyTail" WHERE ("hash", "eventSeq") <= (?, ?)')
+        .run(tail.hashes.at(-1) ?? 0, tail.seqs.at(-1) ?? 0);
+    }
+    connection.execute('DELETE FROM "eventKeyTail"');
+    for (let level = 0; level < highestLevel && mergeLevel(connection, level, level + 1); level += 1);
+    findRuns();
+  }
+
+  return { findRuns, eachHash, seqsWith, write, absorb };
+}
+
+/** A hash that stands more than once may go over the end of a piece. */
+function seqsInRun(connection: SqliteConnection, run: bigint, hash: number): number[] {
+  const before = connection.prepare(`SELECT "data" FROM "eventKeyPieces" WHERE "runId" = ? AND "firstHash" < ?
+    ORDER BY "firstHash" DESC, "id" DESC LIMIT 1`);
+  const beginning = connection.prepare('SELECT "data" FROM "eventKeyPieces" WHERE "runId" = ? AND "firstHash" = ?');
+  return [...before.all(run, hash), ...beginning.all(run, hash)].flatMap((row) =>
+    seqsOf(row['data'] as Uint8Array, hash),
+  );
+}
+
+function readTail(connection: SqliteConnection): Entries {
+  const rows = plainRows(
+    connection,
+    'SELECT "hash", "eventSeq" FROM "eventKeyTail" ORDER BY "hash", "eventSeq" LIMIT ?',
+  ).iterate(longestRun);
+  const [hashes, seqs]: [number[], number[]] = [[], []];
+  for (const [hash, seq] of rows as Iterable<unknown> as Iterable<readonly [number, number]>) {
+    hashes.push(hash);
+    seqs.push(seq);
+  }
+  return { hashes: Float64Array.from(hashes), seqs: Float64Array.from(seqs) };
+}
+
+function writeRun(connection: SqliteConnection, { hashes, seqs }: Entries, level: number): void {
+  const { lastInsertRowid: run } = connection.prepare('INSERT INTO "eventKeyRuns" ("level") VALUES (?)').run(level);
+  const insert = connection.prepare('INSERT INTO "eventKeyPieces" ("runId", "firstHash", "data") VALUES (?, ?, ?)');
+  for (let start = 0; start < hashes.length; start += piece) {
+    const part = { hashes: hashes.subarray(start, start + piece), seqs: seqs.subarray(start, start + piece) };
+    insert.run(run, part.hashes[0] ?? 0, bytesOf(part));
+  }
+}
+
+/** The runs of a level as one of another, once there are enough of them. */
+function mergeLevel(connection: SqliteConnection, level: number, into: number): boolean {
+  const found = runsOf(connection, level);
+  if (found.length < mergedRuns) return false;
+  writeRun(connection, taken(connection, found), into);
+  return true;
+}
+
+function runsOf(connection: SqliteConnection, level: number): bigint[] {
+  const rows = connection.prepare('SELECT "id" FROM "eventKeyRuns" WHERE "level" = ? ORDER BY "id"').all(level);
+  return rows.map((row) => row['id'] as bigint);
+}
+
+/** What the runs hold, which are no more. */
+function taken(connection: SqliteConnection, found: readonly bigint[]): Entries {
+  let whole = noEntries;
+  for (const run of found) {
+    whole = merged(whole, entriesOfRun(connection, run));
+    connection.prepare('DELETE FROM "eventKeyPieces" WHERE "runId" = ?').run(run);
+    connection.prepare('DELETE FROM "eventKeyRuns" WHERE "id" = ?').run(run);
+  }
+  return whole;
+}
+
+function entriesOfRun(connection: SqliteConnection, run: bigint): Entries {
+  const rows = connection
+    .prepare('SELECT "data" FROM "eventKeyPieces" WHERE "runId" = ? ORDER BY "firstHash", "id"')
+    .all(run);
+  const pieces = rows.map((row) => entriesOf(row['data'] as Uint8Array));
+  const count = pieces.reduce((sum, { hashes }) => sum + hashes.length, 0);
+  const whole = { hashes: new Float64Array(count), seqs: new Float64Array(count) };
+  let offset = 0;
+  for (const { hashes, seqs } of pieces) {
+    whole.hashes.set(hashes, offset);
+    whole.seqs.set(seqs, offset);
+    offset += hashes.length;
+  }
+  return whole;
+}

@@ -1,0 +1,161 @@
+/**
+ * Lists of events, page by page. What a page has found out of its list is kept for the next one: how many events there are,
+ * and where pages ended, or which events match. So a walk through all pages reads each event once, and not for each page all that
+ * stands before it. Events that arrive meanwhile stand before all others, and change neither what follows an end nor its order.
+ */
+
+import type { SQLInputValue } from 'node:sqlite';
+
+import { keepNewest } from '../../../../once.ts';
+import { storedEvent } from '../../../event-content.ts';
+import type { EventPage, EventQuery } from '../../../event-store.ts';
+import type { SqliteConnection } from '../connection.ts';
+import { selectStored } from './append.ts';
+import { createListMemory } from './memory.ts';
+import { findEvents } from './places.ts';
+import { plainRows } from './rows.ts';
+
+/** The lists of `EventStore`. */
+export interface EventPages {
+  readonly list: (query: EventQuery) => EventPage;
+  readonly listLate: (query: EventQuery) => EventPage;
+  /** What is kept may not be so any more. */
+  readonly forget: () => void;
+}
+
+/** Of a list that is read by a walk through all events. */
+interface Walked {
+  total: number;
+  /** Where pages ended: how many events of the list have a lower seq than this one. */
+  readonly ends: Map<number, number>;
+}
+
+/** Of a list whose events an index finds: their seqs, rising. */
+type Picked = number[];
+
+/** More readers at a time than so many may begin their walks anew. */
+const mostEnds = 64;
+/** Some 8 MB. */
+const mostPicked = 1_000_000;
+
+/** Of the database that `connection` is open on; every method runs inside the current transaction. */
+export function createEventPages(connection: SqliteConnection): EventPages {
+  const walked = createListMemory<Walked>(connection);
+  const picked = createListMemory<Picked>(connection, { weightOf: ({ length }) => length, mostWeight: mostPicked });
+
+  /** A walk through all events, the newest first, from the nearest known end on. */
+  function walk(query: EventQuery): EventPage {
+    const demands = demandsOf(query);
+    const { total, ends } = walked.recall(demands.key, {
+      find: () => ({ total: countNow(connection, demands, query), ends: new Map() }),
+      grow(list, since) {
+        list.total += countSince(connection, demands, since);
+      },
+    });
+    const rest = total - query.offset;
+    if (rest <= 0) return { rows: [], total };
+    let [end, behind] = [Number.MAX_SAFE_INTEGER, total];
+    for (const [seq, count] of ends) if (count >= rest && count < behind) [end, behind] = [seq, count];
+    const rows = connection
+      .prepare(
+        `${selectStored('events')} WHERE ${demands.text} AND "event"."seq" < ?
+         ORDER BY "event"."seq" DESC LIMIT ? OFFSET ?`,
+      )
+      .all(...demands.values, end, query.limit, behind - rest);
+    const last = rows.at(-1);
+    if (last !== undefined) noteEnd(ends, Number(last['seq']), rest - rows.length);
+    return { rows: rows.map(storedEvent), total };
+  }
+
+  /** The events of a customer are found by its segments, late ones by their index. */
+  function pick(query: EventQuery, isLate: boolean): EventPage {
+    const demands = demandsOf(query, isLate ? ['"event"."isLate" = 1'] : []);
+    const seqs = picked.recall(demands.key, {
+      find: () => (isLate ? seqsSince(connection, demands, 0) : seqsOfCustomer(connection, query)),
+      grow(list, since) {
+        for (const seq of seqsSince(connection, demands, since)) list.push(seq);
+      },
+    });
+    const rest = Math.max(0, seqs.length - query.offset);
+    const shown = seqs.slice(Math.max(0, rest - query.limit), rest).reverse();
+    const select = connection.prepare(`${selectStored('events')} WHERE "event"."seq" = ?`);
+    return { rows: shown.map((seq) => storedEvent(select.get(seq) ?? {})), total: seqs.length };
+  }
+
+  return {
+    list: (query) => (query.customerId === undefined ? walk(query) : pick(query, false)),
+    listLate: (query) => pick(query, true),
+    forget() {
+      walked.forget();
+      picked.forget();
+    },
+  };
+}
+
+function noteEnd(ends: Map<number, number>, seq: number, behind: number): void {
+  ends.delete(seq);
+  ends.set(seq, behind);
+  keepNewest(ends, mostEnds);
+}
+
+/** What a list demands of events, as text with the values for it. */
+interface Demands {
+  readonly text: string;
+  readonly values: readonly SQLInputValue[];
+  /** The same for the same list alone. */
+  readonly key: string;
+}
+
+function demandsOf(query: EventQuery, more: readonly string[] = []): Demands {
+  const given = (
+    [
+      ['"customer"."orgId" = ?', query.orgId],
+      ['"customer"."id" = ?', query.customerId],
+      ['"name"."name" = ?', query.eventName],
+      ['"event"."timestampEpochMs" >= ?', query.fromEpochMs],
+      ['"event"."timestampEpochMs" < ?', query.toEpochMs],
+    ] as const
+  ).flatMap(([text, value]) => (value === undefined ? [] : [{ text, value }]));
+  const text = [...more, ...given.map((demand) => demand.text)].join(' AND ');
+  const values = given.map(({ value }) => value);
+  return { text, values, key: JSON.stringify([text, values]) };
+}
+
+const selectSince = (what: string, { text }: Demands): string =>
+  `SELECT ${what} FROM "events" AS "event" JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
+   JOIN "eventNames" AS "name" ON "name"."id" = "event"."nameId" WHERE ${text} AND "event"."seq" > ?`;
+
+function countSince(connection: SqliteConnection, demands: Demands, since: number): number {
+  const counted = connection.prepare(selectSince('count(*) AS "total"', demands)).get(...demands.values, since);
+  return Number(counted?.['total']);
+}
+
+/** Rising. */
+function seqsSince(connection: SqliteConnection, demands: Demands, since: number): number[] {
+  const rows = plainRows(connection, `${selectSince('"event"."seq"', demands)} ORDER BY "event"."seq"`);
+  return (rows.all(...demands.values, since) as unknown as readonly (readonly [number])[]).map(([seq]) => seq);
+}
+
+function seqsOfCustomer(connection: SqliteConnection, query: EventQuery): number[] {
+  const { orgId, customerId = '', eventName, fromEpochMs = 0, toEpochMs = Number.MAX_SAFE_INTEGER } = query;
+  const eventNames = eventName === undefined ? [] : [eventName];
+  const events = findEvents(connection, { orgId, customerId, eventNames, fromEpochMs, toEpochMs });
+  return events.map(({ eventSeq }) => eventSeq).sort((a, b) => a - b);
+}
+
+function countNow(connection: SqliteConnection, demands: Demands, { orgId }: EventQuery): number {
+  return demands.values.length === 1 ? countAll(connection, orgId) : countSince(connection, demands, 0);
+}
+
+/** What segments and the tail hold is every event once; counting rows one by one takes a second for ten million. */
+function countAll(connection: SqliteConnection, orgId: string): number {
+  const counts = connection
+    .prepare(
+      `SELECT (SELECT ifnull(sum("rowCount"), 0) FROM "customers" JOIN "eventSegments" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
+         + (SELECT count(*) FROM "customers" JOIN "eventTail" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
+         + (SELECT ifnull(sum("rowCount"), 0) FROM "customers" JOIN "eventTailRuns" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
+         AS "total"`,
+    )
+    .get({ orgId });
+  return Number(counts?.['total']);
+}

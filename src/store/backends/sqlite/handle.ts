@@ -1,0 +1,175 @@
+/** A file of SQLite as it is opened: whether it may be written, what SQLite is told of it, and whether it is still the same. */
+
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+
+import { BillingError, NotFoundError, UnavailableError } from '../../../errors.ts';
+import { limits } from '../../../limits.ts';
+import { makeDirectory } from '../../../make-directory.ts';
+import { factsOf, refuseLongPath } from '../../file-facts.ts';
+import type { StoreOptions } from '../../store.ts';
+import { isNotWritable } from './errors.ts';
+import { sliceMilliseconds } from './lock-wait.ts';
+
+/** Before 3.51.3 two writers could damage the log (https://sqlite.org/wal.html#walresetbug). */
+const oldestSqlite = [3, 51, 3];
+
+/**
+ * FULL makes an acknowledged write survive power loss. A log of 10,000 pages before it is folded back, and a cache of
+ * 64 MiB, are what a fast import needs. The last word reads the header, so that a file which is no database, or cannot
+ * be used in this way, is found out at once.
+ */
+const settings = `PRAGMA trusted_schema = OFF;
+  PRAGMA synchronous = FULL;
+  PRAGMA wal_autocheckpoint = 10000;
+  PRAGMA cache_size = -65536;
+  PRAGMA application_id`;
+
+export const inMemory = ':memory:';
+
+/** A file, or a database in memory, as SQLite has it open. */
+export interface Handle {
+  readonly database: DatabaseSync;
+  readonly isReadOnly: boolean;
+  /**
+   * Whether the file that may be written has `lost` its name, and SQLite goes on writing it when another one has taken that; or
+   * has `several`, of which each would get a log of its own: who writes by one knows nothing of what was written by another.
+   */
+  readonly nameFault: () => 'lost' | 'several' | undefined;
+  /** Whether a file has changed of which SQLite was told that nobody changes it. */
+  readonly isOutdated: () => boolean;
+}
+
+const never = (): boolean => false;
+const none = (): undefined => undefined;
+
+/** Opens what `prepareFile` has made sure of: for reading alone where that is asked for, or nothing else can be had. */
+export function openHandle(path: string, options: StoreOptions): Handle {
+  const writing = { isReadOnly: false, isOutdated: never } as const;
+  if (path === inMemory) return { ...writing, database: connect(path, options, false), nameFault: none };
+  if (!options.readOnly && isWritable(path)) {
+    try {
+      const database = connect(path, options, false);
+      const place = placeOf(path);
+      return { ...writing, database, nameFault: () => nameFaultOf(path, place) };
+    } catch (error) {
+      if (!isNotWritable(error)) throw error;
+    }
+  }
+  const reading = { isReadOnly: true, nameFault: none } as const;
+  try {
+    return { ...reading, database: connect(path, options, true), isOutdated: never };
+  } catch (error) {
+    // Where the directory cannot be written, SQLite reads a file only when told that it does not change. That is so as
+    // long as there is no log beside it; the stamp notices when it ceases to be.
+    if (!isNotWritable(error) || !isFile(path) || hasLog(path)) throw error;
+    const url = pathToFileURL(path);
+    url.searchParams.set('immutable', '1');
+    const stamp = stampOf(path);
+    return { ...reading, database: connect(url, options, true), isOutdated: () => stampOf(path) !== stamp };
+  }
+}
+
+function connect(location: string | URL, options: StoreOptions, readOnly: boolean): DatabaseSync {
+  const busyMilliseconds = options.busyTimeoutMilliseconds ?? limits.busyTimeoutMilliseconds;
+  const database = new DatabaseSync(location, {
+    readOnly,
+    readBigInts: true,
+    timeout: Math.min(busyMilliseconds, sliceMilliseconds),
+    enableForeignKeyConstraints: true,
+    enableDoubleQuotedStringLiterals: false,
+    allowExtension: false,
+    defensive: true,
+  });
+  try {
+    refuseOldSqlite(database);
+    database.exec(settings);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function refuseOldSqlite(database: DatabaseSync): void {
+  const version = database.prepare('SELECT sqlite_version() AS version').get()?.['version'] as string;
+  const numbers = version.split('.').map(Number);
+  const difference = oldestSqlite.map((least, index) => (numbers[index] ?? 0) - least).find((n) => n !== 0) ?? 0;
+  if (difference >= 0) return;
+  throw new BillingError('internal', `SQLite ${version} can damage a database that two processes write`, {
+    hint: `use a Node with SQLite ${oldestSqlite.join('.')} or newer`,
+  });
+}
+
+/** Makes the file where there is none, unless it is only to be read. Throws NotFoundError or UnavailableError. */
+export function prepareFile(path: string, { isRead }: { readonly isRead: boolean }): void {
+  refuseLongPath(path);
+  refuseWhatIsNoFile(path, { isRead });
+  if (!isRead) createFile(path);
+}
+
+/** SQLite would call a directory a failure of the disk. */
+function refuseWhatIsNoFile(path: string, { isRead }: { readonly isRead: boolean }): void {
+  const found = factsOf(path);
+  if (found === undefined && isRead)
+    throw new NotFoundError(`there is no database ${path}`, { hint: 'check the path' });
+  if (found === undefined || found.isFile()) return;
+  throw new UnavailableError(
+    `the database ${path} cannot be used: it is ${found.isDirectory() ? 'a directory' : 'no file'}`,
+    {
+      hint: 'name a file, which is made where there is none',
+    },
+  );
+}
+
+function createFile(path: string): void {
+  try {
+    makeDirectory(dirname(path));
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if (isFile(path)) return;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UnavailableError(`the database ${path} cannot be created (${code})`, {
+      cause: error,
+      hint: 'check the path, and that its directory is writable',
+    });
+  }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+function hasLog(path: string): boolean {
+  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+/** Undefined where there is no file. */
+type Place = Pick<Stats, 'dev' | 'ino' | 'nlink'> | undefined;
+
+function placeOf(path: string): Place {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+function nameFaultOf(path: string, opened: Place): 'lost' | 'several' | undefined {
+  const found = placeOf(path);
+  if (found?.ino !== opened?.ino || found?.dev !== opened?.dev) return 'lost';
+  return (found?.nlink ?? 0) > 1 ? 'several' : undefined;
+}
+
+function stampOf(path: string): string {
+  const facts = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return facts === undefined ? 'gone' : `${facts.ino} ${facts.size} ${facts.mtimeNs}`;
+}

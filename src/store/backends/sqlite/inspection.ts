@@ -1,0 +1,82 @@
+/** How a SQLite file is looked over: its pages and references by SQLite itself, its schema against a new one. */
+
+import { statSync } from 'node:fs';
+
+import { limits } from '../../../limits.ts';
+import type { DanglingReference, Inspection, InspectionOptions, SchemaDifference } from '../../inspection.ts';
+import { differencesBetween } from '../../inspection.ts';
+import { type SqliteConnection, openConnection, pragma } from './connection.ts';
+import { isCorrupt } from './errors.ts';
+import { prepareSchema } from './schema.ts';
+
+/** Belongs into a transaction, so that pages, references and schema are of one state. */
+export async function inspectDatabase(
+  connection: SqliteConnection,
+  { isFull }: InspectionOptions,
+): Promise<Inspection> {
+  const damages = damagesOf(connection, isFull ? 'integrity_check' : 'quick_check');
+  // What a damaged file says of its rows is worth nothing, and asking may fail.
+  const isSound = damages.length === 0;
+  return {
+    location: connection.path,
+    schemaVersion: Number(pragma(connection, 'user_version')),
+    exposedFiles: exposedFiles(connection.path),
+    damages,
+    danglingReferences: isSound ? danglingReferences(connection) : [],
+    schemaDifferences: isSound ? await schemaDifferences(connection) : [],
+  };
+}
+
+/**
+ * What SQLite finds wrong with the file: pages, indexes, UNIQUE and NOT NULL, but not CHECK, which it leaves out where it only
+ * reads. At most `limits.findingsPerCheck` sentences; empty for a sound one.
+ */
+export function damagesOf(
+  connection: Pick<SqliteConnection, 'prepare'>,
+  check: 'integrity_check' | 'quick_check',
+): string[] {
+  try {
+    const rows = connection.prepare(`PRAGMA ${check}(${limits.findingsPerCheck})`).all();
+    return rows.map((row) => String(row[check])).filter((sentence) => sentence !== 'ok');
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    return [(error as Error).message];
+  }
+}
+
+function danglingReferences(connection: SqliteConnection): DanglingReference[] {
+  return connection
+    .prepare('PRAGMA foreign_key_check')
+    .all()
+    .map(({ table, rowid, parent }) => ({
+      table: String(table),
+      row: rowid === null ? undefined : Number(rowid),
+      parent: String(parent),
+    }));
+}
+
+/** The modes of Windows say nothing about who may read. */
+function exposedFiles(path: string): string[] {
+  if (process.platform === 'win32') return [];
+  return [path, `${path}-wal`, `${path}-shm`].filter((file) => {
+    const facts = statSync(file, { throwIfNoEntry: false });
+    return facts !== undefined && (facts.mode & 0o077) !== 0;
+  });
+}
+
+async function schemaDifferences(connection: SqliteConnection): Promise<SchemaDifference[]> {
+  const model = await openConnection(':memory:', {});
+  try {
+    await prepareSchema(model);
+    return differencesBetween(schemaOf(model), schemaOf(connection));
+  } finally {
+    model.close();
+  }
+}
+
+/** The statement of each table, index and trigger; what SQLite makes for itself is left out. */
+function schemaOf(connection: SqliteConnection): Map<string, string> {
+  const rows = connection.prepare('SELECT "type", "name", "sql" FROM sqlite_schema ORDER BY "name"').all();
+  const own = rows.filter((row) => !String(row['name']).startsWith('sqlite_'));
+  return new Map(own.map((row) => [`${String(row['type'])} ${String(row['name'])}`, String(row['sql'])]));
+}

@@ -1,0 +1,46 @@
+/** The text of an SQL meter: what is refused before anything is started, and the portable idiom in SQLite's own words. */
+
+import { limits } from '../../../../limits.ts';
+import { MeterSqlError } from '../../../meter-sql.ts';
+
+const name = String.raw`(?:[\w$\u0080-\uffff]+|"(?:[^"]|"")*"|\`[^\`]*\`)`;
+const property = String.raw`(?<column>(?:${name}\s*\.\s*){0,2}properties)\s*\[\s*'(?<key>(?:[^']|'')*)'\s*\]`;
+
+/**
+ * Every piece of a query, one after the other: the idiom first, then whatever could hide it. An end is optional, so that a
+ * quote that is never closed takes the rest at once and the work stays linear.
+ */
+const pieces = new RegExp(
+  [
+    property,
+    String.raw`'(?:[^']|'')*(?:'|$)`,
+    String.raw`"(?:[^"]|"")*(?:"|$)`,
+    '`[^`]*(?:`|$)',
+    String.raw`\[[^\]]*(?:\]|$)`,
+    String.raw`--[^\n]*`,
+    String.raw`/\*[^]*?(?:\*/|$)`,
+    String.raw`[\w$\u0080-\uffff]+`,
+    '[^]',
+  ].join('|'),
+  'gi',
+);
+
+/**
+ * The query as SQLite reads it: `properties['k']` becomes `(properties->>'$."k"')` outside of literals, names and comments
+ * (semantics 8). In brackets, because a sign before the idiom would bind closer than the arrow.
+ */
+export function sqliteTextOf(sql: string): string {
+  return sql.replace(pieces, (piece: string, column: string | undefined, key: string | undefined) => {
+    if (column === undefined || key === undefined) return piece;
+    const path = `$.${JSON.stringify(key.replaceAll("''", "'"))}`;
+    return `(${column}->>'${path.replaceAll("'", "''")}')`;
+  });
+}
+
+/** Refuses what needs no trial: too long, or characters that SQLite would stop at or change. */
+export function checkText(sql: string): void {
+  if (sql.length > limits.sqlCharacters)
+    throw new MeterSqlError(`it is longer than ${limits.sqlCharacters} characters`);
+  if (sql.includes('\0') || !sql.isWellFormed()) throw new MeterSqlError('it contains characters that are no text');
+  if (sql.trim() === '') throw new MeterSqlError('it is empty');
+}

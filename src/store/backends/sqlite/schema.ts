@@ -1,0 +1,95 @@
+/** Whose file it is, which version it has, and how it gets from there to the version of this program. */
+
+import { BillingError, UnavailableError } from '../../../errors.ts';
+import { applicationIds } from '../../application-id.ts';
+import { type Migration, schemaVersion } from './migrations/migration.ts';
+import { type SqliteConnection, pragma } from './connection.ts';
+import { foreignFileError, mirrorFileError } from './errors.ts';
+
+const applicationId = BigInt(applicationIds.database);
+
+const current = BigInt(schemaVersion);
+
+/**
+ * Brings the database to the schema of this program. A file of another application and one of a newer version are
+ * refused before anything is written to them.
+ */
+export async function prepareSchema(connection: SqliteConnection): Promise<void> {
+  const version = isEmpty(connection) ? 0n : checkOwnSchema(connection, connection.path);
+  if (!connection.isReadOnly) useLog(connection);
+  if (version < current) await migrate(connection);
+}
+
+/** The version of a database of ours; throws for a file of another application and for one of a newer program. */
+export function checkOwnSchema(connection: Pick<SqliteConnection, 'prepare'>, path: string): bigint {
+  const found = pragma(connection, 'application_id');
+  if (found === BigInt(applicationIds.mirror)) throw mirrorFileError(path);
+  if (found !== applicationId) throw foreignFileError(path);
+  const version = pragma(connection, 'user_version');
+  if (version > current) throw newerVersionError(path, version);
+  return version;
+}
+
+/** Throws UnavailableError when another program has changed the schema since this one opened the database. */
+export function refuseOtherSchema(path: string, version: bigint): void {
+  if (version === current) return;
+  throw new UnavailableError(
+    `the database ${path} was upgraded to schema ${version} while in use; this program knows ${current}`,
+    { hint: 'start this program again, in its newest version' },
+  );
+}
+
+function isEmpty(connection: SqliteConnection): boolean {
+  const isUnmarked = pragma(connection, 'application_id') === 0n && pragma(connection, 'user_version') === 0n;
+  return isUnmarked && connection.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+}
+
+/** The write-ahead log stays the file's mode once it is set; in memory there is none. */
+function useLog(connection: SqliteConnection): void {
+  const mode = connection.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
+  if (mode === 'wal' || mode === 'memory') return;
+  throw new UnavailableError(`the disk of the database ${connection.path} does not allow a write-ahead log`, {
+    hint: 'put the database on a local disk',
+  });
+}
+
+/** Every step looks at the version again, inside its transaction: another process may be upgrading as well. */
+async function migrate(connection: SqliteConnection): Promise<void> {
+  if (connection.isReadOnly) {
+    throw new UnavailableError(`the database ${connection.path} has an older schema, and was opened to be read alone`, {
+      hint: 'where it can be written, commands that write upgrade it, and so do lists: tally customers list',
+    });
+  }
+  const { migrations } = await import('./migrations/index.ts');
+  for (const migration of migrations) {
+    if (migration.rebuildsTables) connection.execute('PRAGMA foreign_keys = OFF');
+    try {
+      await migrateBy(connection, migration);
+    } finally {
+      if (migration.rebuildsTables) connection.execute('PRAGMA foreign_keys = ON');
+    }
+  }
+}
+
+async function migrateBy(connection: SqliteConnection, { version, statements, fill }: Migration): Promise<void> {
+  const found = await connection.begin('write');
+  try {
+    if (found < BigInt(version)) {
+      for (const statement of statements) connection.execute(statement);
+      fill?.(connection);
+      connection.execute(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}`);
+    }
+    connection.commit();
+  } catch (error) {
+    connection.rollback();
+    throw error;
+  }
+}
+
+function newerVersionError(path: string, version: bigint): BillingError {
+  return new BillingError(
+    'internal',
+    `the database ${path} has schema ${version}, and this program knows ${current}; it was left as it is`,
+    { hint: 'use a newer tallybook with this file' },
+  );
+}

@@ -1,0 +1,121 @@
+/** The SQLite backend: the store on top of one connection. */
+
+import type { Transaction } from '../../database.ts';
+import type { Inspection, InspectionOptions } from '../../inspection.ts';
+import type { Store, StoreOptions, WriteOptions } from '../../store.ts';
+import { createGroupCommit } from '../group-commit.ts';
+import { createPending } from '../pending.ts';
+import { createSharedReading } from '../shared-reading.ts';
+import { type SqliteConnection, openConnection } from './connection.ts';
+import { meaningOf } from './errors.ts';
+import { type SqliteEventStore, createSqliteEventStore } from './events/events.ts';
+import { inspectDatabase } from './inspection.ts';
+import { failure } from './queries.ts';
+import { prepareSchema } from './schema.ts';
+import { createSqliteTurns } from './turns.ts';
+
+/** Opens the file at `location` (a path or `:memory:`), made and upgraded as needed. */
+export async function openSqliteStore(location: string, options: StoreOptions): Promise<Store> {
+  const connection = await open(location, options);
+  const turns = createSqliteTurns(connection);
+  /** What waits for another process, and what runs. */
+  const pending = createPending();
+
+  async function inspect(options: InspectionOptions): Promise<Inspection> {
+    let inspection: Inspection | undefined;
+    try {
+      return await turns.transact('read only', async () => (inspection = await inspectDatabase(connection, options)));
+    } catch (error) {
+      // A transaction that met damage cannot even end; what it found is the answer.
+      if (inspection === undefined || inspection.damages.length === 0) throw error;
+      return inspection;
+    }
+  }
+
+  const isSpoilt = (): boolean => !connection.isTransaction || connection.isBroken;
+
+  // One connection has one turn, whoever writes.
+  const shareCommit = createGroupCommit({
+    transact: async (_turn, work) => await turns.transact('read write', work),
+    isSpoilt,
+  });
+
+  async function write<T>(change: (tx: Transaction) => Promise<T>, writeOptions?: WriteOptions): Promise<T> {
+    // Who waits longer or shorter than others does not wait with them.
+    if (writeOptions?.busyTimeoutMilliseconds !== undefined)
+      return await turns.transact('read write', change, writeOptions);
+    try {
+      return await shareCommit(undefined, change);
+    } catch (error) {
+      throw failure(connection, error);
+    }
+  }
+
+  /** There is one connection: waiting here for the transaction that waits for us would never end. */
+  async function queued<T>(work: () => Promise<T>): Promise<T> {
+    if (turns.isInside()) throw new Error('a transaction was begun inside another; pass its tx on instead');
+    return await pending.run(work);
+  }
+
+  let eventStore: SqliteEventStore | undefined;
+  /** Made when it is asked for: short commands want nothing of events, and their code takes as long to load as theirs. */
+  const events = (): SqliteEventStore => (eventStore ??= createSqliteEventStore(connection, options.eventUpkeep));
+
+  /** What a reader found out is kept behind its back, where nobody else writes just then. */
+  const read = createSharedReading({
+    async transact(work) {
+      await turns.transact('read only', work);
+      if (eventStore?.hasFoundTotals() === true) void queued(keepTotals);
+    },
+    isSpoilt,
+  });
+
+  async function keepTotals(): Promise<void> {
+    try {
+      await turns.attempt('read write', async () => events().keepFoundTotals());
+    } catch (error) {
+      // They can be found out again, and whoever uses the database next meets the same failure.
+      connection.noteFailure(error);
+    }
+  }
+
+  let closing: Promise<void> | undefined;
+
+  /** Queues behind what is running. */
+  async function close(): Promise<void> {
+    if (turns.isInside()) throw new Error('a store cannot be closed inside a transaction');
+    await pending.settled();
+    await turns.close();
+  }
+
+  return {
+    location: connection.path,
+    get isReadOnly() {
+      return connection.isReadOnly;
+    },
+    get events() {
+      return events();
+    },
+    get pendingTransactions() {
+      return pending.count;
+    },
+    read: (query) => queued(() => read(query)),
+    write: (change, writeOptions) => queued(() => write(change, writeOptions)),
+    // Work of two processes on one file takes turns by its transactions.
+    exclusively: async (_name, work) => await work(),
+    inspect: (inspectionOptions) => queued(() => inspect(inspectionOptions)),
+    close: () => (closing ??= close()),
+  };
+}
+
+async function open(location: string, options: StoreOptions): Promise<SqliteConnection> {
+  let connection: SqliteConnection | undefined;
+  try {
+    connection = await openConnection(location, options);
+    await prepareSchema(connection);
+    return connection;
+  } catch (error) {
+    connection?.close();
+    throw meaningOf(error, connection?.path ?? location);
+  }
+}
