@@ -248,12 +248,7 @@ const { output } = await bundle.write({
       { name: 'late-queries', test: /[\\/]kysely[\\/]/, priority: 4 },
       {
         name: 'late-events',
-        test: ours(
-          'store/event-aggregation',
-          'store/event-content',
-
-          'store/backends/sqlite/events/',
-        ),
+        test: ours('store/event-aggregation', 'store/event-content', 'store/backends/sqlite/events/'),
         priority: 3,
       },
       {
