@@ -1,3 +1,5 @@
+/** A directory that goes with the work that is done in it, also where a signal ends the process. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 
 const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
