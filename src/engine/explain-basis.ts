@@ -163,15 +163,7 @@ async function rateUsageOf(
   const period = invoicePeriodAt(terms, invoice.periodIndex);
   if (period === undefined) return { windows: [], rated: new Map<string, RatedLine>(), atoms: [], lines: [] };
   const windows = usageWindowsOf(terms, period).filter(({ start }) => Temporal.Instant.compare(start, until) <= 0);
-  const usages = await meterContract(
-    context,
-    contract,
-    windows,
-    meteringFor(
-      grants.filter(({ isReversed }) => !isReversed),
-      budgets,
-    ),
-  );
+  const usages = await meterContract(context, contract, windows, meteringFor(grants, budgets));
   const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
   const rated = usages.map((usage) => rateMeteredUsage(usage, reference));
   return {

@@ -77,13 +77,7 @@ export async function readOpenBilling(
   const openDraws = drawsOn(entries, openInvoiceIds);
   const folded = foldLedger(entries, { at: context.now, openInvoiceIds });
   const wallet = await reopenUnswept(context, contract, { wallet: folded, openDraws });
-  const metering = {
-    ...meteringFor(
-      wallet.grants.filter(({ isReversed }) => !isReversed),
-      stored,
-    ),
-    isOnce,
-  };
+  const metering = { ...meteringFor(wallet.grants, stored), isOnce };
   const metered = await meterOpen(context, subject, { terms, open, metering });
   const before = await consumedCents(context, subject, {
     budgets: stored,

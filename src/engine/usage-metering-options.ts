@@ -32,12 +32,18 @@ export function plainMetering(): MeteringOptions {
   return { dimensions: noDimensions, grants: [] };
 }
 
-/** Phase by phase of these grants, of which none is reversed, told apart by all that they and these budgets ask about. */
+type AskingGrant = Pick<LedgerEntry, 'expiresAt' | 'specifiers'> & { readonly isReversed?: boolean };
+
+/**
+ * Phase by phase of these grants, told apart by all that they and these budgets ask about. One that is reversed asks nothing;
+ * entries of a ledger do not say so, and are to be `standingGrants`.
+ */
 export function meteringFor(
-  grants: readonly Pick<LedgerEntry, 'expiresAt' | 'specifiers'>[],
+  grants: readonly AskingGrant[],
   budgets: readonly Pick<Budget, 'eventPropertyKey'>[],
 ): MeteringOptions {
-  return { dimensions: usageDimensionsOf(grants, budgets), grants };
+  const standing = grants.filter(({ isReversed }) => isReversed !== true);
+  return { dimensions: usageDimensionsOf(standing, budgets), grants: standing };
 }
 
 /** The contract whose usage is metered. */
