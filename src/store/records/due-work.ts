@@ -292,10 +292,20 @@ export async function closeExpiries(
   orgId: string,
   { contractId, until }: { readonly contractId: string; readonly until: Temporal.Instant },
 ): Promise<void> {
-  await tx
+  await expiryClosing(tx, { orgId, contractId, until: instantText(until) });
+}
+
+interface ExpiryClosing {
+  readonly orgId: string;
+  readonly contractId: string;
+  readonly until: string;
+}
+
+/** Every settlement of a wallet does so that has had a grant expire. */
+const expiryClosing = prepared((tx, { orgId, contractId, until }: ExpiryClosing) =>
+  tx
     .deleteFrom('grantExpiries')
     .where('orgId', '=', orgId)
     .where('contractId', '=', contractId)
-    .where('expiresAt', '<=', instantText(until))
-    .execute();
-}
+    .where('expiresAt', '<=', until),
+);
