@@ -1,6 +1,6 @@
 /**
- * Events in ClickHouse, of books that are kept elsewhere: see clickhouse-append.ts for how they get there, and
- * clickhouse-view.ts for what a reader sees.
+ * Events in ClickHouse, of books that are kept elsewhere: see append.ts for how they get there, and
+ * view.ts for what a reader sees.
  */
 
 import type { Transaction } from '../../database.ts';
