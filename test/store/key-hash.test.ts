@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { createKeyFilter } from '../../src/store/backends/sqlite/events/key-filter.ts';
+import { createKeyFilter, type KeyFilter } from '../../src/store/backends/sqlite/events/key-filter.ts';
 import { createKeyHash, createKeyHashes } from '../../src/store/backends/sqlite/events/key-hash.ts';
 
 describe('the number of a key', () => {
@@ -26,6 +26,11 @@ describe('the number of a key', () => {
 });
 
 describe('a filter of keys', () => {
+  const hash = createKeyHash('org');
+  /** How many of 20,000 that were not added. */
+  const takenOf = ({ mayHave }: KeyFilter): number =>
+    Array.from({ length: 20_000 }, (_, index) => mayHave(hash(`stranger-${index}`))).filter(Boolean).length;
+
   test('never forgets what was added, however far it grows', () => {
     const key = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
     fc.assert(
@@ -38,12 +43,29 @@ describe('a filter of keys', () => {
   });
 
   test('takes few for known that were not added, and none when it is empty', () => {
-    const hash = createKeyHash('org');
     const filter = createKeyFilter(0);
     expect(filter.mayHave(hash('stranger'))).toBe(false);
     for (let index = 0; index < 1_100_000; index += 1) filter.add(hash(`key-${index}`));
     expect(filter.mayHave(hash('key-0')) && filter.mayHave(hash('key-1099999'))).toBe(true);
-    const taken = Array.from({ length: 20_000 }, (_, index) => filter.mayHave(hash(`stranger-${index}`)));
-    expect(taken.filter(Boolean).length).toBeLessThan(200);
+    expect(takenOf(filter)).toBeLessThan(200);
+  });
+
+  test.each([
+    ['in their order', (hashes: Float64Array) => hashes.sort()],
+    ['in any order', (hashes: Float64Array) => hashes],
+  ])('takes few strangers for known where all that it expected were added %s', (_order, arranged) => {
+    const expected = 1_200_000;
+    const filter = createKeyFilter(expected);
+    const hashes = Float64Array.from({ length: expected }, (_, index) => hash(`key-${index}`));
+    for (const each of arranged(hashes)) filter.add(each);
+    expect(hashes.every(filter.mayHave)).toBe(true);
+    expect(takenOf(filter)).toBeLessThan(100);
+  });
+
+  test('forgets neither the smallest nor the largest of numbers', () => {
+    const filter = createKeyFilter(1_300_001);
+    const ends = [0, 1, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER];
+    for (const each of ends) filter.add(each);
+    expect(ends.every(filter.mayHave)).toBe(true);
   });
 });

@@ -1,10 +1,12 @@
 /**
  * What may have been seen: never forgets a hash that was added, and takes one in some hundreds for known that was not.
- * Sixteen bits a hash, in tables that double, so that it grows without knowing how far.
+ * Sixteen bits a hash, in tables that double, so that it grows without knowing how far. All bits of a hash lie in one line of
+ * a processor's cache, and the lines are in the order of the hashes, so that a sorted run of keys is added from front to back.
  */
 
 interface Table {
-  readonly bits: Uint32Array;
+  readonly words: Uint32Array;
+  readonly lines: number;
   readonly room: number;
   count: number;
 }
@@ -12,6 +14,8 @@ interface Table {
 const bitsPerHash = 16;
 const probes = 5;
 const leastRoom = 2 ** 20;
+/** Of 32 bits each. */
+const lineWords = 16;
 
 /** Only where `mayHave` says no is it certain. */
 export interface KeyFilter {
@@ -21,7 +25,7 @@ export interface KeyFilter {
 
 /** A filter that expects to be given `expected` hashes, and more later. `hash` is an integer of 53 bits. */
 export function createKeyFilter(expected: number): KeyFilter {
-  const tables = [newTable(Math.max(leastRoom, expected * 1.25))];
+  const tables = [newTable(Math.max(leastRoom, Math.ceil(expected * 1.25)))];
   return {
     add(hash) {
       let table = tables.at(-1);
@@ -30,38 +34,46 @@ export function createKeyFilter(expected: number): KeyFilter {
         tables.push(table);
       }
       table.count += 1;
-      const { bits } = table;
-      const mask = bits.length * 32 - 1;
-      const step = stepOf(hash);
-      let bit = hash >>> 0;
+      const { words } = table;
+      const line = lineOf(table, hash);
+      let mix = hash >>> 0;
       for (let probe = 0; probe < probes; probe += 1) {
-        const place = bit & mask;
-        bits[place >>> 5] = (bits[place >>> 5] ?? 0) | (1 << (place & 31));
-        bit = (bit + step) >>> 0;
+        mix = mixed(mix);
+        const word = line + (mix >>> 28);
+        words[word] = (words[word] ?? 0) | bitOf(mix);
       }
     },
-    mayHave: (hash) => tables.some(({ bits }) => hasAllBits(bits, hash)),
+    mayHave: (hash) => tables.some((table) => hasAllBits(table, hash)),
   };
 }
 
 function newTable(room: number): Table {
-  // A power of two of bits, and at most what the 32 bits of a place reach.
-  const bitCount = Math.min(2 ** 32, 2 ** Math.ceil(Math.log2(room * bitsPerHash)));
-  return { bits: new Uint32Array(bitCount / 32), room: bitCount / bitsPerHash, count: 0 };
+  const lines = Math.ceil((room * bitsPerHash) / (lineWords * 32));
+  // One more, since the largest hashes may be rounded up to it.
+  return { words: new Uint32Array((lines + 1) * lineWords), lines, room, count: 0 };
 }
 
-function stepOf(hash: number): number {
-  return (Math.imul(Math.floor(hash / 2 ** 21) >>> 0, 0x9e3779b1) | 1) >>> 0;
+/** The first word of its line. */
+function lineOf({ lines }: Table, hash: number): number {
+  return Math.floor(hash * (lines / 2 ** 53)) * lineWords;
 }
 
-function hasAllBits(bits: Uint32Array, hash: number): boolean {
-  const mask = bits.length * 32 - 1;
-  const step = stepOf(hash);
-  let bit = hash >>> 0;
+/** Of what it gives, the first four bits choose a word of the line, and the next five a bit of the word. */
+function mixed(mix: number): number {
+  return Math.imul(mix ^ (mix >>> 15), 0x9e3779b1);
+}
+
+function bitOf(mix: number): number {
+  return 1 << ((mix >>> 23) & 31);
+}
+
+function hasAllBits(table: Table, hash: number): boolean {
+  const { words } = table;
+  const line = lineOf(table, hash);
+  let mix = hash >>> 0;
   for (let probe = 0; probe < probes; probe += 1) {
-    const place = bit & mask;
-    if (((bits[place >>> 5] ?? 0) & (1 << (place & 31))) === 0) return false;
-    bit = (bit + step) >>> 0;
+    mix = mixed(mix);
+    if (((words[line + (mix >>> 28)] ?? 0) & bitOf(mix)) === 0) return false;
   }
   return true;
 }

@@ -51,7 +51,7 @@ export function createSqliteKeyTables(connection: SqliteConnection): SqliteKeyTa
   function eachHash(use: (hash: number) => void): void {
     for (const run of runs) {
       for (const row of connection.prepare('SELECT "data" FROM "eventKeyPieces" WHERE "runId" = ?').iterate(run)) {
-        for (const hash of hashesOf(row['data'] as Uint8Array)) use(hash);
+        for (const hash of hashesOf(dataOf(row))) use(hash);
       }
     }
     for (const row of connection.prepare('SELECT "hash" FROM "eventKeyTail"').iterate()) use(Number(row['hash']));
@@ -95,14 +95,25 @@ export function createSqliteKeyTables(connection: SqliteConnection): SqliteKeyTa
   return { findRuns, eachHash, seqsWith, write, absorb };
 }
 
-/** A hash that stands more than once may go over the end of a piece. */
 function seqsInRun(connection: SqliteConnection, run: bigint, hash: number): number[] {
+  const last = connection
+    .prepare(`SELECT "firstHash", "data" FROM "eventKeyPieces" WHERE "runId" = ? AND "firstHash" <= ?
+      ORDER BY "firstHash" DESC, "id" DESC LIMIT 1`)
+    .get(run, hash);
+  if (last === undefined) return [];
+  return Number(last['firstHash']) === hash ? seqsOverPieces(connection, run, hash) : seqsOf(dataOf(last), hash);
+}
+
+/** Of a hash that a piece begins with: it may have begun in the piece before, and go on in the one behind. */
+function seqsOverPieces(connection: SqliteConnection, run: bigint, hash: number): number[] {
   const before = connection.prepare(`SELECT "data" FROM "eventKeyPieces" WHERE "runId" = ? AND "firstHash" < ?
     ORDER BY "firstHash" DESC, "id" DESC LIMIT 1`);
   const beginning = connection.prepare('SELECT "data" FROM "eventKeyPieces" WHERE "runId" = ? AND "firstHash" = ?');
-  return [...before.all(run, hash), ...beginning.all(run, hash)].flatMap((row) =>
-    seqsOf(row['data'] as Uint8Array, hash),
-  );
+  return [...before.all(run, hash), ...beginning.all(run, hash)].flatMap((row) => seqsOf(dataOf(row), hash));
+}
+
+function dataOf(row: Record<string, unknown>): Uint8Array {
+  return row['data'] as Uint8Array;
 }
 
 function readTail(connection: SqliteConnection): Entries {
@@ -155,7 +166,7 @@ function entriesOfRun(connection: SqliteConnection, run: bigint): Entries {
   const rows = connection
     .prepare('SELECT "data" FROM "eventKeyPieces" WHERE "runId" = ? ORDER BY "firstHash", "id"')
     .all(run);
-  const pieces = rows.map((row) => entriesOf(row['data'] as Uint8Array));
+  const pieces = rows.map((row) => entriesOf(dataOf(row)));
   const count = pieces.reduce((sum, { hashes }) => sum + hashes.length, 0);
   const whole = { hashes: new Float64Array(count), seqs: new Float64Array(count) };
   let offset = 0;

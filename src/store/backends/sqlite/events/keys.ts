@@ -23,7 +23,7 @@ export interface SqliteEventKeys {
 }
 
 /** How many times over a key is asked for in the tables before the filter is worth loading. */
-const filterPays = 40;
+const filterPays = 100;
 
 export function createSqliteEventKeys(connection: SqliteConnection): SqliteEventKeys {
   let filter: ReturnType<typeof createKeyFilter> | undefined;

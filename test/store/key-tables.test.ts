@@ -1,0 +1,54 @@
+/** Keys in the tables of a file, of which many have the same hash. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { openConnection, type SqliteConnection } from '../../src/store/backends/sqlite/connection.ts';
+import { createSqliteKeyTables } from '../../src/store/backends/sqlite/events/key-tables.ts';
+import { openStore } from '../../src/store/open.ts';
+
+let directory: string;
+let connection: SqliteConnection;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'tallybook-key-tables-'));
+  const file = join(directory, 'book.db');
+  await (await openStore(file)).close();
+  connection = await openConnection(file, {});
+});
+afterEach(() => {
+  connection.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** How many events have a hash; a piece of a run holds 256. */
+const counts = fc.array(fc.constantFrom(1, 2, 100, 255, 256, 257, 600), { minLength: 1, maxLength: 8 });
+
+test('all events of a hash are found, over the ends of pieces and in every run, and none of a hash between', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(counts, { minLength: 1, maxLength: 3 }), async (runs) => {
+      await connection.begin('write');
+      const tables = createSqliteKeyTables(connection);
+      const expected = new Map<number, number[]>();
+      let seq = 0;
+      for (const run of runs) {
+        const pairs = run.flatMap((count, place) =>
+          Array.from({ length: count }, () => [2 * place + 1, (seq += 1)] as const),
+        );
+        tables.write(
+          { hashes: Float64Array.from(pairs, ([hash]) => hash), seqs: Float64Array.from(pairs, ([, own]) => own) },
+          1,
+        );
+        for (const [hash, own] of pairs) expected.getOrInsertComputed(hash, () => []).push(own);
+      }
+      tables.findRuns();
+      for (let hash = 0; hash <= 17; hash += 1) expect(tables.seqsWith(hash)).toEqual(expected.get(hash) ?? []);
+      connection.rollback();
+    }),
+    { numRuns: 40 },
+  );
+});
