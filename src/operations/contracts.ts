@@ -11,6 +11,7 @@ import { exampleIds } from './example-ids.ts';
 import {
   cents,
   centsInput,
+  comparedText,
   date,
   dateInput,
   decimalInput,
@@ -30,6 +31,7 @@ import {
   timestampInput,
   uuid,
 } from './fields.ts';
+import { isStorable } from './field-rules.ts';
 import { depletionActions } from './wire-values.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
@@ -94,7 +96,7 @@ const metadataValue = z
 
 function isMetadataValue(value: unknown): boolean {
   if (typeof value === 'boolean') return true;
-  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\u0000');
+  if (typeof value === 'string') return isStorable(value);
   return isExactNumber(value) && Number.isFinite(Number(textOfNumber(value)));
 }
 
@@ -121,7 +123,7 @@ const dimensionOverride = z.strictObject({
   dimensions: membersInput({
     keys: limits.meterGroupKeys,
     keyCharacters: limits.eventPropertyKeyCharacters,
-    value: z.string().max(limits.eventPropertyValueCharacters),
+    value: comparedText,
   }),
   unitAmount: decimalInput,
 });

@@ -7,6 +7,7 @@ import { exampleIds } from './example-ids.ts';
 import {
   cents,
   centsInput,
+  comparedText,
   creditsInput,
   dateOrTimestampInput,
   exact,
@@ -47,7 +48,9 @@ const specifiersInput = z.strictObject({
   properties: membersInput({
     keys: limits.meterGroupKeys,
     keyCharacters: limits.eventPropertyKeyCharacters,
-    value: z.union([z.string(), z.array(z.string()).min(1).max(100)]),
+    value: z.union([comparedText, z.array(comparedText).min(1).max(100)], {
+      error: 'must be a text or a list of 1 to 100 texts',
+    }),
   }).optional(),
 });
 

@@ -15,6 +15,16 @@ export function problemOfText(value: string, characters: number): string | undef
   return value.isWellFormed() ? undefined : 'must be well-formed Unicode';
 }
 
+/** Whether every database can hold a text: PostgreSQL has no NUL, and none has half a surrogate. */
+export function isStorable(value: string): boolean {
+  return value.isWellFormed() && !value.includes('\u0000');
+}
+
+/** A text that may be an id; an empty one, which no record has, for one that none can be. */
+export function idOrNone(value: string): string {
+  return isStorable(value) ? value : '';
+}
+
 /** Negative zero is none: it would be written with a sign. */
 export function isWhole(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0);

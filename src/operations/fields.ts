@@ -10,9 +10,11 @@ import type { ExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import {
   decimalForm,
+  idOrNone,
   isCalendarDate,
   isCredits,
   isEmail,
+  isStorable,
   isWhole,
   namesIn,
   problemOfText,
@@ -39,15 +41,18 @@ export function text(characters: number = limits.nameCharacters) {
 }
 
 /** An id inside a body or query; whether it names anything is for the engine to find out. */
-const reference = z.string().min(1, 'must not be empty').max(limits.externalIdCharacters);
+const reference = text(limits.externalIdCharacters);
 
 /** The same of one kind of resource, which questions and completions offer by name. */
 export function referenceTo(kind: ReferenceKind) {
   return reference.meta({ reference: kind });
 }
 
-/** An id in a path: any text, since an id of the wrong form is answered like an unknown one (semantics 2). */
-export const pathId = z.string();
+/**
+ * An id in a path: any text, since an id of the wrong form is answered like an unknown one (semantics 2). One that no database
+ * could hold comes out empty, which names nothing either.
+ */
+export const pathId = recognizedAs('pathId', z.string().transform(idOrNone).meta({ type: 'string' }));
 
 /** The same of one kind of resource. */
 export function pathIdOf(kind: ReferenceKind) {
@@ -172,6 +177,13 @@ function yearWords(value: unknown): string | undefined {
   const inRange = `2000${rest}`;
   return startOf(inRange) === undefined ? undefined : `must be in the years ${limits.firstYear} to ${limits.lastYear}`;
 }
+
+/** What the property of an event is compared with: a text that one may have (`usage.ts`), empty too; comes out in NFC. */
+export const comparedText = z
+  .string()
+  .max(limits.eventPropertyValueCharacters)
+  .refine(isStorable, 'must be well-formed Unicode without NUL')
+  .transform((value) => value.normalize('NFC'));
 
 /** A name as it was sent; those that would touch prototypes are refused wherever a caller chooses them (security 5, SEC-37). */
 const safeName = (characters: number) =>

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { limits } from '../limits.ts';
 import { exampleIds } from './example-ids.ts';
 import {
+  comparedText,
   decimalInput,
   exact,
   listOf,
@@ -54,17 +55,13 @@ const meter = z.strictObject({
 const listedMeter = meter.extend({ status: z.enum(['active', 'inactive']) });
 
 const propertyKey = text(limits.eventPropertyKeyCharacters);
-const filterValue = z
-  .string()
-  .max(limits.eventPropertyValueCharacters)
-  .transform((value) => value.normalize('NFC'));
 const eventNames = z.array(text()).max(limits.meterFilters);
 
 const rateInput = z.strictObject({
   dimensions: membersInput({
     keys: limits.meterGroupKeys,
     keyCharacters: limits.eventPropertyKeyCharacters,
-    value: filterValue,
+    value: comparedText,
   }).describe('Values of group keys that the rate is for.'),
   unitAmount: decimalInput.describe('Price of one unit in USD.'),
 });
@@ -129,8 +126,8 @@ export const meterOperations = [
             z.strictObject({
               name: propertyKey,
               exists: z.boolean().optional(),
-              include: z.array(filterValue).max(limits.meterFilters).optional(),
-              exclude: z.array(filterValue).max(limits.meterFilters).optional(),
+              include: z.array(comparedText).max(limits.meterFilters).optional(),
+              exclude: z.array(comparedText).max(limits.meterFilters).optional(),
             }),
           )
           .max(limits.meterFilters)

@@ -12,6 +12,7 @@ import { crossRules } from './cross-rules.ts';
 import type { CrossRule } from './cross-rules.ts';
 import {
   decimalForm,
+  idOrNone,
   isCalendarDate,
   isCredits,
   isEmail,
@@ -50,6 +51,7 @@ const fields = {
     (least: number = 0, most: number = Number.POSITIVE_INFINITY) =>
     (value: unknown) =>
       typeof value === 'string' && value.length >= least && value.length <= most ? value : refused,
+  pathId: () => (value: unknown) => (typeof value === 'string' ? idOrNone(value) : refused),
   boolean: () => (value: unknown) => (typeof value === 'boolean' ? value : refused),
   int: () => (value: unknown) => (Number.isSafeInteger(value) ? value : refused),
   exact: () => (value: unknown) => (isExactNumber(value) ? value : refused),

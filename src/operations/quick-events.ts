@@ -47,7 +47,7 @@ function isPlainText(value: unknown, characters: number): boolean {
 }
 
 function isReference(value: unknown): boolean {
-  return typeof value === 'string' && value.length > 0 && value.length <= limits.externalIdCharacters;
+  return isPlainText(value, limits.externalIdCharacters);
 }
 
 const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 
 import { limits } from '../limits.ts';
-import { referenceTo, text, timestampInput } from './fields.ts';
+import { comparedText, referenceTo, text, timestampInput } from './fields.ts';
 
 /** The fields alone; what must be given together is the cross-rule `costQuestion`. */
 export const costFields = {
@@ -22,7 +22,7 @@ export const costFields = {
     .array(
       z.strictObject({
         key: text(limits.eventPropertyKeyCharacters),
-        value: z.string().max(limits.eventPropertyValueCharacters),
+        value: comparedText,
       }),
     )
     .max(limits.usagePropertyFilters)

@@ -22,7 +22,7 @@ import {
   timestampInput,
   uuid,
 } from './fields.ts';
-import { isSmallEnough } from './field-rules.ts';
+import { isSmallEnough, isStorable } from './field-rules.ts';
 import { defineOperation } from './operation.ts';
 import type { Column } from './operation.ts';
 import { ruleIssue } from './cross-rules.ts';
@@ -41,7 +41,7 @@ const propertyValue = z
   .refine((value) => typeof value !== 'string' || value.length <= limits.eventPropertyValueCharacters, {
     error: `must have at most ${limits.eventPropertyValueCharacters} characters`,
   })
-  .refine((value) => typeof value !== 'string' || (value.isWellFormed() && !value.includes('\u0000')), {
+  .refine((value) => typeof value !== 'string' || isStorable(value), {
     error: 'must be well-formed Unicode without NUL',
   })
   .meta({ type: ['string', 'number', 'boolean', 'null'] });
@@ -92,7 +92,7 @@ const event = z.strictObject({
 });
 
 const eventsQuery = z.strictObject({
-  eventName: z.string().max(limits.nameCharacters).optional().describe('Only events of this name.'),
+  eventName: text().optional().describe('Only events of this name.'),
   customerId: referenceTo('customers').optional().describe('Only events of this customer.'),
   start: dateOrTimestampInput.optional().describe('From this instant, included.'),
   end: dateOrTimestampInput.optional().describe('Up to this instant, excluded.'),

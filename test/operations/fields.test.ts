@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { exactNumber } from '../../src/exact-json.ts';
 import {
   centsInput,
+  comparedText,
   creditsInput,
   dateInput,
   dateOrTimestampInput,
@@ -207,6 +208,19 @@ describe('texts are well-formed, in NFC, and counted in code points', () => {
 
   test('e with a combining accent becomes one letter', () => {
     expect(text().parse('Cafe\u0301')).toBe('Caf\u00e9');
+  });
+});
+
+describe('what the property of an event is compared with', () => {
+  test.each([
+    ['nothing', '', true],
+    ['a control character that an event may have', '\u001B', true],
+    ['NUL', 'a\u0000b', false],
+    ['a lone surrogate', '\uD800', false],
+    ['as much as an event may have', 'x'.repeat(4096), true],
+    ['more than that', 'x'.repeat(4097), false],
+  ])('%s: accepted %s', (_case, value, isAccepted) => {
+    expect(accepts(comparedText, value)).toBe(isAccepted);
   });
 });
 

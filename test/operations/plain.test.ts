@@ -88,6 +88,7 @@ function isAbsentable(form: Form): boolean {
 function fieldValue(name: string, odd: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const values: Record<string, fc.Arbitrary<unknown>> = {
     string: fc.oneof(fc.string(), fc.uuid()),
+    pathId: fc.oneof(fc.string({ unit: 'binary' }), fc.uuid(), fc.constantFrom('', 'a\u0000', '\ud800')),
     text: fc.oneof(fc.string({ minLength: 1 }), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 300 })),
     email: fc.oneof(fc.emailAddress(), fc.constantFrom('a@b', 'a@b.c', 'Å@example.com', ' a@b.c')),
     boolean: fc.boolean(),
