@@ -33,7 +33,7 @@ export function parseInput<O extends Operation>(operation: O, input: CallInput):
   return {
     params: params.data,
     query: query.data,
-    body: parseBody(operation, input.body),
+    body: parseBody(operation, operation.body === undefined ? input.body : bodyOf(input)),
     ifMatch: input.ifMatch,
   } as ParsedInput<O>;
 }
@@ -53,7 +53,7 @@ export function parsePlainly(outline: Outline, input: CallInput): ParsedInput<Op
   const params = readPlainly(outline.params, input.params ?? {});
   const body =
     outline.body !== undefined
-      ? readPlainly(outline.body, input.body ?? {})
+      ? readPlainly(outline.body, bodyOf(input))
       : input.body === undefined || isEmptyObject(input.body)
         ? undefined
         : refused;
@@ -61,13 +61,18 @@ export function parsePlainly(outline: Outline, input: CallInput): ParsedInput<Op
   return { params, query, body, ifMatch: input.ifMatch } as ParsedInput<Operation>;
 }
 
+/** None is one without members. The JSON value `null` is no object, and asks for nothing. */
+function bodyOf({ body = {} }: CallInput): unknown {
+  return body;
+}
+
 function parseBody(operation: Operation, body: unknown): unknown {
   if (operation.body === undefined) {
     if (body === undefined || isEmptyObject(body)) return undefined;
     throw new InvalidInputError([{ path: '', message: 'this operation takes no body' }]);
   }
-  const parsed = check(operation.body, body ?? {});
-  if (!parsed.success) throw new InvalidInputError(issuesOf(parsed.error.issues, body ?? {}, 'unknown field'));
+  const parsed = check(operation.body, body);
+  if (!parsed.success) throw new InvalidInputError(issuesOf(parsed.error.issues, body, 'unknown field'));
   const misread = numberTakenForObject(body, parsed.data);
   if (misread !== undefined) throw new InvalidInputError([noObject(misread)]);
   return parsed.data;

@@ -46,3 +46,12 @@ describe('a number where an object belongs', () => {
     }
   });
 });
+
+describe('the JSON value null', () => {
+  const withBody = allOperations.filter((operation: Operation) => operation.body !== undefined);
+  test.each(withBody)('is no body without members: $name', (operation: Operation) => {
+    const input = { ...operation.examples[0]?.input, body: null };
+    expect(() => parseInput(operation, input)).toThrow(/^must be an object/);
+    expect(parsePlainly(outlineOf(operation), input)).toBeUndefined();
+  });
+});
