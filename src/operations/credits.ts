@@ -12,7 +12,9 @@ import {
   dateOrTimestampInput,
   exact,
   integerInput,
+  memberName,
   membersInput,
+  namedInNfc,
   noQuery,
   one,
   pathIdOf,
@@ -56,9 +58,9 @@ const specifiersInput = z.strictObject({
 
 /** Any JSON within 16 KiB, with the two reserved names dropped (interface 4.15, semantics 9). */
 const metadataInput = z
-  .record(text(limits.nameCharacters), z.unknown())
-  .transform((metadata) => {
-    const { isPromotional: _promotional, deductionBatchId: _batch, ...kept } = metadata;
+  .record(memberName(limits.nameCharacters), z.unknown())
+  .transform((metadata, context) => {
+    const { isPromotional: _promotional, deductionBatchId: _batch, ...kept } = namedInNfc(metadata, context);
     return kept;
   })
   .refine(

@@ -186,7 +186,7 @@ export const comparedText = z
   .transform((value) => value.normalize('NFC'));
 
 /** A name as it was sent; those that would touch prototypes are refused wherever a caller chooses them (security 5, SEC-37). */
-const safeName = (characters: number) =>
+export const memberName = (characters: number) =>
   z
     .string()
     .check((payload) => {
@@ -201,28 +201,31 @@ const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 const plainName = /^[ -~]*$/;
 
 /**
- * Members that the caller names, with values of one kind. Two names that are one in Unicode NFC are refused as a name that is
- * there twice is (security 5, SEC-36, and 8, SEC-73): one of the values would be lost.
+ * The members with their names in NFC, for `transform`. Two names that are one there are refused as a name that is there twice
+ * is (security 5, SEC-36, and 8, SEC-73): one of the values would be lost.
  */
+export function namedInNfc<V>(members: Record<string, V>, context: z.core.$RefinementCtx): Record<string, V> {
+  if (Object.keys(members).every((name) => plainName.test(name))) return members;
+  const named = new Map<string, V>();
+  for (const [name, value] of Object.entries(members)) {
+    if (named.has(name.normalize('NFC'))) {
+      context.addIssue({
+        code: 'custom',
+        path: [name],
+        message: 'is there twice: two names are one in Unicode NFC',
+      });
+    }
+    named.set(name.normalize('NFC'), value);
+  }
+  return Object.fromEntries(named);
+}
+
+/** Members that the caller names, with values of one kind. */
 export function membersInput<V extends z.ZodType>(options: { keys: number; keyCharacters: number; value: V }) {
   return z
-    .record(safeName(options.keyCharacters), options.value)
+    .record(memberName(options.keyCharacters), options.value)
     .refine((members) => Object.keys(members).length <= options.keys, `must have at most ${options.keys} keys`)
-    .transform((members, context) => {
-      if (Object.keys(members).every((name) => plainName.test(name))) return members;
-      const named = new Map<string, z.output<V>>();
-      for (const [name, value] of Object.entries(members)) {
-        if (named.has(name.normalize('NFC'))) {
-          context.addIssue({
-            code: 'custom',
-            path: [name],
-            message: 'is there twice: two names are one in Unicode NFC',
-          });
-        }
-        named.set(name.normalize('NFC'), value);
-      }
-      return Object.fromEntries(named);
-    })
+    .transform((members, context) => namedInNfc<z.output<V>>(members, context))
     .meta({ type: 'object', 'x-members': true });
 }
 

@@ -90,6 +90,14 @@ describe('a promotional grant', () => {
     expect((await granted(body)).body.data).toMatchObject({ amountCents, creditAmount });
   });
 
+  test('loses no value of its metadata: names that are one in NFC are refused, others come out in it', async () => {
+    expect(await refusedGrant({ amountCents: 1, metadata: { '\u00e9': 1, 'e\u0301': 2 } })).toMatch(
+      /^422 metadata.*twice/,
+    );
+    const { body } = await granted({ amountCents: 1, metadata: { 'e\u0301': 2 } });
+    expect(body.data.metadata).toEqual({ '\u00e9': 2 });
+  });
+
   test('drops the two reserved names of its metadata', async () => {
     const { body } = await granted({ amountCents: 1, metadata: { isPromotional: false, deductionBatchId: 'x', a: 1 } });
     expect(body.data.metadata).toEqual({ a: 1 });
