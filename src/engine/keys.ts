@@ -15,7 +15,7 @@ import type { Caller } from '../operations/index.ts';
 import type { keyOperations } from '../operations/keys.ts';
 import type { Scope } from '../operations/operation.ts';
 import type { Transaction } from '../store/database.ts';
-import { findApiKey, findApiKeyAndClock, insertApiKey, listApiKeys, updateApiKey } from '../store/records/api-keys.ts';
+import { findApiKey, findApiKeyAndTime, insertApiKey, listApiKeys, updateApiKey } from '../store/records/api-keys.ts';
 import type { ApiKey } from '../store/records/api-keys.ts';
 import { findClock } from '../store/records/clock.ts';
 import {
@@ -59,11 +59,12 @@ export async function findOwner(dependencies: EngineDependencies, organization?:
 export async function authenticate(dependencies: EngineDependencies, key: string): Promise<Caller> {
   if (!apiKeyForm.test(key)) throw new UnauthorizedError('Invalid API key');
   const digest = sha256Of(key);
-  const found = await dependencies.store.read(async (tx) => await findApiKeyAndClock(tx, digest));
+  const found = await dependencies.store.read(async (tx) => await findApiKeyAndTime(tx, digest));
   if (found === undefined || !isSameDigest(found.digest, digest)) throw new UnauthorizedError('Invalid API key');
   const now = dependencies.now();
   if (found.revokedAt !== null) throw new UnauthorizedError('API key has been revoked');
-  if (hasExpired(found, found.simulated ?? wireTimestamp(now))) throw new UnauthorizedError('API key has expired');
+  const time = later(found.simulated ?? wireTimestamp(now), found.lastCreatedAt);
+  if (hasExpired(found, time)) throw new UnauthorizedError('API key has expired');
   if (!isNoted(found, now)) await noteUse(dependencies, found, now);
   return { organizationId: found.orgId, scopes: found.scopes, keyId: found.id, isLocal: false };
 }
@@ -209,10 +210,10 @@ function hasExpired(key: ApiKey, timestamp: string): boolean {
   return key.expiresAt !== null && key.expiresAt <= timestamp;
 }
 
+/** Not by a clock that had run ahead: its note would say for years that the key has just been used. */
 function isNoted({ lastUsedAt }: ApiKey, now: Temporal.Instant): boolean {
-  return (
-    lastUsedAt !== null && Date.parse(lastUsedAt) > now.epochMilliseconds - 1000 * limits.lastUsedResolutionSeconds
-  );
+  if (lastUsedAt === null) return false;
+  return Math.abs(now.epochMilliseconds - Date.parse(lastUsedAt)) < 1000 * limits.lastUsedResolutionSeconds;
 }
 
 /** Keeps when the key was last used, to the minute: a note, so that a database that cannot take it refuses nobody. */
@@ -260,6 +261,10 @@ function unusable(key: ApiKey, what: string): ConflictError {
   return new ConflictError(`the key "${key.name}" ${what}; it cannot be rotated`, {
     hint: 'create another with: tally keys create',
   });
+}
+
+function later(instant: string, other: string): string {
+  return instant < other ? other : instant;
 }
 
 function earlier(instant: string, other: string | null): string {

@@ -205,6 +205,14 @@ describe('a key', () => {
     });
   });
 
+  it('that has expired stays so where the clock of the machine goes back', async () => {
+    const { key } = await createKey({ expiresAt: '2026-03-02T00:00:00Z' });
+    world.clock.set('2026-03-02T00:00:00Z');
+    await createKey();
+    world.clock.set('2026-03-01T12:00:00Z');
+    await expect(world.engine.authenticate(key)).rejects.toMatchObject({ message: 'API key has expired' });
+  });
+
   it('must expire in the future', async () => {
     await expect(createKey({ expiresAt: '2026-03-01T00:00:00Z' })).rejects.toMatchObject({
       kind: 'invalidInput',
@@ -237,6 +245,15 @@ describe('a key', () => {
     world.clock.advance({ seconds: 1 });
     await world.engine.authenticate(key);
     expect(await lastUsedAt()).toBe('2026-03-01T00:01:00.000Z');
+  });
+
+  it('notes its use again where its last use was noted by a clock that ran ahead', async () => {
+    const { key } = await createKey();
+    world.clock.set('2031-03-01T00:00:00Z');
+    await world.engine.authenticate(key);
+    world.clock.set('2026-03-01T00:05:00Z');
+    await world.engine.authenticate(key);
+    expect((await world.call('keys.list')).data[0]?.lastUsedAt).toBe('2026-03-01T00:05:00.000Z');
   });
 
   it('is let in while another process holds the database, without the note of its use', async () => {

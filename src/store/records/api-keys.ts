@@ -36,21 +36,28 @@ const columns = [
   'createdAt',
 ] as const;
 
-/**
- * The key of a digest, in whichever organization: the key is what names it. With it, where a simulated clock stands;
- * undefined where time is real.
- */
-export const findApiKeyAndClock = onceUnchanged(
-  async (tx, digest): Promise<(ApiKey & { readonly simulated: string | undefined }) | undefined> => {
-    const [row] = await keyAndClock(tx, { digest });
-    return row === undefined ? undefined : { ...toApiKey(row), simulated: row.simulated ?? undefined };
-  },
-);
+export interface ApiKeyAndTime extends ApiKey {
+  /** Where a simulated clock stands; undefined where time is real. */
+  readonly simulated: string | undefined;
+  /** Behind this its organization's time never goes. */
+  readonly lastCreatedAt: string;
+}
 
-const keyAndClock = prepared((tx, { digest }: { readonly digest: string }) =>
+/** The key of a digest, in whichever organization: the key is what names it. With it, the time of its organization. */
+export const findApiKeyAndTime = onceUnchanged(async (tx, digest): Promise<ApiKeyAndTime | undefined> => {
+  const [row] = await keyAndTime(tx, { digest });
+  if (row === undefined) return undefined;
+  return { ...toApiKey(row), simulated: row.simulated ?? undefined, lastCreatedAt: row.lastCreatedAt ?? '' };
+});
+
+const keyAndTime = prepared((tx, { digest }: { readonly digest: string }) =>
   tx
     .selectFrom('apiKeys')
-    .select((row) => [...columns, row.selectFrom('clock').select('now').as('simulated')])
+    .select((row) => [
+      ...columns,
+      row.selectFrom('clock').select('now').as('simulated'),
+      row.selectFrom('organizations').select('lastCreatedAt').whereRef('id', '=', 'apiKeys.orgId').as('lastCreatedAt'),
+    ])
     .where('digest', '=', digest),
 );
 
