@@ -8,17 +8,19 @@ import type { Run } from './commands/command.ts';
 import { flagForm, operationFlags } from './command-line/global-flags.ts';
 import type { GlobalFlag } from './command-line/global-flags.ts';
 import { examplesText, globalFlagsNote } from './help/examples.ts';
+import { fieldsNote } from './help/fields-note.ts';
 import type { Invocation } from './command-line/invocation.ts';
+import { clearableFlags } from './command-line/manifest.ts';
 import type { CommandSpec, FlagSpec } from './command-line/manifest.ts';
 
 /** Gives the command of an operation its flags, help and action. */
 export function completeVerb(verb: Command, command: CommandSpec, runAction: Run): void {
-  verb.description([`${command.summary}.`, command.description].filter(Boolean).join(' '));
+  verb.description(byFlags([`${command.summary}.`, command.description].filter(Boolean).join(' '), command));
   // Not required of the parser: an unknown flag is the better thing to hear of, and a person can still be asked.
   for (const { placeholder, description } of command.positionals) verb.argument(`[${placeholder}]`, description);
-  for (const spec of command.flags) addFlag(verb, spec);
+  for (const spec of command.flags) addFlag(verb, { ...spec, description: byFlags(spec.description, command) });
   for (const flag of command.localFlags ?? []) verb.addOption(globalOption(flag));
-  for (const flag of operationFlags) if (hasFlag(command, flag.name)) verb.addOption(globalOption(flag));
+  for (const flag of operationFlags) if (hasFlag(command, flag.name)) verb.addOption(operationOption(flag, command));
   verb.addHelpText('after', `${examplesText(command)}\n${globalFlagsNote}`);
   verb.action(async (...args: unknown[]) => {
     await runAction(async (session) => {
@@ -28,11 +30,25 @@ export function completeVerb(verb: Command, command: CommandSpec, runAction: Run
   });
 }
 
+/** Fields are called what is typed: `goes with creditAmount` as `goes with --credit-amount`. */
+function byFlags(text: string, { flags }: CommandSpec): string {
+  return text.replaceAll(/\b[a-z]+[A-Z]\w*/g, (word) => {
+    const spec = flags.find(({ name }) => name === word);
+    return spec === undefined ? word : `--${spec.flag}`;
+  });
+}
+
 function hasFlag(command: CommandSpec, name: (typeof operationFlags)[number]['name']): boolean {
   if (name === 'input') return command.hasBody;
-  if (name === 'clear') return command.flags.some((spec) => spec.isNullable === true && spec.in === 'body');
+  if (name === 'clear') return clearableFlags(command).length > 0;
   if (name === 'all') return command.isPaged;
   return name === 'if-match' && command.isVersioned && command.isWrite;
+}
+
+/** What can be cleared is said in help, so that nobody has to find out by a refusal. */
+function operationOption(flag: (typeof operationFlags)[number], command: CommandSpec): Option {
+  if (flag.name !== 'clear') return globalOption(flag);
+  return globalOption({ ...flag, description: `${flag.description}: ${clearableFlags(command).join(', ')}` });
 }
 
 const repeatableKinds = new Set(['list', 'object', 'objects', 'members']);
@@ -42,6 +58,8 @@ function addFlag(verb: Command, spec: FlagSpec): void {
   const notes = [
     spec.isRequired === true ? 'required' : '',
     choices === undefined ? '' : `one of ${choices.join(', ')}`,
+    fieldsNote(spec),
+    defaultNote(spec),
   ];
   const suffix = notes.filter((note) => note !== '').join('; ');
   const value = spec.kind === 'boolean' ? `[${spec.placeholder}]` : `<${spec.placeholder}>`;
@@ -55,6 +73,11 @@ function addFlag(verb: Command, spec: FlagSpec): void {
     if (spec.kind === 'boolean') option.preset('true');
     verb.addOption(name === spec.flag ? option : option.hideHelp());
   }
+}
+
+/** What the service takes without the flag, where its description does not say so. */
+function defaultNote({ default: preset, description }: FlagSpec): string {
+  return typeof preset !== 'string' || description.includes('when not given') ? '' : `${preset} when not given`;
 }
 
 function collected(spec: FlagSpec, text: string, before: readonly string[] | undefined): readonly string[] {

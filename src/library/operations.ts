@@ -1272,6 +1272,7 @@ export interface Operations {
         readonly code: string;
         /** Name for people. */
         readonly displayName: string;
+        /** What is measured, in words. */
         readonly description?: string;
         /** How events become a quantity. */
         readonly aggregationType?: "SUM" | "COUNT" | "MAX" | "MIN";
@@ -2304,6 +2305,7 @@ export interface Operations {
         readonly productDescription?: string;
         /** Name of the price. */
         readonly name: string;
+        /** What the price is for. */
         readonly description?: string;
         /** FLAT: quantity x unit; TIER: tiers on the plan quantity; USAGE: a meter. */
         readonly model: "FLAT" | "TIER" | "USAGE";
@@ -2472,7 +2474,9 @@ export interface Operations {
       readonly body: {
         /** Name of the plan. */
         readonly name: string;
+        /** What the plan is for. */
         readonly description?: string;
+        /** Currency of its prices. */
         readonly currency?: "USD";
         /** Whole days between invoice date and due date; "Net 30" is understood. */
         readonly netTerms?: string;
@@ -2659,6 +2663,7 @@ export interface Operations {
       readonly body: {
         /** Name of the product. */
         readonly name: string;
+        /** What the product is. */
         readonly description?: string;
       };
     };

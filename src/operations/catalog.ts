@@ -175,7 +175,7 @@ export const catalogOperations = [
           .optional()
           .describe('Description of a product created by this call.'),
         name: text().describe('Name of the price.'),
-        description: text(limits.descriptionCharacters).optional(),
+        description: text(limits.descriptionCharacters).optional().describe('What the price is for.'),
         model: z
           .enum(pricingModels)
           .describe('FLAT: quantity x unit; TIER: tiers on the plan quantity; USAGE: a meter.'),
@@ -349,8 +349,8 @@ export const catalogOperations = [
     query: noQuery,
     body: z.strictObject({
       name: text().describe('Name of the plan.'),
-      description: text(limits.descriptionCharacters).optional(),
-      currency: z.literal('USD').default('USD'),
+      description: text(limits.descriptionCharacters).optional().describe('What the plan is for.'),
+      currency: z.literal('USD').default('USD').describe('Currency of its prices.'),
       netTerms: netTerms.default('30'),
       externalId: text(limits.externalIdCharacters).optional().describe('Your own id of the plan.'),
       metadata: z
@@ -451,7 +451,7 @@ export const catalogOperations = [
     query: noQuery,
     body: z.strictObject({
       name: text().describe('Name of the product.'),
-      description: text(limits.descriptionCharacters).optional(),
+      description: text(limits.descriptionCharacters).optional().describe('What the product is.'),
     }),
     response: one(product),
     errors: ['conflict', 'invalidInput'],

@@ -166,7 +166,13 @@ export const dateOrTimestampInput = recognizedAs(
       error: ({ input }) => yearWords(input) ?? 'must be a date such as 2026-03-01 or a date-time with an offset',
     })
     .transform((value) => startOf(value) ?? value)
-    .meta({ type: 'string', description: 'A date (00:00 UTC of it) or a date-time.' }),
+    .meta({
+      anyOf: [
+        { type: 'string', format: 'date' },
+        { type: 'string', format: 'date-time' },
+      ],
+      description: 'A date (00:00 UTC of it) or a date-time.',
+    }),
 );
 
 /** What to say of a date that only its year spoils; undefined for any other text. */

@@ -115,7 +115,7 @@ export const meterOperations = [
           .regex(/^[A-Z0-9_]+$/, 'must consist of uppercase letters, digits and underscores')
           .describe('Unique code: uppercase letters, digits, underscores.'),
         displayName: text().describe('Name for people.'),
-        description: text(limits.descriptionCharacters).optional(),
+        description: text(limits.descriptionCharacters).optional().describe('What is measured, in words.'),
         aggregationType: z.enum(aggregationTypes).default('SUM').describe('How events become a quantity.'),
         eventTypeFilter: z
           .strictObject({ include: eventNames.optional(), exclude: eventNames.optional() })

@@ -192,6 +192,7 @@ function placeholderOf(name: string, schema: Schema, shape: Shape): string {
   if (shape.kind === 'list') return `${wordOf(shape.element?.kind ?? 'text')},…`;
   if (shape.kind === 'integer' && name.endsWith('Cents')) return 'cents';
   const { format, pattern } = inner(schema);
+  if (schema.anyOf?.map((choice) => choice.format).join(' ') === 'date date-time') return 'date|date-time';
   if (format === 'date') return 'date';
   if (format === 'date-time') return 'date-time';
   if (format === 'email') return 'email';

@@ -4,6 +4,7 @@ import { BadRequestError, BillingError, InvalidInputError } from '../../errors.t
 import { exactNumber, isNumberText, parseExactJson } from '../../exact-json.ts';
 import { limits } from '../../limits.ts';
 import type { CallInput } from '../../operations/operation.ts';
+import { clearableFlags } from './manifest.ts';
 import type { CommandSpec, FlagSpec, Shape } from './manifest.ts';
 import { folded } from '../wire/rows.ts';
 
@@ -76,9 +77,8 @@ function clears(given: Given, spec: FlagSpec): boolean {
 function clearedMember(command: CommandSpec, name: string): string {
   const spec = command.flags.find((each) => [each.name, each.flag].some((known) => folded(known) === folded(name)));
   if (spec?.isNullable === true && spec.in === 'body') return spec.name;
-  const choices = command.flags.filter((each) => each.isNullable === true).map((each) => each.flag);
   throw new BillingError('usage', `--clear ${name}: there is no such field that can be cleared`, {
-    hint: `it takes ${choices.join(', ')}`,
+    hint: `it takes ${clearableFlags(command).join(', ')}`,
   });
 }
 

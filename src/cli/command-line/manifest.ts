@@ -93,6 +93,11 @@ export interface CommandSpec {
   readonly findingsPath?: string;
 }
 
+/** Flags of the fields that may be set to null, by `--clear`. */
+export function clearableFlags({ flags }: CommandSpec): readonly string[] {
+  return flags.filter((spec) => spec.isNullable === true && spec.in === 'body').map(({ flag }) => flag);
+}
+
 export interface Manifest {
   readonly groups: Readonly<Record<string, string>>;
   readonly commands: readonly CommandSpec[];
