@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { exactNumber, parseExactJson, textOfNumber } from '../src/exact-json.ts';
+import { exactNumber, parseExactJson, reviveExactJson, textOfNumber } from '../src/exact-json.ts';
 import type { ExactNumber } from '../src/exact-json.ts';
 
 describe('a JSON number keeps the digits that it was written with', () => {
@@ -34,6 +34,19 @@ describe('a JSON number keeps the digits that it was written with', () => {
     ['9007199254740993', false],
   ])('%s is a plain number: %s', (text, isPlain) => {
     expect(typeof exactNumber(text) === 'number').toBe(isPlain);
+  });
+
+  test('also beside any other numbers, from outside and from our own store', () => {
+    const digits = fc.stringMatching(/^-?(?:0|[1-9]\d{0,20})(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?$/);
+    fc.assert(
+      fc.property(fc.array(digits, { maxLength: 6 }), (numbers) => {
+        const text = `{"numbers":[${numbers.join(',')}]}`;
+        for (const value of [reviveExactJson(text), parseExactJson(text)]) {
+          expect((value as { numbers: ExactNumber[] }).numbers.map(textOfNumber)).toEqual(numbers);
+          expect(JSON.stringify(value)).toBe(text);
+        }
+      }),
+    );
   });
 });
 
