@@ -6,7 +6,7 @@
 import * as z from 'zod';
 
 import { allOperations } from '../src/operations/all.ts';
-import { pathParameters } from '../src/operations/operation.ts';
+import { pathParameters, takesVersion } from '../src/operations/operation.ts';
 import type { Operation } from '../src/operations/operation.ts';
 
 interface Schema {
@@ -21,6 +21,8 @@ interface Schema {
   readonly oneOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
   readonly enum?: readonly unknown[];
+  /** A text that may list several of the names, between commas. */
+  readonly 'x-list'?: true;
   readonly const?: unknown;
   readonly $ref?: string;
   /** A number that may have come with digits that a plain one would lose. */
@@ -50,7 +52,7 @@ function operationEntry(operation: Operation): string {
       : '',
     hasMembers(operation.query) ? part('query', operation.query) : '',
     operation.body === undefined ? '' : part('body', operation.body),
-    operation.versioned === true
+    takesVersion(operation)
       ? '/** Version that the caller saw: the call is refused when it is another now. */\nreadonly ifMatch?: string;'
       : '',
   ].filter(Boolean);
@@ -61,7 +63,7 @@ function operationEntry(operation: Operation): string {
 
 function part(name: 'query' | 'body', type: z.ZodObject): string {
   const schema = schemaOf(type, 'input');
-  const isOptional = (schema.required ?? []).length === 0;
+  const isOptional = type.safeParse({}).success;
   return `readonly ${name}${isOptional ? '?' : ''}: ${typeOf(schema, 'input')};`;
 }
 
@@ -84,7 +86,10 @@ function schemaOf(type: z.ZodType, io: Direction): Schema {
 function typeOf(schema: Schema, io: Direction): string {
   if (schema.$ref !== undefined) throw new Error(`a type that holds itself has no plain form yet: ${schema.$ref}`);
   if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (schema.enum !== undefined) {
+    const lists = schema['x-list'] === true && schema.enum.length > 1 ? ['`${string},${string}`'] : [];
+    return [...schema.enum.map((value) => JSON.stringify(value)), ...lists].join(' | ');
+  }
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices !== undefined) return union(choices.map((each) => typeOf(each, io)));
   if (schema.allOf !== undefined) return schema.allOf.map((each) => `(${typeOf(each, io)})`).join(' & ');

@@ -173,17 +173,24 @@ function billingOf(inner: InnerBilling): Billing {
 }
 
 interface AnyInput {
-  readonly params?: Readonly<Record<string, string>>;
+  readonly params?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
   readonly ifMatch?: string;
 }
 
-/** Query values are texts, as in a URL. */
-function onTheWire({ query, ...input }: AnyInput) {
-  if (query === undefined) return input;
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  return { ...input, query: Object.fromEntries(given.map(([name, value]) => [name, String(value)])) };
+/** What stands in a path or a query are texts, as in a URL. */
+function onTheWire({ params, query, ...input }: AnyInput) {
+  return {
+    ...input,
+    ...(params === undefined ? {} : { params: textsOf(params) }),
+    ...(query === undefined ? {} : { query: textsOf(query) }),
+  };
+}
+
+function textsOf(values: Readonly<Record<string, unknown>>): Record<string, string> {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
 
 function machineTime(): Temporal.Instant {

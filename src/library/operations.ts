@@ -178,7 +178,7 @@ export interface Operations {
         /** Customer id. */
         readonly customerId: string;
       };
-      readonly body?: {
+      readonly body: {
         /** Display name. */
         readonly name?: string;
         /** Registered business name. */
@@ -345,13 +345,26 @@ export interface Operations {
         readonly netTerms?: ExactNumber;
         /** Other prices for this contract: by basePricingId, or by meterId and dimensions. */
         readonly overrides?: readonly ({
-          readonly basePricingId?: string;
+          /** Price of the plan that is overridden. */
+          readonly basePricingId: string;
           readonly unitAmount?: string;
           readonly flatAmount?: string;
+          readonly pricingTiers?: readonly ({
+            /** First quantity of the tier; follows from the tier before when not given. */
+            readonly minQty?: string;
+            /** Last quantity of the tier, included; empty in the last one. */
+            readonly maxQty?: string;
+            /** Price of one unit in USD. */
+            readonly unitAmount?: string;
+            /** Amount owed once when the tier is used, in USD. */
+            readonly flatAmount?: string;
+          })[];
           readonly quantity?: string;
-          readonly pricingTiers?: readonly (Readonly<Record<string, unknown>>)[];
-          readonly meterId?: string;
-          readonly dimensions?: Readonly<Record<string, string>>;
+        } | {
+          /** Meter whose rate is overridden. */
+          readonly meterId: string;
+          readonly dimensions: Readonly<Record<string, string>>;
+          readonly unitAmount: string;
         })[];
         /** Paid credits to begin with; the plan's when not given, null for none. */
         readonly creditGrantCents?: number | null;
@@ -768,7 +781,7 @@ export interface Operations {
         /** Contract id. */
         readonly contractId: string;
       };
-      readonly body?: {
+      readonly body: {
         /** Instant at which the rest lapses; never when not given. */
         readonly expiresAt?: string | null;
         /** Dollar-only grant: its amount in cents. */
@@ -1116,8 +1129,6 @@ export interface Operations {
         /** Contract id. */
         readonly contractId: string;
       };
-      /** Version that the caller saw: the call is refused when it is another now. */
-      readonly ifMatch?: string;
     };
     readonly answer: {
       readonly data: {
@@ -1209,9 +1220,9 @@ export interface Operations {
         /** Contract id. */
         readonly contractId: string;
         /** Place in the list, from 0. */
-        readonly index: string;
+        readonly index: number;
       };
-      readonly body?: {
+      readonly body: {
         /** Name for people. */
         readonly label?: string;
         /** Only usage of this meter. */
@@ -1244,7 +1255,7 @@ export interface Operations {
         /** Contract id. */
         readonly contractId: string;
         /** Place in the list, from 0. */
-        readonly index: string;
+        readonly index: number;
       };
       /** Version that the caller saw: the call is refused when it is another now. */
       readonly ifMatch?: string;
@@ -1541,7 +1552,7 @@ export interface Operations {
   /** Calculate what usage costs. For a customer by the newest prices, or for a contract exactly as its invoices calculate it. */
   readonly 'usage.cost': {
     readonly input: {
-      readonly body?: {
+      readonly body: {
         /** From this instant, included. */
         readonly startDate?: string;
         /** Up to this instant, excluded. */
@@ -1785,7 +1796,7 @@ export interface Operations {
         /** Created up to this instant, excluded. */
         readonly createdBefore?: string;
         /** lineItems: also the lines. period: also the dates that it covers. */
-        readonly include?: "lineItems" | "period";
+        readonly include?: "lineItems" | "period" | `${string},${string}`;
         /** Records a page, 1 to 100; 10 when not given. */
         readonly limit?: number;
         /** Records to skip; 0 when not given. */
@@ -1844,7 +1855,7 @@ export interface Operations {
       };
       readonly query?: {
         /** lineItems: also the lines. period: also the dates that it covers. */
-        readonly include?: "lineItems" | "period";
+        readonly include?: "lineItems" | "period" | `${string},${string}`;
       };
     };
     readonly answer: {
@@ -3138,7 +3149,7 @@ export interface Operations {
   /** Let time pass; everything that falls due on the way is done, each at its instant. The clock is simulated from then on. One step of a year gives the same books as 365 steps of a day. When interrupted, the clock stands at the instant that was reached: go on with --to. */
   readonly 'clock.advance': {
     readonly input: {
-      readonly body?: {
+      readonly body: {
         /** How long, in calendar time of UTC: P1M, 30d, 12h, 2w, 1y. */
         readonly by?: string;
         /** Until when instead: a date (00:00 UTC of it) or a date-time. */

@@ -50,7 +50,7 @@ export const budgetInput = z.strictObject({
 const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });
 const budgetParams = z.strictObject({
   contractId: pathIdOf('contracts').describe('Contract id.'),
-  index: pathId.describe('Place in the list, from 0.'),
+  index: pathId.meta({ type: 'integer', minimum: 0 }).describe('Place in the list, from 0.'),
 });
 const walletMode = z.enum(['credits', 'dollars']);
 const contractExample = { contractId: exampleIds.contract };
@@ -132,7 +132,7 @@ export const budgetOperations = [
     query: noQuery,
     body: budgetInput,
     response: one(budget),
-    errors: ['notFound', 'conflict', 'invalidInput'],
+    errors: ['notFound', 'conflict', 'preconditionFailed', 'invalidInput'],
     command: { group: 'budgets', verb: 'add', positional: ['contractId'] },
     view,
     examples: [
@@ -164,7 +164,8 @@ export const budgetOperations = [
       })
       .superRefine((input, context) => {
         if (Object.keys(input).length === 0) context.addIssue(ruleIssue([], 'at least one field is required'));
-      }),
+      })
+      .meta({ minProperties: 1 }),
     response: one(budget),
     errors: ['notFound', 'conflict', 'preconditionFailed', 'invalidInput'],
     command: { group: 'budgets', verb: 'update', positional: ['contractId', 'index'] },

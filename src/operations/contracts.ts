@@ -92,7 +92,7 @@ const metadataValue = z
     error: `must have at most ${limits.contractMetadataValueCharacters} characters`,
   })
   .transform((value) => (typeof value === 'string' ? value.normalize('NFC') : value))
-  .meta({ type: ['string', 'number', 'boolean'] });
+  .meta({ type: ['string', 'number', 'boolean'], maxLength: limits.contractMetadataValueCharacters });
 
 function isMetadataValue(value: unknown): boolean {
   if (typeof value === 'boolean') return true;
@@ -139,18 +139,19 @@ const overrideInput = z
     for (const issue of parsed.error.issues) context.addIssue(issue as Parameters<typeof context.addIssue>[0]);
     return z.NEVER;
   })
-  .meta({
-    type: 'object',
-    properties: {
-      basePricingId: { type: 'string' },
-      unitAmount: { type: 'string' },
-      flatAmount: { type: 'string' },
-      quantity: { type: 'string' },
-      pricingTiers: { type: 'array', items: { type: 'object' } },
-      meterId: { type: 'string' },
-      dimensions: { type: 'object', additionalProperties: { type: 'string' } },
+  .meta({ type: 'object', anyOf: [itemOverride, dimensionOverride].map(described) });
+
+/** For the documents alone, which cannot look behind a transformation. */
+function described(form: z.ZodObject): z.core.JSONSchema.JSONSchema {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(form, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      for (const hint of ['reference', 'x-members']) delete jsonSchema[hint];
     },
   });
+  return schema;
+}
 
 const creditSettings = z.strictObject({
   onDepletion: z

@@ -256,7 +256,8 @@ export const customerOperations = [
       .superRefine((input, context) => {
         crossRules.links(input, context);
         if (Object.keys(input).length === 0) context.addIssue(ruleIssue([], 'at least one field is required'));
-      }),
+      })
+      .meta({ minProperties: 1 }),
     response: one(customer),
     errors: ['notFound', 'conflict', 'invalidInput'],
     command: { group: 'customers', verb: 'update', positional: ['customerId'] },

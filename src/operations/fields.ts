@@ -108,7 +108,7 @@ export function creditsInput(options: { readonly allowZero: boolean; readonly al
       })
       .meta({
         type: 'number',
-        ...(options.allowNegative === true ? {} : { minimum: 0 }),
+        ...(options.allowNegative === true ? {} : options.allowZero ? { minimum: 0 } : { exclusiveMinimum: 0 }),
         maximum: Number(limits.creditMaximum),
       }),
   );
@@ -232,7 +232,7 @@ export function membersInput<V extends z.ZodType>(options: { keys: number; keyCh
     .record(memberName(options.keyCharacters), options.value)
     .refine((members) => Object.keys(members).length <= options.keys, `must have at most ${options.keys} keys`)
     .transform((members, context) => namedInNfc<z.output<V>>(members, context))
-    .meta({ type: 'object', 'x-members': true });
+    .meta({ type: 'object', maxProperties: options.keys, 'x-members': true });
 }
 
 /** An email address: one `@`, a domain with a point, ASCII lower case for comparison is the engine's business. */
@@ -285,7 +285,7 @@ export function queryInclude<const N extends readonly string[]>(names: N) {
       .max(200)
       .transform((value) => namesIn(value) as N[number][])
       .refine((given) => given.every((name) => names.includes(name)), `must be ${names.join(', ')}`)
-      .meta({ type: 'string', enum: [...names] }),
+      .meta({ type: 'string', enum: [...names], 'x-list': true }),
   );
 }
 

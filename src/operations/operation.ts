@@ -184,6 +184,11 @@ export function changesState(operation: Pick<Operation, 'readOnly' | 'route'>): 
   return operation.readOnly !== true && operation.route?.method !== 'GET';
 }
 
+/** Whether a call may name the version that it rests on. */
+export function takesVersion(operation: Pick<Operation, 'readOnly' | 'route' | 'versioned'>): boolean {
+  return operation.versioned === true && changesState(operation);
+}
+
 /** Names of the path parameters of a route, in order. */
 export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');

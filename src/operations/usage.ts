@@ -143,7 +143,7 @@ export const usageOperations = [
       startDate: timestamp,
       endDate: timestamp,
       queriedAt: timestamp,
-      contractId: z.string().optional(),
+      contractId: uuid.optional(),
     }),
     errors: ['conflict', 'invalidInput'],
     command: { group: 'usage', verb: 'cost' },

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { errorFacts } from '../errors.ts';
 import type { ErrorKind } from '../errors.ts';
 import { apiKeyFormWords } from '../operations/api-key.ts';
-import { commandGroups, mayReplay, pathParameters, replayStatus } from '../operations/operation.ts';
+import { commandGroups, mayReplay, pathParameters, replayStatus, takesVersion } from '../operations/operation.ts';
 import type { Operation } from '../operations/operation.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
@@ -65,7 +65,7 @@ function operationObject(operation: Operation, path: string): JsonObject {
   const parameters = [
     ...pathParameterObjects(operation, path),
     ...queryParameterObjects(operation),
-    ...(operation.versioned === true ? [ifMatchParameter] : []),
+    ...(takesVersion(operation) ? [ifMatchParameter] : []),
   ];
   return {
     operationId: operation.name,
@@ -116,6 +116,8 @@ function parameterObject(operation: Operation, { name, place, isRequired, schema
     in: place,
     required: isRequired,
     ...(description === undefined ? {} : { description }),
+    // What one text lists between commas.
+    ...(own['type'] === 'array' ? { style: 'form', explode: false } : {}),
     schema: own,
     ...(examples[0] === undefined ? {} : { example: examples[0] }),
   };
@@ -125,6 +127,7 @@ function parameterObject(operation: Operation, { name, place, isRequired, schema
 function wireValue(text: string, schema: JsonObject): Json {
   if (schema['type'] === 'integer') return Number(text);
   if (schema['type'] === 'boolean') return text === 'true';
+  if (schema['type'] === 'array') return text.split(',');
   return text;
 }
 
@@ -138,12 +141,11 @@ const ifMatchParameter: JsonObject = {
 
 function requestBody(operation: Operation, body: z.ZodObject): JsonObject {
   const schema = schemaOf(body, 'input');
-  const required = (schema['required'] ?? []) as readonly string[];
   const examples = operation.examples.flatMap(({ about, input }, index) =>
     input.body === undefined ? [] : [[`example${index + 1}`, { summary: about, value: input.body as Json }] as const],
   );
   return {
-    required: required.length > 0,
+    required: !body.safeParse({}).success,
     content: {
       'application/json': {
         schema,
@@ -248,7 +250,7 @@ const textKeywords: Readonly<Record<string, readonly string[]>> = {
   boolean: ['enum'],
 };
 /** Hints for the command line. */
-const ownKeywords = ['flag', 'x-members', 'reference'];
+const ownKeywords = ['flag', 'x-members', 'x-list', 'reference'];
 
 function schemaOf(type: z.ZodType, io: 'input' | 'output'): JsonObject {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(type, {
@@ -256,6 +258,7 @@ function schemaOf(type: z.ZodType, io: 'input' | 'output'): JsonObject {
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
       const own = jsonSchema as Record<string, unknown>;
+      if (own['x-list'] === true) listInstead(own);
       for (const keyword of ownKeywords) delete own[keyword];
       for (const keyword of textKeywords[String(own['type'])] ?? []) delete own[keyword];
       // Answers may get new members within a version (semantics 13).
@@ -263,4 +266,11 @@ function schemaOf(type: z.ZodType, io: 'input' | 'output'): JsonObject {
     },
   });
   return schema as JsonObject;
+}
+
+/** Of a text that lists some of the names that it may be. */
+function listInstead(schema: Record<string, unknown>): void {
+  schema['items'] = { type: 'string', enum: schema['enum'] };
+  schema['type'] = 'array';
+  for (const keyword of ['enum', 'maxLength']) delete schema[keyword];
 }

@@ -119,6 +119,8 @@ describe('its types', () => {
       const name: string = body.data.name;
       const legalName: string | null = body.data.legalName;
       const list: AnswerBody<'customers.list'> = (await engine.call('customers.list')).body;
+      await engine.call('invoices.list', { query: { include: 'lineItems,period' } });
+      await engine.call('budgets.remove', { params: { contractId: 'c', index: 0 } });
       const grant: Input<'credits.grant'> = { params: { contractId: 'c' }, body: { amountCents: 5, expiresAt: 'x' } };
       const cents: string = textOfNumber((await engine.call('credits.grant', grant)).body.data.amountCents);
       try { return name + legalName + cents + list.total + (etag ?? ''); } catch (error) {
@@ -136,6 +138,7 @@ describe('its types', () => {
     ['an operation that is none', `call('customers.crate')`, 'customers.crate'],
     ['an input that is missing', `call('customers.get')`, 'Expected 2 arguments'],
     ['a field that is misspelt', `call('customers.list', { query: { limt: 1 } })`, 'limt'],
+    ['a body that is missing', `call('usage.cost', {})`, "'body' is missing"],
     ['a value of another type', `call('customers.get', { params: { customerId: 1 } })`, "'number' is not assignable"],
     ['a member of no answer', `call('customers.list').then(({ body }) => body.rows)`, "'rows' does not exist"],
   ])('refuse %s', (_, call, words) => {

@@ -10,7 +10,15 @@ import { openApiDocument } from '../../src/server/openapi.ts';
 
 interface OperationObject {
   readonly operationId: string;
-  readonly parameters?: readonly { name: string; in: string; required: boolean; schema: object; example?: unknown }[];
+  readonly parameters?: readonly {
+    name: string;
+    in: string;
+    required: boolean;
+    schema: object;
+    style?: string;
+    explode?: boolean;
+    example?: unknown;
+  }[];
   readonly requestBody?: {
     readonly required: boolean;
     readonly content: { 'application/json': { schema: object; examples?: Record<string, { value: unknown }> } };
@@ -57,7 +65,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('holds no hints that are meant for the command line', () => {
-    expect(JSON.stringify(document)).not.toMatch(/"flag":|"x-members":|"\$schema":/);
+    expect(JSON.stringify(document)).not.toMatch(/"flag":|"x-members":|"x-list":|"\$schema":/);
   });
 
   test('names the server when told', () => {
@@ -79,6 +87,55 @@ test('a create that may be repeated by its idempotency member describes the answ
     return statuses.includes('200') && statuses.includes('201');
   });
   expect(withBoth.map(({ name }) => name)).toEqual(['credits.grant']);
+});
+
+/** What the described schema of a body says to a value of one of its members. */
+function judged(operationId: string, body: object): boolean {
+  const { route } = routed.find(({ name }) => name === operationId) ?? {};
+  const content = described(route?.path ?? '', route?.method ?? '').requestBody?.content['application/json'];
+  return z.fromJSONSchema(content?.schema as z.core.JSONSchema.JSONSchema).safeParse(body).success;
+}
+
+describe('the described body', () => {
+  const contract = { planId: 'p', customerId: 'c', startDate: '2026-03-01' };
+  const grant = { expiresAt: '2099-12-31T00:00:00Z', creditRateCents: 10 };
+  const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, 1]));
+
+  test.each([
+    ['an override of a price', 'contracts.create', { overrides: [{ basePricingId: 'x', unitAmount: '1.5' }] }, true],
+    [
+      'one of a rate',
+      'contracts.create',
+      { overrides: [{ meterId: 'x', dimensions: { a: 'b' }, unitAmount: '1' }] },
+      true,
+    ],
+    ['one of nothing', 'contracts.create', { overrides: [{ unitAmount: '1' }] }, false],
+    ['one with a number', 'contracts.create', { overrides: [{ basePricingId: 'x', unitAmount: 1.5 }] }, false],
+    ['one with an exponent', 'contracts.create', { overrides: [{ basePricingId: 'x', unitAmount: '1e3' }] }, false],
+    ['ten keys', 'contracts.create', { metadata: names(10) }, true],
+    ['eleven keys', 'contracts.create', { metadata: names(11) }, false],
+    ['a long value', 'contracts.create', { metadata: { a: 'x'.repeat(501) } }, false],
+  ])('of a contract with %s: accepted %s', (_what, operationId, members, isAccepted) => {
+    expect(judged(operationId, { ...contract, ...members })).toBe(isAccepted);
+  });
+
+  test.each([
+    [0.000001, true],
+    [0, false],
+  ])('of a grant of %d credits: accepted %s', (creditAmount, isAccepted) => {
+    expect(judged('credits.grant', { ...grant, creditAmount })).toBe(isAccepted);
+  });
+});
+
+test('a parameter that lists names is a list between commas', () => {
+  const include = described('/v1/invoices', 'get').parameters?.find(({ name }) => name === 'include');
+  expect(include).toMatchObject({ style: 'form', explode: false });
+  expect(include?.schema).toEqual({ type: 'array', items: { type: 'string', enum: ['lineItems', 'period'] } });
+});
+
+test('the place of a budget is a whole number from 0', () => {
+  const { parameters } = described('/v1/contracts/{contractId}/budgets/{index}', 'patch');
+  expect(parameters?.find(({ name }) => name === 'index')?.schema).toEqual({ type: 'integer', minimum: 0 });
 });
 
 describe.each(routed)('$name', ({ operation, route }) => {
@@ -119,8 +176,14 @@ describe.each(routed)('$name', ({ operation, route }) => {
     }
   });
 
+  test('takes the version that a change rests on, and says what becomes of another one', () => {
+    const isTaken = (description.parameters ?? []).some(({ name }) => name === 'If-Match');
+    expect(isTaken).toBe(operation.versioned === true && route.method !== 'GET');
+    expect(Object.keys(description.responses).includes('412')).toBe(isTaken);
+  });
+
   test('a body is required exactly where an empty one is refused', () => {
     if (operation.body === undefined) return expect(description.requestBody).toBeUndefined();
-    expect(description.requestBody?.required === true && operation.body.safeParse({}).success).toBe(false);
+    expect(description.requestBody?.required).toBe(!operation.body.safeParse({}).success);
   });
 });
