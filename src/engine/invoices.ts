@@ -76,7 +76,6 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
     if (isDue(invoice, 'cancel')) {
       const contract = await getContract(context, invoice.contractId);
       await sweepExpired(context, contract);
-      await takeBackPrepaid(context, contract, invoice);
       await cancelInvoices(context, contract, { invoices: [invoice] });
     }
     return await show(context, invoice.id);
@@ -123,7 +122,7 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
 
 /**
  * Cancels drafts, or voids finalized invoices: what they took from grants returns, and pays for other open usage where it
- * can. For invoices of one contract that may be cancelled; expired grants must be swept, as for `returnCredits`, which says
+ * can; prepaid credits that they bill are taken back. For invoices of one contract that may be cancelled; expired grants must be swept, as for `returnCredits`, which says
  * what `isUsageMoved` means.
  */
 export async function cancelInvoices(
@@ -131,7 +130,10 @@ export async function cancelInvoices(
   contract: Contract,
   { invoices, isUsageMoved = false }: { readonly invoices: readonly Invoice[]; readonly isUsageMoved?: boolean },
 ): Promise<void> {
-  for (const invoice of invoices) await change(context, invoice, { status: 'Cancelled' });
+  for (const invoice of invoices) {
+    await takeBackPrepaid(context, contract, invoice);
+    await change(context, invoice, { status: 'Cancelled' });
+  }
   await returnCredits(context, contract, { invoiceIds: new Set(invoices.map(({ id }) => id)), isUsageMoved });
   await settle(context, contract);
 }

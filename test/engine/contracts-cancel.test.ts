@@ -55,16 +55,21 @@ describe('cancelling a contract', () => {
     expect((await invoiceAt(world, acme, 0)).totalCents).toBe(300);
   });
 
-  test('before its start ends it there, and cancels every draft', async () => {
-    const acme = await subscribe(world, {
-      contract: { startDate: '2026-08-01', endDate: '2026-11-01', creditGrantCents: 500 },
-    });
-    expect(await cancel(acme.contractId)).toMatchObject({
-      effectiveCancellationDate: '2026-08-01',
-      cancelledInvoiceCount: 3,
-    });
-    expect(await movements(world, acme)).toEqual(['grant 500 0', 'expiration -500 0']);
-  });
+  test.each([undefined, { expiresAt: '2026-12-01T00:00:00Z' }])(
+    'before its start ends it there, cancels every draft and takes back the prepaid credits that nobody bought (%o)',
+    async (creditSettings) => {
+      const acme = await subscribe(world, {
+        contract: { startDate: '2026-08-01', endDate: '2026-11-01', creditGrantCents: 500, creditSettings },
+      });
+      expect(await cancel(acme.contractId)).toMatchObject({
+        effectiveCancellationDate: '2026-08-01',
+        cancelledInvoiceCount: 3,
+      });
+      expect(await movements(world, acme)).toEqual(['grant 500 0', 'reversal -500 0']);
+      const checked = await world.call('credits.verify', { params: { contractId: acme.contractId } });
+      expect(checked.data.findings).toEqual([]);
+    },
+  );
 
   test.each([undefined, '2026-11-01'])(
     'before its start cancels the one invoice of what is billed once, too (endDate %s)',

@@ -195,6 +195,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
         invoice.start >= dayOf(contract.cancelledFrom ?? ''),
     );
     for (const invoice of later) {
+      takeBackPrepaid(state, contract, invoice);
       move(state, invoice, 'cancel');
       undoUsage(state, contract, invoice);
     }
