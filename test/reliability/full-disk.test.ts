@@ -1,14 +1,14 @@
 /** Reliability 7, C5: a disk on which nothing more can be written, by a limit that the system sets on a real server. */
 
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { canFillDisk, limitFiles, spawnLimited } from '../support/full-disk.ts';
+import { canFillDisk, limitFiles, runOnFullDisk, spawnLimited } from '../support/full-disk.ts';
 import { runProgram } from '../support/program.ts';
 
 test.runIf(canFillDisk)(
@@ -49,5 +49,23 @@ test.runIf(canFillDisk)(
     child.kill('SIGTERM');
     await once(child, 'exit');
     expect(await runProgram(['doctor', '--full', '--quiet'], { home, environment })).toMatchObject({ code: 0 });
+  },
+);
+
+test.runIf(canFillDisk)(
+  'a profile for which there is no room is refused as what later may do, and leaves no lock behind (skipped without prlimit)',
+  () => {
+    const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    const config = join(home, 'config');
+    mkdirSync(config, { mode: 0o700 });
+    const env = { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: config, TALLY_DATA_DIR: home };
+    const words = ['profile', 'add', 'local', '--environment', 'embedded', '--database', join(home, 'book.db')];
+    const { status, stderr } = runOnFullDisk(words, { env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } });
+    expect([status, stderr.split('\n')[0]]).toEqual([
+      9,
+      `tally: cannot write ${join(config, 'config.json.lock')}: the file would be larger than it may be`,
+    ]);
+    expect(readdirSync(config)).toEqual([]);
   },
 );

@@ -1,7 +1,7 @@
 /** A disk that is full for one process: a limit of the system on the size of its files, which can be lifted again. */
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import type { ChildProcess, SpawnOptions } from 'node:child_process';
+import type { ChildProcess, SpawnOptions, SpawnSyncReturns } from 'node:child_process';
 
 import { launcher } from './program.ts';
 
@@ -11,6 +11,13 @@ export const canFillDisk = process.platform === 'linux' && spawnSync('prlimit', 
 /** The program as it is; beyond the limit a write of it fails, as on a full disk, and there is no signal. */
 export function spawnLimited(words: readonly string[], options: SpawnOptions): ChildProcess {
   return spawn('bash', ['-c', `trap '' XFSZ; exec "$@"`, 'bash', process.execPath, launcher, ...words], options);
+}
+
+/** The program from its start to its end where no file takes a byte. */
+export function runOnFullDisk(words: readonly string[], options: SpawnOptions): SpawnSyncReturns<string> {
+  const limited = ['--fsize=0', process.execPath, launcher, ...words];
+  const ignoring = ['--norc', '-c', `trap '' XFSZ; exec prlimit "$@"`, 'bash', ...limited];
+  return spawnSync('bash', ignoring, { ...options, encoding: 'utf8' });
 }
 
 export function limitFiles({ pid }: ChildProcess, bytes: number | 'unlimited'): void {

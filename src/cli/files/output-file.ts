@@ -68,11 +68,16 @@ export function unwritable(path: string, cause: unknown): BillingError {
   const { code = 'failed' } = cause as NodeJS.ErrnoException;
   if (path === '') return new BillingError('usage', 'cannot write a file whose path is empty', { cause });
   const message = `cannot write ${path}: ${reasons[code] ?? code}`;
-  if (!failuresOfDisk.has(code)) return new BillingError('usage', message, { cause });
+  if (!isFailureOfDisk(cause)) return new BillingError('usage', message, { cause });
   return new UnavailableError(message, {
     cause,
     hint: 'check its disk and the free space there, then repeat the command',
   });
+}
+
+/** Whether the same path may do later. */
+export function isFailureOfDisk(cause: unknown): boolean {
+  return failuresOfDisk.has((cause as NodeJS.ErrnoException).code ?? '');
 }
 
 const failuresOfDisk: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);

@@ -40,7 +40,7 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
       }
     },
     async hold(write, onLine) {
-      makePrivateDirectory(dirname(path), machine);
+      await makePrivateDirectory(dirname(path), machine);
       const unlock = await lockFile(`${path}.lock`, machine);
       try {
         const { O_RDWR, O_CREAT, O_APPEND } = constants;

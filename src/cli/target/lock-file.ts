@@ -7,7 +7,7 @@ import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { BillingError } from '../../errors.ts';
+import { BillingError, UnavailableError } from '../../errors.ts';
 
 const pauseMilliseconds = 20;
 /** Longer than it takes until a lock that names nobody counts as abandoned. */
@@ -17,8 +17,21 @@ const abandonedAfterMilliseconds = 10_000;
 /** Of one whose process runs, which is done with it in milliseconds: by now it is another process of the same number. */
 const outlivedAfterMilliseconds = 60_000;
 
-/** Holds a lock file that keeps other processes out, until the result is called. `now` is the clock's, in milliseconds. */
-export async function lockFile(path: string, { now }: { now: () => number }): Promise<() => void> {
+/**
+ * Holds a lock file that keeps other processes out, until the result is called. `now` is the clock's, in milliseconds. Throws
+ * UnavailableError where it is held for too long or the disk has no room for it, a usage error where none can be made there.
+ */
+export async function lockFile(path: string, clock: { now: () => number }): Promise<() => void> {
+  try {
+    return await waitFor(path, clock);
+  } catch (error) {
+    if (error instanceof BillingError) throw error;
+    const { unwritable } = await import('../files/output-file.ts');
+    throw unwritable(path, error);
+  }
+}
+
+async function waitFor(path: string, { now }: { now: () => number }): Promise<() => void> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (tryToMake(path)) {
       return () => {
@@ -27,21 +40,28 @@ export async function lockFile(path: string, { now }: { now: () => number }): Pr
     }
     if (!isAbandoned(path, now()) || !takeAway(path, now())) await pause(pauseMilliseconds);
   }
-  throw refusal(`${path} is held by another process`, 'try again; remove the lock file if no tally is running');
+  throw new UnavailableError(`${path} is held by another process`, {
+    hint: 'try again; remove the lock file if no tally is running',
+  });
 }
 
 function tryToMake(path: string): boolean {
+  let file: number;
   try {
-    const file = openSync(path, 'wx', 0o600);
-    try {
-      writeFileSync(file, ownName());
-    } finally {
-      closeSync(file);
-    }
+    file = openSync(path, 'wx', 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  }
+  try {
+    writeFileSync(file, ownName());
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw refusal(`${path} cannot be written`);
-    return false;
+    // One that names nobody would hold up everybody until it counts as abandoned.
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
   }
 }
 
@@ -86,8 +106,4 @@ function holderOf(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function refusal(message: string, hint?: string): BillingError {
-  return new BillingError('usage', message, { hint });
 }

@@ -53,7 +53,7 @@ function readGuarded(path: string, machine: Machine): string | undefined {
 
 /**
  * Opens a file that only its owner may read; undefined when there is none and `flags` do not make one. Throws a usage error
- * for a link, another user's file, and one that is open to others.
+ * for a link, another user's file, and one that is open to others; what the system throws where it cannot be written.
  */
 export function openPrivateFile(path: string, machine: Machine, flags: number): number | undefined {
   const file = openFile(path, flags);
@@ -80,7 +80,8 @@ function openFile(path: string, flags: number): number | undefined {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     if (code === 'ELOOP') throw refusal(`${path} is a symbolic link`, 'put the file itself there');
-    throw refusal(`${path} cannot be ${flags === constants.O_RDONLY ? 'read' : 'written'}: ${code}`);
+    if (flags !== constants.O_RDONLY) throw error;
+    throw refusal(`${path} cannot be read: ${code}`);
   }
 }
 
@@ -105,7 +106,7 @@ export async function changePrivateFile(
   machine: Machine,
   change: (members: Members) => Members,
 ): Promise<void> {
-  makePrivateDirectory(dirname(path), machine);
+  await makePrivateDirectory(dirname(path), machine);
   const unlock = await lockFile(`${path}.lock`, machine);
   try {
     const members = change(readPrivateFile(path, machine) ?? {});
@@ -130,10 +131,12 @@ export async function changePrivateFile(
 }
 
 /** A directory that only its owner may enter; an existing one keeps its mode, which reading then judges. */
-export function makePrivateDirectory(path: string, machine: Machine): void {
+export async function makePrivateDirectory(path: string, machine: Machine): Promise<void> {
   try {
     if (makeDirectory(path) && machine.platform !== 'win32') chmodSync(path, 0o700);
   } catch (error) {
+    const { isFailureOfDisk, unwritable } = await import('../files/output-file.ts');
+    if (isFailureOfDisk(error)) throw unwritable(path, error);
     throw refusal(`the directory ${path} cannot be made (${(error as NodeJS.ErrnoException).code})`);
   }
 }

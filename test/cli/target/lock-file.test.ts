@@ -66,3 +66,11 @@ test('who was stopped for so long that its lock was taken leaves that of the nex
   unlock();
   expect(existsSync(path)).toBe(true);
 });
+
+test('where no lock can be made the reason is told in words', async () => {
+  const path = join(tmpdir(), 'none-of-it', 'journal.lock');
+  await expect(lockFile(path, { now: () => 0 })).rejects.toMatchObject({
+    kind: 'usage',
+    message: `cannot write ${path}: there is no such directory`,
+  });
+});
