@@ -51,7 +51,7 @@ const product = z.strictObject({
 export const tierInput = z.strictObject({
   minQty: decimalInput.optional().describe('First quantity of the tier; follows from the tier before when not given.'),
   maxQty: z
-    .union([z.literal(''), decimalInput])
+    .union([z.literal(''), decimalInput], { error: 'must be a decimal such as "12.50", or empty in the last tier' })
     .optional()
     .describe('Last quantity of the tier, included; empty in the last one.'),
   unitAmount: decimalInput.optional().describe('Price of one unit in USD.'),

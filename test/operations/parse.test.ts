@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { parseExactJson } from '../../src/exact-json.ts';
 import { allOperations } from '../../src/operations/all.ts';
-import { parseInput, parsePlainly, pathText } from '../../src/operations/parse.ts';
+import { issuesOf, parseInput, parsePlainly, pathText } from '../../src/operations/parse.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { outlineOf } from '../../tools/outlines.ts';
 
@@ -45,6 +45,55 @@ describe('a number where an object belongs', () => {
       );
     }
   });
+});
+
+/** Where anything stands in a value, which lists and objects do too. */
+function placesIn(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return [
+    path,
+    ...Object.entries(value).flatMap(([name, inner]) =>
+      placesIn(inner, [...path, Array.isArray(value) ? Number(name) : name]),
+    ),
+  ];
+}
+
+/** More fields than the examples have. */
+const fuller: readonly { readonly name: string; readonly body: unknown }[] = [
+  {
+    name: 'credits.grant',
+    body: { amountCents: 1, expiresAt: '2099-12-31T00:00:00Z', specifiers: { properties: { a: 'b', c: ['d'] } } },
+  },
+  {
+    name: 'pricing.create',
+    body: {
+      productName: 'Seats',
+      name: 'Seats',
+      model: 'TIER',
+      priceInterval: 'MONTH',
+      pricingTiers: [{ minQty: '0', maxQty: '1', unitAmount: '1', flatAmount: '1' }, { maxQty: '' }],
+    },
+  },
+];
+
+describe('a value of the wrong type', () => {
+  const wrong = ['null', 'true', '5', '1.0', '"\\u0000"', '[]', '[null]', '{}', '{"a":1}'];
+  const bodies = allOperations.flatMap((operation: Operation) => [
+    ...operation.examples.map(({ input }) => ({ operation, input, name: operation.name })),
+    ...fuller.flatMap(({ name, body }) => (name === operation.name ? [{ operation, input: { body }, name }] : [])),
+  ]);
+  test.each(bodies.filter(({ input }) => input.body !== undefined))(
+    'is refused in our own words: $name',
+    ({ operation, input: { body } }) => {
+      for (const path of placesIn(body)) {
+        for (const text of wrong) {
+          const result = operation.body?.safeParse(parseExactJson(textWith(body, path, text)));
+          const words = issuesOf(result?.error?.issues ?? [], body, 'unknown field').map(({ message }) => message);
+          for (const each of words) expect(each).not.toMatch(/^(?:Invalid|Unrecognized|Too )/);
+        }
+      }
+    },
+  );
 });
 
 describe('the JSON value null', () => {
