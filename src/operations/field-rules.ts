@@ -113,7 +113,9 @@ export function utcTimestamp(value: string): string | undefined {
   const date = match?.[1];
   if (match === null || date === undefined || !isCalendarDate(date)) return undefined;
   if (match[4] !== undefined) return `${date}T${match[2]}.${(match[3] ?? '').padEnd(3, '0').slice(0, 3)}Z`;
-  return Temporal.Instant.from(value.toUpperCase()).toString({ fractionalSecondDigits: 3, roundingMode: 'floor' });
+  const utc = Temporal.Instant.from(value.toUpperCase()).toString({ fractionalSecondDigits: 3, roundingMode: 'floor' });
+  // An offset may bring a day of the first or last year out of the years.
+  return isCalendarDate(utc.slice(0, 10)) ? utc : undefined;
 }
 
 /** An instant as it stands on the wire: `YYYY-MM-DDTHH:mm:ss.sssZ`. */

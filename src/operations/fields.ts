@@ -131,7 +131,7 @@ export const dateInput = recognizedAs(
     .string()
     .max(10, 'must be a date such as 2026-03-01')
     .refine(isCalendarDate, {
-      error: ({ input }) => yearWords(input) ?? 'must be a date of the calendar such as 2026-03-01',
+      error: ({ input }) => yearWords(input, isCalendarDate) ?? 'must be a date of the calendar such as 2026-03-01',
     })
     .meta({ type: 'string', format: 'date' }),
 );
@@ -149,7 +149,7 @@ export const timestampInput = recognizedAs(
       else
         payload.issues.push({
           code: 'custom',
-          message: yearWords(payload.value) ?? timestampWords,
+          message: yearWords(payload.value, utcTimestamp) ?? timestampWords,
           input: payload.value,
         });
     })
@@ -163,7 +163,8 @@ export const dateOrTimestampInput = recognizedAs(
     .string()
     .max(40)
     .refine((value) => startOf(value) !== undefined, {
-      error: ({ input }) => yearWords(input) ?? 'must be a date such as 2026-03-01 or a date-time with an offset',
+      error: ({ input }) =>
+        yearWords(input, startOf) ?? 'must be a date such as 2026-03-01 or a date-time with an offset',
     })
     .transform((value) => startOf(value) ?? value)
     .meta({
@@ -175,13 +176,18 @@ export const dateOrTimestampInput = recognizedAs(
     }),
 );
 
-/** What to say of a date that only its year spoils; undefined for any other text. */
-function yearWords(value: unknown): string | undefined {
+/**
+ * What to say of a date or date-time that only its year spoils, that in UTC too; undefined for any other text. `read` gives
+ * what such a text comes out as.
+ */
+function yearWords(value: unknown, read: (text: string) => unknown): string | undefined {
   const [, year, rest] = /^(\d{4})(-\d{2}-\d{2}.*)$/.exec(String(value)) ?? [];
-  if (year === undefined || (Number(year) >= limits.firstYear && Number(year) <= limits.lastYear)) return undefined;
-  // A leap year stands in, so that 29 February is not what spoils it.
-  const inRange = `2000${rest}`;
-  return startOf(inRange) === undefined ? undefined : `must be in the years ${limits.firstYear} to ${limits.lastYear}`;
+  if (year === undefined) return undefined;
+  const isInRange = Number(year) >= limits.firstYear && Number(year) <= limits.lastYear;
+  if (isInRange && !isCalendarDate(String(value).slice(0, 10))) return undefined;
+  // A leap year between them stands in, so that 29 February is not what spoils it.
+  const isRead = Boolean(read(`2004${rest}`));
+  return isRead ? `must be in the years ${limits.firstYear} to ${limits.lastYear}` : undefined;
 }
 
 /** What the property of an event is compared with: a text that one may have (`usage.ts`), empty too; comes out in NFC. */

@@ -164,6 +164,9 @@ describe('date-times carry an offset and come out in UTC', () => {
     ['2026-03-01T00:00:00.123999999Z', '2026-03-01T00:00:00.123Z'],
     ['2026-03-01T02:00:00+02:00', '2026-03-01T00:00:00.000Z'],
     ['2026-02-28T19:00:00.25-05:00', '2026-03-01T00:00:00.250Z'],
+    ['2100-12-31T23:59:59-00:00', '2100-12-31T23:59:59.000Z'],
+    ['2100-12-31T23:59:59-00:01', undefined],
+    ['2000-01-01T00:00:00+00:01', undefined],
     ['2026-03-01T00:00:00', undefined],
     ['2026-03-01', undefined],
     ['2026-02-30T00:00:00Z', undefined],
@@ -188,6 +191,10 @@ describe('a date that only its year spoils is told the years', () => {
     [timestampInput, '1970-01-01T00:00:00Z', years],
     [timestampInput, '1970-01-01T00:00:00', 'must be a date-time with an offset, such as 2026-03-01T00:00:00Z'],
     [dateOrTimestampInput, '2101-01-01', years],
+    [dateOrTimestampInput, '2100-12-31T20:00:00-05:00', years],
+    [timestampInput, '2000-01-01T00:00:00+05:00', years],
+    [timestampInput, '2026-02-29T00:00:00Z', 'must be a date-time with an offset, such as 2026-03-01T00:00:00Z'],
+    [dateInput, '2026-03-01T00:00:00Z', 'must be a date such as 2026-03-01'],
   ])('%# %s', (field, literal, words) => {
     expect(field.safeParse(literal).error?.issues[0]?.message).toBe(words);
   });
