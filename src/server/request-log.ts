@@ -22,7 +22,7 @@ export interface RequestLog {
 }
 
 export interface RequestEnds {
-  readonly state: { readonly isLeaving: boolean; readonly isClosing: boolean };
+  readonly state: { readonly isLeaving: boolean };
   readonly tell: (entry: RequestLog) => void;
 }
 
@@ -37,7 +37,8 @@ export function addRequestLog(app: FastifyInstance, { state, tell }: RequestEnds
   const tellAborted = (request: FastifyRequest, reply: FastifyReply): void =>
     tell({ ...endOf(request, reply), isAborted: true });
   app.addHook('onSend', (request, reply, payload, next) => {
-    if (state.isClosing) reply.header('connection', 'close');
+    // So that callers who keep a connection leave it with an answer, and send nothing when it is hung up.
+    if (state.isLeaving) reply.header('connection', 'close');
     // Where nobody is there any more to take an answer, Fastify says nothing of its end.
     if (reply.raw.destroyed) tellAborted(request, reply);
     else {

@@ -1,7 +1,7 @@
 /** The service over HTTP: Fastify in front of an engine, with the limits of security 5. Loaded by `serve` alone. */
 
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 
 import fastify from 'fastify';
@@ -94,17 +94,36 @@ export function createServer(options: ServerOptions): Server {
     async close() {
       state.isLeaving = true;
       if ((options.noticeMilliseconds ?? 0) > 0) await sleep(options.noticeMilliseconds);
+      let isOver = false;
+      // Again and again, for what was taken meanwhile.
+      const timer = setInterval(() => {
+        isOver = true;
+        app.server.closeAllConnections();
+      }, options.drainMilliseconds ?? limits.drainMilliseconds);
+      await takeWhatHasCome(app, () => isOver);
       state.isClosing = true;
-      const drained = app.close();
-      const timer = setTimeout(
-        () => app.server.closeAllConnections(),
-        options.drainMilliseconds ?? limits.drainMilliseconds,
-      );
-      await drained;
-      clearTimeout(timer);
+      await app.close();
+      clearInterval(timer);
     },
   };
 }
+
+/**
+ * Requests that were sent before the service was told to stop are under way, too: hung up on, their callers would not know what
+ * became of them. A turn of the event loop takes one connection that waits, and a later one reads it.
+ */
+async function takeWhatHasCome({ server }: FastifyInstance, isOver: () => boolean): Promise<void> {
+  let taken = 0;
+  const count = (): void => void (taken += 1);
+  server.on('connection', count);
+  for (let before = -1; before < taken && taken < limits.maxSockets && !isOver();) {
+    before = taken;
+    for (let turn = 0; turn < turnsOfArrival; turn += 1) await nextTurn();
+  }
+  server.off('connection', count);
+}
+
+const turnsOfArrival = 3;
 
 function createApp(options: ServerOptions): FastifyInstance {
   const protocol = {
@@ -168,7 +187,7 @@ function secured({ cert, key }: { readonly cert: string; readonly key: string })
 interface Setup {
   readonly options: ServerOptions;
   readonly host: string;
-  readonly state: RequestEnds['state'];
+  readonly state: RequestEnds['state'] & { readonly isClosing: boolean };
 }
 
 function addEverything(app: FastifyInstance, setup: Setup): void {

@@ -238,6 +238,13 @@ describe('stopping', () => {
     return { service, started: started.promise, release: released.resolve };
   }
 
+  async function untilRefused(service: Awaited<ReturnType<typeof startService>>): Promise<void> {
+    for (;;) {
+      const [{ status }] = await Promise.allSettled([service.send('/healthz')]);
+      if (status === 'rejected') return;
+    }
+  }
+
   test('finishes the call under way, and then hangs up', async () => {
     const { service, started, release } = await busyService(10_000);
     const underWay = service.send('/v1/customers', { headers: { connection: 'keep-alive' } });
@@ -255,6 +262,22 @@ describe('stopping', () => {
     await expect(service.send('/healthz')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
+  test('answers every request that was sent before', async () => {
+    const service = await startService(createSampleEngine(), { drainMilliseconds: 10_000 });
+    const sockets = await Promise.all(
+      Array.from({ length: 30 }, async () => {
+        const socket = connect(service.port, '127.0.0.1');
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+    for (const socket of sockets) socket.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
+    const closed = service.close();
+    const answers = await Promise.all(sockets.map(async (socket) => Buffer.concat(await socket.toArray()).toString()));
+    expect(new Set(answers.map((answer) => answer.slice(0, 12)))).toEqual(new Set(['HTTP/1.1 200']));
+    await closed;
+  });
+
   test('refuses a request whose headers were complete only afterwards', async () => {
     const service = await startService(createSampleEngine(), { drainMilliseconds: 10_000 });
     const socket = connect(service.port, '127.0.0.1');
@@ -262,6 +285,7 @@ describe('stopping', () => {
     socket.write('GET /healthz HTTP/1.1\r\n');
     await service.send('/healthz');
     const closed = service.close();
+    await untilRefused(service);
     socket.write('Host: 127.0.0.1\r\n\r\n');
     const answer = Buffer.concat(await socket.toArray()).toString();
     expect(answer).toMatch(/^HTTP\/1\.1 503 /);

@@ -72,7 +72,8 @@ describe('notice of leaving', () => {
       503,
       { status: 'notReady', reason: 'the service is closing' },
     ]);
-    expect((await service.send('/v1/customers')).status).toBe(200);
+    const { status, headers } = await service.send('/v1/customers', { headers: { connection: 'keep-alive' } });
+    expect([status, headers.connection]).toEqual([200, 'close']);
     expect((await service.send('/healthz', open)).status).toBe(200);
     // Nobody is to be called because a service ends as it should.
     expect([...(await read()).keys()].filter((name) => name.includes('database_errors'))).toEqual([]);
