@@ -16,6 +16,8 @@ const probes = 5;
 const leastRoom = 2 ** 20;
 /** Of 32 bits each. */
 const lineWords = 16;
+/** 512 MiB: a process gets by with fewer bits a hash beyond 250 million of them. */
+const mostLines = 2 ** 23;
 
 /** Only where `mayHave` says no is it certain. */
 export interface KeyFilter {
@@ -48,7 +50,7 @@ export function createKeyFilter(expected: number): KeyFilter {
 }
 
 function newTable(room: number): Table {
-  const lines = Math.ceil((room * bitsPerHash) / (lineWords * 32));
+  const lines = Math.min(mostLines, Math.ceil((room * bitsPerHash) / (lineWords * 32)));
   // One more, since the largest hashes may be rounded up to it.
   return { words: new Uint32Array((lines + 1) * lineWords), lines, room, count: 0 };
 }
