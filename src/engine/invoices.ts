@@ -122,8 +122,8 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
 
 /**
  * Cancels drafts, or voids finalized invoices: what they took from grants returns, and pays for other open usage where it
- * can; prepaid credits that they bill are taken back. For invoices of one contract that may be cancelled; expired grants must be swept, as for `returnCredits`, which says
- * what `isUsageMoved` means.
+ * can; prepaid credits that they bill are taken back. For invoices of one contract that may be cancelled; expired grants must
+ * be swept, as for `returnCredits`, which says what `isUsageMoved` means.
  */
 export async function cancelInvoices(
   context: CallContext,
