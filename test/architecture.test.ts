@@ -38,6 +38,7 @@ const rootFiles = new Set([
   'make-directory',
   'passing-directory',
   'turns',
+  'url-query',
 ]);
 
 /** Libraries, each in the layers it was chosen for. Type-only packages and Node's own modules are free but for these. */

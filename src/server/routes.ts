@@ -6,9 +6,10 @@ import { BillingError, NotFoundError, unknownPathMessage } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Answer, Caller, Engine, OperationName } from '../operations/index.ts';
 import type { CallInput, Operation } from '../operations/operation.ts';
+import { parseQuery } from '../url-query.ts';
 import { sendAnswer } from './answer.ts';
 import type { RateLimits } from './rate-limit.ts';
-import { checkBodyHeaders, parseBody, parseIfMatch, parseQuery } from './request-body.ts';
+import { checkBodyHeaders, parseBody, parseIfMatch } from './request-body.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -2,6 +2,7 @@
 
 import { BillingError } from '../../errors.ts';
 import type { OperationName } from '../../operations/index.ts';
+import { parseQuery } from '../../url-query.ts';
 import { readTextFile } from '../files/files.ts';
 import { wholeBody } from '../command-line/flags.ts';
 import type { CommandSpec, Manifest } from '../command-line/manifest.ts';
@@ -57,7 +58,7 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
   }
   const url = urlOf(path);
   const { command, params } = findRoute(method.toUpperCase(), url.pathname, manifest);
-  const query = Object.fromEntries(url.searchParams);
+  const query = parseQuery(url.search);
   const body =
     inputPath === undefined ? undefined : wholeBody(await readTextFile(inputPath, session.terminal), command.isBulk);
   const input = { params, query, ...(body === undefined ? {} : { body }) };

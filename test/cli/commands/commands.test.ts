@@ -28,6 +28,17 @@ describe('tally api', () => {
   });
 
   test.each([
+    ["'/v1/customers?limit=1&limit=2'", 'limit: is given twice'],
+    ["'/v1/customers?limit=1&%6Cimit=2'", 'limit: is given twice'],
+    ["'/v1/customers?externalCustomerId=%ff'", 'the query is not valid percent-encoded UTF-8'],
+  ])('reads the query as a service does: GET %s is refused', async (path, words) => {
+    const shell = createShell();
+    const { code, stderr } = await shell.run(`api GET ${path}`);
+    expect([code, shell.calls]).toEqual([8, []]);
+    expect(stderr).toContain(words);
+  });
+
+  test.each([
     ['GET /v1/nothing', 'there is no GET /v1/nothing'],
     ['DELETE /v1/customers', 'there is no DELETE /v1/customers'],
     ['GET', 'missing <method> or <path>'],
