@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 
 import { UnavailableError } from '../../src/errors.ts';
+import { row } from './rows.ts';
 import { addCustomer, customers, file, fill, open, openFilled, refusal, useTestFile } from './test-file.ts';
 
 useTestFile();
@@ -126,6 +128,28 @@ describe('a database that others use', () => {
       tx.selectFrom('organizations').select('nextInvoiceNumber').where('id', '=', 'org-a').executeTakeFirst(),
     );
     expect(counter).toEqual({ nextInvoiceNumber: 201n });
+  });
+
+  test('has a log of 64 MiB at most once nobody reads any more what was there before it grew', async () => {
+    const store = await openFilled();
+    const logMebibytes = () => statSync(`${file}-wal`).size / 2 ** 20;
+    await withAnother(async (other) => {
+      other.exec('BEGIN');
+      other.prepare('SELECT count(*) FROM customers').get();
+      const name = 'x'.repeat(2 ** 20);
+      await store.write(async (tx) => {
+        for (let index = 0; index < 70; index += 1) {
+          await tx
+            .insertInto('customers')
+            .values({ ...row.customer('org-a', `large-${index}`), name })
+            .execute();
+        }
+      });
+      expect(logMebibytes()).toBeGreaterThan(64);
+      other.exec('COMMIT');
+    });
+    for (const id of ['first', 'second']) await addCustomer(store, id);
+    expect(logMebibytes()).toBeLessThanOrEqual(64);
   });
 
   test('is made once by four processes that all find nothing there', async () => {

@@ -19,12 +19,14 @@ const oldestSqlite = [3, 51, 3];
 
 /**
  * FULL makes an acknowledged write survive power loss. A log of 10,000 pages before it is folded back, and a cache of
- * 64 MiB, are what a fast import needs. The last word reads the header, so that a file which is no database, or cannot
+ * 64 MiB, are what a fast import needs. A log that grew beyond 64 MiB, while somebody read for long, gives the disk its room back
+ * once it is begun anew, rather than when the last process ends. The last word reads the header, so that a file which is no database, or cannot
  * be used in this way, is found out at once.
  */
 const settings = `PRAGMA trusted_schema = OFF;
   PRAGMA synchronous = FULL;
   PRAGMA wal_autocheckpoint = 10000;
+  PRAGMA journal_size_limit = 67108864;
   PRAGMA cache_size = -65536;
   PRAGMA application_id`;
 
