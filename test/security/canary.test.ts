@@ -251,6 +251,22 @@ describe('a process', () => {
     for (const path of filesBelow(reports)) expect(leaked(readFileSync(path, 'latin1'))).toBeUndefined();
   });
 
+  test('that is asked for a report of itself leaves no password of a database in it', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'tally-canary-'));
+    const path = join(home, 'report.mjs');
+    const report = join(home, 'report.json');
+    writeFileSync(path, `process.on('exit', () => process.report.writeReport(${JSON.stringify(report)}));`);
+    const environment = {
+      TALLY_DATABASE: `postgres://tally:${canary}@127.0.0.1/billing`,
+      PGPASSWORD: canary,
+      NODE_OPTIONS: `--import=${path}`,
+    };
+    expect(await runProgram(['--version'], { home, environment })).toMatchObject({ code: 0 });
+    const text = readFileSync(report, 'latin1');
+    expect(text).toContain('"header"');
+    expect(leaked(text)).toBeUndefined();
+  });
+
   test.skipIf(process.platform === 'win32')('does not open a debugger at a signal', async () => {
     const home = mkdtempSync(join(tmpdir(), 'tally-canary-'));
     const program = spawn(process.execPath, [launcher, 'serve', '--port', '0', '--bill-every', '0'], {
