@@ -94,7 +94,7 @@ async function flagValue(spec: FlagSpec, texts: readonly string[], readText: Rea
   for (const text of texts)
     values.push(...structured(spec, text.startsWith('@') ? await readText(text.slice(1)) : text));
   if (spec.kind === 'objects') return values;
-  return values.every(isObject) ? Object.fromEntries(values.flatMap((value) => Object.entries(value))) : values.at(-1);
+  return values.every(isObject) ? joined(spec, values.flatMap(Object.entries)) : values.at(-1);
 }
 
 /** JSON as it is, `name=value` pairs by the fields that there are. */
@@ -104,19 +104,29 @@ export function structured(spec: FlagSpec, text: string): unknown[] {
     return Array.isArray(value) && spec.kind === 'objects' ? value : [value];
   }
   const pairs = spec.kind === 'members' ? [text] : splitPairs(spec, text);
-  const value: Record<string, unknown> = {};
+  const members: [string, unknown][] = [];
+  const inside = new Map<string, [string, unknown][]>();
   for (const pair of pairs) {
     const [, head = '', rest = ''] = /^\s*([\w-]+)\.([^=]+=[\s\S]*)$/.exec(pair) ?? [];
     const [outer, shape] = fieldOf(spec.fields ?? {}, head);
-    if (spec.kind === 'members' || !isStructure(shape)) Object.assign(value, Object.fromEntries([member(spec, pair)]));
-    else value[outer] = { ...(value[outer] as object | undefined), ...structuredMember(spec, outer, shape, rest) };
+    if (spec.kind === 'members' || !isStructure(shape)) members.push(member(spec, pair));
+    else inside.set(outer, [...(inside.get(outer) ?? []), structuredMember(spec, outer, shape, rest)]);
   }
-  return [value];
+  for (const [outer, entries] of inside) members.push([outer, joined(spec, entries)]);
+  return [joined(spec, members)];
 }
 
 /** `csm.name=Grace`, `dimensions.model=large`: a member of an object within the object. */
-function structuredMember(spec: FlagSpec, outer: string, shape: Shape, pair: string): Record<string, unknown> {
-  return Object.fromEntries([member({ ...spec, ...shape, name: `${spec.name}.${outer}` }, pair)]);
+function structuredMember(spec: FlagSpec, outer: string, shape: Shape, pair: string): [string, unknown] {
+  return member({ ...spec, ...shape, name: `${spec.name}.${outer}` }, pair);
+}
+
+/** Throws a usage error for a name that is there twice: one of the values would be lost. */
+function joined(spec: FlagSpec, members: readonly [string, unknown][]): Record<string, unknown> {
+  const names = members.map(([name]) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return Object.fromEntries(members);
+  throw new BillingError('usage', `--${spec.flag}: ${JSON.stringify(twice)} is given twice`);
 }
 
 function isStructure(shape: Shape | undefined): shape is Shape {

@@ -139,6 +139,16 @@ describe('what is typed becomes what is sent', () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
+  test.each<[string, Record<string, string[]>, string]>([
+    ['of two flags', { metadata: ['a=1', 'a=2'] }, '--metadata: "a" is given twice'],
+    ['of JSON and a flag', { metadata: ['{"a":1}', 'a=2'] }, '--metadata: "a" is given twice'],
+    ['of one record, in either spelling', { address: ['postal-code=1,postalCode=2'] }, '"postalCode" is given twice'],
+    ['of a record inside a record', { contact: ['dimensions.a=1,dimensions.a=2'] }, '--contact: "a" is given twice'],
+    ['of a record and a name with a point', { contact: ['csm={"level":1},csm.level=2'] }, '"csm" is given twice'],
+  ])('a name that is there twice is refused, and no value lost: %s', async (_rule, flags, words) => {
+    await expect(bodyOf(flags)).rejects.toThrow(words);
+  });
+
   test('a record that is neither pairs nor JSON is refused with its flag', async () => {
     await expect(bodyOf({ address: ['Paris'] })).rejects.toThrow('--address takes name=value, not "Paris"');
     await expect(bodyOf({ address: ['{"a":'] })).rejects.toThrow('--address: the JSON is malformed');
