@@ -42,18 +42,15 @@ export async function printAnswer(request: OperationRequest, billing: Billing, s
   if (text !== undefined) {
     const { printEveryPage } = await import('./every-page.ts');
     const print = async () => await printEveryPage(command, input, { billing, session, text });
-    const count = await namingWhatIsMissing(ids, print);
+    const count = await namingWhatIsMissing({ ids, input, billing }, print);
     return count > 0 ? undefined : await tellUnknownFilters(command, input, { billing, session });
   }
   const receipt = command.operation === grantOperation ? await beginReceipt(session, billing, input) : undefined;
   const question = picture?.chart.question?.(input) ?? input;
-  const answer = await namingWhatIsMissing(
-    ids,
-    async () =>
-      isAll
-        ? await (await import('./every-page.ts')).everyPage(command, input, { billing, session })
-        : await billing.call(command.operation as OperationName, question),
-    async () => (await import('./unknown-filter.ts')).ownIdInstead(command, ids, billing),
+  const answer = await namingWhatIsMissing({ ids, input, billing }, async () =>
+    isAll
+      ? await (await import('./every-page.ts')).everyPage(command, input, { billing, session })
+      : await billing.call(command.operation as OperationName, question),
   );
   checkReplay(command, input, answer);
   const shown = await shownAnswer(request, answer, session);

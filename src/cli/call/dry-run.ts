@@ -63,15 +63,11 @@ async function rehearsed(command: CommandSpec, input: CallInput, { session, targ
   const opened = await openForWriting(session, target, local);
   try {
     const ids = Object.values(input.params ?? {});
-    return await namingWhatIsMissing(
-      ids,
-      async () => {
-        if (isGrant) await judgeGrant(input, opened.plain, opened.context);
-        const asked = command.isVersioned ? { ...input, ifMatch: input.ifMatch ?? '*' } : input;
-        return opened.rehearsal === undefined ? undefined : await answerOf(opened.rehearsal, command, asked);
-      },
-      async () => (await import('./unknown-filter.ts')).ownIdInstead(command, ids, opened.plain),
-    );
+    return await namingWhatIsMissing({ ids, input, billing: opened.plain }, async () => {
+      if (isGrant) await judgeGrant(input, opened.plain, opened.context);
+      const asked = command.isVersioned ? { ...input, ifMatch: input.ifMatch ?? '*' } : input;
+      return opened.rehearsal === undefined ? undefined : await answerOf(opened.rehearsal, command, asked);
+    });
   } finally {
     await opened.close();
   }

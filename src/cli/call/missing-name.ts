@@ -1,18 +1,33 @@
-/** Errors about things that are not there, with their names. */
+/** Errors about things that are not there, with their names, and with what was probably meant. */
 
-import { NotFoundError } from '../../errors.ts';
+import { InvalidInputError, NotFoundError } from '../../errors.ts';
+import type { Billing } from '../../operations/index.ts';
+import type { CallInput } from '../../operations/operation.ts';
 
-/** A service says that there is no such thing, and never repeats the id; the person who typed it is told which, and `meant` says what to type. */
-export async function namingWhatIsMissing<T>(
-  ids: readonly string[],
-  call: () => Promise<T>,
-  meant: () => Promise<string | undefined> = async () => await Promise.resolve(undefined),
-): Promise<T> {
+export interface Asked {
+  /** Ids of the path, as they were typed. */
+  readonly ids: readonly string[];
+  /** What else was sent, which may name things as well. */
+  readonly input?: CallInput;
+  /** Who is asked what was meant. */
+  readonly billing: Billing;
+}
+
+/** A service says that there is no such thing, and never repeats the id; the person who typed it is told which, and what to type instead. */
+export async function namingWhatIsMissing<T>({ ids, input, billing }: Asked, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof NotFoundError) || ids.length === 0) throw error;
-    const { hint, requestId, cause } = error;
-    throw new NotFoundError(`${error.message}: ${ids.join(' ')}`, { cause, hint: (await meant()) ?? hint, requestId });
+    if (error instanceof NotFoundError && ids.length > 0) {
+      const { message, hint, requestId, cause } = error;
+      const meant = await (await import('./meant.ts')).meantInPath(message, ids, billing);
+      throw new NotFoundError(`${message}: ${ids.join(' ')}`, { cause, hint: meant ?? hint, requestId });
+    }
+    if (error instanceof InvalidInputError && error.hint === undefined && input !== undefined) {
+      const { issues, requestId, cause } = error;
+      const hint = await (await import('./meant.ts')).meantInFields(issues, input, billing);
+      if (hint !== undefined) throw new InvalidInputError(issues, { cause, hint, requestId });
+    }
+    throw error;
   }
 }

@@ -33,19 +33,6 @@ const findByKind: Partial<Record<ReferenceKind, Find>> = {
   },
 };
 
-/** What the customer is called who has it as your own id, where a customer's id belongs; undefined where nobody is known to. */
-export async function ownIdInstead({ positionals }: CommandSpec, ids: readonly string[], billing: Billing) {
-  const [id = ''] = ids;
-  if (positionals[0]?.reference !== 'customers') return undefined;
-  try {
-    const own = await withOwnId(id, billing);
-    return own === undefined ? undefined : say`${id} is your own id of ${own.name}: ${own.id}`;
-  } catch (error) {
-    if (error instanceof BillingError) return undefined;
-    throw error;
-  }
-}
-
 /** A sentence for each filter of a list that names what is not there; none where that cannot be found out. */
 export async function unknownFilters(command: CommandSpec, input: CallInput, billing: Billing): Promise<SafeText[]> {
   const found = command.flags.map(async ({ in: place, name, reference }) => {
@@ -74,7 +61,8 @@ async function isThere(get: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-async function withOwnId(id: string, billing: Billing): Promise<{ id: string; name: string } | undefined> {
+/** The customer who has this as your own id. */
+export async function withOwnId(id: string, billing: Billing): Promise<{ id: string; name: string } | undefined> {
   const { body } = await billing.call('customers.list', { query: { externalCustomerId: id } });
   return body.data[0];
 }

@@ -63,7 +63,7 @@ async function check(contractId: string, { flags, usage, session }: Check): Prom
   });
   try {
     const { body } = await namingWhatIsMissing(
-      [contractId],
+      { ids: [contractId], billing: opened.billing },
       async () => await opened.billing.call('budgets.usage', { params: { contractId } }),
     );
     terminal.out(await render(body, usage.view, { choice: output, fields: usage.fields, stdout: terminal.stdout }));

@@ -45,7 +45,7 @@ export async function deliver(
   });
   try {
     const text = await rendered(
-      await namingWhatIsMissing([id], async () => await read(opened.billing)),
+      await namingWhatIsMissing({ ids: [id], billing: opened.billing }, async () => await read(opened.billing)),
       choice,
       session,
     );

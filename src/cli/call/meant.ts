@@ -1,0 +1,94 @@
+/** What was meant by a text that is no id: the name, number or code of something that is there. */
+
+import { BillingError } from '../../errors.ts';
+import type { InputIssue } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import type { Billing } from '../../operations/index.ts';
+import type { CallInput } from '../../operations/operation.ts';
+import { referenced } from '../../operations/references.ts';
+import type { ReferenceKind } from '../../operations/references.ts';
+import { say } from '../terminal/safe-text.ts';
+import { valueAt, wireText } from '../wire/rows.ts';
+import { withOwnId } from './unknown-filter.ts';
+
+/** By the word of a refusal. */
+const kinds: Readonly<Record<string, ReferenceKind>> = {
+  customer: 'customers',
+  contract: 'contracts',
+  invoice: 'invoices',
+  plan: 'plans',
+  price: 'pricing',
+  product: 'products',
+  meter: 'meters',
+};
+
+/** What is further down in a list than this is not looked for. */
+const mostRows = 1_000;
+
+const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** What to type in place of an id of the path that there is not; undefined where nobody can tell. */
+export async function meantInPath(message: string, [id = '']: readonly string[], billing: Billing) {
+  const [, word = ''] = /^no (\w+) has this id$/.exec(message) ?? [];
+  const kind = kinds[word];
+  return kind === undefined ? undefined : await answered(async () => await meaning(kind, id, billing));
+}
+
+/** The same for fields, or where to look; undefined where anything else is wrong with the request as well. */
+export async function meantInFields(issues: readonly InputIssue[], { query, body }: CallInput, billing: Billing) {
+  const unknown = issues.map(({ path, message }) => {
+    const [, word = ''] = /^names no (\w+)$/.exec(message) ?? [];
+    const text = wireText(valueAt({ ...query, ...(body as object | undefined) }, path.replaceAll(/\[(\d+)\]/g, '.$1')));
+    return { kind: kinds[word], text, isOwnId: path.endsWith('externalCustomerId') };
+  });
+  const hints: string[] = [];
+  const lists: string[] = [];
+  for (const { kind, text, isOwnId } of unknown) {
+    if (kind === undefined) return undefined;
+    const meant = isOwnId ? undefined : await answered(async () => await meaning(kind, text, billing));
+    if (meant === undefined) lists.push(`tally ${referenced[kind].operation.replace('.', ' ')}`);
+    else hints.push(meant);
+  }
+  if (lists.length > 0) hints.push(`see them with: ${[...new Set(lists)].join(', ')}`);
+  return hints.join('; ');
+}
+
+async function meaning(kind: ReferenceKind, text: string, billing: Billing): Promise<string | undefined> {
+  if (text === '' || uuidForm.test(text)) return undefined;
+  if (kind === 'customers' || kind === 'contracts') {
+    const own = await withOwnId(text, billing);
+    if (own !== undefined && kind === 'customers') return say`${text} is your own id of ${own.name}: ${own.id}`;
+    if (own !== undefined) {
+      return say`${text} is your own id of a customer; see the contracts with: tally contracts list --customer-id ${own.id}`;
+    }
+  }
+  const id = await idOf(kind, text, billing);
+  return id === undefined ? undefined : say`the id of ${text} is ${id}`;
+}
+
+/** Of the only one that is called so. */
+async function idOf(kind: ReferenceKind, text: string, billing: Billing): Promise<string | undefined> {
+  const { operation, label } = referenced[kind];
+  const found: string[] = [];
+  for (let offset = 0; offset < mostRows; offset += limits.pageSize) {
+    const query = { limit: String(limits.pageSize), offset: String(offset) };
+    const { body } = await (billing.call as Call)(operation, { query });
+    for (const row of valueAt(body, 'data') as readonly unknown[]) {
+      if (label.some((path) => wireText(valueAt(row, path)) === text)) found.push(wireText(valueAt(row, 'id')));
+    }
+    if (valueAt(body, 'hasMore') !== true) break;
+  }
+  return found.length === 1 ? found[0] : undefined;
+}
+
+type Call = (operation: string, input: CallInput) => Promise<{ readonly body: unknown }>;
+
+/** A refusal stays what it is where the service does not tell more. */
+async function answered(ask: () => Promise<string | undefined>): Promise<string | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof BillingError) return undefined;
+    throw error;
+  }
+}
