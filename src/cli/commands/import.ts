@@ -257,8 +257,11 @@ async function tellReport(
   }
   if (refused.length > 0) {
     const others = isRehearsal ? 'the others would be imported' : 'the others are imported';
-    const rest = accepted === 0 ? 'there are no others' : others;
-    throw new BillingError('checkFailed', `${refused.length} of ${rows} rows were refused; ${rest}`);
+    const message =
+      accepted === 0
+        ? `every row was refused: nothing ${isRehearsal ? 'would be' : 'was'} imported`
+        : `${refused.length} of ${rows} rows were refused; ${others}`;
+    throw new BillingError('checkFailed', message);
   }
 }
 

@@ -10,6 +10,7 @@ import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { isAboutCsv } from '../files/csv-file.ts';
 import { withKnownHash } from '../wire/request-hash.ts';
+import { valueAt, wireText } from '../wire/rows.ts';
 import { readBatches } from './batches.ts';
 import type { Batch, Batches, ReadingOptions, RefusedRow } from './batches.ts';
 import type { ImportedEvent } from './mapping.ts';
@@ -105,19 +106,26 @@ async function sendWithout(rows: Rows, error: BillingError, sending: Sending): P
   const reasons = namesNone ? new Map<number, string>() : reasonsByIndex(error.message);
   if (reasons.size > 0) {
     for (const [index, reason] of reasons) {
-      const line = rows.lines[index];
-      if (line !== undefined) refused.push({ line, reason });
+      const [line, event] = [rows.lines[index], rows.events[index]];
+      if (line !== undefined) refused.push({ line, reason: naming(reason, event) });
     }
     return await sendOf((index) => !reasons.has(index));
   }
   const line = rows.lines[0];
   if (count === 1 && line !== undefined) {
-    refused.push({ line, reason: error.message.replace(/^events\[0\]\.?/, '') });
+    refused.push({ line, reason: naming(error.message.replace(/^events\[0\]\.?/, ''), rows.events[0]) });
     return 0;
   }
   const middle = Math.ceil(count / 2);
   const first = await sendOf((index) => index < middle);
   return first + (await sendOf((index) => index >= middle));
+}
+
+/** A service does not repeat an id that it does not know; whoever looks into a file of thousands wants to know which. */
+function naming(reason: string, event: ImportedEvent | undefined): string {
+  const [, field = ''] = /^(customerId|externalCustomerId|contractId): names no \w[\w ]*$/.exec(reason) ?? [];
+  const id = wireText(valueAt(event, field));
+  return field === '' || id === '' ? reason : `${reason}: ${id}`;
 }
 
 function chosen({ events, lines }: Rows, isChosen: (index: number) => boolean): Rows {

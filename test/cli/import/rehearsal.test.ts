@@ -27,6 +27,18 @@ const wrong = [
   `2026-02-01 00:00:00,acme,${'4'.repeat(256)},`,
 ];
 
+test('a file of which no row is taken says so, and whom it does not know', async () => {
+  stage = await stageWithAcme('embedded');
+  const file = join(stage.directory, 'events.csv');
+  writeFileSync(file, 'timestamp,account\n2026-02-01 00:00:00,nobody\n');
+  const words = ['import', 'events', file, '--event-name', 'request', '--customer-column', 'account'];
+  const { stderr, exitCode } = await stage.tally(words);
+  expect(exitCode).toBe(10);
+  expect(stderr).toContain('line 2: externalCustomerId: names no customer: nobody\n');
+  expect(stderr).toContain('tally: every row was refused: nothing was imported\n');
+  expect((await stage.tally([...words, '--dry-run'])).stderr).toContain('nothing would be imported\n');
+});
+
 describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
   test('a rehearsal refuses the rows whose events are wrong by themselves, as the import does, and keeps nothing', async () => {
     stage = await stageWithAcme(surface);
