@@ -34,7 +34,10 @@ export function readCatalogFile(text: string, fileName: string): CatalogFile {
 export function catalogOfValue(value: unknown, issueAt: YamlFile['issueAt']): CatalogFile {
   const parsed = catalogFile.safeParse(value);
   if (!parsed.success) {
-    throw new InvalidInputError(inFileOrder(parsed.error.issues.flatMap((issue) => told(issue, value, issueAt))));
+    const issues = parsed.error.issues.flatMap((issue) => told(issue, value, issueAt));
+    throw new InvalidInputError(inFileOrder(issues), {
+      hint: 'see what a catalog can hold with: tally catalog schema',
+    });
   }
   const catalog = fullForm(parsed.data);
   const issues = [...ruleIssues(catalog), ...repetitions(catalog)].map(([path, words]) => issueAt(path, words));

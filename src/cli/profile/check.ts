@@ -54,7 +54,7 @@ export async function checkProfile(session: Session): Promise<void> {
   // Taken for a sandbox, production would not ask before a write.
   if (isOther && facts.environment === 'production') {
     throw new BillingError('checkFailed', `the profile says ${target.environment}, and the service is production`, {
-      hint: `add it again: tally profile add ${target.profile ?? 'NAME'} --environment production`,
+      hint: `add it again: tally profile add ${target.profile ?? 'NAME'} --environment production --base-url ${target.baseUrl}`,
     });
   }
 }

@@ -32,7 +32,10 @@ export function readScenario(text: string, fileName: string): Scenario {
   // A catalog has issues of its own, which are told by its own reader.
   const parsed = scenarioFile.safeParse(isInline ? { ...(value as object), catalog: 'inline' } : value);
   if (!parsed.success) {
-    throw new InvalidInputError(inFileOrder(parsed.error.issues.flatMap((issue) => told(issue, value, issueAt))));
+    const issues = parsed.error.issues.flatMap((issue) => told(issue, value, issueAt));
+    throw new InvalidInputError(inFileOrder(issues), {
+      hint: 'see what a scenario can hold with: tally simulate schema',
+    });
   }
   const issues = [...timeIssues(parsed.data), ...nameIssues(parsed.data)].map(([path, words]) => issueAt(path, words));
   if (issues.length > 0) throw new InvalidInputError(inFileOrder(issues));

@@ -147,7 +147,7 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
       const { key, keyring: account, baseUrl } = credential;
       if (baseUrl !== get(name).baseUrl) {
         throw new BillingError('usage', `the key of profile "${name}" was stored for another address`, {
-          hint: `store the key again: tally profile add ${name}`,
+          hint: `store the key again: tally profile add ${name} --environment ${get(name).environment} --base-url URL`,
         });
       }
       if (account === undefined) return key === undefined ? undefined : { key, place: keysPath };

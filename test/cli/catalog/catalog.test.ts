@@ -197,6 +197,12 @@ describe('on a database:', () => {
     expect(data(await tally('plans list -o json'))).toHaveLength(2);
   });
 
+  test('a file of another form is told where the form stands', async () => {
+    const refused = await tally('catalog diff -', 'plans: [{ name: Team, items: [Seats / Seats] }]');
+    expect(refused.exitCode).toBe(8);
+    expect(refused.stderr).toContain('plans[0].items[0]: must be an object\n  hint: see what a catalog can hold with');
+  });
+
   test('a plan that could be two is not guessed at', async () => {
     await apply(catalog);
     await apply(

@@ -138,6 +138,8 @@ describe('a service of ours', () => {
     const checked = await shell.run('profile check box');
     expect(checked.code).toBe(10);
     expect(checked.stderr).toContain('the profile says sandbox, and the service is production');
+    const [, again = ''] = /add it again: tally (.*)\n/.exec(checked.stderr) ?? [];
+    expect((await shell.run(`${again} --key-stdin`, { input })).code).toBe(0);
     await stage.tally(['orgs', 'update', 'default', '--environment', 'sandbox']);
   });
 

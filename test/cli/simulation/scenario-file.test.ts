@@ -110,6 +110,12 @@ describe('a scenario with a mistake is refused, with the line and the path of th
   });
 });
 
+test('a file of another form is told where the form stands', () => {
+  expect(() => readScenario(`${head}custmers: []\n`, 's.yaml')).toThrow(
+    expect.objectContaining({ hint: 'see what a scenario can hold with: tally simulate schema' }),
+  );
+});
+
 test('editors are given the schema that files are read by', () => {
   const schema = scenarioJsonSchema();
   const editor = z.fromJSONSchema(JSON.parse(schema));

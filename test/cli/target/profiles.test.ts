@@ -214,6 +214,8 @@ describe('a profile', () => {
     const { code, stderr } = await shell.run('customers list');
     expect([code, shell.targets]).toEqual([2, []]);
     expect(stderr).toContain('stored for another address');
+    // Whoever repeats it types the address that they know.
+    expect(stderr).toContain('tally profile add box --environment sandbox --base-url URL\n');
   });
 
   test.each<[string, string, string]>([
