@@ -43,7 +43,7 @@ export const limits = {
   eventFutureSeconds: 60 * 60,
   /** our choice: events shown as a sample of those behind a quantity */
   sampledEvents: 5,
-  /** our choice: issues that the refusal of a batch of events lists */
+  /** our choice: issues that a refusal lists */
   listedIssues: 100,
   /** our choice: bounds of one event */
   eventPropertyKeys: 100,

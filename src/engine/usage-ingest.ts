@@ -4,6 +4,7 @@ import { propertyText } from '../calculation/metering.ts';
 import { ConflictError, type InputIssue, InvalidInputError } from '../errors.ts';
 import { reviveExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
+import { listed } from '../operations/listed.ts';
 import type { EventInput } from '../operations/usage.ts';
 import type { NewEvent, StoredEvent } from '../store/event-store.ts';
 import { type Budget, listArmedBudgets } from '../store/records/budgets.ts';
@@ -133,12 +134,6 @@ function checkRules(context: CallContext, { incoming, owners, prefixOf }: Batch)
 
 function refuse(issues: readonly InputIssue[]): void {
   if (issues.length > 0) throw new InvalidInputError(listed(issues, (message) => ({ path: '', message })));
-}
-
-/** The first ones, and how many more there are. */
-function listed<T>(all: readonly T[], rest: (words: string) => T): T[] {
-  const more = all.length - limits.listedIssues;
-  return more > 0 ? [...all.slice(0, limits.listedIssues), rest(`and ${more} more`)] : [...all];
 }
 
 async function append(

@@ -7,6 +7,7 @@ import type { InputIssue } from '../errors.ts';
 import { isExactNumber } from '../exact-json.ts';
 import { loadOperation, loadOutline } from './index.ts';
 import type { OperationName, OperationTable } from './index.ts';
+import { listed, shortName } from './listed.ts';
 import type { CallInput, Operation, Outline } from './operation.ts';
 import { readPlainly, refused } from './plain.ts';
 
@@ -20,13 +21,15 @@ export interface ParsedInput<O extends Operation> {
 
 /**
  * Parses a call by its declaration. Throws BadRequestError for the query (400) and InvalidInputError for path
- * parameters and the body (422), both naming every issue.
+ * parameters and the body (422), both naming the issues, the first hundred of them.
  */
 export function parseInput<O extends Operation>(operation: O, input: CallInput): ParsedInput<O> {
   const query = check(operation.query, input.query ?? {});
   if (!query.success) {
     const issues = issuesOf(query.error.issues, input.query ?? {}, 'unknown parameter');
-    throw new BadRequestError(issues.map((issue) => `${issue.path}: ${issue.message}`).join('; '));
+    throw new BadRequestError(
+      issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '),
+    );
   }
   const params = check(operation.params, input.params ?? {});
   if (!params.success) throw new InvalidInputError(issuesOf(params.error.issues, input.params ?? {}, 'unknown field'));
@@ -111,11 +114,11 @@ function isEmptyObject(value: unknown): boolean {
   return isObject(value) && Object.keys(value).length === 0;
 }
 
-/** Every issue of a refused value, with JSON paths such as `contacts[0].email`. */
+/** The issues of a refused value, with JSON paths such as `contacts[0].email`. */
 export function issuesOf(issues: readonly z.core.$ZodIssue[], value: unknown, unknownWords: string): InputIssue[] {
   const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => pathText(path)));
   const numbers = new Set<string>();
-  return issues.flatMap((issue): InputIssue[] => {
+  const all = issues.flatMap((issue): InputIssue[] => {
     const inside = issue.code === 'unrecognized_keys' ? issue.path : issue.path.slice(0, -1);
     if (isExactNumber(valueAt(value, inside))) {
       const isSaid = numbers.has(pathText(inside));
@@ -137,6 +140,7 @@ export function issuesOf(issues: readonly z.core.$ZodIssue[], value: unknown, un
     }
     return [{ path: pathText(issue.path), message: wordsOf(issue) }];
   });
+  return listed(all, (message) => ({ path: '', message }));
 }
 
 /** A rule across fields puts its words on a field that may be absent; those words are better than "is required". */
@@ -173,6 +177,6 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 /** `pricing[0].unitAmount`. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path
-    .map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? String(key) : `.${String(key)}`))
+    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${shortName(String(key))}`))
     .join('');
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { parseExactJson } from '../../src/exact-json.ts';
-import { allOperations } from '../../src/operations/all.ts';
+import { allOperations, operations } from '../../src/operations/all.ts';
 import { issuesOf, parseInput, parsePlainly, pathText } from '../../src/operations/parse.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { outlineOf } from '../../tools/outlines.ts';
@@ -102,5 +102,27 @@ describe('the JSON value null', () => {
     const input = { ...operation.examples[0]?.input, body: null };
     expect(() => parseInput(operation, input)).toThrow(/^must be an object/);
     expect(parsePlainly(outlineOf(operation), input)).toBeUndefined();
+  });
+});
+
+describe('a refusal of much that is wrong', () => {
+  const refusalOf = (body: unknown): string => {
+    try {
+      parseInput(operations['customers.create'], { body });
+      return 'accepted';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  test('lists the first hundred issues and counts the others', () => {
+    const names = Array.from({ length: 1_000 }, (_, index) => `field${index}`);
+    const refusal = refusalOf(Object.fromEntries(names.map((name) => [name, 1]))).split('; ');
+    expect(refusal.slice(0, 3)).toEqual(['name: is required', 'contacts: is required', 'field0: unknown field']);
+    expect([refusal.length, refusal.at(-1)]).toEqual([101, 'and 902 more']);
+  });
+
+  test('cuts a name that is as long as a body', () => {
+    expect(refusalOf({ ['x'.repeat(900_000)]: 1 })).toContain(`; ${'x'.repeat(200)}…: unknown field`);
   });
 });
