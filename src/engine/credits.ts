@@ -16,10 +16,11 @@ import type { Granted, GrantKind } from './credits-grant.ts';
 import { examineContract } from './doctor/examination.ts';
 import { wireBalance } from './credits-balance.ts';
 import { wireEntry, wireGrant } from './credits-wire.ts';
+import { withMissingDrafts } from './draft-periods.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { ledgerUpTo } from './known-ledgers.ts';
 import { createLedgerWriter, expireRest, ofGrant, totalsOf } from './ledger-writing.ts';
-import { readOpenBilling } from './open-billing.ts';
+import { readFacts, readOpenBilling } from './open-billing.ts';
 import { closeWallet, reverseEntry, settle, sweepExpired, sweepWallet } from './settlement.ts';
 import { wireCents, wireCredits } from './wire.ts';
 
@@ -148,10 +149,12 @@ function grantResult({ entry, isReplay, mismatches }: Granted) {
   return isReplay ? { body, isReplay, mismatches } : { body };
 }
 
-/** What would be left if usage were settled now. */
+/** What would be left if usage were settled now: that of periods which no bill run has drafted yet, too. */
 async function projection(context: CallContext, contractId: string) {
   const contract = await getContract(context, contractId);
-  const { wallet, burnDown } = await readOpenBilling(context, contract);
+  const facts = await readFacts(context, contract);
+  const invoices = withMissingDrafts(context, contract, facts.invoices);
+  const { wallet, burnDown } = await readOpenBilling(context, contract, { facts: { ...facts, invoices } });
   const live = wallet.grants.filter((grant) => !hasExpired(grant, context.now));
   const ids = new Set(live.map((grant) => grant.grantId));
   const draws = burnDown.draws.filter((draw) => ids.has(draw.grantId));

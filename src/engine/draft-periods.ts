@@ -41,19 +41,34 @@ export async function makeDrafts(
   invoices?: readonly Invoice[],
 ): Promise<readonly Invoice[]> {
   const { tx, orgId } = context;
-  const terms = billingTermsOf(contract);
   const last = invoices === undefined ? await lastPeriodIndexOf(tx, orgId, contract.id) : lastIndexIn(invoices);
-  const from = last + 1;
-  const current = Math.max(0, invoicePeriodIndexContaining(terms, dateOf(context.now)));
-  const periods = missingPeriods(terms, from, draftedUntil(terms, current));
-  if (periods.length === 0) return [];
-  const drafts = await numbered(
-    context,
-    periods.map((period) => draftOf(context, contract, { terms, period })),
-  );
+  const missing = missingDrafts(context, contract, last);
+  if (missing.length === 0) return [];
+  const drafts = await numbered(context, missing);
   await insertInvoices(tx, orgId, drafts);
-  await scheduleDrafts(tx, orgId, { contractId: contract.id, dueOn: nextDraftsDueOn(terms, drafts) });
+  await scheduleDrafts(tx, orgId, {
+    contractId: contract.id,
+    dueOn: nextDraftsDueOn(billingTermsOf(contract), drafts),
+  });
   return drafts;
+}
+
+/** Invoices of a contract, and after them the drafts that it lacks by now, without a number, as no row has them yet. */
+export function withMissingDrafts(
+  context: CallContext,
+  contract: Contract,
+  invoices: readonly Invoice[],
+): readonly Invoice[] {
+  const missing = missingDrafts(context, contract, lastIndexIn(invoices));
+  return [...invoices, ...missing.map((draft) => ({ ...draft, number: '' }))];
+}
+
+/** The drafts behind the period of this index that a contract lacks by now. */
+function missingDrafts(context: CallContext, contract: Contract, lastIndex: number): Omit<Invoice, 'number'>[] {
+  const terms = billingTermsOf(contract);
+  const current = Math.max(0, invoicePeriodIndexContaining(terms, dateOf(context.now)));
+  const periods = missingPeriods(terms, lastIndex + 1, draftedUntil(terms, current));
+  return periods.map((period) => draftOf(context, contract, { terms, period }));
 }
 
 /** Tells that drafts were made, and what they come to by now. */

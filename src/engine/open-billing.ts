@@ -122,7 +122,11 @@ async function reopenUnswept(
   };
 }
 
-async function readFacts({ tx, orgId }: BillingContext, { id }: Contract): Promise<BillingFacts> {
+/** What the books say of a contract now. */
+export async function readFacts(
+  { tx, orgId }: Pick<BillingContext, 'tx' | 'orgId'>,
+  { id }: Pick<Contract, 'id'>,
+): Promise<BillingFacts> {
   return {
     invoices: await listInvoicesOfContract(tx, orgId, id),
     ledger: await readStoredLedger(tx, orgId, id),

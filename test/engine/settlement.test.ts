@@ -183,6 +183,19 @@ describe('settlement', () => {
     expect(after.projected).toEqual(before.projected);
   });
 
+  test('is read live with usage of periods that no bill run has drafted yet', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 1000 });
+    world.clock.set('2026-07-10T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-07-05T00:00:00Z' });
+    const shown = await invoices(world, acme);
+    const { projected } = await balance(world, acme, { include: 'projected' });
+    expect(projected).toEqual({ balanceCents: 700, creditBalance: 0 });
+    expect(await invoices(world, acme)).toEqual(shown);
+    await settle(world, acme);
+    expect((await balance(world, acme)).balance).toMatchObject({ balanceCents: 700 });
+  });
+
   test('is read live without what has expired and is not written yet', async () => {
     const acme = await subscribe(world);
     await grant(world, acme, { creditAmount: 100, creditRateCents: 10, expiresAt: '2026-03-10T00:00:00Z' });

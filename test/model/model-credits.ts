@@ -3,6 +3,7 @@
 import { textOfNumber } from '../../src/exact-json.ts';
 import type { ExactNumber } from '../../src/exact-json.ts';
 import { dayMilliseconds, instantOf, timestampOf } from './calendar.ts';
+import { topUpDrafts } from './drafts.ts';
 import { decimal, divide, halfUp, least, most, whole } from './fraction.ts';
 import { isBilledOut } from './metering.ts';
 import { named, refuseIf } from './refusal.ts';
@@ -188,7 +189,11 @@ function balance(state: State, contract: Contract): unknown {
   const sum = (list: readonly bigint[]) => list.reduce((a, b) => a + b, 0n);
   const balanceCents = sum(rests.map((rest) => rest.cents));
   const micros = sum(rests.map((rest) => rest.micros));
+  const drafted = contract.invoices.length;
+  topUpDrafts(state, contract);
   const draws = drawDown(state, contract).filter((draw) => !isExpired(draw.grant, state.now));
+  // Nothing is written by a reading: only what is billed of later periods is foreseen.
+  contract.invoices.splice(drafted);
   const recorded = contract.entries.filter(
     (entry) => entry.invoice?.status === 'Drafted' && entry.grant !== null && !isExpired(entry.grant, state.now),
   );
