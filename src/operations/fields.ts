@@ -119,7 +119,7 @@ export const decimalInput = recognizedAs(
   'decimal',
   z
     .string()
-    .max(30, 'must have at most 15 digits before and 12 after the point')
+    .max(30, { error: 'must have at most 15 digits before and 12 after the point', abort: true })
     .regex(decimalForm, 'must be a decimal such as "12.50": at most 15 digits before and 12 after the point')
     .meta({ type: 'string', pattern: '^\\d{1,15}(\\.\\d{1,12})?$' }),
 );
@@ -129,7 +129,7 @@ export const dateInput = recognizedAs(
   'date',
   z
     .string()
-    .max(10, 'must be a date such as 2026-03-01')
+    .max(10, { error: 'must be a date such as 2026-03-01', abort: true })
     .refine(isCalendarDate, {
       error: ({ input }) => yearWords(input, isCalendarDate) ?? 'must be a date of the calendar such as 2026-03-01',
     })
@@ -161,7 +161,7 @@ export const dateOrTimestampInput = recognizedAs(
   'dateOrTimestamp',
   z
     .string()
-    .max(40)
+    .max(40, { abort: true })
     .refine((value) => startOf(value) !== undefined, {
       error: ({ input }) =>
         yearWords(input, startOf) ?? 'must be a date such as 2026-03-01 or a date-time with an offset',
@@ -265,7 +265,7 @@ export function queryInteger(least: number, most: number) {
     ['queryInteger', least, most],
     z
       .string()
-      .max(16)
+      .max(16, { abort: true })
       .regex(/^\d+$/, 'must be a whole number')
       .transform(Number)
       .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`)
@@ -288,7 +288,7 @@ export function queryInclude<const N extends readonly string[]>(names: N) {
     ['queryInclude', ...names],
     z
       .string()
-      .max(200)
+      .max(200, { abort: true })
       .transform((value) => namesIn(value) as N[number][])
       .refine((given) => given.every((name) => names.includes(name)), `must be ${names.join(', ')}`)
       .meta({ type: 'string', enum: [...names], 'x-list': true }),

@@ -13,6 +13,7 @@ import {
   emailInput,
   membersInput,
   page,
+  queryInclude,
   text,
   timestampInput,
 } from '../../src/operations/fields.ts';
@@ -198,6 +199,16 @@ describe('a date that only its year spoils is told the years', () => {
   ])('%# %s', (field, literal, words) => {
     expect(field.safeParse(literal).error?.issues[0]?.message).toBe(words);
   });
+});
+
+test.each([
+  ['a decimal', decimalInput, '1'.repeat(40)],
+  ['a date', dateInput, '2026-03-01T00:00:00Z'],
+  ['a date or date-time', dateOrTimestampInput, 'x'.repeat(41)],
+  ['a page size', page().limit, 'x'.repeat(17)],
+  ['an include', queryInclude(['terms']), 'x'.repeat(201)],
+])('%s that is too long is told that alone', (_field, field, value) => {
+  expect(field.safeParse(value).error?.issues).toHaveLength(1);
 });
 
 describe('texts are well-formed, in NFC, and counted in code points', () => {
