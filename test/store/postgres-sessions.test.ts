@@ -1,5 +1,6 @@
 /** What is said where a session of the pool cannot be had. */
 
+import { CompiledQuery } from 'kysely';
 import { describe, expect, test } from 'vitest';
 
 import { createSessions, openPool } from '../../src/store/backends/postgres/session.ts';
@@ -20,5 +21,34 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     session.release();
     (await take()).release();
     await pool.end();
+  });
+
+  test('who asks for more sessions than the server has waits for one that is released', async () => {
+    const connectionString = (await postgres?.create({ isEmpty: true })) ?? '';
+    const administrator = openPool({ connectionString, max: 1 });
+    const { rows } = await administrator.query<{ name: string }>('SELECT current_database() AS name');
+    const role = `${rows[0]?.name}_two`;
+    await administrator.query(`CREATE ROLE "${role}" LOGIN CONNECTION LIMIT 2`);
+    const url = new URL(connectionString);
+    url.username = role;
+    const pool = openPool({ connectionString: url.href, max: 10, connectionTimeoutMillis: 5_000 });
+    const take = createSessions({ pool, location: 'books', answerMilliseconds: undefined, onError: () => undefined });
+    (await take()).release();
+    let most = 0;
+    let held = 0;
+    await Promise.all(
+      Array.from({ length: 30 }, async () => {
+        const session = await take();
+        held += 1;
+        most = Math.max(most, held);
+        await session.executeQuery(CompiledQuery.raw('SELECT 1'));
+        held -= 1;
+        session.release();
+      }),
+    );
+    expect(most).toBe(2);
+    await pool.end();
+    await administrator.query(`DROP ROLE "${role}"`);
+    await administrator.end();
   });
 });

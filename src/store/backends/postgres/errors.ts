@@ -20,7 +20,8 @@ const constraintRules: Readonly<Record<string, ConstraintRule>> = {
 
 const conflicts = new Set(['40001', '40P01']);
 /** Shutting down, not yet up, too many connections, and every failure of the connection itself. */
-const absences = new Set(['57P01', '57P02', '57P03', '57P05', '53300']);
+const crowded = '53300';
+const absences = new Set(['57P01', '57P02', '57P03', '57P05', crowded]);
 const socketFailures = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -51,6 +52,11 @@ export function isLost(error: unknown): boolean {
   const code = codeOf(error);
   if (absences.has(code) || code.startsWith('08') || socketFailures.has(code)) return true;
   return error instanceof Error && (lostWords.test(error.message) || isTlsFailure(error));
+}
+
+/** The server has as many sessions as it, the database or the user may have. */
+export function isCrowded(error: unknown): boolean {
+  return codeOf(error) === crowded;
 }
 
 /** No answer came in time, nor any word that the connection is gone. */
@@ -129,7 +135,7 @@ export function meaningOf(error: unknown, location: string): unknown {
 }
 
 function absenceError(location: string, cause: Error): UnavailableError {
-  const reason = codeOf(cause) === '53300' ? 'the server takes no more connections' : reasonOf(cause);
+  const reason = isCrowded(cause) ? 'the server takes no more connections' : reasonOf(cause);
   return new UnavailableError(`the database ${location} cannot be reached: ${reason}`, {
     cause,
     retryAfterSeconds: 1,

@@ -7,7 +7,8 @@ import type { AccessMode, CompiledQuery, DatabaseConnection, QueryResult } from 
 import pg from 'pg';
 import type { Pool, PoolClient, PoolConfig, QueryResultBase } from 'pg';
 
-import { isLost, isSilence, meaningOf, unknownOutcomeError } from './errors.ts';
+import { limits } from '../../../limits.ts';
+import { isCrowded, isLost, isSilence, meaningOf, unknownOutcomeError } from './errors.ts';
 import { refuseOtherVersion, versionQuery } from './schema.ts';
 import { bindable, types } from './values.ts';
 
@@ -17,6 +18,8 @@ export function openPool(config: PoolConfig): Pool {
   // A session that breaks while nobody uses it has left the pool already; one in use fails in its own statement.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
+  const count = (change: number) => () => void sessionCounts.set(pool, (sessionCounts.get(pool) ?? 0) + change);
+  pool.on('connect', count(1)).on('remove', count(-1));
   return pool;
 }
 
@@ -48,7 +51,7 @@ export function createSessions(options: SessionOptions): () => Promise<Session> 
    */
   async function connect(): Promise<PoolClient> {
     for (;;) {
-      const client = await pool.connect();
+      const client = await connectOrWait(pool);
       if (silences === (silencesBefore.get(client) ?? silences)) {
         silencesBefore.set(client, silences);
         return client;
@@ -65,6 +68,37 @@ export function createSessions(options: SessionOptions): () => Promise<Session> 
       throw meaningOf(error, location);
     }
   };
+}
+
+/**
+ * Where the server takes no more sessions, those that there are will do: the pool is held to them for a while, so that who asks
+ * waits until one is released.
+ */
+async function connectOrWait(pool: Pool): Promise<PoolClient> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      const count = sessionCounts.get(pool) ?? 0;
+      if (!isCrowded(error) || count === 0 || tries === limits.databaseSessions) throw error;
+      holdTo(pool, count);
+    }
+  }
+}
+
+/** Of pools: sessions that are connected, used or not. */
+const sessionCounts = new WeakMap<Pool, number>();
+const held = new WeakSet<Pool>();
+
+function holdTo(pool: Pool, count: number): void {
+  const { max } = pool.options;
+  pool.options.max = count;
+  if (held.has(pool)) return;
+  held.add(pool);
+  setTimeout(() => {
+    held.delete(pool);
+    pool.options.max = max;
+  }, limits.crowdedServerMilliseconds).unref();
 }
 
 /**
