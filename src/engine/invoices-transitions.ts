@@ -24,10 +24,30 @@ export const transitions: Readonly<Record<InvoiceAction, Transition>> = {
   refund: { from: ['Paid'], to: ['Refunded'], words: 'refund' },
 };
 
+/** What whoever asked for it probably needs, by status; what is cancelled or refunded stays so. */
+const instead: Partial<Record<InvoiceStatus, Partial<Record<InvoiceAction, string>>>> = {
+  Drafted: {
+    initiatePayment: 'finalize it first: tally invoices finalize ID',
+    failPayment: 'finalize it first: tally invoices finalize ID',
+    pay: 'finalize it first: tally invoices finalize ID',
+    refund: 'nothing is paid yet; what shall not be billed: tally invoices cancel ID',
+  },
+  'In Progress': {
+    failPayment: 'no payment is under way; one begins by: tally invoices pay ID --status initiated',
+    refund: 'nothing is paid yet; what shall not be billed: tally invoices cancel ID',
+  },
+  'In Transit': {
+    cancel: 'say first how the payment ended: tally invoices pay ID --status failed, or paid',
+    refund: 'say first that the payment has come: tally invoices pay ID',
+  },
+  Paid: { cancel: 'what is paid can be refunded: tally invoices refund ID' },
+};
+
 /** Whether the action is still to be done: false where it was done before. Throws ConflictError where it may not be done. */
-export function isDue(invoice: Pick<Invoice, 'status'>, action: InvoiceAction): boolean {
+export function isDue({ id, status }: Pick<Invoice, 'id' | 'status'>, action: InvoiceAction): boolean {
   const { from, to, words } = transitions[action];
-  if (from.includes(invoice.status)) return true;
-  if (to.includes(invoice.status)) return false;
-  throw new ConflictError(`invoice is ${invoice.status}; cannot ${words}`);
+  if (from.includes(status)) return true;
+  if (to.includes(status)) return false;
+  const hint = instead[status]?.[action]?.replace('ID', id);
+  throw new ConflictError(`invoice is ${status}; cannot ${words}`, hint === undefined ? {} : { hint });
 }
