@@ -77,6 +77,7 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
           ? { amountCents: body.amountCents ?? 0n }
           : { creditMicros: microsOfCredits(decimal(body.creditAmount)) },
       ),
+      wallet.id,
     );
     if (correction.amountCents > 0n || correction.creditMicros > 0n) await refuseOver(context, wallet);
     const writer = createLedgerWriter(context, wallet, ledger);
@@ -100,10 +101,10 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     const entry = entries.find((each) => each.id === params.entryId);
     if (entry === undefined) {
       throw new NotFoundError('no ledger entry of this contract has this id', {
-        hint: 'see them with: tally credits ledger',
+        hint: `see them with: tally credits ledger ${contract.id}`,
       });
     }
-    const { grantId } = allowed(reversalOf(entry, entries, walletIn(ledger.fold, context.now)));
+    const { grantId } = allowed(reversalOf(entry, entries, walletIn(ledger.fold, context.now)), contract.id);
     await refuseFrozenUsage(context, entry);
     const writer = createLedgerWriter(context, contract, ledger);
     const reversal = await reverseEntry(writer, entry, body.description);
@@ -163,9 +164,11 @@ async function projection(context: CallContext, contractId: string) {
   return { balanceCents: wireCents(cents), creditBalance: wireCredits(micros) };
 }
 
-function allowed<T extends object>(correction: T | Refusal): T {
-  if ('refusal' in correction) throw new ConflictError(correction.refusal);
-  return correction;
+function allowed<T extends object>(correction: T | Refusal, contractId: string): T {
+  if (!('refusal' in correction)) return correction;
+  throw new ConflictError(correction.refusal, {
+    hint: `see what each grant holds with: tally credits balance ${contractId}`,
+  });
 }
 
 /** What a finalized invoice shows as credits is what the ledger says, so its usage is undone with the invoice alone. */

@@ -35,7 +35,9 @@ export async function explainEntry(context: CallContext, id: string): Promise<Ex
   const { tx, orgId } = context;
   const entry = await findLedgerEntry(tx, orgId, id);
   if (entry === undefined) {
-    throw new NotFoundError('no ledger entry has this id', { hint: 'see them with: tally credits ledger' });
+    throw new NotFoundError('no ledger entry has this id', {
+      hint: 'see them with: tally credits ledger CONTRACT-ID',
+    });
   }
   const story = await readStory(context, entry);
   const { entries, invoice, line, order, target } = story;

@@ -21,7 +21,7 @@ export async function namingWhatIsMissing<T>({ ids, input, billing }: Asked, cal
     if (error instanceof NotFoundError && ids.length > 0) {
       const { message, hint, requestId, cause } = error;
       const meant = await (await import('./meant.ts')).meantInPath(message, ids, billing);
-      throw new NotFoundError(`${message}: ${ids.join(' ')}`, { cause, hint: meant ?? hint, requestId });
+      throw new NotFoundError(`${message}: ${missing(message, ids)}`, { cause, hint: meant ?? hint, requestId });
     }
     if (error instanceof InvalidInputError && error.hint === undefined && input !== undefined) {
       const { issues, requestId, cause } = error;
@@ -30,4 +30,10 @@ export async function namingWhatIsMissing<T>({ ids, input, billing }: Asked, cal
     }
     throw error;
   }
+}
+
+/** Of several ids the one that the refusal is about. */
+function missing(message: string, ids: readonly string[]): string {
+  if (message.startsWith('no contract ')) return ids[0] ?? '';
+  return message.startsWith('no ledger entry ') ? (ids.at(-1) ?? '') : ids.join(' ');
 }

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { createStage } from '../../support/stage.ts';
+import type { CommandStage } from '../../support/stage.ts';
+
+let stage: CommandStage;
+let contract = '';
+let grant = '';
+
+beforeAll(async () => {
+  stage = await createStage('embedded');
+  const made = async (line: string) => (await stage.tally([...line.split(' '), '-o', 'name'])).stdout.trim();
+  const customer = await made('customers create --name Acme --contact name=Ada,email=ada@acme.example,roles=primary');
+  const price = await made(
+    'pricing create --product-name Seats --name Seat --model FLAT --unit-amount 1 --price-interval MONTH',
+  );
+  const plan = await made(`plans create --name Team --item pricingId=${price}`);
+  contract = await made(`contracts create --customer-id ${customer} --plan-id ${plan} --start-date 2026-03-01`);
+  grant = await made(`credits grant ${contract} --amount-cents 500 --expires-at 2099-01-01T00:00:00Z`);
+});
+afterAll(async () => await stage.close());
+
+test.each([
+  ['an entry', () => `${contract} nothing`, 'no ledger entry of this contract has this id: nothing', 'credits ledger'],
+  ['a contract', () => `nothing ${grant}`, 'no contract has this id: nothing', 'contracts list'],
+])('of two ids the one that is not there is named: %s', async (_case, ids, words, list) => {
+  const { stderr, exitCode } = await stage.tally(['credits', 'reverse', ...ids().split(' ')]);
+  expect([exitCode, stderr.split('\n')[0]]).toEqual([4, `tally: ${words}`]);
+  expect(stderr).toContain(`hint: see them with: tally ${list}`);
+});
+
+test('a correction that goes too far says where to look', async () => {
+  const line = `credits adjust ${contract} --grant-entry-id ${grant} --amount-cents -501 --reason slip`;
+  const { stderr, exitCode } = await stage.tally(line.split(' '));
+  expect(exitCode).toBe(7);
+  expect(stderr).toContain(`see what each grant holds with: tally credits balance ${contract}\n`);
+});
