@@ -73,7 +73,8 @@ export function columnOf(path: string, view: View): Column {
 
 function formatOf(path: string): ColumnFormat {
   if (path.endsWith('Cents')) return 'money';
-  if (/(?:At|Until|asOf|\b(?:until|start|end))$/.test(path)) return 'timestamp';
+  if (/(?:At|Until|Date|asOf|\b(?:until|start|end))$/.test(path)) return 'timestamp';
+  if (path.endsWith('Percent')) return 'percent';
   return /(?:^|\.)(?:is|has)[A-Z]/.test(path) ? 'boolean' : 'text';
 }
 
