@@ -88,7 +88,10 @@ function mapLine(text: string, toEvent: ToEvent): MappedRow {
   try {
     return toEvent(parseExactJson(text));
   } catch (error) {
-    if (error instanceof BillingError && error.kind !== 'usage') return { reason: error.message };
+    // The parser counts lines of its own, beside which that of the file would look wrong.
+    if (error instanceof BillingError && error.kind !== 'usage') {
+      return { reason: error.message.replace(/ \(line 1 column \d+\)$/, '') };
+    }
     throw error;
   }
 }

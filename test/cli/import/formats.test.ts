@@ -160,6 +160,11 @@ test('flags name members, also inside others, and go before what the record says
   expect(Object.keys(data[0]?.properties ?? {})).toEqual(['region', 'tokens']);
 });
 
+test('a record that is no JSON is known by the line of the file alone', async () => {
+  const { refused } = await importText(`${'\n'.repeat(6)}{bad`, { format: 'jsonl' });
+  expect(refused).toEqual([{ line: 7, reason: expect.stringMatching(/^the JSON is malformed: [^()]+$/) as string }]);
+});
+
 describe('a record that is no event is reported with its line, and the others are imported', () => {
   const time = '"timestamp":"2026-02-01T00:00:00Z"';
   const cloud = '"specversion":"1.0","id":"1","source":"s","type":"t","subject":"acme","time":"2026-02-01T00:00:00Z"';
