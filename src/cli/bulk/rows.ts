@@ -44,6 +44,7 @@ export async function readRows(
 ): Promise<ReadRows> {
   const columns = columnsOf(file.header, command, ignored);
   refuseTwoSubjects(file.header, columns, given);
+  if (file.rows.length > 0) refuseMissing(columns, command, given);
   const rows: BulkRow[] = [];
   const problems: Problem[] = [];
   for (const row of file.rows) {
@@ -86,6 +87,29 @@ function refuseTwoSubjects(header: readonly string[], columns: readonly Column[]
       hint: 'leave out one of them',
     },
   );
+}
+
+/** What every row needs and nothing gives is told once, and not of each row. */
+function refuseMissing(columns: readonly Column[], { positionals, flags }: CommandSpec, given: Given): void {
+  const hasId = (index: number) =>
+    (given.positionals[index] ?? '') !== '' ||
+    columns.some((column) => column.kind === 'positional' && column.index === index);
+  const isGiven = (spec: FlagSpec) =>
+    given.flags[spec.flag] !== undefined || columns.some((column) => 'spec' in column && column.spec === spec);
+  const missing = [
+    ...positionals.filter((_, index) => !hasId(index)).map(({ name }) => name),
+    ...flags.filter((spec) => spec.in === 'body' && spec.isRequired === true && !isGiven(spec)).flatMap(requiredNames),
+  ];
+  if (missing.length === 0) return;
+  throw new BillingError('usage', `nothing says ${missing.join(', ')}`, {
+    hint: 'give a column of this name, or the flag that says it for every row',
+  });
+}
+
+/** Of a record its members, as columns are called. */
+function requiredNames({ name, flag, fields = {} }: FlagSpec): string[] {
+  const members = Object.entries(fields).filter(([, shape]) => shape.isRequired === true);
+  return members.length === 0 ? [name] : members.map(([inner]) => `${flag}.${inner}`);
 }
 
 function hintOn(header: readonly string[], command: CommandSpec): string {

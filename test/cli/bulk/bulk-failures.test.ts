@@ -58,7 +58,7 @@ describe('the command line', () => {
 
   test('rows are counted by the lines of the file, however these end', async () => {
     const input = 'name,externalCustomerId\r\n"two\r\nlines",a\n\r\nthree,b\n';
-    const { stderr } = await createShell().run('customers create --from -', { input });
+    const { stderr } = await createShell().run('customers create --from - --contact name=Ada', { input });
     expect(stderr).toMatch(/^line 2: .*\nline 5: /);
   });
 

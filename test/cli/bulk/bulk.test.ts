@@ -148,6 +148,15 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     expect(await ledgerOf(acme)).toEqual([]);
   });
 
+  test('what every row lacks is told once', async () => {
+    const path = file('grants.csv', ['amountCents,reason', '500,a', '600,b']);
+    const { exitCode, stdout, stderr } = await stage.tally(['credits', 'grant', '--from', path, '--yes']);
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(
+      /^tally: nothing says contractId, expiresAt\n {2}hint: give a column of this name, or the flag/,
+    );
+  });
+
   test('a row that the service refuses is reported and the others are made; the result file has every row', async () => {
     const path = file('grants.csv', [
       'contractId,amountCents,externalId',
