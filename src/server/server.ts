@@ -1,6 +1,6 @@
 /** The service over HTTP: Fastify in front of an engine, with the limits of security 5. Loaded by `serve` alone. */
 
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 
@@ -76,6 +76,7 @@ export function createServer(options: ServerOptions): Server {
   const app = createApp(options);
   const sockets = options.socketsPerAddress ?? (isLoopback(host) ? undefined : limits.socketsPerAddress);
   if (sockets !== undefined) limitSockets(app.server, sockets, options);
+  const open = openSocketsOf(app);
   return {
     async listen() {
       addEverything(app, { options, host, state });
@@ -98,7 +99,7 @@ export function createServer(options: ServerOptions): Server {
       // Again and again, for what was taken meanwhile.
       const timer = setInterval(() => {
         isOver = true;
-        app.server.closeAllConnections();
+        for (const socket of open) socket.destroy();
       }, options.drainMilliseconds ?? limits.drainMilliseconds);
       await takeWhatHasCome(app, () => isOver);
       state.isClosing = true;
@@ -106,6 +107,16 @@ export function createServer(options: ServerOptions): Server {
       clearInterval(timer);
     },
   };
+}
+
+/** Also those whose handshake is not finished, which are none yet for the server of requests, and would keep it from ending. */
+function openSocketsOf({ server }: FastifyInstance): ReadonlySet<Socket> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return open;
 }
 
 /**
@@ -142,7 +153,9 @@ function createApp(options: ServerOptions): FastifyInstance {
     keepAliveTimeout: limits.socketIdleMilliseconds,
     return503OnClosing: false,
     trustProxy: options.trustProxy ?? false,
-    ...(options.tls === undefined ? { http: protocol } : { https: { ...protocol, ...secured(options.tls) } }),
+    ...(options.tls === undefined
+      ? { http: protocol }
+      : { https: { ...protocol, handshakeTimeout: protocol.headersTimeout, ...secured(options.tls) } }),
     // An id of any length is looked up and answered like an unknown one.
     routerOptions: { maxParamLength: limits.headerBytes },
     // A path that is none comes to no hook.

@@ -73,6 +73,28 @@ describe('an address that other machines reach', () => {
     expect(await text(plain).catch(() => '')).not.toContain('ok');
   });
 
+  /** A connection by which no handshake is begun, as the service has it. */
+  async function silentConnection(options: Partial<ServerOptions>) {
+    const { cert, key } = makeCertificate();
+    const service = await startService(createSampleEngine(), { tls: { cert, key }, ...options });
+    const socket = connect(service.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    return { service, ended: once(socket, 'close') };
+  }
+
+  test('hangs up on who does not finish the handshake in time', async () => {
+    const { service, ended } = await silentConnection({ headersTimeoutMilliseconds: 50 });
+    await expect(ended).resolves.toHaveLength(1);
+    await service.close();
+  });
+
+  test('ends in time, whoever has not finished the handshake', async () => {
+    const { service, ended } = await silentConnection({ drainMilliseconds: 50 });
+    await expect(service.close()).resolves.toBeUndefined();
+    await ended;
+  });
+
   test('is refused with a certificate and the key of another', () => {
     const [one, other] = [makeCertificate(), makeCertificate()];
     expect(() => serverWith({ host: '0.0.0.0', tls: { cert: one.cert, key: other.key } })).toThrow(
