@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
+import { row } from './rows.ts';
 import { addCustomer, customers, file, open, openFilled, refusal, useTestFile } from './test-file.ts';
 
 useTestFile();
@@ -67,6 +68,25 @@ describe('writes that wait together', () => {
       tx.selectFrom('customers').select('id').where('name', '=', 'changed').execute(),
     );
     expect(changed).toEqual([]);
+  });
+
+  test('are run once, and once more where one of them fails; those behind such a group once again', async () => {
+    const store = await openFilled();
+    const runs = new Map<string, number>();
+    const add = async (id: string): Promise<unknown> =>
+      await store.write(async (tx) => {
+        runs.set(id, (runs.get(id) ?? 0) + 1);
+        await tx.insertInto('customers').values(row.customer('org-a', id)).execute();
+        if (id.startsWith('bad')) throw new Error('changed my mind');
+      });
+    const runsOf = async (...ids: readonly string[]): Promise<(number | undefined)[]> => {
+      await Promise.allSettled(ids.map(add));
+      return ids.map((id) => runs.get(id));
+    };
+    expect(await runsOf('c', 'd')).toEqual([1, 1]);
+    expect(await runsOf('e', 'bad-1', 'f')).toEqual([2, 2, 1]);
+    expect(await runsOf('g', 'bad-2', 'h')).toEqual([1, 1, 1]);
+    expect(await customers(store)).toBe(9);
   });
 
   test('are all refused when the file stays locked, and leave nothing', async () => {
