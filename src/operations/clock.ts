@@ -5,6 +5,7 @@
 
 import * as z from 'zod';
 
+import { ruleIssue } from './cross-rules.ts';
 import { cents, date, dateOrTimestampInput, noParams, noQuery, one, timestamp, uuid } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
@@ -140,7 +141,10 @@ export const clockOperations = [
         by: durationInput.optional().describe('How long, in calendar time of UTC: P1M, 30d, 12h, 2w, 1y.'),
         to: dateOrTimestampInput.optional().describe('Until when instead: a date (00:00 UTC of it) or a date-time.'),
       })
-      .refine(({ by, to }) => (by === undefined) !== (to === undefined), 'give either by or to'),
+      .superRefine(({ by, to }, context) => {
+        if ((by === undefined) !== (to === undefined)) return;
+        context.addIssue(ruleIssue(['by'], 'exactly one of by and to is required'));
+      }),
     response: one(movedClock),
     errors: ['conflict', 'invalidInput'],
     command: { group: 'clock', verb: 'advance' },

@@ -108,8 +108,8 @@ describe('time is refused', () => {
   });
 
   test.each([
-    [{}, '422 give either by or to'],
-    [{ by: 'P1D', to: '2026-04-01' }, '422 give either by or to'],
+    [{}, '422 by: exactly one of by and to is required'],
+    [{ by: 'P1D', to: '2026-04-01' }, '422 by: exactly one of by and to is required'],
     [{ by: 'P0D' }, '422 by: must be a duration above 0'],
     [{ by: '-P1D' }, '422 by: must be a duration above 0'],
     [{ by: 'P' }, '422 by: must be a duration above 0'],
