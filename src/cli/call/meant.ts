@@ -2,11 +2,11 @@
 
 import { BillingError } from '../../errors.ts';
 import type { InputIssue } from '../../errors.ts';
-import { limits } from '../../limits.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
+import { pagesOf } from '../every-row.ts';
 import { say } from '../terminal/safe-text.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
 import { withOwnId } from './unknown-filter.ts';
@@ -70,18 +70,15 @@ async function meaning(kind: ReferenceKind, text: string, billing: Billing): Pro
 async function idOf(kind: ReferenceKind, text: string, billing: Billing): Promise<string | undefined> {
   const { operation, label } = referenced[kind];
   const found: string[] = [];
-  for (let offset = 0; offset < mostRows; offset += limits.pageSize) {
-    const query = { limit: String(limits.pageSize), offset: String(offset) };
-    const { body } = await (billing.call as Call)(operation, { query });
-    for (const row of valueAt(body, 'data') as readonly unknown[]) {
-      if (label.some((path) => wireText(valueAt(row, path)) === text)) found.push(wireText(valueAt(row, 'id')));
-    }
-    if (valueAt(body, 'hasMore') !== true) break;
+  let count = 0;
+  for await (const { rows } of pagesOf(async (query) => (await billing.call(operation, { query })).body)) {
+    const alike = rows.filter((row) => label.some((path) => wireText(valueAt(row, path)) === text));
+    found.push(...alike.map((row) => wireText(valueAt(row, 'id'))));
+    count += rows.length;
+    if (count >= mostRows) break;
   }
   return found.length === 1 ? found[0] : undefined;
 }
-
-type Call = (operation: string, input: CallInput) => Promise<{ readonly body: unknown }>;
 
 /** A refusal stays what it is where the service does not tell more. */
 async function answered(ask: () => Promise<string | undefined>): Promise<string | undefined> {
