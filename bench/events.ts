@@ -69,11 +69,6 @@ interface Place {
   readonly count: number;
 }
 
-interface Rates {
-  readonly bare: number;
-  readonly service: number;
-}
-
 interface Slices {
   /** The first event of the first slice. */
   readonly first: number;
@@ -85,31 +80,40 @@ function sliceOf({ first, count }: Slices, turn: number): Range {
   return { first: first + turn * slice, last: first + (turn + 1) * slice, count, batch: 1_000 };
 }
 
-/** Turn about, so that what else the machine does falls on both; the first slice of each only warms the code. */
-async function alternating(
-  bare: DatabaseSync,
-  service: EventService,
-  { warm, ...range }: Slices & { readonly warm: boolean },
-): Promise<Rates> {
-  const rates: Rates[] = [];
-  for (let turn = 0; turn < slices; turn += 1) {
-    const own = sliceOf(range, turn);
-    const rate = { bare: bareIngestRate(bare, own), service: await ingestRate(service, own) };
-    if (turn > 0 || warm) rates.push(rate);
+/** Of each the median of what it gives, turn about, so that what else the machine does falls on all; the first turns only warm the code. */
+async function inTurns<Name extends string>(
+  measures: Readonly<Record<Name, (turn: number) => number | Promise<number>>>,
+  { turns = slices, warming = 0 }: { readonly turns?: number; readonly warming?: number } = {},
+): Promise<Record<Name, number>> {
+  const names = Object.keys(measures) as Name[];
+  const seen = new Map<Name, number[]>(names.map((name) => [name, []]));
+  for (let turn = 0; turn < turns; turn += 1) {
+    for (const name of names) {
+      const measured = await measures[name](turn);
+      if (turn >= warming) seen.get(name)?.push(measured);
+    }
   }
-  return { bare: median(rates.map((rate) => rate.bare)), service: median(rates.map((rate) => rate.service)) };
+  return Object.fromEntries(names.map((name) => [name, median(seen.get(name) ?? [])])) as Record<Name, number>;
 }
 
 /** Leaves `service.db` with the first events. */
 async function measureEmpty({ folder, count }: Place): Promise<Result[]> {
+  const compared = async (service: EventService, warming: number) =>
+    await inTurns(
+      {
+        bare: (turn) => bareIngestRate(bare, sliceOf({ first: 0, count }, turn)),
+        service: async (turn) => await ingestRate(service, sliceOf({ first: 0, count }, turn)),
+      },
+      { warming },
+    );
   const three = await openService(join(folder, 'three.db'), { meters: 3 });
   let bare = openBare(join(folder, 'bare.db'));
-  const withThree = await alternating(bare, three, { first: 0, count, warm: false });
+  const withThree = await compared(three, 1);
   await three.close();
   bare.close();
   const service = await openService(join(folder, 'service.db'), { meters: 1 });
   bare = openBare(join(folder, 'bare.db'));
-  const one = await alternating(bare, service, { first: 0, count, warm: true });
+  const one = await compared(service, 0);
   await service.close();
   const large = bareIngestRate(bare, { first: slices * slice, last: slices * slice + 100_000, count, batch: 10_000 });
   const single = bareIngestRate(bare, { first: count - 500, last: count, count, batch: 1 });
@@ -153,22 +157,15 @@ interface Full extends Place {
 async function measureFull({ service, bare, folder, count }: Full): Promise<Result[]> {
   const file = join(folder, 'empty.db');
   const empty = await openService(file, { meters: 1 });
-  const rates: { bare: number; full: number; empty: number }[] = [];
-  for (let turn = 0; turn < slices; turn += 1) {
-    const last = sliceOf({ first: count - slices * slice, count }, turn);
-    rates.push({
-      bare: bareIngestRate(bare, last),
-      full: await ingestRate(service, last),
-      empty: await ingestRate(empty, sliceOf({ first: 0, count }, turn)),
-    });
-  }
+  const last = { first: count - slices * slice, count };
+  const rates = await inTurns({
+    bare: (turn) => bareIngestRate(bare, sliceOf(last, turn)),
+    full: async (turn) => await ingestRate(service, sliceOf(last, turn)),
+    empty: async (turn) => await ingestRate(empty, sliceOf({ first: 0, count }, turn)),
+  });
   await empty.close();
   removeDatabase(file);
-  return fullResults(count, {
-    bare: median(rates.map((rate) => rate.bare)),
-    full: median(rates.map((rate) => rate.full)),
-    empty: median(rates.map((rate) => rate.empty)),
-  });
+  return fullResults(count, rates);
 }
 
 function fullResults(
@@ -195,7 +192,7 @@ async function measureImportOfLines({ folder, count }: Place, run: InstalledPack
     string,
   ];
   writeFileSync(file, `${Array.from({ length: importedLines }, (_, i) => lineAt(i, count)).join('\n')}\n`);
-  const rates: Rates[] = [];
+  const rates: { readonly bare: number; readonly service: number }[] = [];
   for (let round = 0; round < 2; round += 1) {
     const service = await openService(database, { meters: 1 });
     await service.close();
@@ -227,21 +224,14 @@ async function openTenth({ folder, count }: Place): Promise<EventService> {
 
 type Filters = Parameters<typeof costOf>[2];
 
-/** Readings before those that count: a server answers many, with code that has run. */
-const warmRounds = 20;
-const countedRounds = 30;
+/** A server answers many, with code that has run. */
+const readings = { turns: 50, warming: 20 };
 
-/** Of each service the milliseconds of a reading, turn about, over ranges that are all different. */
-async function medianCosts(services: readonly EventService[], filters: Filters = []): Promise<readonly number[]> {
-  const seen = services.map((service) => ({ service, milliseconds: [] as number[] }));
-  for (let round = 0; round < warmRounds + countedRounds; round += 1) {
-    for (const { service, milliseconds } of seen) {
-      const cost = await costOf(service, raggedRange(round), filters);
-      if (round >= warmRounds) milliseconds.push(cost.milliseconds);
-    }
-  }
-  return seen.map(({ milliseconds }) => median(milliseconds));
-}
+/** Milliseconds of one reading, over ranges that are all different. */
+const costIn =
+  (service: EventService, filters: Filters = []) =>
+  async (turn: number): Promise<number> =>
+    (await costOf(service, raggedRange(turn), filters)).milliseconds;
 
 /** A ratio that grows with the number of events, and is wanted at 10 million. */
 function wantedWhenFull(count: number, lowestRatio: number, ratioTo: string): Pick<Result, 'ratioTo' | 'lowestRatio'> {
@@ -253,9 +243,9 @@ async function measureReading({ service, bare, folder, count }: Full, tenth: Eve
   const at = `at ${count / 1e6} million`;
   const roll = rollUpMilliseconds(join(folder, 'days.db'));
   const raw = median([rawScanMilliseconds(bare, raggedRange()), rawScanMilliseconds(bare, raggedRange(1))]);
-  const [cost = 0, small = 0] = await medianCosts([service, tenth]);
-  const [filtered = 0] = await medianCosts([service], [{ key: 'cache', value: 'hit' }]);
-  const [unheard = 0] = await medianCosts([service], [{ key: 'unheard', value: 'x' }]);
+  const { cost, small } = await inTurns({ cost: costIn(service), small: costIn(tenth) }, readings);
+  const { filtered } = await inTurns({ filtered: costIn(service, [{ key: 'cache', value: 'hit' }]) }, readings);
+  const { unheard } = await inTurns({ unheard: costIn(service, [{ key: 'unheard', value: 'x' }]) }, readings);
   const ofCost = { measured: cost, unit: 'ms' as const };
   const name = `goal 3: usage cost of 30 ragged days, 48 groups, ${at}`;
   const results: Result[] = [
