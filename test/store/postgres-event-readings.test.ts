@@ -131,8 +131,11 @@ const shown = (readings: EventReadings) =>
   readings.map((interval) => interval.map((reading) => ({ ...reading, quantity: decimalText(reading.quantity) })));
 
 describe.runIf(postgres !== undefined)('PostgreSQL', () => {
-  test('reads of any rules what a scan of the same events reads', async () => {
-    const store = await openStore((await postgres?.create()) ?? '');
+  test.each([
+    ['', ''],
+    [' where a backslash in a text escapes', '?options=-cstandard_conforming_strings%3Doff'],
+  ])('reads of any rules what a scan of the same events reads%s', async (_where, options) => {
+    const store = await openStore(`${await postgres?.create()}${options}`);
     await store.write(insertTwoOrganizations);
     await store.write(async (tx) => await store.events.append(tx, 'org-a', events, () => true));
     await fc.assert(

@@ -53,8 +53,8 @@ async function foldEscaped(tx: Transaction, request: EventAggregation): Promise<
 }
 
 /** Whole numbers of up to 15 digits with up to 40 decimals are counted as they stand; others are looked at one by one. */
-const plainNumber = String.raw`^-?[0-9]{1,15}(\.[0-9]{1,40})?$`;
-const anyNumber = String.raw`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,9})?$`;
+const plainNumber = '^-?[0-9]{1,15}([.][0-9]{1,40})?$';
+const anyNumber = '^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,9})?$';
 
 /** A short JSON number without an exponent is a plain one, which is seen sooner than by a pattern. */
 const plainValue = `CASE WHEN "isNumber" AND length("value") <= 15 AND strpos("value", 'e') = 0 AND strpos("value", 'E') = 0
@@ -126,9 +126,12 @@ function addedUp(
   };
 }
 
-/** The server takes neither NUL nor half a surrogate out of JSON, and only these are written with an escape. */
-const hasEscape = String.raw`strpos("propertiesJson", '\u') > 0`;
-const hasNoEscape = String.raw`strpos("propertiesJson", '\u') = 0`;
+/**
+ * The server takes neither NUL nor half a surrogate out of JSON, and only these are written with an escape. What a backslash in a
+ * text without E means is a setting of the server.
+ */
+const hasEscape = String.raw`strpos("propertiesJson", E'\\u') > 0`;
+const hasNoEscape = String.raw`strpos("propertiesJson", E'\\u') = 0`;
 
 /** The text by which a property is compared, as `propertyText` has it but for its normal form. */
 function textOf(value: string): string {
@@ -148,7 +151,7 @@ function classOf(
 ): string {
   if (texts === undefined) return text;
   const listed = `${text} = ANY(${bind(texts.filter(isSayable), 'text[]')})`;
-  const isPlain = `${text} ~ '^[\\x01-\\x7f]*$'`;
+  const isPlain = `${text} ~ E'^[\\x01-\\x7f]*$'`;
   return `CASE WHEN ${text} IS NULL OR ${listed} OR NOT ${isPlain} THEN ${text} ELSE ${bind(otherThan(texts), 'text')} END`;
 }
 
