@@ -12,7 +12,7 @@ import { postgresSchemaVersion } from './migrations/migration.ts';
 const oldestServer = 160_000;
 
 /** Made first and never anybody else's name: what a database of ours is known by. */
-const versionTable = 'tallybookSchema';
+export const versionTable = 'tallybookSchema';
 export const versionQuery = `SELECT "version" FROM "${versionTable}"`;
 
 const current = BigInt(postgresSchemaVersion);

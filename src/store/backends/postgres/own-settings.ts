@@ -1,0 +1,31 @@
+/** What every session of ours says first, so that a statement means the same whatever the server, the database or the role is set to. */
+
+import type { ClientBase } from 'pg';
+
+import { limits } from '../../../limits.ts';
+import { versionTable } from './schema.ts';
+
+const settings = {
+  // A backslash in a text is one.
+  standard_conforming_strings: 'on',
+  // NULL in a list of values is no text.
+  array_nulls: 'on',
+  // What the server writes down of its schema is compared.
+  quote_all_identifiers: 'off',
+} as const;
+
+/**
+ * The schema that holds the book comes first: one that was put before it later, as that of a user's own name is, would be taken for
+ * the book's by whatever asks for the current one.
+ */
+const path = `coalesce((SELECT quote_ident(nspname) || ', ' FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE pg_class.oid = to_regclass('"${versionTable}"')), '') || current_setting('search_path')`;
+
+const sentences = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
+
+const text = `SELECT ${sentences.join(', ')}, set_config('search_path', ${path}, false)`;
+
+/** Rejects as the session does that cannot be used; a way that swallows what is sent holds nobody up. */
+export async function makeOwn(client: ClientBase): Promise<void> {
+  await client.query({ text, query_timeout: limits.connectTimeoutMilliseconds } as { readonly text: string });
+}

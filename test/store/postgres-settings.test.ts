@@ -1,0 +1,92 @@
+/** What a server, a database or a role is set to changes nothing of a book that is kept there. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import pg from 'pg';
+import { afterAll, describe, expect, test } from 'vitest';
+
+import { migrations } from '../../src/store/backends/postgres/migrations/index.ts';
+import { backUp, restore } from '../../src/store/backup.ts';
+import { openStore } from '../../src/store/open.ts';
+import { dumpOf } from '../reliability/store-dump.ts';
+import { usePostgres } from '../support/postgres.ts';
+import { at, eventOf, insertTwoOrganizations } from './rows.ts';
+
+const postgres = await usePostgres();
+
+describe.runIf(postgres !== undefined)('PostgreSQL', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tallybook-settings-'));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  const empty = async () => (await postgres?.create({ isEmpty: true })) ?? '';
+
+  async function run(url: string, ...statements: readonly string[]): Promise<void> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const name = `"${new URL(url).pathname.slice(1)}"`;
+    for (const statement of statements) await client.query(statement.replace('ALTER DATABASE', `$& ${name}`));
+    await client.end();
+  }
+
+  /** Two organizations and an event that names no contract. */
+  async function fill(url: string): Promise<void> {
+    const store = await openStore(url);
+    await store.write(insertTwoOrganizations);
+    await store.write(async (tx) => await store.events.append(tx, 'org-a', [eventOf('one')], () => true));
+    await store.close();
+  }
+
+  async function look(url: string) {
+    const store = await openStore(url);
+    const { schemaDifferences } = await store.inspect({ isFull: true });
+    const rows = await dumpOf(store);
+    await store.close();
+    return { schemaDifferences, rows };
+  }
+
+  test.each([
+    'standard_conforming_strings = off',
+    'array_nulls = off',
+    'quote_all_identifiers = on',
+    "TimeZone = 'Pacific/Kiritimati'",
+    'default_transaction_isolation = serializable',
+  ])('that is set to %s keeps a book as any other does', async (setting) => {
+    const [usual, odd] = [await empty(), await empty()];
+    await run(odd, `ALTER DATABASE SET ${setting}`);
+    for (const url of [usual, odd]) await fill(url);
+    const seen = await look(odd);
+    expect(seen.schemaDifferences).toEqual([]);
+    expect(seen).toEqual(await look(usual));
+  });
+
+  const schemaBefore = ['CREATE SCHEMA odd', 'ALTER DATABASE SET search_path = odd, public'];
+
+  test('keeps the book where it is when another schema comes before it, and what is backed up can be restored', async () => {
+    const url = await empty();
+    await fill(url);
+    const before = await look(url);
+    await run(url, ...schemaBefore);
+    expect(await look(url)).toEqual(before);
+    const [copy, restored] = [join(directory, 'copy'), await empty()];
+    await backUp({ from: url, to: copy, createdAt: at });
+    await restore({ from: copy, to: restored });
+    expect(await look(restored)).toEqual(before);
+  });
+
+  test('upgrades the book where it is, and makes no other in a schema that comes before it', async () => {
+    const url = await empty();
+    await run(
+      url,
+      'SET search_path TO public, pg_temp',
+      'CREATE TABLE "tallybookSchema" ("id" smallint PRIMARY KEY, "version" bigint NOT NULL)',
+      ...migrations.slice(0, -1).flatMap(({ statements }) => statements),
+      `INSERT INTO "tallybookSchema" VALUES (1, ${migrations.length - 1})`,
+      ...schemaBefore,
+    );
+    expect((await look(url)).schemaDifferences).toEqual([]);
+    // Refused where anything is in it.
+    await run(url, 'DROP SCHEMA odd');
+  });
+});
