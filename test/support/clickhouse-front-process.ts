@@ -15,6 +15,9 @@ import { credentials } from './clickhouse-credentials.ts';
 /** Of the address, not of the engine. */
 const ownParameters = new Set(['query', 'database', 'query_id', 'session_id', 'wait_end_of_query', 'role']);
 
+/** What a server takes of one parameter or part of a form, `http_max_field_value_size`; no request can lift it. */
+const longestField = 128 * 1024;
+
 const session = new Session();
 let database = '';
 /** What the session was last told by `SET`, which most requests tell it again. */
@@ -46,6 +49,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const settings = [...searchParams].filter(([name]) => !ownParameters.has(name) && !name.startsWith('param_'));
   for (const [name, value] of settings) await set(name, value.replaceAll("'", ''));
   const form = await formOf(request, sent);
+  if ([...searchParams, ...form].some(([, value]) => Buffer.byteLength(value) > longestField)) {
+    throw new Error('Code: 1000. DB::Exception: tally: HTML Form Exception: Field value too long. (POCO_EXCEPTION)');
+  }
   for (const [name, value] of [...searchParams, ...form]) {
     if (!name.startsWith('param_')) continue;
     await set(name, value.replaceAll('\\', '\\\\').replaceAll("'", "\\'"));

@@ -26,8 +26,9 @@ import {
 import type { ClickhouseServer, EventRow } from './connection.ts';
 import { isKnownDrop } from './view.ts';
 
-/** More characters of keys are not asked about at a time. */
+/** More characters of keys are not asked about at a time, nor more events: what a server takes of one parameter is limited. */
 const keyCharactersAtOnce = 32_000;
+const placesAtOnce = 2_000;
 
 export async function appendEvents(
   { server, mostStaged }: { readonly server: ClickhouseServer; readonly mostStaged: number },
@@ -130,7 +131,11 @@ async function findMovedEvents(
     );
     const isThere = (row: EventRow) => Number(row['timestampEpochMs']) >= droppedBeforeEpochMs;
     for (const row of places) if (!isThere(row)) known.set(String(row['idempotencyKey']), 'dropped');
-    for (const event of await readPlaces(ask, orgId, places.filter(isThere))) known.set(event.idempotencyKey, event);
+    const there = places.filter(isThere);
+    for (let from = 0; from < there.length; from += placesAtOnce) {
+      const events = await readPlaces(ask, orgId, there.slice(from, from + placesAtOnce));
+      for (const event of events) known.set(event.idempotencyKey, event);
+    }
   }
   return known;
 }
@@ -140,7 +145,6 @@ async function readPlaces(
   orgId: string,
   places: readonly EventRow[],
 ): Promise<(StoredEvent & { readonly place: number })[]> {
-  if (places.length === 0) return [];
   const times = places.map((row) => Number(row['timestampEpochMs']));
   const rows = await ask(
     `SELECT * FROM tallybookEvents FINAL
@@ -220,10 +224,12 @@ export async function moveBatches(
   if (last === undefined) return head;
   await announce(server, { orgId, head, batches });
   const placed = batches.flatMap(({ batch, events }) => events.map((event) => ({ orgId, batch, ...event })));
-  await server.insert('tallybookEvents', placed.map(eventRow));
-  await server.insert('tallybookEventKeys', placed.map(keyRow));
-  await server.insert('tallybookSupersededEvents', placed.flatMap(supersededRows));
-  await expectShown(server, orgId, placed);
+  for (const some of inInserts(placed)) {
+    await server.insert('tallybookEvents', some.map(eventRow));
+    await server.insert('tallybookEventKeys', some.map(keyRow));
+    await server.insert('tallybookSupersededEvents', some.flatMap(supersededRows));
+    await expectShown(server, orgId, some);
+  }
   await removeStagedBatches(tx, orgId, last.batch);
   const moved = { ...head, movedBatch: last.batch };
   await writeEventHead(tx, orgId, moved);
@@ -234,6 +240,21 @@ export async function moveBatches(
 interface MovedEvent extends PlacedEvent {
   readonly orgId: string;
   readonly batch: number;
+}
+
+/** What shared a commit may be more than one text can hold: of one insert is about as much as is moved for its size. */
+function inInserts(placed: readonly MovedEvent[]): MovedEvent[][] {
+  const inserts: MovedEvent[][] = [];
+  let room = 0;
+  for (const event of placed) {
+    if (room <= 0) {
+      inserts.push([]);
+      room = limits.stagedCharacters;
+    }
+    room -= event.propertiesJson.length;
+    inserts.at(-1)?.push(event);
+  }
+  return inserts;
 }
 
 function eventRow({ previous: _previous, isLate, ...event }: MovedEvent): EventRow {

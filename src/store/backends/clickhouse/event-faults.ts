@@ -33,11 +33,10 @@ const ofForeignContracts = `SELECT idempotencyKey AS key, place FROM tallybookEv
 const withoutJson = `SELECT idempotencyKey AS key, place FROM tallybookEvents FINAL
   WHERE ${kept} AND NOT isValidJSON(propertiesJson) ${inOrder}`;
 
-/** Every event has the number behind the one before it, and its key keeps that number when it is dropped. */
-const missing = `SELECT toString(number + 1) AS key FROM numbers({lastPlace:UInt64})
+/** Every moved event has the number behind the one before it, and its key keeps that number when it is dropped. */
+const missing = `SELECT toString(number + 1) AS key FROM numbers({lastMoved:UInt64})
   WHERE number + 1 NOT IN (
-      SELECT place FROM tallybookEventKeys WHERE ${recorded} UNION ALL SELECT place FROM tallybookEvents WHERE ${recorded})
-    AND NOT has({staged:Array(UInt64)}, number + 1)
+    SELECT place FROM tallybookEventKeys WHERE ${recorded} UNION ALL SELECT place FROM tallybookEvents WHERE ${recorded})
   ORDER BY number LIMIT ${limits.findingsPerCheck}`;
 
 /** As `EventStore.listFaults`. */
@@ -57,9 +56,14 @@ export async function listEventFaults(
   const foreign = await foreignPairs(tx, orgId, await ask(ownersOfContracts, parameters));
   const owner = foreign.customers.length === 0 ? [] : await faultsOf('owner', ofForeignContracts, foreign);
   const properties = await faultsOf('properties', withoutJson);
-  const gone = await faultsOf('gone', missing, { lastPlace, staged: await stagedPlaces(tx, orgId) });
-  return [...versions, ...owner, ...properties, ...gone];
+  const staged = await stagedPlaces(tx, orgId);
+  const lastMoved = (staged[0] ?? lastPlace + 1) - 1;
+  const gone = await faultsOf('gone', missing, { lastMoved });
+  return [...versions, ...owner, ...properties, ...gone, ...gapsIn(staged, { lastMoved, lastPlace })];
 }
+
+/** As many as a question takes, and more than doctor lists. */
+const pairsAtOnce = 1_000;
 
 /** Of these customers with contracts that their events name, those whose contract is another customer's. */
 async function foreignPairs(
@@ -69,15 +73,30 @@ async function foreignPairs(
 ): Promise<{ readonly customers: readonly unknown[]; readonly contracts: readonly unknown[] }> {
   const contracts = await tx.selectFrom('contracts').select(['id', 'customerId']).where('orgId', '=', orgId).execute();
   const owners = new Map(contracts.map(({ id, customerId }) => [id, customerId]));
-  const foreign = pairs.filter((pair) => owners.get(pair['contractId'] as string) !== pair['customerId']);
+  const foreign = pairs
+    .filter((pair) => owners.get(pair['contractId'] as string) !== pair['customerId'])
+    .slice(0, pairsAtOnce);
   return {
     customers: foreign.map((pair) => pair['customerId']),
     contracts: foreign.map((pair) => pair['contractId']),
   };
 }
 
-/** The numbers of events that are only staged. */
+/** The numbers of events that are only staged, rising: behind those of all that have moved. */
 async function stagedPlaces(tx: Transaction, orgId: string): Promise<number[]> {
   const staged = (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
   return staged.filter(({ version }) => version === 1).map(({ place }) => place);
+}
+
+/** Numbers that are staged nowhere, and should be. */
+function gapsIn(
+  staged: readonly number[],
+  { lastMoved, lastPlace }: { readonly lastMoved: number; readonly lastPlace: number },
+): EventFault[] {
+  const known = new Set(staged);
+  const gaps: EventFault[] = [];
+  for (let place = lastMoved + 1; place <= lastPlace && gaps.length < limits.findingsPerCheck; place += 1) {
+    if (!known.has(place)) gaps.push({ idempotencyKey: String(place), fault: 'gone' });
+  }
+  return gaps;
 }

@@ -87,9 +87,12 @@ async function askForGroups(
 
 const innerOf = (raw: string): string => `substring(${raw}, 2, length(${raw}) - 2)`;
 
+/** What a server takes of one parameter is limited: where more texts matter, none is told from the others before it comes back. */
+const textCharactersAtMost = 32_000;
+
 /** A text, or one for all that do not matter. Beyond ASCII a text may have another normal form, so it stays as it is. */
 function classOf(raw: string, texts: readonly string[] | undefined, parameters: Record<string, unknown>): string {
-  if (texts === undefined) return raw;
+  if (texts === undefined || texts.join('').length > textCharactersAtMost) return raw;
   const inner = `if(startsWith(${raw}, '"'), ${innerOf(raw)}, ${raw})`;
   parameters[`${raw}Texts`] = texts;
   const isKept = `${raw} = '' OR match(${raw}, '[^ -~]') OR has({${raw}Texts:Array(String)}, ${inner})`;

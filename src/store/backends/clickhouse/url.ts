@@ -17,6 +17,10 @@ const ownSettings: ClickHouseSettings = {
   wait_end_of_query: 1,
   // A row and its copies have the same timestamp, and so the same partition.
   do_not_merge_across_partitions_select_final: 1,
+  // Events of one move may be of any months.
+  max_partitions_per_insert_block: '0',
+  // A question names every staged event that replaces one.
+  max_query_size: String(64 * 1024 * 1024),
 };
 
 /**
