@@ -187,6 +187,13 @@ export const unknownOutcomeMessage = 'the database was lost during a commit; whe
 /** What a service of ours answers where it has no route, so that its client can tell this 404 from an unknown id. */
 export const unknownPathMessage = 'this service has no such path';
 
+/** Whether the same path may do later. */
+export function isFailureOfDisk(cause: unknown): boolean {
+  return failuresOfDisk.has((cause as NodeJS.ErrnoException).code ?? '');
+}
+
+const failuresOfDisk: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
+
 /** The kind that a status stands for, used by the client to turn an envelope back into the same class. */
 export function kindOfStatus(status: number): ErrorKind | undefined {
   for (const kind of Object.keys(errorFacts) as ErrorKind[]) {

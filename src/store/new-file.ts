@@ -5,7 +5,7 @@
 import { chmodSync, closeSync, copyFileSync, fsyncSync, lstatSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-import { ConflictError, UnavailableError } from '../errors.ts';
+import { ConflictError, isFailureOfDisk, UnavailableError } from '../errors.ts';
 import { inPassingDirectory } from '../passing-directory.ts';
 import { factsOf } from './file-facts.ts';
 
@@ -40,7 +40,7 @@ export async function beside<T>(target: string, work: (path: string) => Promise<
       return await work(join(directory, basename(target)));
     });
   } catch (error) {
-    throw isMade ? error : unwritable(parent, error);
+    throw isMade && !isFailureOfDisk(error) ? error : unwritable(parent, error);
   }
 }
 

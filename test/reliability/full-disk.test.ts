@@ -9,6 +9,7 @@ import type { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { canFillDisk, limitFiles, runOnFullDisk, spawnLimited } from '../support/full-disk.ts';
+import { usePostgres } from '../support/postgres.ts';
 import { runProgram } from '../support/program.ts';
 
 test.runIf(canFillDisk)(
@@ -67,5 +68,27 @@ test.runIf(canFillDisk)(
       `tally: cannot write ${join(config, 'config.json.lock')}: the file would be larger than it may be`,
     ]);
     expect(readdirSync(config)).toEqual([]);
+  },
+);
+
+const postgres = canFillDisk ? await usePostgres() : undefined;
+
+test.runIf(postgres !== undefined)(
+  'a backup of a server of which not even the last line fits is none, and nothing of it stays (skipped without prlimit)',
+  async () => {
+    const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    const database = (await postgres?.create()) ?? '';
+    const whole = join(home, 'whole.dump');
+    await runProgram(['orgs', 'list'], { home, environment: { TALLY_DATABASE: database } });
+    expect(await runProgram(['backup', whole, '--database', database], { home })).toMatchObject({ code: 0 });
+    const env = { ...process.env, TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home, NODE_DISABLE_COMPILE_CACHE: '1' };
+    const words = ['backup', join(home, 'cut.dump'), '--database', database];
+    const { status, stderr } = runOnFullDisk(words, { env }, statSync(whole).size - 1);
+    expect({ status, stderr }).toEqual({
+      status: 9,
+      stderr: expect.stringContaining(`nothing can be written to ${home}`),
+    });
+    expect(readdirSync(home).filter((name) => name.startsWith('cut') || name.startsWith('.tally'))).toEqual([]);
   },
 );

@@ -13,9 +13,13 @@ export function spawnLimited(words: readonly string[], options: SpawnOptions): C
   return spawn('bash', ['-c', `trap '' XFSZ; exec "$@"`, 'bash', process.execPath, launcher, ...words], options);
 }
 
-/** The program from its start to its end where no file takes a byte. */
-export function runOnFullDisk(words: readonly string[], options: SpawnOptions): SpawnSyncReturns<string> {
-  const limited = ['--fsize=0', process.execPath, launcher, ...words];
+/** The program from its start to its end where no file takes more bytes than these. */
+export function runOnFullDisk(
+  words: readonly string[],
+  options: SpawnOptions,
+  bytes: number = 0,
+): SpawnSyncReturns<string> {
+  const limited = [`--fsize=${bytes}`, process.execPath, launcher, ...words];
   const ignoring = ['--norc', '-c', `trap '' XFSZ; exec prlimit "$@"`, 'bash', ...limited];
   return spawnSync('bash', ignoring, { ...options, encoding: 'utf8' });
 }

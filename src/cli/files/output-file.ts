@@ -6,7 +6,7 @@
 import { accessSync, closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { BillingError, UnavailableError } from '../../errors.ts';
+import { BillingError, isFailureOfDisk, UnavailableError } from '../../errors.ts';
 
 export interface OutputFileOptions {
   /** Whether a file that is there already is replaced. */
@@ -74,13 +74,6 @@ export function unwritable(path: string, cause: unknown): BillingError {
     hint: 'check its disk and the free space there, then repeat the command',
   });
 }
-
-/** Whether the same path may do later. */
-export function isFailureOfDisk(cause: unknown): boolean {
-  return failuresOfDisk.has((cause as NodeJS.ErrnoException).code ?? '');
-}
-
-const failuresOfDisk: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
 const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'it is a link',

@@ -7,7 +7,7 @@
 import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { BillingError } from '../../errors.ts';
+import { BillingError, isFailureOfDisk } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { lockFile } from './lock-file.ts';
 
@@ -135,7 +135,7 @@ export async function makePrivateDirectory(path: string, machine: Machine): Prom
   try {
     if (makeDirectory(path) && machine.platform !== 'win32') chmodSync(path, 0o700);
   } catch (error) {
-    const { isFailureOfDisk, unwritable } = await import('../files/output-file.ts');
+    const { unwritable } = await import('../files/output-file.ts');
     if (isFailureOfDisk(error)) throw unwritable(path, error);
     throw refusal(`the directory ${path} cannot be made (${(error as NodeJS.ErrnoException).code})`);
   }

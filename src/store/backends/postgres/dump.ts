@@ -3,7 +3,7 @@
  * is, a line with `table` and `columns` stands before the rows of each table, and the last line says how many rows there were.
  */
 
-import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 import { BillingError, ConflictError } from '../../../errors.ts';
@@ -65,7 +65,7 @@ async function writeTable(
   let count = 0;
   for await (const rows of rowsByCursor(tx, `SELECT ${selected} FROM "${table}" ORDER BY ${by.join(', ')}`)) {
     const lines = rows.map((row) => JSON.stringify(columns.map((name) => textOf(row[name]))));
-    writeSync(file, `${lines.join('\n')}\n`);
+    writeWhole(file, `${lines.join('\n')}\n`);
     count += rows.length;
   }
   const [counted] = await rowsOfText(tx, `SELECT count(*) AS "count" FROM "${table}"`);
@@ -80,7 +80,12 @@ function textOf(value: unknown): string | null {
 }
 
 function writeLine(file: number, value: object): void {
-  writeSync(file, `${JSON.stringify(value)}\n`);
+  writeWhole(file, `${JSON.stringify(value)}\n`);
+}
+
+/** A disk takes what it has room for, and says so by a number alone: of what is left it then takes none. */
+function writeWhole(file: number, text: string): void {
+  writeFileSync(file, text);
 }
 
 async function columnsOf(tx: Transaction, table: string): Promise<string[]> {
