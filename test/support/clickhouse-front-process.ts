@@ -47,6 +47,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     database = wanted;
   }
   const settings = [...searchParams].filter(([name]) => !ownParameters.has(name) && !name.startsWith('param_'));
+  await forgetAllBut(settings.map(([name]) => name));
   for (const [name, value] of settings) await set(name, value.replaceAll("'", ''));
   const form = await formOf(request, sent);
   if ([...searchParams, ...form].some(([, value]) => Buffer.byteLength(value) > longestField)) {
@@ -69,6 +70,14 @@ async function set(name: string, escaped: string): Promise<void> {
   if (told.get(name) === escaped) return;
   await session.queryAsync(`SET ${name} = '${escaped}'`);
   told.set(name, escaped);
+}
+
+/** A setting is of one request. */
+async function forgetAllBut(names: readonly string[]): Promise<void> {
+  for (const name of [...told.keys()].filter((each) => !each.startsWith('param_') && !names.includes(each))) {
+    await session.queryAsync(`SET ${name} = DEFAULT`);
+    told.delete(name);
+  }
 }
 
 function isAllowed(request: IncomingMessage): boolean {

@@ -122,6 +122,7 @@ export async function prepareTables({ run }: ClickhouseServer): Promise<void> {
 const lostConnection = /^E[A-Z]+$|timeout|socket hang up/i;
 /** https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp */
 const refusals = new Set(['192', '193', '194', '497', '516']);
+const limited = new Set(['158', '191', '307', '396']);
 const busy = new Set([
   '159',
   '164',
@@ -168,6 +169,12 @@ function meaningOf(error: unknown, location: string): unknown {
       cause: error,
       retryAfterSeconds: 1,
       hint: 'they were dropped just now: repeat the command; a book that was restored from an older backup needs the events of the same time',
+    });
+  }
+  if (limited.has(code)) {
+    return new UnavailableError(`a limit of the user of ${location} stands in the way: ${error.message}`, {
+      cause: error,
+      hint: 'raise that limit for this user, or in the URL; nothing is answered by a part of the events',
     });
   }
   if (!busy.has(code)) return error;

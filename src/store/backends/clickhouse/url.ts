@@ -8,8 +8,34 @@ import { limits } from '../../../limits.ts';
 
 const ports = { plain: 8123, tls: 8443 } as const;
 
+/** A limit of the user's that is reached is an error, and never an answer by a part of the events. */
+const nothingLeftOut: ClickHouseSettings = {
+  limit: '0',
+  offset: '0',
+  read_overflow_mode: 'throw',
+  read_overflow_mode_leaf: 'throw',
+  timeout_overflow_mode: 'throw',
+  timeout_overflow_mode_leaf: 'throw',
+  group_by_overflow_mode: 'throw',
+  sort_overflow_mode: 'throw',
+  set_overflow_mode: 'throw',
+  distinct_overflow_mode: 'throw',
+  transfer_overflow_mode: 'throw',
+  result_overflow_mode: 'throw',
+};
+
+/** Of no rows a total is 0, as it is where nobody has asked for the standard's NULL; and no answer is one of before. */
+const plainAnswers: ClickHouseSettings = {
+  aggregate_functions_null_for_empty: 0,
+  empty_result_for_aggregation_by_empty_set: 0,
+  use_query_cache: 0,
+  data_type_default_nullable: 0,
+};
+
 /** What our statements are written for; no URL changes these. */
 const ownSettings: ClickHouseSettings = {
+  ...nothingLeftOut,
+  ...plainAnswers,
   output_format_json_quote_64bit_integers: 0,
   // An insert that is answered is written.
   async_insert: 0,
