@@ -9,7 +9,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 
 import { migrations } from '../../src/store/backends/postgres/migrations/index.ts';
 import { backUp, restore } from '../../src/store/backup.ts';
+import type { Transaction } from '../../src/store/database.ts';
 import { openStore } from '../../src/store/open.ts';
+import { rowsOfText } from '../../src/store/raw-query.ts';
 import { dumpOf } from '../reliability/store-dump.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { at, eventOf, insertTwoOrganizations } from './rows.ts';
@@ -88,5 +90,34 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     expect((await look(url)).schemaDifferences).toEqual([]);
     // Refused where anything is in it.
     await run(url, 'DROP SCHEMA odd');
+  });
+
+  test('that ends long transactions says so, and lets a backup, its restoration and the look of doctor take their time', async () => {
+    const url = await empty();
+    await fill(url);
+    const [copy, restored] = [join(directory, 'slow'), await empty()];
+    const short = `?options=${encodeURIComponent('-ctransaction_timeout=300')}`;
+    const store = await openStore(`${url}${short}`);
+    const sleep = async (tx: Transaction) => await rowsOfText(tx, 'SELECT pg_sleep(2)');
+    await expect(store.read(sleep)).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('ended a transaction that took too long; nothing was changed'),
+    });
+    const whileHeld = async <T>(work: () => Promise<T>): Promise<T> => {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      await client.query('BEGIN; LOCK TABLE "customers" IN ACCESS EXCLUSIVE MODE');
+      const held = client.query('SELECT pg_sleep(0.6)').then(async () => await client.query('COMMIT'));
+      const done = await work();
+      await held;
+      await client.end();
+      return done;
+    };
+    await whileHeld(async () => await backUp({ from: `${url}${short}`, to: copy, createdAt: at }));
+    await restore({ from: copy, to: `${restored}${short}` });
+    const inspection = await whileHeld(async () => await store.inspect({ isFull: true }));
+    expect(inspection.schemaDifferences).toEqual([]);
+    await store.close();
+    expect(await look(restored)).toEqual(await look(url));
   });
 });

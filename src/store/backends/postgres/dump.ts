@@ -20,7 +20,7 @@ import type { Store } from '../../store.ts';
 import { postgresSchemaVersion } from './migrations/migration.ts';
 import { dumpedTables } from './tables.ts';
 import { openPostgresStore } from './postgres.ts';
-import { withoutLimit } from './session.ts';
+import { withoutLimit } from './without-limit.ts';
 
 /** What one statement of a restoration takes. */
 const rowsAtOnce = 2_000;

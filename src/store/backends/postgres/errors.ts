@@ -200,6 +200,11 @@ const meanings: Readonly<Record<string, (location: string, cause: Error) => Erro
       cause,
       hint: 'repeat it, or allow more time with ?statement_timeout=MILLISECONDS in the URL',
     }),
+  '25P04': (location, cause) =>
+    new UnavailableError(`the database ${location} ended a transaction that took too long; nothing was changed`, {
+      cause,
+      hint: 'repeat it, or allow more time: transaction_timeout of the server, the database or the role',
+    }),
   '25P03': (location, cause) =>
     new UnavailableError(`the database ${location} ended a transaction that stood still; nothing was changed`, {
       cause,

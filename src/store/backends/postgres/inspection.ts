@@ -12,6 +12,7 @@ import type { DanglingReference, Inspection, InspectionOptions, SchemaDifference
 import { differencesBetween } from '../../inspection.ts';
 import { meaningOf } from './errors.ts';
 import { versionQuery } from './schema.ts';
+import { withoutLimit } from './without-limit.ts';
 import { dumpedTables } from './tables.ts';
 
 interface Place {
@@ -30,7 +31,7 @@ export async function inspectServer(pool: Pool, options: InspectionOptions & Pla
 async function inspect(pool: Pool, { isFull, location, schema }: InspectionOptions & Place): Promise<Inspection> {
   const client = await pool.connect();
   try {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0');
+    await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${withoutLimit}`);
     const version = await client.query<{ readonly version: bigint }>(versionQuery);
     const damages = await damagesOf(client, { schema, location }, isFull);
     const danglingReferences = isFull && damages.length === 0 ? await danglingOf(client, schema) : [];

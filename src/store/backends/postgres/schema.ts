@@ -7,6 +7,7 @@ import { BillingError, UnavailableError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { meaningOf } from './errors.ts';
 import { postgresSchemaVersion } from './migrations/migration.ts';
+import { withoutLimit } from './without-limit.ts';
 
 /** Before 16 a CHECK cannot say IS JSON. */
 const oldestServer = 160_000;
@@ -111,7 +112,7 @@ async function migrate(
       // What triggers run must find the tables of this schema, whatever the path of the session that fires them. An index of
       // a large table takes as long as it takes.
       const path = `"${schema.replaceAll('"', '""')}", pg_temp`;
-      await client.query(`BEGIN; SET LOCAL search_path TO ${path}; SET LOCAL statement_timeout = 0`);
+      await client.query(`BEGIN; SET LOCAL search_path TO ${path}; ${withoutLimit}`);
       await client.query(`CREATE TABLE IF NOT EXISTS "${versionTable}" ("id" smallint PRIMARY KEY CHECK ("id" = 1),
         "version" bigint NOT NULL)`);
       const found = await readVersion(client);

@@ -12,6 +12,7 @@ import { isCrowded, isLost, isSilence, meaningOf, unknownOutcomeError } from './
 import { makeOwn } from './own-settings.ts';
 import { refuseOtherVersion, versionQuery } from './schema.ts';
 import { bindable, types } from './values.ts';
+import { withoutLimit } from './without-limit.ts';
 
 /** A pool that outlives every failure of its sessions. */
 export function openPool(config: PoolConfig): Pool {
@@ -114,9 +115,6 @@ const beginnings = {
 
 /** Behind a commit, so that who waits begins at once. */
 export const releaseLocks = 'SELECT pg_advisory_unlock_all()';
-
-/** Lifts the limit of time of every statement of a transaction, the server's and our own. */
-export const withoutLimit = 'SET LOCAL statement_timeout = 0';
 
 /** What is taken of the pool until it is released. */
 export class Session implements DatabaseConnection {
