@@ -79,30 +79,40 @@ describe.runIf(clickhouse !== undefined)('events in ClickHouse', () => {
     await close();
   });
 
-  test('a meter with more texts to compare with than one question takes reads what they let through', async () => {
+  const countingTexts = (include: readonly string[]) =>
+    ({
+      orgId: 'org-a',
+      customerId: 'customer',
+      boundsEpochMs: [0, 10_000],
+      rules: {
+        aggregationType: 'COUNT',
+        groupKeys: [],
+        eventTypeFilter: { include: [], exclude: [] },
+        propertyFilters: [{ name: 'text', include: [...include] }],
+      },
+      dimensions: { needsEventName: false, propertyKeys: [] },
+      isStanding: false,
+    }) as const;
+
+  test.each([
+    ['more texts to compare with than one question takes', 4_000, 1],
+    ['many texts, beside very many events that wait,', 500, 12_000],
+  ])('a meter with %s reads what they let through', async (_what, length, waiting) => {
     const { store, server, close } = await openFilled();
-    const texts = Array.from({ length: 40 }, (_value, index) => `${index}`.padEnd(4_000, 'x'));
+    const texts = Array.from({ length: 40 }, (_value, index) => `${index}`.padEnd(length, 'x'));
+    const send = async (sent: string) => {
+      const keys = Array.from({ length: waiting }, (_value, index) => `waiting${index}`);
+      const events = keys.map((key) => eventOf(key, { propertiesJson: JSON.stringify({ sent }) }));
+      await store.write((tx) => store.events.append(tx, 'org-a', events, () => true));
+    };
+    await send('first');
     const events = [...texts.slice(0, 3), 'other'].map((text, index) =>
       eventOf(`key-${index}`, { propertiesJson: JSON.stringify({ text, tokens: 1 }) }),
     );
     await store.write((tx) => store.events.append(tx, 'org-a', events, () => true));
     await moveStaged(store, server);
-    const [[reading] = []] = await store.read(
-      async (tx) =>
-        await aggregateOne(store.events, tx, {
-          orgId: 'org-a',
-          customerId: 'customer',
-          boundsEpochMs: [0, 10_000],
-          rules: {
-            aggregationType: 'COUNT',
-            groupKeys: [],
-            eventTypeFilter: { include: [], exclude: [] },
-            propertyFilters: [{ name: 'text', include: texts }],
-          },
-          dimensions: { needsEventName: false, propertyKeys: [] },
-          isStanding: false,
-        }),
-    );
+    await send('again');
+    const [[reading] = []] = await store.read(async (tx) => await aggregateOne(store.events, tx, countingTexts(texts)));
     expect(reading?.count).toBe(3);
     await close();
   });

@@ -25,7 +25,10 @@ const told = new Map<string, string>();
 /** The engine has one session here, and `USE` and the statement behind it must stay together. */
 let queue = Promise.resolve();
 
-const server = createServer((request, response) => {
+/** Of an address, `http_max_uri_size`. */
+const longestAddress = 1024 * 1024;
+
+const server = createServer({ maxHeaderSize: longestAddress }, (request, response) => {
   queue = queue.then(async () => await answer(request, response).catch((error: unknown) => refuse(response, error)));
 });
 

@@ -52,6 +52,9 @@ const tables = {
   tallybookBook: '(bookId String) ENGINE = ReplacingMergeTree ORDER BY bookId',
 } as const;
 
+/** `http_max_field_value_size` of a server, which no request can raise. */
+const longestField = 128 * 1024;
+
 /** A client of the server at `url`; nothing is asked yet. */
 export function connectClickhouse(url: string): ClickhouseServer {
   const location = withoutPassword(url);
@@ -67,7 +70,13 @@ export function connectClickhouse(url: string): ClickhouseServer {
     location,
     ask: async (text, parameters = {}) =>
       await attempt(async () => {
-        const answer = await client.query({ query: text, query_params: { ...parameters }, format: 'JSONEachRow' });
+        const answer = await client.query({
+          query: text,
+          query_params: { ...parameters },
+          format: 'JSONEachRow',
+          // A form would hold the question to what a server takes of one field; a body is as long as it is.
+          use_multipart_params_auto: Buffer.byteLength(text) <= longestField,
+        });
         return rowsOf(await answer.text(), location);
       }),
     insert: async (table, rows) => {
