@@ -5,7 +5,7 @@
 
 import { BillingError, ConflictError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { ClickhouseServer } from './backends/clickhouse/connection.ts';
+import type { ClickhouseServer, EventTable } from './backends/clickhouse/connection.ts';
 import type { Transaction } from './database.ts';
 import { type BookFacts, readBookFacts, writeBookFact } from './records/book-facts.ts';
 import { listStagedBatches, listStagedOrganizations, readEventHead } from './records/staged-events.ts';
@@ -57,8 +57,10 @@ export async function withEventsElsewhere(
 }
 
 async function attach(store: Store, server: ClickhouseServer): Promise<void> {
-  const facts = await store.read(readBookFacts);
-  if (facts.eventsElsewhere !== undefined) return await refuseOtherBook(server, facts.eventsElsewhere, store.location);
+  const { facts, hasMoved } = await store.read(stateOf);
+  if (facts.eventsElsewhere !== undefined && (store.isReadOnly || hasMoved || (await isKnownTo(server, facts)))) {
+    return await refuseOtherBook(server, facts, store.location);
+  }
   if (store.isReadOnly) {
     throw new ConflictError(`the events of ${store.location} are in it, and not at ${server.location}`, {
       hint: 'leave --events away, or open the book once where it can be written',
@@ -69,12 +71,21 @@ async function attach(store: Store, server: ClickhouseServer): Promise<void> {
   await prepareTables(server);
   // The book's own lock also keeps other processes from giving that database another id meanwhile.
   await store.write(async (tx) => {
-    if ((await readBookFacts(tx)).eventsElsewhere !== undefined) return;
+    const now = await stateOf(tx);
+    if (now.facts.eventsElsewhere !== undefined && (now.hasMoved || (await isKnownTo(server, now.facts)))) return;
     await refuseOwnEvents(store, tx, server);
     await writeBookFact(tx, 'eventsElsewhere', { bookId: await takeEmpty(server) });
   });
-  const { eventsElsewhere } = await store.read(readBookFacts);
-  if (eventsElsewhere !== undefined) await refuseOtherBook(server, eventsElsewhere, store.location);
+  await refuseOtherBook(server, await store.read(readBookFacts), store.location);
+}
+
+/**
+ * A book of which nothing has moved may take another empty database: another book may have taken the one it had, which nothing
+ * in it told from an empty one.
+ */
+async function stateOf(tx: Transaction): Promise<{ readonly facts: BookFacts; readonly hasMoved: boolean }> {
+  const moved = await tx.selectFrom('eventHeads').select('orgId').where('movedBatch', '>', 0n).limit(1).execute();
+  return { facts: await readBookFacts(tx), hasMoved: moved.length > 0 };
 }
 
 /** Gives a database of events an id, unless there are events in it. */
@@ -91,24 +102,26 @@ async function takeEmpty(server: ClickhouseServer): Promise<string> {
   return String(book?.['bookId']);
 }
 
-async function refuseOtherBook(
-  server: ClickhouseServer,
-  { bookId }: Required<BookFacts>['eventsElsewhere'],
-  location: string,
-): Promise<void> {
-  const tables = await server.ask(
-    `SELECT name FROM system.tables WHERE database = currentDatabase() AND name IN ('tallybookBook', 'tallybookDropped')`,
-  );
-  const has = (name: string) => tables.some((table) => table['name'] === name);
-  const books = has('tallybookBook') ? await server.ask('SELECT bookId FROM tallybookBook') : [];
-  if (books.some((book) => book['bookId'] === bookId)) {
-    // Of a database that was made before events could be dropped.
-    if (!has('tallybookDropped')) await (await import('./backends/clickhouse/connection.ts')).prepareTables(server);
-    return;
+/** Whether the database of events has the id of this book. */
+async function isKnownTo(server: ClickhouseServer, { eventsElsewhere }: BookFacts): Promise<boolean> {
+  const books = (await hasTable(server, 'tallybookBook')) ? await server.ask('SELECT bookId FROM tallybookBook') : [];
+  return books.some((book) => book['bookId'] === eventsElsewhere?.bookId);
+}
+
+async function hasTable(server: ClickhouseServer, name: EventTable): Promise<boolean> {
+  const question = 'SELECT name FROM system.tables WHERE database = currentDatabase() AND name = {name:String}';
+  return (await server.ask(question, { name })).length > 0;
+}
+
+async function refuseOtherBook(server: ClickhouseServer, facts: BookFacts, location: string): Promise<void> {
+  if (!(await isKnownTo(server, facts))) {
+    throw new ConflictError(`${server.location} does not have the events of ${location}`, {
+      hint: 'name the database that this book was opened with before',
+    });
   }
-  throw new ConflictError(`${server.location} does not have the events of ${location}`, {
-    hint: 'name the database that this book was opened with before',
-  });
+  if (await hasTable(server, 'tallybookDropped')) return;
+  // Of a database that was made before events could be dropped.
+  await (await import('./backends/clickhouse/connection.ts')).prepareTables(server);
 }
 
 /** Events that stand in the book itself would be in no cost any more. */

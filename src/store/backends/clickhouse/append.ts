@@ -5,12 +5,13 @@
  */
 
 import { sha256Of } from '../../../digest.ts';
-import { BillingError } from '../../../errors.ts';
+import { BillingError, UnavailableError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { ConstraintViolation } from '../../constraint-violation.ts';
 import type { Transaction } from '../../database.ts';
 import { isSameEvent, storedEvent, withoutPlace } from '../../event-content.ts';
 import type { AppendOutcome, CanReplace, NewEvent, StoredEvent } from '../../event-store.ts';
+import { readBookFacts } from '../../records/book-facts.ts';
 import { findCustomerIds } from '../../records/event-owners.ts';
 import { padded } from '../../records/padded.ts';
 import {
@@ -222,6 +223,7 @@ export async function moveBatches(
   const batches = staged.filter(({ isCommitted }) => isCommitted);
   const last = batches.at(-1);
   if (last === undefined) return head;
+  await refuseOtherBook(server, tx);
   await announce(server, { orgId, head, batches });
   const placed = batches.flatMap(({ batch, events }) => events.map((event) => ({ orgId, batch, ...event })));
   for (const some of inInserts(placed)) {
@@ -234,6 +236,16 @@ export async function moveBatches(
   const moved = { ...head, movedBatch: last.batch };
   await writeEventHead(tx, orgId, moved);
   return moved;
+}
+
+/** Another book may have taken the database while there was nothing in it: one that both used could not be told apart any more. */
+async function refuseOtherBook({ ask, location }: ClickhouseServer, tx: Transaction): Promise<void> {
+  const { eventsElsewhere } = await readBookFacts(tx);
+  const books = await ask('SELECT bookId FROM tallybookBook');
+  if (books.some(({ bookId }) => bookId === eventsElsewhere?.bookId)) return;
+  throw new UnavailableError(`${location} was taken by another book; nothing was moved`, {
+    hint: 'start this program again, and give this book or the other one an empty database of its own',
+  });
 }
 
 /** A version as it stands in rows. */

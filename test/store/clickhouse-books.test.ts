@@ -1,0 +1,43 @@
+/** Several books and one database of events: whose it is. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { openStore } from '../../src/store/open.ts';
+import { useClickhouse } from '../support/clickhouse.ts';
+import { eventOf, insertTwoOrganizations } from './rows.ts';
+
+const clickhouse = await useClickhouse();
+
+describe.runIf(clickhouse !== undefined)('a database of events', () => {
+  test('of two books that were given one empty database neither mixes its events with the other, nor is lost', async () => {
+    const [events, another] = [(await clickhouse?.create()) ?? '', (await clickhouse?.create()) ?? ''];
+    const directory = mkdtempSync(join(tmpdir(), 'tallybook-books-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const [first, second] = [join(directory, 'first.db'), join(directory, 'second.db')];
+    const eager = { events, eventUpkeep: { longestTail: 1, leastKept: 1 } };
+    const running = await openStore(first, eager);
+    await running.write(insertTwoOrganizations);
+    const append = async (store: typeof running, key: string) =>
+      await store.write((tx) => store.events.append(tx, 'org-a', [eventOf(key)], () => true));
+    await append(running, 'of the first');
+    const taking = await openStore(second, eager);
+    await expect(append(running, 'refused')).rejects.toThrow('was taken by another book; nothing was moved');
+    await taking.write(insertTwoOrganizations);
+    for (const key of ['of the second', 'and another']) await append(taking, key);
+    await Promise.all([running.close(), taking.close()]);
+    await expect(openStore(first, eager)).rejects.toThrow('has the events of another book');
+    for (const [database, place, keys] of [
+      [first, another, ['of the first']],
+      [second, events, ['and another', 'of the second']],
+    ] as const) {
+      const store = await openStore(database, { events: place });
+      const { rows } = await store.read((tx) => store.events.list(tx, { orgId: 'org-a', limit: 100, offset: 0 }));
+      expect(rows.map(({ idempotencyKey }) => idempotencyKey)).toEqual(keys);
+      await store.close();
+    }
+  });
+});
