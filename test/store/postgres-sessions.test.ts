@@ -36,11 +36,14 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     (await take()).release();
     let most = 0;
     let held = 0;
+    const both = Promise.withResolvers<void>();
     await Promise.all(
       Array.from({ length: 30 }, async () => {
         const session = await take();
         held += 1;
         most = Math.max(most, held);
+        if (held === 2) both.resolve();
+        await both.promise;
         await session.executeQuery(CompiledQuery.raw('SELECT 1'));
         held -= 1;
         session.release();
