@@ -6,7 +6,7 @@ import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { openStore } from '../../src/store/open.ts';
-import { connectionOf } from '../../src/store/backends/postgres/url.ts';
+import { connectionOf, timeLimitsOf } from '../../src/store/backends/postgres/url.ts';
 
 const server = 'postgres://ada:secret@db.example/book';
 const authority = import.meta.filename;
@@ -59,8 +59,18 @@ test.each(['?sslmode=verify-full', `?sslrootcert=${authority}`, '?sslmode=verify
 );
 
 test('other parameters reach the library, and those of TLS do not, since it reads them otherwise', () => {
-  const { connectionString } = connectionOf(`${server}?sslmode=require&statement_timeout=5&options=-csearch_path%3Dx`);
-  expect(connectionString).toBe('postgres://ada:secret@db.example/book?statement_timeout=5&options=-csearch_path%3Dx');
+  const { connectionString } = connectionOf(`${server}?sslmode=require&connect_timeout=5&options=-csearch_path%3Dx`);
+  expect(connectionString).toBe('postgres://ada:secret@db.example/book?connect_timeout=5&options=-csearch_path%3Dx');
+});
+
+test('limits of time are said to the session, since a pooler refuses who connects with them', () => {
+  const url = `${server}?statement_timeout=5&lock_timeout=0`;
+  expect(connectionOf(url).connectionString).toBe(server);
+  expect(timeLimitsOf(url)).toEqual({
+    statement_timeout: '5',
+    lock_timeout: '0',
+    idle_in_transaction_session_timeout: '60000',
+  });
 });
 
 test('a server that asks for a password where there is none is said to', async () => {

@@ -129,7 +129,7 @@ function findBinaries(): string {
   return join(dirname(ofPackage.resolve(name)), '..', 'native', 'bin');
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

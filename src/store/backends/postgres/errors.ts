@@ -69,6 +69,11 @@ function isWithoutPassword(error: Error): boolean {
   return error.message.includes('client password must be');
 }
 
+/** PgBouncer has the code of a broken connection for it. */
+function isRefusedByPooler(error: Error): boolean {
+  return error.message.startsWith('unsupported startup parameter');
+}
+
 function isTlsFailure(error: Error): boolean {
   return isCertificateRefused(error) || /^ERR_(?:TLS|SSL)/.test(codeOf(error)) || error.message.includes('SSL');
 }
@@ -130,6 +135,7 @@ export function meaningOf(error: unknown, location: string): unknown {
   if (rule !== undefined) return new ConstraintViolation(rule, error.message, error);
   if (isWithoutPassword(error)) return refused(location, error, 'it asks for a password, and there is none');
   if (error.message === allInUse) return busyError(location, error);
+  if (isRefusedByPooler(error)) return settingRefused(location, error);
   if (isLost(error)) return absenceError(location, error);
   return meanings[code]?.(location, error) ?? error;
 }
@@ -173,7 +179,7 @@ const damaged = (location: string, cause: Error): BillingError =>
 const settingRefused = (location: string, cause: Error): BillingError =>
   new BillingError('usage', `the server does not take a setting of ${location}: ${cause.message}`, {
     cause,
-    hint: 'look at what stands behind the ? of the URL',
+    hint: 'look at what stands behind the ? of the URL; for a role it can be said in the server: ALTER ROLE name SET …',
   });
 
 const meanings: Readonly<Record<string, (location: string, cause: Error) => Error>> = {

@@ -1,11 +1,11 @@
 /** What every session of ours says first, so that a statement means the same whatever the server, the database or the role is set to. */
 
-import type { ClientBase } from 'pg';
+import type { ClientBase, QueryConfig } from 'pg';
 
 import { limits } from '../../../limits.ts';
 import { versionTable } from './schema.ts';
 
-const settings = {
+const common = {
   // A backslash in a text is one.
   standard_conforming_strings: 'on',
   // NULL in a list of values is no text.
@@ -21,11 +21,14 @@ const settings = {
 const path = `coalesce((SELECT quote_ident(nspname) || ', ' FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
     WHERE pg_class.oid = to_regclass('"${versionTable}"')), '') || current_setting('search_path')`;
 
-const sentences = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
-
-const text = `SELECT ${sentences.join(', ')}, set_config('search_path', ${path}, false)`;
-
-/** Rejects as the session does that cannot be used; a way that swallows what is sent holds nobody up. */
-export async function makeOwn(client: ClientBase): Promise<void> {
-  await client.query({ text, query_timeout: limits.connectTimeoutMilliseconds } as { readonly text: string });
+/** Gives what makes a session of ours of a new one: with `settings` beside those of all. */
+export function ownSettings(settings: Readonly<Record<string, string>>): (client: ClientBase) => Promise<void> {
+  const all = Object.entries({ ...common, ...settings });
+  const sentences = all.map(([name], index) => `set_config('${name}', $${index + 1}, false)`);
+  const text = `SELECT ${sentences.join(', ')}, set_config('search_path', ${path}, false)`;
+  const values = all.map(([, value]) => value);
+  // Rejects as the session does that cannot be used; a way that swallows what is sent holds nobody up.
+  return async (client) => {
+    await client.query({ text, values, query_timeout: limits.connectTimeoutMilliseconds } as QueryConfig);
+  };
 }

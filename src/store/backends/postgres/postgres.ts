@@ -16,12 +16,12 @@ import { createPostgresEventStore } from './events.ts';
 import { prepareServer } from './schema.ts';
 import { openPool } from './session.ts';
 import { createPostgresTransactions, type TransactionOptions } from './transactions.ts';
-import { answerMillisecondsOf, connectionOf } from './url.ts';
+import { answerMillisecondsOf, connectionOf, timeLimitsOf } from './url.ts';
 
 /** Connects to the server at `url`; makes and upgrades the tables as needed. */
 export async function openPostgresStore(url: string, options: StoreOptions): Promise<Store> {
   const location = withoutPassword(url);
-  const pool = openPool(connectionOf(url));
+  const pool = openPool(connectionOf(url), timeLimitsOf(url));
   try {
     const facts = await prepareServer(pool, { location, readOnly: options.readOnly === true });
     const { busyTimeoutMilliseconds = limits.busyTimeoutMilliseconds } = options;

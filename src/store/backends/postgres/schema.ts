@@ -6,6 +6,7 @@ import { sha256 } from '../../../digest.ts';
 import { BillingError, UnavailableError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { meaningOf } from './errors.ts';
+import { processOf, refuseChangingSessions } from './pooler.ts';
 import { postgresSchemaVersion } from './migrations/migration.ts';
 import { withoutLimit } from './without-limit.ts';
 
@@ -31,6 +32,7 @@ interface FactsRow {
   readonly schema: string | null;
   readonly access: string;
   readonly own: string | null;
+  readonly backend: string;
   readonly other: string | null;
 }
 
@@ -48,6 +50,7 @@ export async function prepareServer(
     const [facts] = rows;
     if (facts === undefined) throw new Error('the server says nothing of itself');
     refuseServer(facts, location);
+    if (facts.backend !== processOf(client)) await refuseChangingSessions(pool, client, { location, ...facts });
     const schema = facts.schema ?? '';
     const isReadOnly = readOnly || facts.access === 'on';
     const version = facts.own === null ? 0n : await readVersion(client);
@@ -69,6 +72,7 @@ export async function prepareServer(
 const factsQuery = `SELECT current_setting('server_version_num') AS "number", current_setting('server_version') AS "release",
   current_setting('server_encoding') AS "encoding", current_schema() AS "schema",
   current_setting('transaction_read_only') AS "access", to_regclass('"${versionTable}"')::text AS "own",
+  pg_backend_pid()::text AS "backend",
   (SELECT min(relname) FROM pg_class WHERE relnamespace = current_schema()::regnamespace
     AND relname IN ('organizations', 'customers', 'contracts', 'invoices', 'ledgerEntries', 'events')) AS "other"`;
 

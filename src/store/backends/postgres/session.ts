@@ -9,15 +9,15 @@ import type { Pool, PoolClient, PoolConfig, QueryResultBase } from 'pg';
 
 import { limits } from '../../../limits.ts';
 import { isCrowded, isLost, isSilence, meaningOf, unknownOutcomeError } from './errors.ts';
-import { makeOwn } from './own-settings.ts';
+import { ownSettings } from './own-settings.ts';
 import { refuseOtherVersion, versionQuery } from './schema.ts';
 import { bindable, types } from './values.ts';
 import { withoutLimit } from './without-limit.ts';
 
-/** A pool that outlives every failure of its sessions. */
-export function openPool(config: PoolConfig): Pool {
+/** A pool that outlives every failure of its sessions; each is set to what `settings` say before it is used. */
+export function openPool(config: PoolConfig, settings: Readonly<Record<string, string>> = {}): Pool {
   // oxlint-disable-next-line typescript/no-misused-promises -- the library waits for it, and its types do not say so
-  const pool = new pg.Pool({ ...config, types, onConnect: makeOwn });
+  const pool = new pg.Pool({ ...config, types, onConnect: ownSettings(settings) });
   // A session that breaks while nobody uses it has left the pool already; one in use fails in its own statement.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));

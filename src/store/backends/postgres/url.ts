@@ -13,6 +13,21 @@ const modes = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'] as
 
 const tlsParameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpassword', 'uselibpqcompat'];
 
+/** Milliseconds of a session. A pooler takes none of them from who connects, so they are said when the session is there. */
+const timeLimits = {
+  statement_timeout: limits.statementMilliseconds,
+  idle_in_transaction_session_timeout: limits.statementMilliseconds,
+  lock_timeout: limits.busyTimeoutMilliseconds,
+} as const;
+
+/** What every session of this URL is set to, by the server's names of the settings; where the URL says otherwise, as it says. */
+export function timeLimitsOf(url: string): Readonly<Record<string, string>> {
+  const given = parse(url).searchParams;
+  return Object.fromEntries(
+    Object.entries(timeLimits).map(([name, milliseconds]) => [name, given.get(name) ?? String(milliseconds)]),
+  );
+}
+
 /**
  * Host, user, database and parameters as libpq reads them, TLS too; what the URL leaves out comes from the PG* variables and
  * the password file. Parameters of the URL win over ours. Throws a usage error that never shows the password.
@@ -20,7 +35,7 @@ const tlsParameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpasswo
 export function connectionOf(url: string): PoolConfig {
   const parsed = parse(url);
   const ssl = tlsOf(parsed.searchParams, withoutPassword(url));
-  for (const name of tlsParameters) parsed.searchParams.delete(name);
+  for (const name of [...tlsParameters, ...Object.keys(timeLimits)]) parsed.searchParams.delete(name);
   return {
     max: limits.databaseSessions,
     connectionTimeoutMillis: limits.connectTimeoutMilliseconds,
@@ -28,9 +43,6 @@ export function connectionOf(url: string): PoolConfig {
     keepAlive: true,
     keepAliveInitialDelayMillis: limits.connectTimeoutMilliseconds,
     application_name: 'tallybook',
-    statement_timeout: limits.statementMilliseconds,
-    idle_in_transaction_session_timeout: limits.statementMilliseconds,
-    lock_timeout: limits.busyTimeoutMilliseconds,
     ...(ssl === undefined ? {} : { ssl }),
     connectionString: parsed.href,
   };

@@ -1,0 +1,61 @@
+/** PgBouncer before a server on loopback, where this machine has it. */
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import pg from 'pg';
+import { onTestFinished } from 'vitest';
+
+import { freePort } from './postgres-process.ts';
+
+export const hasPgbouncer = spawnSync('pgbouncer', ['--version']).error === undefined;
+
+/** The URL of the same database by way of a pooler, which ends with the test. */
+export async function pooled(url: string, mode: 'session' | 'transaction'): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'tally-pgbouncer-'));
+  // It does not run as root either.
+  chmodSync(directory, 0o755);
+  const file = join(directory, 'pgbouncer.ini');
+  const server = new URL(url);
+  const port = await freePort();
+  const settings = {
+    listen_addr: '127.0.0.1',
+    listen_port: String(port),
+    auth_type: 'any',
+    unix_socket_dir: '',
+    pool_mode: mode,
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+  const database = `* = host=127.0.0.1 port=${server.port} user=${server.username}`;
+  writeFileSync(file, ['[databases]', database, '[pgbouncer]', ...lines, ''].join('\n'));
+  const words = process.geteuid?.() === 0 ? ['-u', 'nobody', file] : [file];
+  const child = spawn('pgbouncer', words, { stdio: 'ignore' });
+  onTestFinished(async () => {
+    const ended = once(child, 'exit');
+    child.kill('SIGINT');
+    await ended;
+    rmSync(directory, { recursive: true });
+  });
+  const near = new URL(url);
+  near.port = String(port);
+  await untilItAnswers(child, near.href);
+  return near.href;
+}
+
+async function untilItAnswers(child: ChildProcess, url: string): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`pgbouncer ended with ${child.exitCode}`);
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
