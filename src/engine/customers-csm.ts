@@ -11,20 +11,28 @@ interface Csm {
   readonly name?: string | undefined;
 }
 
-/** Applies assignments in their order: a later one sees what an earlier one did, also to the same customer. */
+/**
+ * Applies assignments in their order: a later one sees what an earlier one did, also to the same customer. `changedCustomerIds`
+ * are those whose billing contacts have another name now.
+ */
 export async function assignCsm(
   context: CallContext,
   assignments: readonly { readonly [processorCustomerIdField]: string; readonly csm: Csm }[],
 ) {
+  const changedCustomerIds = new Set<string>();
   const results: Awaited<ReturnType<typeof assignOne>>[] = [];
   for (const assignment of assignments) {
-    results.push(await assignOne(context, assignment[processorCustomerIdField], assignment.csm));
+    results.push(await assignOne(context, assignment[processorCustomerIdField], { ...assignment, changedCustomerIds }));
   }
   const updated = results.filter((result) => result.status === 'updated').length;
-  return { updated, notFound: results.length - updated, results };
+  return { data: { updated, notFound: results.length - updated, results }, changedCustomerIds };
 }
 
-async function assignOne(context: CallContext, processorCustomerId: string, csm: Csm) {
+async function assignOne(
+  context: CallContext,
+  processorCustomerId: string,
+  { csm, changedCustomerIds }: { readonly csm: Csm; readonly changedCustomerIds: Set<string> },
+) {
   const customer = await findCustomerByPaymentProvider(context.tx, context.orgId, {
     paymentProvider: providers.paymentProcessor1,
     paymentProviderId: processorCustomerId,
@@ -41,6 +49,7 @@ async function assignOne(context: CallContext, processorCustomerId: string, csm:
     await updateContact(context.tx, context.orgId, { id, status: 'Unreachable', updatedAt: context.timestamp });
   }
   const present = managers.find((manager) => isSamePerson(manager, csm));
+  if (present !== undefined && isShownRenamed(present, csm)) changedCustomerIds.add(customer.id);
   const csmContactId =
     present === undefined
       ? await addManager(context, csm, { customerId: customer.id, position: contacts.length })
@@ -52,6 +61,11 @@ async function assignOne(context: CallContext, processorCustomerId: string, csm:
     csmContactId,
     demotedCount: demoted.length,
   };
+}
+
+/** Whether a manager to whom invoices go as well is called otherwise from now on: reading the customer shows it. */
+function isShownRenamed({ roles, name }: Contact, csm: Csm): boolean {
+  return roles.includes('accounts_payable') && csm.name !== undefined && csm.name !== name;
 }
 
 function isSamePerson(contact: Contact, csm: Csm): boolean {

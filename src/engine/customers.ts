@@ -126,7 +126,13 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
     return { body: { data: await wireWithLinks(context, customer) } };
   },
 
-  'customers.assignCsm': async (context, { body }) => ({ body: { data: await assignCsm(context, body.assignments) } }),
+  'customers.assignCsm': async (context, { body }) => {
+    const { data, changedCustomerIds } = await assignCsm(context, body.assignments);
+    for (const id of changedCustomerIds) {
+      await save(context, { ...(await getCustomer(context, id)), updatedAt: context.timestamp });
+    }
+    return { body: { data } };
+  },
 };
 
 /** Ends a pause whose day has come; false where there is none, as after somebody else has ended it. */

@@ -143,6 +143,27 @@ describe('customers', () => {
     });
   });
 
+  test('tell once of an assignment after which a billing contact has another name, and of no other', async () => {
+    await listen();
+    const contacts = [{ name: 'Ada', email: 'ada@acme.example', roles: ['accounts_payable', 'csm'] }];
+    const link = { provider: 'stripe', paymentProviderId: 'cus_1' };
+    const { data } = await world.call('customers.create', { body: { name: 'Acme', contacts, ...link } });
+    const told = async (...csms: readonly { readonly email: string; readonly name?: string }[]) => {
+      const assignments = csms.map((csm) => ({ stripeCustomerId: 'cus_1', csm }));
+      return await eventsOf(async () => await world.call('customers.assignCsm', { body: { assignments } }));
+    };
+    world.clock.advance({ hours: 1 });
+    const bo = { email: 'bo@tally.example', name: 'Bo' };
+    expect(await told(bo, { email: 'ada@acme.example' }, { email: 'ada@acme.example', name: 'Ada' })).toEqual([]);
+    const renamed = await told(
+      { email: 'ADA@acme.example', name: 'Countess' },
+      { email: 'ada@acme.example', name: 'Ada L' },
+    );
+    const read = (await world.call('customers.get', { params: { customerId: data.id } })).data;
+    expect(read).toMatchObject({ billingContacts: [{ name: 'Ada L' }], updatedAt: '2026-03-01T01:00:00.000Z' });
+    expect(renamed.map(({ type, data: sent }) => [type, sent])).toEqual([['customer.updated', read]]);
+  });
+
   test('say nothing of what changed nothing', async () => {
     await listen();
     const customerId = await createCustomer(world, 'acme');
