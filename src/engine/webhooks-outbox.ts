@@ -37,12 +37,13 @@ export function createWebhookOutbox({ store, now, random }: OutboxDependencies):
       const held = await store.write(async (tx) => await holdDueDeliveries(tx, { now: at, leaseUntil, room }), {
         turn: deliveries,
       });
-      return held.map(({ orgId, id, eventId, endpointId, url, body, attempts, ...secrets }) => ({
+      return held.map(({ orgId, id, eventId, endpointId, url, allowPrivate, body, attempts, ...secrets }) => ({
         organizationId: orgId,
         deliveryId: id,
         eventId,
         endpointId,
         url,
+        allowPrivate,
         body,
         secrets: liveSecrets(secrets, at),
         attempts,

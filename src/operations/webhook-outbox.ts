@@ -12,6 +12,8 @@ export interface DueDelivery extends SentTo {
   /** `webhook-id`: the same for every attempt and every endpoint. */
   readonly eventId: string;
   readonly url: string;
+  /** Whether the endpoint was registered for an address that may be private. */
+  readonly allowPrivate: boolean;
   /** The bytes to send, the same for every attempt. */
   readonly body: string;
   /** `whsec_…`, newest first; two while a rotation lasts. */

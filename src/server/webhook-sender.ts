@@ -37,11 +37,19 @@ export interface WebhookSender {
 
 /** A sender for the outbox of a database; several may work on one at the same time. undici is loaded by the first attempt. */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
-  let agent: Promise<Agent> | undefined;
+  const agents = new Map<boolean, Promise<Agent>>();
   const state = { isClosed: false };
   let timer: ReturnType<typeof setTimeout> | undefined;
   let round: Promise<unknown> = Promise.resolve();
   const pollMilliseconds = options.pollMilliseconds ?? limits.webhookPollMilliseconds;
+
+  /** A private address is reached where sender and endpoint say so; connections of the one kind are never those of the other. */
+  async function attemptOf(delivery: DueDelivery): Promise<DeliveryOutcome> {
+    const rules = { ...options, allowPrivate: options.allowPrivate && delivery.allowPrivate };
+    const agent = agents.get(rules.allowPrivate) ?? createAgent(rules);
+    agents.set(rules.allowPrivate, agent);
+    return await attempt(delivery, await agent, rules);
+  }
 
   async function deliverDue(): Promise<DeliveryCounts> {
     const counts = { delivered: 0, retrying: 0, failed: 0 };
@@ -49,9 +57,9 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     const underWay = new Map<Promise<void>, DueDelivery>();
     const failures: unknown[] = [];
 
-    async function make(delivery: DueDelivery, dispatcher: Dispatcher): Promise<void> {
+    async function make(delivery: DueDelivery): Promise<void> {
       try {
-        const outcome = await attempt(delivery, dispatcher, options);
+        const outcome = await attemptOf(delivery);
         counts[await options.outbox.record(delivery, outcome)] += 1;
       } catch (error) {
         failures.push(error);
@@ -62,11 +70,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       const room = limits.webhookConcurrency - underWay.size;
       if (room === 0 || state.isClosed || failures.length > 0) return;
       const due = await options.outbox.lease(room, underWay.values());
-      if (due.length === 0) return;
-      agent ??= createAgent(options);
-      const dispatcher = await agent;
       for (const delivery of due) {
-        const end = make(delivery, dispatcher).finally(() => underWay.delete(end));
+        const end = make(delivery).finally(() => underWay.delete(end));
         underWay.set(end, delivery);
       }
     }
@@ -99,7 +104,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       state.isClosed = true;
       clearTimeout(timer);
       await round;
-      await (await agent)?.destroy();
+      for (const agent of agents.values()) await (await agent).destroy();
     },
   };
 }
@@ -139,6 +144,7 @@ async function attempt(
   const problem = problemOfUrl(delivery.url, options);
   if (problem !== undefined) return { error: `not sent: the address ${problem}` };
   const timeoutMilliseconds = options.timeoutMilliseconds ?? limits.webhookTimeoutMilliseconds;
+  let responseStatus: number | undefined;
   try {
     const { request } = await import('undici');
     const answer = await request(delivery.url, {
@@ -148,9 +154,11 @@ async function attempt(
       body: delivery.body,
       signal: AbortSignal.timeout(timeoutMilliseconds),
     });
-    return outcomeOf(answer.statusCode, await beginningOf(answer.body));
+    responseStatus = answer.statusCode;
+    return outcomeOf(responseStatus, await beginningOf(answer.body));
   } catch (error) {
-    return { error: wordsOf(error, timeoutMilliseconds) };
+    if (responseStatus === undefined) return { error: wordsOf(error, timeoutMilliseconds) };
+    return { responseStatus, error: `answered ${responseStatus}, and not all of the answer came` };
   }
 }
 

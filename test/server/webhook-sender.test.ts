@@ -165,7 +165,8 @@ describe('what counts as failed', () => {
   test('an answer that stops half-way', async () => {
     await triggeredAt(await startReceiver((_request, response) => void response.writeHead(200).write('half')));
     await senderFor(world, { timeoutMilliseconds: 50 }).deliverDue();
-    expect(await onlyDelivery()).toMatchObject({ status: 'pending', error: 'no answer within 0.05 seconds' });
+    const error = 'answered 200, and not all of the answer came';
+    expect(await onlyDelivery()).toMatchObject({ status: 'pending', responseStatus: 200, error });
   });
 
   test('a connection that breaks', async () => {
@@ -204,6 +205,16 @@ describe('an endpoint that is gone', () => {
     expect(data).toMatchObject({ isEnabled: true, disabledReason: null });
     await trigger();
     expect(await sender.deliverDue()).toEqual({ delivered: 1, retrying: 0, failed: 0 });
+  });
+
+  test('is disabled as well where not all of its answer comes', async () => {
+    await triggeredAt(
+      await startReceiver((request, response) => {
+        response.writeHead(410, { 'content-length': 9 }).write('gone', () => request.socket.destroy());
+      }),
+    );
+    expect(await senderFor(world).deliverDue()).toEqual({ delivered: 0, retrying: 0, failed: 1 });
+    expect((await world.call('webhooks.list')).data).toMatchObject([{ isEnabled: false }]);
   });
 
   test('gets what waited for it when it is enabled again', async () => {

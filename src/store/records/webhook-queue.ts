@@ -14,6 +14,7 @@ export interface HeldDelivery {
   readonly body: string;
   readonly endpointId: string;
   readonly url: string;
+  readonly allowPrivate: boolean;
   readonly secret: string;
   readonly previousSecret: string | null;
   readonly previousSecretValidUntil: string | null;
@@ -83,6 +84,7 @@ export async function holdDueDeliveries(tx: Transaction, request: LeaseRequest):
       'event.body',
       'delivery.endpointId',
       'endpoint.url',
+      'endpoint.allowPrivate',
       'endpoint.secret',
       'endpoint.previousSecret',
       'endpoint.previousSecretValidUntil',
@@ -91,7 +93,12 @@ export async function holdDueDeliveries(tx: Transaction, request: LeaseRequest):
     .where('delivery.seq', 'in', held)
     .orderBy('delivery.seq')
     .execute();
-  return rows.map((row) => ({ ...row, secret: row.secret ?? '', attempts: Number(row.attempts) }));
+  return rows.map((row) => ({
+    ...row,
+    allowPrivate: row.allowPrivate === 1n,
+    secret: row.secret ?? '',
+    attempts: Number(row.attempts),
+  }));
 }
 
 async function holdSome(tx: Transaction, { now, leaseUntil, room }: LeaseRequest): Promise<readonly bigint[]> {
