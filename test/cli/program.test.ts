@@ -268,7 +268,7 @@ describe('where flags may stand', () => {
 
   test.each([
     [['customers', 'get', ''], 'missing <customer-id>'],
-    [['budgets', 'remove', '', '1'], 'missing <contract-id>, <index>'],
+    [['budgets', 'remove', '', '1'], 'missing <contract-id>\n'],
     [['budgets', 'remove', 'k1', ''], 'missing <index>'],
   ])('an empty shell variable is no id: %j', async (words, message) => {
     const shell = createShell();

@@ -34,7 +34,7 @@ export async function printDryRun(command: CommandSpec, input: CallInput, contex
   await parseCall(command.operation as OperationName, input);
   const request = {
     method: command.method ?? 'CALL',
-    path: command.path === undefined ? command.operation : pathOf(command.path, input),
+    ...placeOf(command, input),
     ...(target.kind === 'remote' ? { baseUrl: target.baseUrl, authorization: `Bearer ${mask(target.key)}` } : {}),
     ...(input.ifMatch === undefined ? {} : { ifMatch: input.ifMatch }),
     ...(input.body === undefined ? {} : { body: input.body }),
@@ -86,19 +86,28 @@ async function answerOf(rehearsal: Billing, command: CommandSpec, input: CallInp
 interface Request {
   readonly method: string;
   readonly path: string;
+  readonly params?: CallInput['params'];
   readonly baseUrl?: string;
   readonly authorization?: string;
   readonly ifMatch?: string;
   readonly body?: unknown;
 }
 
-function requestText({ method, path, baseUrl = '', authorization, ifMatch, body }: Request): SafeText {
+function requestText({ method, path, params, baseUrl = '', authorization, ifMatch, body }: Request): SafeText {
   const headers = [
     ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
     ...(ifMatch === undefined ? [] : [`If-Match: ${ifMatch}`]),
   ];
-  const head = [`${method} ${baseUrl}${path}`, ...headers].map((line) => `${safe(line)}\n`).join('');
+  const line = [`${method} ${baseUrl}${path}`, ...Object.values(params ?? {})].join(' ');
+  const head = [line, ...headers].map((each) => `${safe(each)}\n`).join('');
   return vouch(body === undefined ? head : `${head}\n${safeJson(JSON.stringify(body, undefined, 2))}\n`);
+}
+
+/** What has no path of HTTP still says what it is about. */
+function placeOf({ path, operation }: CommandSpec, input: CallInput): Pick<Request, 'path' | 'params'> {
+  if (path !== undefined) return { path: pathOf(path, input) };
+  const { params = {} } = input;
+  return { path: operation, ...(Object.keys(params).length === 0 ? {} : { params }) };
 }
 
 function pathOf(template: string, input: CallInput): string {

@@ -31,17 +31,18 @@ export async function completed(
   session: Session,
 ): Promise<Given> {
   // An empty one is a variable that a script forgot to set.
-  const known = given.positionals.slice(0, [...given.positionals, ''].indexOf(''));
-  const ids = command.positionals.slice(known.length);
+  const typed = command.positionals.map((_, index) => given.positionals[index] ?? '');
+  const ids = command.positionals.filter((_, index) => typed[index] === '');
   if (missing.length === 0 && ids.length === 0) return given;
   if (!mayAsk(session)) throw missingError(command, missing, ids);
   const service = lateService(session);
   try {
-    const positionals = [...known];
-    for (const { placeholder, description, reference, choices } of ids) {
+    const positionals = [...typed];
+    for (const [index, { placeholder, description, reference, choices }] of command.positionals.entries()) {
+      if (positionals[index] !== '') continue;
       const fetched = reference === undefined ? undefined : await service.choices(reference, positionals[0]);
       const message = say`${placeholder}${description === '' ? '' : ` (${description.replace(/\.$/, '')})`}`;
-      positionals.push(await answer(session, { message, choices: fetched ?? choices?.map(plainChoice) }));
+      positionals[index] = await answer(session, { message, choices: fetched ?? choices?.map(plainChoice) });
     }
     const flags: Record<string, readonly string[]> = { ...given.flags };
     for (const spec of missing) {

@@ -140,8 +140,10 @@ describe('--dry-run', () => {
     });
   });
 
-  test('of an operation without a request names the operation', async () => {
-    expect((await createShell().run('keys revoke k1 --dry-run')).stdout).toBe('CALL keys.revoke\n');
+  test('of an operation without a request names the operation and what it is about', async () => {
+    expect((await createShell().run('keys revoke k1 --dry-run')).stdout).toBe('CALL keys.revoke k1\n');
+    const { stdout } = await createShell().run('keys revoke k1 --dry-run -o json');
+    expect(JSON.parse(stdout)).toEqual({ dryRun: { method: 'CALL', path: 'keys.revoke', params: { keyId: 'k1' } } });
   });
 });
 
