@@ -1,4 +1,7 @@
-/** Looks at events as the meters will, before they are metered: which values SUM, MAX and MIN read no number in (semantics 8). */
+/**
+ * Looks at events as the meters will, before they are metered: which values SUM, MAX and MIN read no number in (semantics 8),
+ * and which events nothing reads.
+ */
 
 import { skipReasonOf } from '../calculation/aggregation.ts';
 import { createEventMatcher } from '../calculation/metering.ts';
@@ -16,16 +19,27 @@ interface Watch {
   readonly takesName: (event: MeteredEvent) => boolean;
   /** Undefined where every event of its names will do. */
   readonly takes: ((event: MeteredEvent) => boolean) | undefined;
+  /** Whether it names the events that it takes: of any others it may well read none. */
+  readonly isOfNames: boolean;
+  /** Events without its key, as long as none had it. */
+  withoutKeyCount: number;
   valueCount: number;
   skippedCount: number;
   first: SkippedOfMeter['first'] | undefined;
 }
 
-/** Undefined where none of the meters reads a number. Events without a meter's key are in no count, as when it is billed. */
+/** Names that are remembered: a person reads no more of them. */
+const mostNames = 10;
+
+/** Undefined where there are no meters. Events without a meter's key are in no count of values, as when it is billed. */
 export function createSkippedValues(meters: readonly Meter[]): SkippedValues | undefined {
+  if (meters.length === 0) return undefined;
   const watches = meters.flatMap(watchesOf);
-  if (watches.length === 0) return undefined;
+  const isTaken = createNameTest(meters);
   const namesInNfc = createNamesInNfc();
+  const unreadNames = new Set<string>();
+  let unreadCount = 0;
+  let isRead = true;
   // Most files have one name on all of their events.
   let eventName: string | undefined;
   let asking: readonly Watch[] = [];
@@ -36,7 +50,10 @@ export function createSkippedValues(meters: readonly Meter[]): SkippedValues | u
       if (event.eventName !== eventName) {
         ({ eventName } = event);
         asking = watches.filter(({ takesName }) => takesName(event));
+        isRead = isTaken(event);
+        if (!isRead && unreadNames.size < mostNames) unreadNames.add(eventName);
       }
+      if (!isRead) unreadCount += 1;
       if (asking.length === 0) return;
       const stored = { eventName, properties: namesInNfc(event.properties) };
       for (const watch of asking) look(watch, stored, line);
@@ -45,7 +62,22 @@ export function createSkippedValues(meters: readonly Meter[]): SkippedValues | u
       watches.flatMap(({ meterCode, aggregationKey, valueCount, skippedCount, first }) =>
         first === undefined ? [] : [{ meterCode, aggregationKey, valueCount, skippedCount, first }],
       ),
+    unread: () => ({
+      eventCount: unreadCount,
+      eventNames: [...unreadNames],
+      withoutKey: watches.flatMap(({ meterCode, aggregationKey, valueCount, withoutKeyCount: eventCount }) =>
+        valueCount > 0 || eventCount === 0 ? [] : [{ meterCode, aggregationKey, eventCount }],
+      ),
+    }),
   };
+}
+
+/** Whether any meter takes events of a name; a query says for itself what it reads, and may read all of them. */
+function createNameTest(meters: readonly Meter[]): (event: MeteredEvent) => boolean {
+  const tests = meters.map(({ sql, eventTypeFilter }) =>
+    sql === undefined ? createEventMatcher({ eventTypeFilter, propertyFilters: [] }) : () => true,
+  );
+  return (event) => tests.some((takesName) => takesName(event));
 }
 
 /** Properties as they are stored, however the sender's Unicode writes their names; most are looked at once. */
@@ -69,14 +101,19 @@ function watchesOf({ code, aggregationType, aggregationKey, sql, eventTypeFilter
   const everyName = { include: [], exclude: [] };
   const takes =
     propertyFilters.length === 0 ? undefined : createEventMatcher({ eventTypeFilter: everyName, propertyFilters });
-  const counts = { valueCount: 0, skippedCount: 0, first: undefined };
-  return [{ meterCode: code, aggregationKey, takesName, takes, ...counts }];
+  const isOfNames = eventTypeFilter.include.length > 0;
+  const counts = { withoutKeyCount: 0, valueCount: 0, skippedCount: 0, first: undefined };
+  return [{ meterCode: code, aggregationKey, takesName, takes, isOfNames, ...counts }];
 }
 
 function look(watch: Watch, event: MeteredEvent, line: number | undefined): void {
   const { properties } = event;
   const value = Object.hasOwn(properties, watch.aggregationKey) ? properties[watch.aggregationKey] : undefined;
-  if (value === undefined || watch.takes?.(event) === false) return;
+  if (value === undefined) {
+    if (watch.isOfNames && watch.valueCount === 0 && watch.takes?.(event) !== false) watch.withoutKeyCount += 1;
+    return;
+  }
+  if (watch.takes?.(event) === false) return;
   watch.valueCount += 1;
   // No meter skips a number of JSON: an event that has one out of range is refused (interface 4.18, `isSmallEnough`).
   const reason = isExactNumber(value) ? undefined : skipReasonOf(value);

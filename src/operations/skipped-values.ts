@@ -8,6 +8,21 @@ export interface SkippedValues {
   ): void;
   /** One for each meter that skips something, in the order of the meters. */
   read(): readonly SkippedOfMeter[];
+  /** What nobody is billed for although no value of it is wrong. */
+  unread(): UnreadEvents;
+}
+
+export interface UnreadEvents {
+  /** Events of names that no meter takes. */
+  readonly eventCount: number;
+  /** Some of these names, the first ones. */
+  readonly eventNames: readonly string[];
+  /** Meters of named events, none of which has their key. */
+  readonly withoutKey: readonly {
+    readonly meterCode: string;
+    readonly aggregationKey: string;
+    readonly eventCount: number;
+  }[];
 }
 
 export interface SkippedOfMeter {

@@ -69,8 +69,36 @@ test('a property that every object has is none of an event', () => {
   expect(skipped?.read()).toEqual([]);
 });
 
-test('there is nothing to look at where no meter reads a number', () => {
+test('there is nothing to look at where there are no meters', () => {
   expect(createSkippedValues([])).toBeUndefined();
-  expect(createSkippedValues([{ ...meter, aggregationType: 'COUNT' }])).toBeUndefined();
-  expect(createSkippedValues([{ ...meter, sql: 'SELECT 1 AS value' }])).toBeUndefined();
+});
+
+const named = { ...meter, eventTypeFilter: { include: ['request'], exclude: [] } };
+
+test.each([
+  ['a name that no meter takes', [named], 'reqest', 2, ['reqest'], 0],
+  ['one that a meter leaves out', [{ ...meter, eventTypeFilter: { include: [], exclude: ['x'] } }], 'x', 2, ['x'], 0],
+  ['one that a meter counts', [{ ...named, aggregationType: 'COUNT' }], 'request', 0, [], 0],
+  ['any name, where a query may read it', [named, { ...meter, sql: 'SELECT 1 AS value' }], 'other', 0, [], 0],
+  ['a name of a meter without its key', [named], 'request', 0, [], 2],
+  [
+    'one of a meter that leaves them out',
+    [{ ...named, propertyFilters: [{ name: 'x', exists: true }] }],
+    'request',
+    0,
+    [],
+    0,
+  ],
+  ['any name without the key of a meter that takes all of them', [meter], 'request', 0, [], 0],
+] as const)('of events of %s', (_case, meters, eventName, eventCount, eventNames, without) => {
+  const skipped = createSkippedValues(meters as unknown as Parameters<typeof createSkippedValues>[0]);
+  for (const line of [2, 3]) skipped?.add({ eventName, properties: { token: 1 } }, line);
+  const withoutKey = without === 0 ? [] : [{ meterCode: 'TOKENS', aggregationKey: 'tokens', eventCount: without }];
+  expect([skipped?.unread(), skipped?.read()]).toEqual([{ eventCount, eventNames, withoutKey }, []]);
+});
+
+test('a key that some events have is not missed by the others', () => {
+  const skipped = createSkippedValues([named]);
+  for (const properties of [{}, { tokens: 1 }, {}]) skipped?.add({ eventName: 'request', properties }, 1);
+  expect(skipped?.unread().withoutKey).toEqual([]);
 });

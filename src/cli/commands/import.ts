@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
-import type { SkippedOfMeter } from '../../operations/skipped-values.ts';
+import type { SkippedValues } from '../../operations/skipped-values.ts';
 import { delimiterOf } from '../files/csv-file.ts';
 import { checkReadable } from '../files/files.ts';
 import { readBatches } from '../import/batches.ts';
@@ -13,6 +13,7 @@ import { importBatches } from '../import/events.ts';
 import type { ImportReport } from '../import/events.ts';
 import { formatOf, importFormats } from '../import/input.ts';
 import type { ImportFormat } from '../import/input.ts';
+import { countLate, tellLate } from '../import/late.ts';
 import type { MappingOptions } from '../import/mapping.ts';
 import type { Reading } from '../import/read-in-thread.ts';
 import { openRehearsal } from '../import/rehearsal.ts';
@@ -71,7 +72,7 @@ Examples:
     .command('events')
     .summary('Events from CSV, JSON lines or CloudEvents')
     .description(
-      'Makes an event of every row of a CSV file with a header line, or of every record of JSON lines or a JSON array: events as the interface takes them, CloudEvents (type, subject as customer, time, data), or plain records, whose members count as columns. Packed by gzip or not. A row keeps its identity: importing a file again, or one that has grown, counts nothing twice. Values that a meter skips, since they are no numbers, are named at the end.',
+      'Makes an event of every row of a CSV file with a header line, or of every record of JSON lines or a JSON array: events as the interface takes them, CloudEvents (type, subject as customer, time, data), or plain records, whose members count as columns. Packed by gzip or not. A row keeps its identity: importing a file again, or one that has grown, counts nothing twice. Values that a meter skips, since they are no numbers, are named at the end, and so is what no meter reads or comes too late to be billed.',
     )
     .usage('<file> [flags]')
     .argument('<file>', 'path of the file, or - for standard input')
@@ -133,18 +134,22 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
   let progress: Progress | undefined;
   try {
     opened = await (isRehearsal ? openRehearsal(session, target) : openForWriting(session, target));
-    const skipped = await watchValues(session, opened.plain);
+    const watched = await watchValues(session, opened.plain);
+    // Nothing that is rehearsed stays, so that none of it is counted.
+    const counting = isRehearsal || session.flags.quiet === true ? undefined : opened.plain;
+    const lateBefore = counting === undefined ? undefined : await countLate(counting);
     const stop = new AbortController();
     void session.dependencies.untilStopped().then(() => stop.abort());
     progress = await createProgress(session, size);
     const report = await importBatches(batches, {
       billing: opened.billing,
-      onAccepted: skipped === undefined ? undefined : watching(skipped),
+      onAccepted: watched === undefined ? undefined : watching(watched),
       onProgress: ({ rows, bytes }) => progress?.update({ rows, done: bytes }),
       signal: stop.signal,
     });
     progress.stop();
-    await tellReport(session, report, { flags, isRehearsal, skipped: skipped?.read() ?? [] });
+    if (counting !== undefined) await tellLate(session, counting, lateBefore);
+    await tellReport(session, report, { flags, isRehearsal, watched });
   } finally {
     progress?.stop();
     close();
@@ -216,13 +221,13 @@ const fields = ['rows', 'accepted', 'refused', 'refusals'];
 interface Circumstances {
   readonly flags: ImportFlags;
   readonly isRehearsal: boolean;
-  readonly skipped: readonly SkippedOfMeter[];
+  readonly watched: SkippedValues | undefined;
 }
 
 async function tellReport(
   session: Session,
   report: ImportReport,
-  { flags, isRehearsal, skipped }: Circumstances,
+  { flags, isRehearsal, watched }: Circumstances,
 ): Promise<void> {
   const { terminal, output } = session;
   const { refused } = report;
@@ -237,7 +242,7 @@ async function tellReport(
       terminal.err(say`and ${refused.length - shownRefusals} more refused rows: ${where}\n`);
     }
   }
-  tellSkipped(session, skipped, { isRehearsal });
+  if (watched !== undefined) tellSkipped(session, watched, { isRehearsal });
   const { rows, accepted } = report;
   // A person has read the first ones by then, and those of a large file would push everything else off the screen.
   const refusals = refused.length === 0 || output.format === 'table' ? {} : { refusals: refused };

@@ -1,17 +1,18 @@
-/** Says which values of an import meters will skip: it takes them, and nobody is billed for them (semantics 8). */
+/** Says what of an import nobody will be billed for: it is taken all the same (semantics 8). */
 
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
-import type { SkippedOfMeter, SkippedValues } from '../../operations/skipped-values.ts';
+import type { SkippedValues } from '../../operations/skipped-values.ts';
 import { everyRow } from '../every-row.ts';
-import { say } from '../terminal/safe-text.ts';
+import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
 import type { ImportedEvent } from './mapping.ts';
 
 const shownCharacters = 60;
+const shownNames = 3;
 
-/** Undefined where no meter reads a number, and where the meters cannot be read: an import does not need them. */
+/** Undefined where there are no meters, and where they cannot be read: an import does not need them. */
 export async function watchValues(
   { dependencies }: Session,
   billing: Billing | undefined,
@@ -34,9 +35,11 @@ export function watching(skipped: SkippedValues) {
 
 export function tellSkipped(
   session: Session,
-  skipped: readonly SkippedOfMeter[],
+  watched: SkippedValues,
   { isRehearsal }: { readonly isRehearsal: boolean },
 ): void {
+  tellUnread(session, watched);
+  const skipped = watched.read();
   if (skipped.length === 0) return;
   for (const { meterCode, aggregationKey, valueCount, skippedCount, first } of skipped) {
     const many = say`warning: ${aggregationKey}: meter ${meterCode} skips ${skippedCount} of ${valueCount} values`;
@@ -46,6 +49,21 @@ export function tellSkipped(
     ? 'correct them before they are imported'
     : 'import corrected rows under the keys of these (tally usage events shows them; --key-column): under others they are further events';
   tell(session, say`  hint: nothing is billed for them; a number is digits and a point, such as 1000.50: ${what}`);
+}
+
+/** A misspelt name of an event or of a column. */
+function tellUnread(session: Session, watched: SkippedValues): void {
+  const { eventCount, eventNames, withoutKey } = watched.unread();
+  if (eventCount === 0 && withoutKey.length === 0) return;
+  if (eventCount > 0) {
+    const names = eventNames.slice(0, shownNames).map(shortened).join(', ');
+    const others = eventNames.length > shownNames ? say` and others` : say``;
+    tell(session, say`warning: no meter takes events called ${names}${others}: ${counted(eventCount, 'event')}`);
+  }
+  for (const { meterCode, aggregationKey, eventCount: count } of withoutKey) {
+    tell(session, say`warning: ${aggregationKey}: meter ${meterCode} finds it in none of ${counted(count, 'event')}`);
+  }
+  tell(session, say`  hint: nothing is billed for that; see what meters read with: tally meters list`);
 }
 
 function shortened(value: unknown): string {

@@ -104,7 +104,7 @@ export interface Dependencies {
   serve(options: ServeOptions): Promise<RunningServer>;
   openApiDocument(): Promise<unknown>;
   openMaintenance(): Promise<Maintenance>;
-  /** Looks at events as these meters will; undefined where none of them reads a number. */
+  /** Looks at events as these meters will; undefined where there are none. */
   watchValues(meters: ResponseBody<'meters.list'>['data']): Promise<SkippedValues | undefined>;
   /** Throws a usage error for an address that a key must not be sent to. */
   checkAddress(baseUrl: string): Promise<void>;

@@ -115,7 +115,6 @@ describe('nothing is said', () => {
     ['where no meter is', []],
     ['of a meter that counts', ['--aggregation-type', 'COUNT', '--aggregation-key', 'tokens']],
     ['of a meter that is a query', ['--sql', 'SELECT count(*) AS value FROM events', '--aggregation-key', 'tokens']],
-    ['of a meter of other events', ['--aggregation-key', 'tokens', '--event-type-filter', '{"include":["other"]}']],
     ['of a meter of another property', ['--aggregation-key', 'bytes']],
     [
       'of a meter that leaves these events out',
@@ -147,6 +146,24 @@ describe('nothing is said', () => {
       'warning: tokens: meter TOKENS skips 1 of 1 values; the first, in line 3: "y" is not a number',
     ]);
   });
+});
+
+test('events that no meter takes are said to be so by their names, and a key that none of them has', async () => {
+  stage = await stageWithAcme('embedded');
+  await addMeter('READS', '--aggregation-key', 'bytes', '--event-type-filter', '{"include":["read"]}');
+  const names = ['read', 'raed', 'reed', 'rea', 'd', 'raed'];
+  const text = ['timestamp,what,size', ...names.map((name) => `2026-02-01 00:00:00,${name},1`)].join('\n');
+  const flags = ['--event-name-column', 'what', '--customer', 'acme'];
+  const told = [
+    'warning: no meter takes events called "raed", "reed", "rea" and others: 5 events',
+    'warning: bytes: meter READS finds it in none of 1 event',
+  ];
+  const rehearsed = await importing(text, ...flags, '--dry-run');
+  expect([warningsOf(rehearsed.stderr), rehearsed.exitCode]).toEqual([told, 0]);
+  const { stderr } = await importing(text, ...flags);
+  expect(warningsOf(stderr)).toEqual(told);
+  expect(stderr).toContain('hint: nothing is billed for that; see what meters read with: tally meters list');
+  expect(warningsOf((await importing(text, ...flags, '--property', 'bytes=size')).stderr)).toEqual(told.slice(0, 1));
 });
 
 test('events of several names are looked at by the meters of each', async () => {

@@ -1,0 +1,29 @@
+/** How many events of a service came after their period was finalized: an import takes them, and nobody is billed (semantics 8). */
+
+import { BillingError } from '../../errors.ts';
+import type { Billing } from '../../operations/index.ts';
+import { counted, say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
+
+/** Undefined where the service does not tell: an import does not need it. */
+export async function countLate(billing: Billing): Promise<number | undefined> {
+  try {
+    return (await billing.call('usage.late', { query: { limit: '1' } })).body.total;
+  } catch (error) {
+    if (error instanceof BillingError) return undefined;
+    throw error;
+  }
+}
+
+/** `before` is what was counted when the import began. */
+export async function tellLate(session: Session, billing: Billing, before: number | undefined): Promise<void> {
+  if (before === undefined) return;
+  const count = ((await countLate(billing)) ?? before) - before;
+  if (count <= 0) return;
+  tell(
+    session,
+    say`warning: ${counted(count, 'event')} came after the period was finalized: nothing is billed for that`,
+  );
+  tell(session, say`  hint: see them with: tally usage late; bill them by new events, if they shall be billed`);
+}

@@ -1,0 +1,70 @@
+/** Events that an import brings too late are said to be so at its end: they are accepted, and nobody is billed for them. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, expect, test } from 'vitest';
+
+import { BillingError } from '../../../src/errors.ts';
+import type { CommandStage } from '../../support/stage.ts';
+import { createShell } from '../shell.ts';
+import { stageWithAcme } from './acme.ts';
+
+let stage: CommandStage;
+afterEach(async () => await stage.close());
+
+const rows = ['timestamp,tokens', '2026-02-02 00:00:00,1', '2026-02-03 00:00:00,2', '2026-01-31 00:00:00,3'].join('\n');
+
+async function importing(...flags: readonly string[]) {
+  const file = join(stage.directory, 'events.csv');
+  writeFileSync(file, rows);
+  return await stage.tally(['import', 'events', file, '--event-name', 'request', '--customer', 'acme', ...flags]);
+}
+const warningsOf = (stderr: string) => stderr.split('\n').filter((line) => line.startsWith('warning:'));
+const told = 'warning: 2 events came after the period was finalized: nothing is billed for that';
+
+async function name(line: string): Promise<string> {
+  return (await stage.tally([...line.split(' '), '-o', 'name'])).stdout.trim();
+}
+
+test.each(['embedded', 'http'] as const)('%s: how many are late is said once, when they come', async (surface) => {
+  stage = await stageWithAcme(surface);
+  const meter = await name('meters create --code TOKENS --display-name Tokens --aggregation-key tokens');
+  const usage = `--model USAGE --meter-id ${meter} --unit-amount 1 --price-interval MONTH`;
+  const price = await name(`pricing create --product-name Inference --name Tokens ${usage}`);
+  const plan = await name(`plans create --name Standard --item pricingId=${price}`);
+  const customer = await name('customers list');
+  await stage.tally([
+    'contracts',
+    'create',
+    '--customer-id',
+    customer,
+    '--plan-id',
+    plan,
+    '--start-date',
+    '2026-02-01',
+  ]);
+  expect((await stage.tally(['bill', 'run', '--jq', '.data.finalizedCount'])).stdout).toBe('1\n');
+  expect(warningsOf((await importing('--dry-run')).stderr)).toEqual([]);
+  const { stdout, stderr, exitCode } = await importing();
+  expect([warningsOf(stderr), stdout, exitCode]).toEqual([[told], '3\t3\t0\n', 0]);
+  expect(stderr).toContain('hint: see them with: tally usage late; bill them by new events');
+  expect(warningsOf((await importing()).stderr)).toEqual([]);
+});
+
+test.each(['forbidden', 'notFound', 'notOffered', 'unavailable'] as const)(
+  'an import goes on where that is %s',
+  async (kind) => {
+    stage = await stageWithAcme('embedded');
+    const shell = createShell({
+      reply: ({ name: asked }) => {
+        if (asked === 'usage.late') throw new BillingError(kind, 'nothing to tell');
+        return { body: { data: [], hasMore: false, total: 0 } as never };
+      },
+    });
+    const file = join(stage.directory, 'events.csv');
+    writeFileSync(file, rows);
+    const words = ['import', 'events', file, '--event-name', 'request', '--customer', 'acme'];
+    expect(await shell.run(words)).toMatchObject({ code: 0, stdout: '3\t3\t0\n' });
+  },
+);
