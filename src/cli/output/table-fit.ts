@@ -29,8 +29,8 @@ const readable = 24;
 /**
  * The columns that are shown, undefined for all as they are. Where there is no room for all, empty ones go, times become
  * dates and texts are cut, to ten columns at least. Where that is not enough whole columns are left out, from the right:
- * zeros, our ids of other things, texts and times, at last amounts. Half an id cannot be copied and half an amount is another,
- * so those are whole or not there; the id of a row stays, and so does every column that was asked for.
+ * zeros, our ids of other things, texts and times, at last names and amounts. Half an id cannot be copied and half an amount
+ * is another, so those are whole or not there; the id of a row stays, and so does every column that was asked for.
  */
 export function fittedColumns(
   measured: readonly MeasuredColumn[],
@@ -110,7 +110,7 @@ function leastWidth({ column, natural }: MeasuredColumn): number {
 function worthOf({ column, isZero }: MeasuredColumn): number {
   if (isZero) return 0;
   const kind = kindOf(column);
-  if (kind === 'amount') return 3;
+  if (kind === 'amount' || column.path === 'name' || column.path === 'displayName') return 3;
   return kind === 'otherId' && !/external/i.test(column.path) ? 1 : 2;
 }
 

@@ -1,0 +1,97 @@
+/** What a table leaves out where a terminal is too narrow for it. */
+
+import { expect, test } from 'vitest';
+
+import { chooseOutput, render } from '../../../src/cli/output/output.ts';
+import type { View } from '../../../src/operations/operation.ts';
+
+const terminal = { isTerminal: true, hasColor: false, hasUnicode: true, columns: undefined };
+
+const ledger: View = {
+  rows: 'data',
+  columns: [
+    { header: 'ID', path: 'id' },
+    { header: 'CREATED', path: 'createdAt', format: 'timestamp' },
+    { header: 'AMOUNT', path: 'amountCents', format: 'money' },
+    { header: 'CREDITS', path: 'creditAmount', format: 'number' },
+    { header: 'CONTRACT', path: 'contractId' },
+    { header: 'EXTERNAL ID', path: 'metadata.externalId' },
+    { header: 'NOTE', path: 'note' },
+    { header: 'DESCRIPTION', path: 'description' },
+  ],
+};
+const entry = {
+  id: '01900000-0000-7000-8000-000000000001',
+  createdAt: '2026-03-01T09:14:00.000Z',
+  amountCents: 5000,
+  creditAmount: 0,
+  contractId: '01900000-0000-7000-8000-000000000002',
+  metadata: { externalId: 'ticket-4711' },
+  note: '',
+  description: 'Apology for the outage',
+};
+
+test.each([
+  {
+    columns: 160,
+    header: 'ID CREATED AMOUNT CREDITS CONTRACT EXTERNAL ID NOTE DESCRIPTION',
+    holds: ['2026-03-01T09:14:00Z', 'Apology for the outage'],
+    left: '',
+  },
+  {
+    columns: 150,
+    header: 'ID CREATED AMOUNT CREDITS CONTRACT EXTERNAL ID DESCRIPTION',
+    holds: ['2026-03-01  ', 'Apology for the outage'],
+    left: '',
+  },
+  {
+    columns: 120,
+    header: 'ID CREATED AMOUNT CREDITS EXTERNAL ID DESCRIPTION',
+    holds: ['2026-03-01T09:14:00Z', 'Apology for the outage'],
+    left: 'no room for CONTRACT (-o json has everything)',
+  },
+  {
+    columns: 80,
+    header: 'ID CREATED AMOUNT EXTERNAL ID',
+    holds: ['2026-03-01  ', '50.00 USD  ticket-4711'],
+    left: 'no room for CONTRACT, DESCRIPTION (-o json has everything)',
+  },
+  { columns: 50, header: 'ID AMOUNT', holds: ['50.00 USD'], left: 'no room for CREATED, CONTRACT' },
+])('at $columns columns what has no room is left out and named, never half an id', async (each) => {
+  const stdout = { ...terminal, columns: each.columns };
+  const body = { data: [entry] };
+  const text = await render(body, ledger, { choice: chooseOutput({}, stdout), fields: [], stdout });
+  const [header = '', row = '', left = ''] = text.split('\n');
+  expect(header.replaceAll(/ +/g, ' ')).toBe(each.header);
+  expect(row).toContain(entry.id);
+  for (const part of each.holds) expect(row).toContain(part);
+  expect(row.length).toBeLessThanOrEqual(each.columns);
+  expect(left.slice(0, each.left.length)).toBe(each.left);
+  if (each.left === '') expect(left).toBe('');
+});
+
+test('what a row is called stays longer than its other texts and counts', async () => {
+  const plans: View = {
+    rows: 'data',
+    columns: [
+      { header: 'ID', path: 'id' },
+      { header: 'PRODUCT', path: 'productName' },
+      { header: 'NAME', path: 'name' },
+      { header: 'UNIT USD', path: 'unitAmount', format: 'usd' },
+      { header: 'NET TERMS (DAYS)', path: 'netTerms', format: 'number' },
+    ],
+  };
+  const row = { id: entry.id, productName: 'Inference', name: 'Tokens', unitAmount: '0.000003', netTerms: '30' };
+  const stdout = { ...terminal, columns: 60 };
+  const text = await render({ data: [row] }, plans, { choice: chooseOutput({}, stdout), fields: [], stdout });
+  expect(text.split('\n')[0]).toMatch(/^ID +NAME +UNIT USD$/);
+});
+
+test('columns that were asked for are all there, however narrow the terminal', async () => {
+  const stdout = { ...terminal, columns: 40 };
+  const choice = chooseOutput({ columns: 'id,contractId,note,description' }, stdout);
+  const text = await render({ data: [entry] }, ledger, { choice, fields: [], stdout });
+  expect(text).toContain(`${entry.id}  ${entry.contractId}`);
+  expect(text).toContain('DESCRIPTION');
+  expect(text).not.toContain('no room');
+});
