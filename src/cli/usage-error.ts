@@ -25,7 +25,7 @@ const alike = [
   ['list', 'ls'],
   ['create', 'add', 'new'],
   ['update', 'edit', 'change', 'modify', 'rename'],
-  ['remove', 'delete', 'rm', 'archive', 'cancel', 'revoke'],
+  ['remove', 'delete', 'rm', 'archive', 'cancel', 'void', 'revoke'],
   ['import'],
   ['export'],
   ['test'],

@@ -42,6 +42,7 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['customers remove c1', "unknown command 'remove'", 'see: tally customers --help'],
     ['webhooks delete w1', "unknown command 'delete'", 'did you mean remove?'],
     ['contracts delete c1', "unknown command 'delete'", 'did you mean cancel?'],
+    ['invoices void i1', "unknown command 'void'", 'did you mean cancel?'],
     ['profile rename a', "unknown command 'rename'", 'see: tally profile --help'],
     ['profile get a', "unknown command 'get'", 'did you mean show?'],
     ['catalog import a.yaml', "unknown command 'import'", 'see: tally catalog --help'],

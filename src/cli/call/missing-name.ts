@@ -21,7 +21,9 @@ export async function namingWhatIsMissing<T>({ ids, input, billing }: Asked, cal
     if (error instanceof NotFoundError && ids.length > 0) {
       const { message, hint, requestId, cause } = error;
       const meant = await (await import('./meant.ts')).meantInPath(message, ids, billing);
-      throw new NotFoundError(`${message}: ${missing(message, ids)}`, { cause, hint: meant ?? hint, requestId });
+      const id = missing(message, ids);
+      const named = message.includes(`"${id}"`) ? message : `${message}: ${id}`;
+      throw new NotFoundError(named, { cause, hint: meant ?? hint, requestId });
     }
     if (error instanceof InvalidInputError && error.hint === undefined && input !== undefined) {
       const { issues, requestId, cause } = error;

@@ -65,7 +65,7 @@ export function missingFlags(command: CommandSpec, given: Given, hasWhole: boole
 /** The JSON object of `--input`. */
 export function wholeBody(text: string, isBulk: boolean): Record<string, unknown> {
   const bounds = { depth: limits.jsonDepth, keys: isBulk ? limits.eventsJsonKeys : limits.jsonKeys };
-  const value = parseExactJson(text, bounds);
+  const value = jsonOf('input', text, bounds);
   if (!isObject(value)) throw new InvalidInputError([{ path: '', message: '--input must hold a JSON object' }]);
   return value;
 }
@@ -133,9 +133,9 @@ function isStructure(shape: Shape | undefined): shape is Shape {
   return shape?.kind === 'object' || shape?.kind === 'members';
 }
 
-function jsonOf(flag: string, text: string): unknown {
+function jsonOf(flag: string, text: string, bounds?: Parameters<typeof parseExactJson>[1]): unknown {
   try {
-    return parseExactJson(text);
+    return parseExactJson(text, bounds);
   } catch (error) {
     if (error instanceof BadRequestError) throw new BadRequestError(`--${flag}: ${error.message}`, { cause: error });
     throw error;

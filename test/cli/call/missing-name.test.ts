@@ -29,6 +29,11 @@ test.each([
   expect(stderr).toContain(`hint: see them with: tally ${list}`);
 });
 
+test('what a refusal names itself is not named twice', async () => {
+  const { stderr } = await stage.tally(['orgs', 'update', 'nobody', '--sales-tax-enabled']);
+  expect(stderr.split('\n')[0]).toBe('tally: no organization has the id or name "nobody"');
+});
+
 test('a correction that goes too far says where to look', async () => {
   const line = `credits adjust ${contract} --grant-entry-id ${grant} --amount-cents -501 --reason slip`;
   const { stderr, exitCode } = await stage.tally(line.split(' '));

@@ -172,7 +172,7 @@ describe('what is missing', () => {
 test.each([
   ['[]', 'must hold a JSON object'],
   ['5', 'must hold a JSON object'],
-  ['{', 'the JSON is malformed'],
+  ['{', '--input: the JSON is malformed'],
   ['{"a":1,"a":2}', 'twice'],
   ['{"__proto__":1}', 'not allowed'],
 ])('--input of %s is refused', (text, words) => {
