@@ -8,6 +8,7 @@ import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
 import { pagesOf } from '../every-row.ts';
 import { say } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
 import { withOwnId } from './unknown-filter.ts';
 
@@ -54,16 +55,27 @@ export async function meantInFields(issues: readonly InputIssue[], { query, body
 }
 
 async function meaning(kind: ReferenceKind, text: string, billing: Billing): Promise<string | undefined> {
-  if (text === '' || uuidForm.test(text)) return undefined;
+  if (text === '') return undefined;
+  if (uuidForm.test(text)) return kind === 'contracts' ? await contractsOfCustomer(text, billing) : undefined;
   if (kind === 'customers' || kind === 'contracts') {
     const own = await withOwnId(text, billing);
     if (own !== undefined && kind === 'customers') return say`${text} is your own id of ${own.name}: ${own.id}`;
     if (own !== undefined) {
-      return say`${text} is your own id of a customer; see the contracts with: tally contracts list --customer-id ${own.id}`;
+      return say`${text} is your own id of a customer; ${listOfContracts(own.id)}`;
     }
   }
   const id = await idOf(kind, text, billing);
   return id === undefined ? undefined : say`the id of ${text} is ${id}`;
+}
+
+/** Who is asked about has an id of the same form, and is the one that people know. */
+async function contractsOfCustomer(id: string, billing: Billing): Promise<string | undefined> {
+  await billing.call('customers.get', { params: { customerId: id } });
+  return say`${id} is a customer; ${listOfContracts(id)}`;
+}
+
+function listOfContracts(customerId: string): SafeText {
+  return say`see the contracts with: tally contracts list --customer-id ${customerId}`;
 }
 
 /** Of the only one that is called so. */

@@ -4,13 +4,14 @@ import { createStage } from '../../support/stage.ts';
 import type { CommandStage } from '../../support/stage.ts';
 
 let stage: CommandStage;
+let customer = '';
 let contract = '';
 let grant = '';
 
 beforeAll(async () => {
   stage = await createStage('embedded');
   const made = async (line: string) => (await stage.tally([...line.split(' '), '-o', 'name'])).stdout.trim();
-  const customer = await made('customers create --name Acme --contact name=Ada,email=ada@acme.example,roles=primary');
+  customer = await made('customers create --name Acme --contact name=Ada,email=ada@acme.example,roles=primary');
   const price = await made(
     'pricing create --product-name Seats --name Seat --model FLAT --unit-amount 1 --price-interval MONTH',
   );
@@ -27,6 +28,15 @@ test.each([
   const { stderr, exitCode } = await stage.tally(['credits', 'reverse', ...ids().split(' ')]);
   expect([exitCode, stderr.split('\n')[0]]).toEqual([4, `tally: ${words}`]);
   expect(stderr).toContain(`hint: see them with: tally ${list}`);
+});
+
+test('the id of a customer in the place of a contract leads to the contracts of the customer', async () => {
+  const { stderr, exitCode } = await stage.tally(['credits', 'balance', customer]);
+  expect([exitCode, stderr]).toEqual([
+    4,
+    `tally: no contract has this id: ${customer}\n` +
+      `  hint: ${customer} is a customer; see the contracts with: tally contracts list --customer-id ${customer}\n`,
+  ]);
 });
 
 test('what a refusal names itself is not named twice', async () => {
