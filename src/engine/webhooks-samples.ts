@@ -48,6 +48,8 @@ const customer = (timestamp: string): WebhookData => ({
   metadata: { externalCustomerId: null, externalCompanyIds: [] },
   createdAt: timestamp,
   updatedAt: timestamp,
+  externalIds: [],
+  billingContacts: [{ name: 'Sample contact', email: 'billing@customer.example', phone: null }],
 });
 
 const balance = { contractId, customerId, currency: 'USD' };

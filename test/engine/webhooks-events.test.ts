@@ -320,3 +320,24 @@ describe('balances', () => {
     ]);
   });
 });
+
+describe('a sample', () => {
+  test('has every member that a real event of its type has', async () => {
+    await listen();
+    const budgets = [{ eventPropertyKey: 'model', eventPropertyValue: 'large', maxCreditsCents: 100 }];
+    const creditSettings = { alertThresholdsCents: [50], budgets };
+    const acme = await subscribe(world, { contract: { creditSettings, creditGrantCents: 100 } });
+    await world.call('customers.update', { params: { customerId: acme.customerId }, body: { name: 'Acme Inc' } });
+    await use(world, acme, { tokens: 200, at: '2026-03-01T00:00:00Z', model: 'large' });
+    await world.call('contracts.cancel', { params: { contractId: acme.contractId } });
+    world.clock.set('2026-04-01T00:00:00Z');
+    await world.call('bill.run');
+    const real = new Map((await outbox()).map(({ type, data }) => [type, data]));
+    for (const eventType of real.keys()) await world.call('webhooks.trigger', { params: { eventType } });
+    const samples = new Map((await outbox()).slice(-real.size).map(({ type, data }) => [type, data]));
+    const membersOf = (events: ReadonlyMap<string, Sent['data']>) =>
+      Object.fromEntries([...events].map(([type, data]) => [type, Object.keys(data).toSorted()]));
+    expect(real.size).toBe(10);
+    expect(membersOf(samples)).toEqual(membersOf(real));
+  });
+});
