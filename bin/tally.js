@@ -94,7 +94,13 @@ function createLoader(dist, cache) {
     if (known !== undefined) return known.exports;
     const loaded = { exports: {} };
     modules.set(id, loaded);
-    run(id.slice(2))(loaded.exports, load, loaded);
+    try {
+      run(id.slice(2))(loaded.exports, load, loaded);
+    } catch (error) {
+      // Half of it is none: where a service had no file descriptor left, it has one later.
+      modules.delete(id);
+      throw error;
+    }
     return loaded.exports;
   }
 

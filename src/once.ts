@@ -1,16 +1,22 @@
-/** Loads at the first call and gives the same afterwards: Node looks up an `import()` anew each time, for the price of a query. */
+/**
+ * Loads at the first call and gives the same afterwards: Node looks up an `import()` anew each time, for the price of a query.
+ * What failed is loaded anew by the next call, since a process that had no file descriptor left for it may have one by then.
+ */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
-  let loaded: Promise<T> | undefined;
-  return () => (loaded ??= load());
+  const loadOnly = onceEach(load);
+  return () => loadOnly(undefined);
 }
 
 /** The same for each name. */
 export function onceEach<N, T>(load: (name: N) => Promise<T>): (name: N) => Promise<T> {
   const loaded = new Map<N, Promise<T>>();
   return (name) => {
-    const known = loaded.get(name) ?? load(name);
-    loaded.set(name, known);
-    return known;
+    const known = loaded.get(name);
+    if (known !== undefined) return known;
+    const first = load(name);
+    loaded.set(name, first);
+    first.catch(() => loaded.delete(name));
+    return first;
   };
 }
 

@@ -3,6 +3,7 @@
 import type { Agent, Dispatcher } from 'undici';
 
 import { limits } from '../limits.ts';
+import { onceEach } from '../once.ts';
 import type { DeliveryOutcome, DueDelivery, WebhookOutbox } from '../operations/webhook-outbox.ts';
 import { AddressRefused, checkedLookup, problemOfUrl } from './webhook-address.ts';
 import type { AddressRules } from './webhook-address.ts';
@@ -37,18 +38,22 @@ export interface WebhookSender {
 
 /** A sender for the outbox of a database; several may work on one at the same time. undici is loaded by the first attempt. */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
-  const agents = new Map<boolean, Promise<Agent>>();
+  const agents: Agent[] = [];
+  /** Connections to addresses that may be private are never those to public ones. */
+  const agentFor = onceEach(async (allowPrivate: boolean) => {
+    const agent = await createAgent({ ...options, allowPrivate });
+    agents.push(agent);
+    return agent;
+  });
   const state = { isClosed: false };
   let timer: ReturnType<typeof setTimeout> | undefined;
   let round: Promise<unknown> = Promise.resolve();
   const pollMilliseconds = options.pollMilliseconds ?? limits.webhookPollMilliseconds;
 
-  /** A private address is reached where sender and endpoint say so; connections of the one kind are never those of the other. */
+  /** A private address is reached where sender and endpoint both say so. */
   async function attemptOf(delivery: DueDelivery): Promise<DeliveryOutcome> {
-    const rules = { ...options, allowPrivate: options.allowPrivate && delivery.allowPrivate };
-    const agent = agents.get(rules.allowPrivate) ?? createAgent(rules);
-    agents.set(rules.allowPrivate, agent);
-    return await attempt(delivery, await agent, rules);
+    const allowPrivate = options.allowPrivate && delivery.allowPrivate;
+    return await attempt(delivery, await agentFor(allowPrivate), { ...options, allowPrivate });
   }
 
   async function deliverDue(): Promise<DeliveryCounts> {
@@ -104,7 +109,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       state.isClosed = true;
       clearTimeout(timer);
       await round;
-      for (const agent of agents.values()) await (await agent).destroy();
+      for (const agent of agents) await agent.destroy();
     },
   };
 }

@@ -1,25 +1,29 @@
 /** From options to what runs SQL meters: the one place that knows which backend does. */
 
 import { UnavailableError } from '../errors.ts';
+import { once } from '../once.ts';
 import type { MeterSql, MeterSqlOptions } from './meter-sql.ts';
 
 /** SQL meters; what runs them is loaded with the first query and started with it. */
 export function createMeterSql(options: MeterSqlOptions = {}): MeterSql {
-  let backend: Promise<MeterSql> | undefined;
+  let backend: MeterSql | undefined;
   let isClosed = false;
+  const open = once(async () => {
+    const { createSqliteMeterSql } = await import('./backends/sqlite/meter-sql/meter-sql.ts');
+    backend = createSqliteMeterSql(options);
+    if (isClosed) backend.close();
+    return backend;
+  });
   const load = async () => {
     if (isClosed) throw new UnavailableError('SQL meters are closed');
-    backend ??= import('./backends/sqlite/meter-sql/meter-sql.ts').then((module) =>
-      module.createSqliteMeterSql(options),
-    );
-    return await backend;
+    return await open();
   };
   return {
     check: async (sql) => await (await load()).check(sql),
     run: async (run) => await (await load()).run(run),
     close: () => {
       isClosed = true;
-      void backend?.then((loaded) => loaded.close());
+      backend?.close();
     },
   };
 }

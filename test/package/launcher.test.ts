@@ -58,6 +58,25 @@ test('a package without its bundle says so', () => {
   expect(run.status).toBe(1);
 });
 
+test('a part of the bundle that cannot be loaded now is loaded when it can, with all that it takes', () => {
+  place(
+    'dist/main.cjs',
+    'bundle',
+    `const { writeFileSync } = process.getBuiltinModule('node:fs');
+    const tell = () => require('./part-a1B2_c-4.cjs').tell();
+    try {
+      tell();
+    } catch (error) {
+      process.stdout.write(' ' + error.code);
+    }
+    writeFileSync(${JSON.stringify(join(folder, 'dist/deeper-a1B2_c-4.cjs'))}, "exports.words = ' and its part';");
+    tell();`,
+  );
+  const part = `const { words } = require('./deeper-a1B2_c-4.cjs'); exports.tell = () => process.stdout.write(words);`;
+  writeFileSync(join(folder, 'dist/part-a1B2_c-4.cjs'), part);
+  expect(launch().stdout).toBe('bundle ENOENT and its part');
+});
+
 test('the exit code is what the program set', () => {
   place('dist/main.cjs', 'bundle', 'process.exitCode = 7;');
   expect(launch().status).toBe(7);

@@ -1,0 +1,23 @@
+import { expect, test, vi } from 'vitest';
+
+import { once, onceEach } from '../src/once.ts';
+
+test('what was loaded is given to every later call, and to those that came meanwhile', async () => {
+  const load = vi.fn<(name: string) => Promise<object>>(async () => await Promise.resolve({}));
+  const loadEach = onceEach(load);
+  const [first, second] = await Promise.all([loadEach('a'), loadEach('a')]);
+  expect(second).toBe(first);
+  expect(await loadEach('a')).toBe(first);
+  expect(await loadEach('b')).not.toBe(first);
+  expect(load).toHaveBeenCalledTimes(2);
+});
+
+test('what could not be loaded is loaded anew by the next call', async () => {
+  const load = vi.fn<() => Promise<string>>();
+  load.mockRejectedValueOnce(new Error('EMFILE: too many open files')).mockResolvedValue('loaded');
+  const loadOnce = once(load);
+  const [first, second] = await Promise.allSettled([loadOnce(), loadOnce()]);
+  expect([first.status, second.status]).toEqual(['rejected', 'rejected']);
+  expect([await loadOnce(), await loadOnce()]).toEqual(['loaded', 'loaded']);
+  expect(load).toHaveBeenCalledTimes(2);
+});
