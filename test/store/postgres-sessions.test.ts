@@ -1,8 +1,10 @@
-/** What is said where a session of the pool cannot be had. */
+/** What is said where a session of the pool cannot be had, and what is left in one that was used. */
 
 import { CompiledQuery } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { describe, expect, test, vi } from 'vitest';
 
+import { openStore } from '../../src/store/open.ts';
 import { createSessions, openPool } from '../../src/store/backends/postgres/session.ts';
 import { usePostgres } from '../support/postgres.ts';
 
@@ -53,5 +55,24 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await pool.end();
     await administrator.query(`DROP ROLE "${role}"`);
     await administrator.end();
+  });
+
+  test('how long a write waits for its turn is no limit of what its session reads afterwards', async () => {
+    const url = (await postgres?.create()) ?? '';
+    const store = await openStore(url);
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    await store.write(async () => undefined, { busyTimeoutMilliseconds: 0 });
+    await other.query('BEGIN; LOCK TABLE "customers" IN ACCESS EXCLUSIVE MODE');
+    const reading = store.read(async (tx) => await tx.selectFrom('customers').select('name').execute());
+    await vi.waitFor(async () => {
+      const { rowCount } = await other.query(`SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
+        WHERE datname = current_database() AND NOT granted`);
+      expect(rowCount).toBe(1);
+    });
+    await other.query('COMMIT');
+    await expect(reading).resolves.toEqual([]);
+    await other.end();
+    await store.close();
   });
 });

@@ -107,7 +107,7 @@ async function migrate(
 ): Promise<void> {
   const { migrations } = await import('./migrations/index.ts');
   const key = lockKey(schema, allWrites);
-  await client.query(`SELECT set_config('lock_timeout', $1, false), pg_advisory_lock($2)`, [
+  await client.query(`SELECT set_config('lock_timeout', $1, true), pg_advisory_lock($2)`, [
     String(limits.migrationMilliseconds),
     key,
   ]);
@@ -116,7 +116,8 @@ async function migrate(
       // What triggers run must find the tables of this schema, whatever the path of the session that fires them. An index of
       // a large table takes as long as it takes.
       const path = `"${schema.replaceAll('"', '""')}", pg_temp`;
-      await client.query(`BEGIN; SET LOCAL search_path TO ${path}; ${withoutLimit}`);
+      const wait = `SET LOCAL lock_timeout = ${limits.migrationMilliseconds}`;
+      await client.query(`BEGIN; SET LOCAL search_path TO ${path}; ${wait}; ${withoutLimit}`);
       await client.query(`CREATE TABLE IF NOT EXISTS "${versionTable}" ("id" smallint PRIMARY KEY CHECK ("id" = 1),
         "version" bigint NOT NULL)`);
       const found = await readVersion(client);
@@ -134,12 +135,7 @@ async function migrate(
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
   } finally {
-    await client
-      .query(`SELECT pg_advisory_unlock($1), set_config('lock_timeout', $2, false)`, [
-        key,
-        String(limits.busyTimeoutMilliseconds),
-      ])
-      .catch(() => undefined);
+    await client.query('SELECT pg_advisory_unlock($1)', [key]).catch(() => undefined);
   }
 }
 

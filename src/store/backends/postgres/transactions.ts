@@ -129,7 +129,8 @@ function note(trouble: Trouble, error: unknown): void {
 }
 
 function lockOf(schema: string, turn: string | undefined, milliseconds: number): CompiledQuery {
-  const wait = `set_config('lock_timeout', $1, false)`;
+  // For this statement alone: a reading that comes after it in the session may meet a lock as well, such as that of a VACUUM.
+  const wait = `set_config('lock_timeout', $1, true)`;
   const common = lockKey(schema, allWrites);
   if (turn === undefined) return raw(`SELECT ${wait}, pg_advisory_lock($2)`, [milliseconds, common]);
   const own = lockKey(schema, `turn ${turn}`);
