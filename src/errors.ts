@@ -182,7 +182,8 @@ export class UnavailableError extends BillingError {
 export class UnknownOutcomeError extends UnavailableError {}
 
 /** What a service of ours answers then, so that its client can tell it from a 503 that changed nothing. */
-export const unknownOutcomeMessage = 'the database was lost during a commit; whether the change was kept is not known';
+export const unknownOutcomeMessage =
+  'the database did not say in time what it did; whether the change was kept is not known';
 
 /** What a service of ours answers where it has no route, so that its client can tell this 404 from an unknown id. */
 export const unknownPathMessage = 'this service has no such path';

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BillingError, NotFoundError, unknownPathMessage } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Answer, Caller, Engine, OperationName } from '../operations/index.ts';
-import type { CallInput, Operation } from '../operations/operation.ts';
+import { changesState, type CallInput, type Operation } from '../operations/operation.ts';
 import { parseQuery } from '../url-query.ts';
 import { sendAnswer } from './answer.ts';
 import type { RateLimits } from './rate-limit.ts';
@@ -19,6 +19,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What counts of a request of this route; `requests` where nothing is said. */
     counted?: 'requests' | 'eventBytes' | 'nothing';
+    /** Whether a call of this route may change what is stored. */
+    changesState?: boolean;
   }
 }
 
@@ -58,7 +60,7 @@ function addRoute(
   app.route({
     method: operation.route.method,
     url: operation.route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { counted: operation.bulk === true ? 'eventBytes' : 'requests' },
+    config: { counted: operation.bulk === true ? 'eventBytes' : 'requests', changesState: changesState(operation) },
     bodyLimit: operation.bulk === true ? limits.eventsBodyBytes : limits.bodyBytes,
     onRequest: async (request) => {
       request.caller = await authorize(request, operation);

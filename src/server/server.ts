@@ -15,6 +15,7 @@ import { requireScope } from '../operations/operation.ts';
 import { commonHeaders, failureOf, refuseConnection, refuseRequest, sendFailure, unavailable } from './answer.ts';
 import { isLoopback, keyOf, refuseBrowsers } from './authenticate.ts';
 import { checkExposure, limitSockets } from './exposure.ts';
+import { addLateAnswers } from './late-answer.ts';
 import type { Metrics } from './metrics.ts';
 import { addProbes } from './probes.ts';
 import { createRateLimits } from './rate-limit.ts';
@@ -56,6 +57,8 @@ export interface ServerOptions {
   readonly drainMilliseconds?: number | undefined;
   /** How long the headers of a request may take to arrive. Default: `limits.headersTimeoutMilliseconds`. */
   readonly headersTimeoutMilliseconds?: number | undefined;
+  /** How long a connection may stand still, and so an answer be waited for. Default: `limits.socketIdleMilliseconds`. */
+  readonly socketIdleMilliseconds?: number | undefined;
 }
 
 export interface Server {
@@ -149,7 +152,7 @@ function createApp(options: ServerOptions): FastifyInstance {
     genReqId: () => options.newId(),
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestTimeoutMilliseconds,
-    connectionTimeout: limits.socketIdleMilliseconds,
+    connectionTimeout: options.socketIdleMilliseconds ?? limits.socketIdleMilliseconds,
     keepAliveTimeout: limits.socketIdleMilliseconds,
     return503OnClosing: false,
     trustProxy: options.trustProxy ?? false,
@@ -212,6 +215,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
     now: options.now,
   });
   addChecks(app, setup, rateLimits);
+  addLateAnswers(app);
   addRequestLog(app, { state, tell: (entry) => tellEnd(options, entry) });
   const callerOf = async (request: FastifyRequest): Promise<Caller> =>
     await authenticate({ request, engine, rateLimits });

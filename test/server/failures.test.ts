@@ -93,6 +93,36 @@ describe('failures of the engine', () => {
     expect(service.log).toMatchObject([{ error: lost }]);
   });
 
+  const nothingChanged = 'the service cannot answer now; nothing was changed';
+  test.each([
+    ['a list', 'customers.list', '/v1/customers', {}, nothingChanged],
+    ['a change', 'invoices.send', '/v1/invoices/1/send', { method: 'POST' }, unknownOutcomeMessage],
+    [
+      'what only reads',
+      'meters.test',
+      '/v1/meters/1/test',
+      {
+        method: 'POST',
+        body: '{"startDate":"2026-03-01T00:00:00Z","endDate":"2026-03-02T00:00:00Z","customerId":"1"}',
+      },
+      nothingChanged,
+    ],
+  ] as const)(
+    'who waits too long for %s is answered, and told what is known',
+    async (_case, name, path, sent, message) => {
+      const { promise: isOver, resolve: end } = Promise.withResolvers<undefined>();
+      const service = await startService(createSampleEngine({ [name]: async () => isOver }), {
+        socketIdleMilliseconds: 50,
+      });
+      const reply = await service.send(path, sent);
+      expect([reply.status, reply.message]).toEqual([503, message]);
+      expect(service.log).toMatchObject([{ status: 503, requestId: reply.headers['x-request-id'] }]);
+      end(undefined);
+      await service.send('/healthz');
+      expect(service.log.map(({ status }) => status)).toEqual([503, 200]);
+    },
+  );
+
   test('health is unavailable while the database does not answer', async () => {
     const ping = async (): Promise<void> => Promise.reject(new UnavailableError('the database is gone'));
     const service = await startService(createSampleEngine({}, { ping }));

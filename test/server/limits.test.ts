@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { createServer } from '../../src/server/server.ts';
 import { countedIds, createClock } from '../support/world.ts';
-import { createSampleEngine, sendRaw, startService } from './harness.ts';
+import { createSampleEngine, fullKey, sendRaw, startService } from './harness.ts';
 
 const wrongKey = { headers: { authorization: 'Bearer nobody' } };
 
@@ -165,6 +165,13 @@ describe('connections', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(answer).toContain('tallybook-version: ');
     expect(answer.endsWith(`\r\n\r\n${JSON.stringify({ error: { message, code: 'BAD_REQUEST' } })}`)).toBe(true);
+  });
+
+  test('a body that stops arriving ends the connection, and is answered by nothing', async () => {
+    const service = await startService(createSampleEngine(), { socketIdleMilliseconds: 50 });
+    const head = `POST /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${fullKey}\r\n`;
+    const rest = 'Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{';
+    expect(await sendRaw(service.port, `${head}${rest}`)).toBe('');
   });
 
   test('headers that do not arrive in time end the connection', async () => {
