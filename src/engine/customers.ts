@@ -148,8 +148,11 @@ async function resume(context: CallContext, customer: Customer) {
   return await save(context, { ...customer, pausedAt: null, pausedUntil: null, updatedAt: context.timestamp });
 }
 
-async function sendWaiting({ tx, orgId, now }: CallContext, { id }: Customer): Promise<void> {
-  await sendWaitingInvoices(tx, orgId, { customerId: id, sentAt: now });
+async function sendWaiting(context: CallContext, { id }: Customer): Promise<void> {
+  const sent = await sendWaitingInvoices(context.tx, context.orgId, { customerId: id, sentAt: context.now });
+  if (sent.length === 0) return;
+  const { tellOfInvoices } = await import('./invoices-wire.ts');
+  await tellOfInvoices(context, 'invoice.updated', sent);
 }
 
 /** Whether invoices to the customer wait. A pause with an end is over at 00:00 UTC of that date, whether or not a job ran. */

@@ -17,6 +17,8 @@ afterEach(async () => {
   await world.close();
 });
 
+type Body = Readonly<Record<string, string>>;
+
 const listen = async (eventTypes?: readonly string[]) => await listenIn(world, eventTypes);
 const outbox = async () => await outboxOf(world);
 
@@ -238,6 +240,37 @@ describe('contracts and invoices', () => {
     ]);
     expect(events.at(-1)?.data).toEqual((await world.call('invoices.get', { params })).data);
     expect(events[0]?.data['totalCents']).toBe(300);
+  });
+});
+
+describe('invoices that wait for a customer', () => {
+  test.each([
+    ['by hand', async (params: Body) => await world.call('customers.resume', { params })],
+    [
+      'on its day',
+      async () => {
+        world.clock.set('2026-05-02T00:00:00Z');
+        await world.call('bill.run');
+      },
+    ],
+  ])('are told when the pause is ended %s, as they are read', async (_how, resume) => {
+    const acme = await subscribe(world);
+    const params = { customerId: acme.customerId };
+    await world.call('customers.pause', { params, body: { until: '2026-05-02' } });
+    for (const day of ['2026-04-01', '2026-05-01T12:00:00Z']) {
+      await use(world, acme, { tokens: 100, at: world.clock.now().toString() });
+      world.clock.set(day.length === 10 ? `${day}T00:00:00Z` : day);
+      await world.call('bill.run');
+    }
+    await listen(['invoice.updated', 'customer.updated']);
+    const events = await eventsOf(async () => await resume(params));
+    const { data } = await world.call('invoices.list', { query: { status: 'In Progress' } });
+    expect(data).toHaveLength(2);
+    expect(events.map(({ type, data: told }) => [type, told])).toEqual([
+      ...data.toReversed().map((invoice) => ['invoice.updated', invoice]),
+      ['customer.updated', (await world.call('customers.get', { params })).data],
+    ]);
+    expect(await eventsOf(async () => await world.call('customers.resume', { params }))).toEqual([]);
   });
 });
 

@@ -256,13 +256,16 @@ const freezing = prepared((tx, { orgId, id, ...frozen }: FrozenColumns) =>
   tx.updateTable('invoices').set(frozen).where('orgId', '=', orgId).where('id', '=', id),
 );
 
-/** Marks as sent what waited for a customer's resumption: finalized, standing, and not kept back for another reason. */
+/**
+ * Marks as sent what waited for a customer's resumption: finalized, standing, and not kept back for another reason. Gives the
+ * ids, in the order in which the invoices were made.
+ */
 export async function sendWaitingInvoices(
   tx: Transaction,
   orgId: string,
   { customerId, sentAt }: { readonly customerId: string; readonly sentAt: Temporal.Instant },
-): Promise<void> {
-  await tx
+): Promise<readonly string[]> {
+  const sent = await tx
     .updateTable('invoices')
     .set({ sentAt: instantText(sentAt), updatedAt: instantText(sentAt) })
     .where('orgId', '=', orgId)
@@ -270,7 +273,9 @@ export async function sendWaitingInvoices(
     .where('status', 'in', ['In Progress', 'In Transit', 'Paid'])
     .where('sentAt', 'is', null)
     .where('isHeld', '=', 0n)
+    .returning(['id', 'seq'])
     .execute();
+  return sent.toSorted((one, other) => Number(one.seq - other.seq)).map(({ id }) => id);
 }
 
 /** The lines of one invoice, in order; none while it is a draft. */
