@@ -184,12 +184,14 @@ function entriesAtFinalization(
   const lastUsage = own.at(-1)?.seq ?? 0;
   // Where the clock stands still, the usage that finalization wrote tells what came behind it.
   const isSettledThen = own.at(-1)?.createdAt.equals(finalizedAt) === true;
+  // Undone later, its reversals of that instant are those of usage that had shrunk. Nothing follows a cancellation or refund.
+  const isUndoneThen = isUndone(invoice) && invoice.updatedAt.equals(finalizedAt);
   return entries.filter((entry) => {
     const order = Temporal.Instant.compare(entry.createdAt, finalizedAt);
     if (order !== 0) return order < 0;
     if (isSettledThen && entry.type !== 'usage' && entry.seq > lastUsage) return false;
     // Of one instant, settlement writes reversals before usage, and whoever cancels or refunds comes behind both.
-    return entry.type !== 'reversal' || entry.invoiceId !== invoice.id || !isUndone(invoice) || entry.seq < lastUsage;
+    return entry.type !== 'reversal' || entry.invoiceId !== invoice.id || !isUndoneThen || entry.seq < lastUsage;
   });
 }
 

@@ -309,6 +309,24 @@ describe('a finalized invoice', () => {
     expect({ ...after, status: before.status }).toEqual(before);
   });
 
+  test('that credits had paid until its usage was taken back shows none of them, also when it is refunded later', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 500 });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 50, at: '2026-03-03T00:00:00Z', key: 'k' });
+    await settle(world, acme);
+    await use(world, acme, { tokens: 0, at: '2026-03-03T00:00:00Z', key: 'k' });
+    world.clock.set('2026-04-02T00:00:00Z');
+    const [draft, invoiceId] = [await explainFirst(acme), (await invoiceAt(world, acme, 0)).id];
+    await finalize(world, invoiceId);
+    world.clock.set('2026-04-03T00:00:00Z');
+    await world.call('invoices.refund', { params: { invoiceId } });
+    const refunded = await explain(invoiceId);
+    expect(refunded.disagreements).toEqual([]);
+    expect(refunded.lines).toEqual(draft.lines);
+    expectSound(refunded);
+  });
+
   test('reads the same whatever follows at the same instant, as on a clock that stands still', async () => {
     const { acme, invoiceId } = await billed();
     const before = await explain(invoiceId);
