@@ -38,9 +38,10 @@ export async function recordEvents(
 ): Promise<{ readonly keys: readonly string[]; readonly requestId: string }> {
   const customerIds = await resolveCustomers(context, inputs, prefixOf);
   const owners = await loadEventOwners(context, [...new Set(customerIds)]);
-  const requestId = context.newId();
+  // A key of its own, also where the request has an id: nothing is recorded twice when a server gives one id again.
+  const own = context.newId();
   const incoming = inputs.map((input, index) =>
-    incomingOf(context, input, { keyWithoutOne: `${requestId}-${index}`, customerId: customerIds[index] ?? '' }),
+    incomingOf(context, input, { keyWithoutOne: `${own}-${index}`, customerId: customerIds[index] ?? '' }),
   );
   checkRules(context, { incoming, owners, prefixOf });
   const events = incoming.map(({ event, properties }) => {
@@ -49,7 +50,7 @@ export async function recordEvents(
   });
   await append(context, { events, incoming, owners, prefixOf });
   await exhaustBudgets(context, { incoming, owners });
-  return { keys: events.map((event) => event.idempotencyKey), requestId };
+  return { keys: events.map((event) => event.idempotencyKey), requestId: context.caller.requestId ?? own };
 }
 
 async function resolveCustomers(

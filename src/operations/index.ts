@@ -144,6 +144,8 @@ export interface Caller {
   readonly scopes: readonly Scope[];
   /** The key that it came with; none for the owner of the database. */
   readonly keyId?: string;
+  /** What the caller, and the log, know the request by; the engine makes one where nobody has. */
+  readonly requestId?: string;
   /** In this process, by the owner of the database: may also administer. */
   readonly isLocal: boolean;
 }

@@ -68,7 +68,7 @@ function addRoute(
     },
     handler: async (request, reply) => {
       if (request.caller === null) throw new Error(`${operation.name} was reached without a caller`);
-      const billing = engine.as(request.caller);
+      const billing = engine.as({ ...request.caller, requestId: request.id });
       const answer = await billing.call(operation.name as OperationName, inputOf(request, operation));
       if (operation.bulk === true) onAccepted(acceptedBy(answer));
       return sendAnswer(reply, answer);

@@ -84,6 +84,25 @@ describe('tenants', () => {
   });
 });
 
+test('the id by which events were accepted is the one that the log and the header have, and keys are made of another', async () => {
+  const { key } = await createKey(world);
+  const contacts = [{ name: 'A', email: 'a@example.com', roles: ['primary'] }];
+  await world.call('customers.create', { body: { name: 'Acme', externalCustomerId: 'acme', contacts } });
+  const { port } = await serve(world);
+  const headers = { authorization: `Bearer ${key}` };
+  const event = { eventName: 'call', externalCustomerId: 'acme' };
+  for (const [path, body] of [
+    ['/v1/events', event],
+    ['/v1/events/batch', { events: [event, event] }],
+  ] as const) {
+    const reply = await send(port, path, { method: 'POST', headers, body: JSON.stringify(body) });
+    expect(reply.status).toBe(202);
+    expect(JSON.parse(reply.text)).toMatchObject({ requestId: reply.headers['x-request-id'] });
+  }
+  const { data, total } = await world.call('usage.events', {});
+  expect([new Set(data.map((each) => each.idempotencyKey)).size, total]).toEqual([3, 3]);
+});
+
 type Step = readonly [OperationName, CallInput?];
 
 async function outcomeOf(billing: Billing, [name, input]: Step): Promise<unknown> {
