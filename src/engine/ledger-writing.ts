@@ -55,7 +55,7 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
       const entry: NewLedgerEntry = {
         ...facts,
         ...balancesAfter(fold.last, facts),
-        id: context.newId(),
+        id: idBehind(fold.last, context),
         contractId: contract.id,
         currency,
         createdAt: context.now,
@@ -78,6 +78,17 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
       await tellOfFall(context, contract, { before: before.fold.last, after });
     },
   };
+}
+
+/**
+ * Which of two grants of one instant pays first, their ids decide (semantics 9), and UUIDs of version 7 are in the order of their
+ * milliseconds alone: so of one instant each id is above the one before.
+ */
+function idBehind(last: LedgerEntry | undefined, { newId, now }: CallContext): string {
+  const id = newId();
+  if (last === undefined || id > last.id || !last.createdAt.equals(now)) return id;
+  const tail = (Number.parseInt(last.id.slice(-12), 16) + 1) % 2 ** 48;
+  return last.id.slice(0, -12) + tail.toString(16).padStart(12, '0');
 }
 
 /** A grant falls due when it expires, unless it is undone before. */

@@ -105,6 +105,18 @@ describe.each(places)('a ledger that is known, on $engine,', ({ placeOf }) => {
     expect(fold.cents).toBe(1000n);
   });
 
+  test('has grants of one instant in the order in which they were made, whatever order new ids are in', async () => {
+    let left = 0xff;
+    const newId = () => `01900000-0000-7000-8000-${(left--).toString(16).padStart(12, '0')}`;
+    const engine = createEngine({ ...dependencies(), store, newId });
+    const billing = engine.as(await engine.owner());
+    const call: World['call'] = async (name, input) => (await billing.call(name, input)).body;
+    const made = [];
+    for (const amountCents of [1, 2, 3]) made.push(await grant({ ...here, call }, acme, { amountCents }));
+    const { blocks } = await balance(here, acme);
+    expect(blocks.map(({ id }) => id)).toEqual([grantId, ...made]);
+  });
+
   test('that is broken lets nothing be written, neither now nor later', async () => {
     await store.write(async (tx) => {
       const [entry] = await tx.selectFrom('ledgerEntries').selectAll().execute();
