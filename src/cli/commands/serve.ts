@@ -3,7 +3,7 @@
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { readTextFile } from '../files/files.ts';
-import { warnIfExposed } from '../session/open-billing.ts';
+import { warnOfPlace } from '../session/open-billing.ts';
 import { allowFormats } from '../output/output.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
@@ -93,7 +93,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
   const target = requireEmbedded(await session.target(), 'serve');
   const opened = await dependencies.openEngine(target);
   const { engine } = opened;
-  warnIfExposed(session, target);
+  warnOfPlace(session, target);
   try {
     // The organization exists before the first request, so that a key can be made for it meanwhile.
     await engine.owner(target.organization);

@@ -9,6 +9,7 @@ import type { Journal } from '../operator/journal.ts';
 import { journaledBilling, placeOf } from '../operator/journaled-billing.ts';
 import type { JournalContext } from '../operator/journaled-billing.ts';
 import { timeoutOf } from './open-session.ts';
+import { networkDiskOf } from '../target/network-disk.ts';
 import { isOpenToOthers } from '../target/private-file.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { OpenBilling, Session } from './session.ts';
@@ -47,7 +48,7 @@ export async function openForWriting(
   };
   const isRehearsal = flags.dryRun === true;
   const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags), isRehearsal });
-  warnIfExposed(session, target);
+  warnOfPlace(session, target);
   return {
     ...opened,
     billing: journaledBilling(opened.billing, context),
@@ -57,10 +58,22 @@ export async function openForWriting(
   };
 }
 
-/** Warns of a database file that other users of this machine may read or write (SEC-42), once it is open. */
-export function warnIfExposed(session: Session, target: Target): void {
-  if (target.kind !== 'embedded' || !isOpenToOthers(target.database, session.dependencies.machine)) return;
+/**
+ * Warns of a database file that other users of this machine may read or write (SEC-42), and of one on the disk of another
+ * machine (reliability 4.1), once it is open.
+ */
+export function warnOfPlace(session: Session, target: Target): void {
+  if (target.kind !== 'embedded') return;
   const { database } = target;
+  const { machine } = session.dependencies;
+  const disk = networkDiskOf(database, machine);
+  if (disk !== undefined) {
+    tell(
+      session,
+      say`warning: ${database} is on a network disk (${disk}): what another machine writes there at the same time damages it; keep it on a local disk, or on a database server`,
+    );
+  }
+  if (!isOpenToOthers(database, machine)) return;
   tell(session, say`warning: ${database} is open to other users of this machine; run: chmod 600 '${database}'`);
 }
 

@@ -11,13 +11,15 @@ import { BillingError, isFailureOfDisk } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { lockFile } from './lock-file.ts';
 
-/** The facts about this machine that decide what a file mode means. */
+/** The facts about this machine that decide what is thought of a file. */
 export interface Machine {
   readonly platform: string;
   /** Undefined where users have no numbers. */
   readonly userId: number | undefined;
   /** Milliseconds of the clock, to tell an abandoned lock from one in use. */
   now(): number;
+  /** The number of the kind of disk that a file is on, where the system is not asked. */
+  readonly diskTypeOf?: (path: string) => number;
 }
 
 export type Members = Readonly<Record<string, unknown>>;
