@@ -172,20 +172,17 @@ function billingOf(inner: InnerBilling): Billing {
   };
 }
 
+/** `null` comes from programs without types, and is nothing, as it is for the engine. */
 interface AnyInput {
-  readonly params?: Readonly<Record<string, string | number>>;
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly params?: Readonly<Record<string, string | number>> | null;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | null;
   readonly body?: unknown;
   readonly ifMatch?: string;
 }
 
 /** What stands in a path or a query are texts, as in a URL. */
 function onTheWire({ params, query, ...input }: AnyInput) {
-  return {
-    ...input,
-    ...(params === undefined ? {} : { params: textsOf(params) }),
-    ...(query === undefined ? {} : { query: textsOf(query) }),
-  };
+  return { ...input, params: textsOf(params ?? {}), query: textsOf(query ?? {}) };
 }
 
 function textsOf(values: Readonly<Record<string, unknown>>): Record<string, string> {

@@ -71,6 +71,17 @@ test('two engines at once keep apart, and one that is closed refuses calls', () 
   expect(stdout).toBe('true true 0\n');
 });
 
+test('null is no input, and what is missing is named', () => {
+  const code = `import { openEngine } from 'tallybook';
+    const engine = await openEngine({ database: ':memory:' });
+    const { body } = await engine.call('customers.list', { params: null, query: null });
+    console.log(JSON.stringify(body));
+    await engine.call('customers.get', null).catch(({ kind, message }) => console.log(kind, message));
+    await engine.close();`;
+  const stdout = '{"data":[],"hasMore":false,"total":0}\ninvalidInput customerId: is required\n';
+  expect(runScript(code)).toEqual({ stdout, stderr: '', status: 0 });
+});
+
 test('time is what the caller says', () => {
   const { stdout } = runScript(`import { openEngine } from 'tallybook';
     const engine = await openEngine({ database: ':memory:', now: () => new Date('2030-02-03T04:05:06Z') });
