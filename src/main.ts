@@ -166,10 +166,12 @@ function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
         const { openMirrorBilling } = await import('./engine/mirror-billing.ts');
         return await openMirrorBilling(target.database);
       }
+      const { isToBeMade } = await import('./store/open.ts');
+      const isNew = isRehearsal !== true && target.database !== ':memory:' && isToBeMade(target.database);
       const { engine, close } = await openEngine(isRehearsal === true ? await unmade(target) : target);
       try {
         const owner = await engine.owner(target.organization);
-        return { billing: engine.as(owner), rehearsal: engine.rehearsal(owner), close };
+        return { billing: engine.as(owner), rehearsal: engine.rehearsal(owner), close, isNew };
       } catch (error) {
         await close();
         throw error;

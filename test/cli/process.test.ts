@@ -49,6 +49,19 @@ test('the first command works with nothing set up, on a database that only its u
   }
 });
 
+test('a database that is named and was not there is said to be made, since its name may be misspelt', async () => {
+  const env = home();
+  const path = join(mkdtempSync(join(tmpdir(), 'tally-process-')), 'new.db');
+  const list = ['--database', path, 'customers', 'list'];
+  expect(await tally(list, env)).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: `made ${path}: there was no database\n`,
+  });
+  expect(await tally(list, env)).toMatchObject({ code: 0, stderr: '' });
+  expect(await tally(['--database', ':memory:', 'customers', 'list'], env)).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('what one command writes the next one reads', async () => {
   const env = home();
   const contact = 'name=Ada,email=ada@acme.example,roles=primary';

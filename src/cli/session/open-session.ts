@@ -8,7 +8,9 @@ import type { GlobalFlags } from '../command-line/global-flags.ts';
 import type { Dependencies, Session } from './session.ts';
 import { resolveTarget } from '../target/target.ts';
 import type { Target } from '../target/target.ts';
+import { say } from '../terminal/safe-text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { tell } from './tell.ts';
 
 /** Throws a usage error when the global flags contradict each other. */
 export function openSession(dependencies: Dependencies, flags: GlobalFlags): Session {
@@ -19,7 +21,7 @@ export function openSession(dependencies: Dependencies, flags: GlobalFlags): Ses
   const profiles = async (): Promise<ProfileStore> =>
     createProfileStore((await dependencies.directories()).config, dependencies);
   return {
-    dependencies,
+    dependencies: { ...dependencies, openBilling: tellingOfNew(dependencies, { terminal, flags }) },
     terminal,
     flags,
     output: chooseOutput(flags, terminal.stdout),
@@ -36,6 +38,20 @@ export function openSession(dependencies: Dependencies, flags: GlobalFlags): Ses
       checkEnvironment(target, flags.expectEnv);
       return target;
     },
+  };
+}
+
+/** A file is made where there is none, and would look like a book without anything in it where its path is misspelt. */
+function tellingOfNew(
+  dependencies: Dependencies,
+  talk: Pick<Session, 'terminal' | 'flags'>,
+): Dependencies['openBilling'] {
+  return async (target, options) => {
+    const opened = await dependencies.openBilling(target, options);
+    if (opened.isNew === true && target.kind === 'embedded' && target.sources['database'] !== 'default') {
+      tell(talk, say`made ${target.database}: there was no database`);
+    }
+    return opened;
   };
 }
 

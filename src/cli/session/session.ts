@@ -17,6 +17,8 @@ export interface OpenBilling {
   readonly rehearsal?: Billing;
   /** Facts of the last answer of a service behind a network. */
   connection?(): ConnectionFacts | undefined;
+  /** Whether the database was made by opening it. */
+  readonly isNew?: boolean;
   close(): Promise<void>;
 }
 
