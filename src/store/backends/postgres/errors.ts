@@ -59,6 +59,11 @@ export function isCrowded(error: unknown): boolean {
   return codeOf(error) === crowded;
 }
 
+/** Of the beginning of a transaction: a standby takes none that may write. */
+export function isOfStandby(error: unknown): boolean {
+  return codeOf(error) === '0A000';
+}
+
 /** No answer came in time, nor any word that the connection is gone. */
 export function isSilence(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';

@@ -35,11 +35,13 @@ export async function openPostgresStore(url: string, options: StoreOptions): Pro
 
 interface Facts extends TransactionOptions {
   readonly isReadOnly: boolean;
+  readonly isStandby: boolean;
   readonly busyTimeoutMilliseconds: number;
 }
 
 function createStore(facts: Facts): Store {
-  const { pool, location, schema, isReadOnly, busyTimeoutMilliseconds } = facts;
+  const { pool, location, schema, isStandby, busyTimeoutMilliseconds } = facts;
+  let { isReadOnly } = facts;
   const transactions = createPostgresTransactions(facts);
   const shareCommit = createGroupCommit({
     transact: async (turn, work) => await transactions.write(turn, work, busyTimeoutMilliseconds),
@@ -56,8 +58,15 @@ function createStore(facts: Facts): Store {
     });
   }
 
+  /** Only a write tells that a standby has become the primary server. */
   async function write<T>(change: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
-    if (isReadOnly) throw readOnlyError(location);
+    if (isReadOnly && !isStandby) throw readOnlyError(location);
+    const outcome = await transact(change, options);
+    isReadOnly = false;
+    return outcome;
+  }
+
+  async function transact<T>(change: (tx: Transaction) => Promise<T>, options: WriteOptions): Promise<T> {
     const { turn, busyTimeoutMilliseconds: ownMilliseconds } = options;
     // Who waits longer or shorter than others does not wait with them.
     if (ownMilliseconds === undefined) return await shareCommit(turn, change);
@@ -80,7 +89,9 @@ function createStore(facts: Facts): Store {
 
   return {
     location,
-    isReadOnly,
+    get isReadOnly() {
+      return isReadOnly;
+    },
     events: createPostgresEventStore(),
     get pendingTransactions() {
       return pending.count;

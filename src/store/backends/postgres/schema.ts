@@ -23,6 +23,8 @@ export interface ServerFacts {
   /** Of the schema in use: other books may stand in other schemas of the same database. */
   readonly schema: string;
   readonly isReadOnly: boolean;
+  /** For no other reason than that the server is a standby, which may become the primary one. */
+  readonly isStandby: boolean;
 }
 
 interface FactsRow {
@@ -31,6 +33,7 @@ interface FactsRow {
   readonly encoding: string;
   readonly schema: string | null;
   readonly access: string;
+  readonly standby: string;
   readonly own: string | null;
   readonly backend: string;
   readonly other: string | null;
@@ -60,7 +63,7 @@ export async function prepareServer(
       if (version === 0n && facts.other !== null) throw foreignError(location, facts.other);
       await migrate(client, { location, schema });
     }
-    return { schema, isReadOnly };
+    return { schema, isReadOnly, isStandby: !readOnly && facts.standby === 'true' };
   } catch (error) {
     throw meaningOf(error, location);
   } finally {
@@ -71,8 +74,8 @@ export async function prepareServer(
 /** `access` is on for a standby, too. */
 const factsQuery = `SELECT current_setting('server_version_num') AS "number", current_setting('server_version') AS "release",
   current_setting('server_encoding') AS "encoding", current_schema() AS "schema",
-  current_setting('transaction_read_only') AS "access", to_regclass('"${versionTable}"')::text AS "own",
-  pg_backend_pid()::text AS "backend",
+  current_setting('transaction_read_only') AS "access", pg_is_in_recovery()::text AS "standby",
+  to_regclass('"${versionTable}"')::text AS "own", pg_backend_pid()::text AS "backend",
   (SELECT min(relname) FROM pg_class WHERE relnamespace = current_schema()::regnamespace
     AND relname IN ('organizations', 'customers', 'contracts', 'invoices', 'ledgerEntries', 'events')) AS "other"`;
 

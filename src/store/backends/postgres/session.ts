@@ -8,7 +8,7 @@ import pg from 'pg';
 import type { Pool, PoolClient, PoolConfig, QueryResultBase } from 'pg';
 
 import { limits } from '../../../limits.ts';
-import { isCrowded, isLost, isSilence, meaningOf, unknownOutcomeError } from './errors.ts';
+import { isCrowded, isLost, isOfStandby, isSilence, meaningOf, readOnlyError, unknownOutcomeError } from './errors.ts';
 import { ownSettings } from './own-settings.ts';
 import { refuseOtherVersion, versionQuery } from './schema.ts';
 import { bindable, types } from './values.ts';
@@ -137,13 +137,21 @@ export class Session implements DatabaseConnection {
   async begin(accessMode: AccessMode): Promise<void> {
     this.#isWriting = accessMode === 'read write';
     this.#isPatient = false;
-    const found = (await this.#run(`${beginnings[accessMode]}; ${versionQuery}`)).at(-1);
+    const found = (await this.#begin(`${beginnings[accessMode]}; ${versionQuery}`)).at(-1);
     try {
       const [row] = (found as pg.QueryResult<{ readonly version: bigint }> | undefined)?.rows ?? [];
       refuseOtherVersion(this.#options.location, row?.version);
     } catch (error) {
       await this.#run('ROLLBACK');
       throw error;
+    }
+  }
+
+  async #begin(text: string): Promise<readonly QueryResultBase[]> {
+    try {
+      return await this.#run(text);
+    } catch (error) {
+      throw isOfStandby(error) ? readOnlyError(this.#options.location, error) : error;
     }
   }
 

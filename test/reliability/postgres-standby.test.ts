@@ -1,0 +1,73 @@
+/** A primary server that fails, and a standby that takes its place: read meanwhile, written again afterwards, by the same process. */
+
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+
+import { subscribe } from '../support/billing-scenario.ts';
+import { usePostgres } from '../support/postgres.ts';
+import { startPostgres } from '../support/postgres-process.ts';
+import { createClock } from '../support/world.ts';
+import { openWorld } from './book.ts';
+import { problemsOf } from './soundness.ts';
+
+const postgres = await usePostgres();
+
+/** As a balancer or an address that moves does: who connects to the one port comes to the other. */
+async function lead(from: number, to: number): Promise<void> {
+  const door = createServer((near) => {
+    const far = connect(to, '127.0.0.1');
+    near.pipe(far).pipe(near);
+    near.on('error', () => far.destroy());
+    far.on('error', () => near.destroy());
+  });
+  door.listen(from, '127.0.0.1');
+  await once(door, 'listening');
+  onTestFinished(() => void door.close());
+}
+
+describe.runIf(postgres !== undefined)('a primary server with a standby', () => {
+  test('whose place the standby takes is written again without anybody starting anew', async () => {
+    const primary = await startPostgres({ isDurable: true });
+    onTestFinished(primary.remove);
+    const near = await openWorld(primary.url('postgres'), { clock: createClock(), newId: randomUUID });
+    const { contractId } = await subscribe(near);
+    const standby = await primary.standby();
+    onTestFinished(standby.remove);
+    // One that was opened on the standby itself, and one that comes to it when the primary server has gone.
+    const far = await openWorld(standby.url('postgres'), { clock: createClock(), newId: randomUUID });
+    onTestFinished(async () => {
+      await near.close();
+      await far.close();
+    });
+    const grant = async (world: typeof near, externalId: string) =>
+      await world.call('credits.grant', {
+        params: { contractId },
+        body: { amountCents: 1, expiresAt: '2090-01-01T00:00:00Z', externalId },
+      });
+    const count = async (world: typeof near) =>
+      (await world.call('credits.ledger', { params: { contractId } })).data.totalCount;
+
+    await grant(near, 'before');
+    await vi.waitFor(async () => expect(await count(far)).toBe(1), 10_000);
+    await primary.stop('immediate');
+    await lead(primary.port, standby.port);
+    for (const world of [near, far]) {
+      await vi.waitFor(async () => expect(await count(world)).toBe(1));
+      await expect(grant(world, 'between')).rejects.toMatchObject({
+        kind: 'unavailable',
+        message: expect.stringMatching(/is read-only; nothing was changed$/),
+      });
+    }
+    await standby.promote();
+    await grant(near, 'after');
+    expect(far.store.isReadOnly).toBe(true);
+    await grant(far, 'after');
+    await grant(far, 'later');
+    expect(far.store.isReadOnly).toBe(false);
+    expect(await count(near)).toBe(3);
+    expect(await problemsOf(near)).toEqual([]);
+  }, 60_000);
+});
