@@ -7,7 +7,7 @@ export const exampleIds = {
   plan: '01900000-0000-7000-8000-000000000005',
   contract: '01900000-0000-7000-8000-000000000006',
   /** A grant of the contract that nothing was taken from. */
-  grant: '01900000-0000-7000-8000-000000000007',
+  grant: '01900000-0000-7000-8000-00000000f007',
   /** A draft whose period is over. */
   draft: '01900000-0000-7000-8000-000000000008',
   key: '01900000-0000-7000-8000-000000000009',
