@@ -40,16 +40,26 @@ describe.runIf(postgres !== undefined && hasPgbouncer)('PostgreSQL behind PgBoun
     await store.close();
   });
 
-  test('where transactions are pooled the book is not opened, and nothing is made in it', async () => {
-    const direct = (await postgres?.create({ isEmpty: true })) ?? '';
-    const url = await pooled(direct, 'transaction');
-    await expect(openStore(url)).rejects.toMatchObject({
-      kind: 'usage',
-      message: expect.stringContaining('pools transactions, and this program needs sessions'),
-      hint: expect.stringContaining('pool_mode = session'),
-    });
-    await expect(openStore(direct, { readOnly: true })).rejects.toThrow('has no tables of this program');
-  });
+  test('where the pooler has one session alone, the book is opened by it', async () => {
+    const store = await openStore(await pooled((await postgres?.create()) ?? '', 'session', 1));
+    expect(await store.read(async (tx) => await tx.selectFrom('customers').select('id').execute())).toEqual([]);
+    await store.close();
+  }, 20_000);
+
+  test.each([20, 1])(
+    'where transactions share %i sessions the book is not opened, nor made',
+    async (sessions) => {
+      const direct = (await postgres?.create({ isEmpty: true })) ?? '';
+      const url = await pooled(direct, 'transaction', sessions);
+      await expect(openStore(url)).rejects.toMatchObject({
+        kind: 'usage',
+        message: expect.stringContaining('pools transactions, and this program needs sessions'),
+        hint: expect.stringContaining('pool_mode = session'),
+      });
+      await expect(openStore(direct, { readOnly: true })).rejects.toThrow('has no tables of this program');
+    },
+    20_000,
+  );
 
   test('what it does not take of who connects is told as a setting of the URL', async () => {
     const url = await pooled((await postgres?.create({ isEmpty: true })) ?? '', 'session');

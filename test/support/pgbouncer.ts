@@ -1,20 +1,19 @@
 /** PgBouncer before a server on loopback, where this machine has it. */
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import pg from 'pg';
 import { onTestFinished } from 'vitest';
 
-import { freePort } from './postgres-process.ts';
+import { freePort, untilItAnswers } from './postgres-process.ts';
 
 export const hasPgbouncer = spawnSync('pgbouncer', ['--version']).error === undefined;
 
 /** The URL of the same database by way of a pooler, which ends with the test. */
-export async function pooled(url: string, mode: 'session' | 'transaction'): Promise<string> {
+export async function pooled(url: string, mode: 'session' | 'transaction', sessions = 20): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'tally-pgbouncer-'));
   // It does not run as root either.
   chmodSync(directory, 0o755);
@@ -27,6 +26,7 @@ export async function pooled(url: string, mode: 'session' | 'transaction'): Prom
     auth_type: 'any',
     unix_socket_dir: '',
     pool_mode: mode,
+    default_pool_size: String(sessions),
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   const database = `* = host=127.0.0.1 port=${server.port} user=${server.username}`;
@@ -41,21 +41,6 @@ export async function pooled(url: string, mode: 'session' | 'transaction'): Prom
   });
   const near = new URL(url);
   near.port = String(port);
-  await untilItAnswers(child, near.href);
+  await untilItAnswers(child, near.href, () => '');
   return near.href;
-}
-
-async function untilItAnswers(child: ChildProcess, url: string): Promise<void> {
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`pgbouncer ended with ${child.exitCode}`);
-    const client = new pg.Client({ connectionString: url });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      await client.end();
-      return;
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
 }

@@ -79,27 +79,7 @@ export async function startPostgres({ isDurable = false, follow }: ServerOptions
       stdio: ['ignore', output, output],
       cwd: directory,
     });
-    await untilItAnswers(running);
-  }
-
-  async function untilItAnswers(child: ChildProcess): Promise<void> {
-    const patience = AbortSignal.timeout(patienceMilliseconds);
-    for (;;) {
-      const client = new pg.Client({ connectionString: url('postgres') });
-      client.on('error', () => undefined);
-      try {
-        await client.connect();
-        await client.end();
-        return;
-      } catch (error) {
-        if (child.exitCode !== null || patience.aborted) {
-          throw new Error(`PostgreSQL did not start: ${readFileSync(log, 'utf8').trim() || String(error)}`, {
-            cause: error,
-          });
-        }
-      }
-      await sleep(20);
-    }
+    await untilItAnswers(running, url('postgres'), () => readFileSync(log, 'utf8').trim());
   }
 
   async function stop(how: 'fast' | 'immediate'): Promise<void> {
@@ -156,6 +136,25 @@ export async function startPostgres({ isDurable = false, follow }: ServerOptions
   } catch (error) {
     await server.remove();
     throw error;
+  }
+}
+
+/** Waits until `child` takes connections; rejects with what it says of itself where it ends before, or takes too long. */
+export async function untilItAnswers(child: ChildProcess, url: string, complaint: () => string): Promise<void> {
+  const patience = AbortSignal.timeout(patienceMilliseconds);
+  for (;;) {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (child.exitCode !== null || patience.aborted) {
+        throw new Error(`${child.spawnfile} did not start: ${complaint() || String(error)}`, { cause: error });
+      }
+    }
+    await sleep(20);
   }
 }
 

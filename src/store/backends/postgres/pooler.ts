@@ -3,9 +3,11 @@
  * gives the session to another program after each of them, and a lock that nobody can give back stops every writer.
  */
 
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryConfig } from 'pg';
 
 import { BillingError } from '../../../errors.ts';
+import { limits } from '../../../limits.ts';
+import { isSilence } from './errors.ts';
 
 /** The process of the server that has answered the connection; a pooler names none of them. */
 export function processOf(client: PoolClient): string {
@@ -19,6 +21,7 @@ const rounds = 3;
 /**
  * Throws a usage error where the session of `client`, which was that of `backend`, becomes another one while it is held. For that
  * a second session is kept within a transaction meanwhile: a pooler that gives away what is idle has then given it this one.
+ * Where there is no second session, nothing is found.
  */
 export async function refuseChangingSessions(
   pool: Pool,
@@ -26,15 +29,28 @@ export async function refuseChangingSessions(
   { location, backend }: { readonly location: string; readonly backend: string },
 ): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
-    const other = await pool.connect();
+    const other = await pool.connect().catch(() => undefined);
+    if (other === undefined) return;
     try {
       await other.query('BEGIN; SELECT pg_backend_pid()');
-      const { rows } = await client.query<{ readonly backend: string }>('SELECT pg_backend_pid()::text AS "backend"');
-      if (rows[0]?.backend !== backend) throw changingSessionsError(location);
+      if ((await backendOf(client)) !== backend) throw changingSessionsError(location);
     } finally {
       // Ended, and its transaction with it: a pooler has few.
       other.release(true);
     }
+  }
+}
+
+/** Undefined where the pooler has given away the only session that it has: no answer comes until it is given back. */
+async function backendOf(client: PoolClient): Promise<string | undefined> {
+  const text = 'SELECT pg_backend_pid()::text AS "backend"';
+  try {
+    const asked = { text, query_timeout: limits.connectTimeoutMilliseconds } as QueryConfig;
+    const { rows } = await client.query<{ readonly backend: string }>(asked);
+    return rows[0]?.backend;
+  } catch (error) {
+    if (isSilence(error)) return undefined;
+    throw error;
   }
 }
 

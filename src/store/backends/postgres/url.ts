@@ -21,11 +21,10 @@ const timeLimits = {
 } as const;
 
 /** What every session of this URL is set to, by the server's names of the settings; where the URL says otherwise, as it says. */
-export function timeLimitsOf(url: string): Readonly<Record<string, string>> {
+export function timeLimitsOf(url: string): Readonly<Record<keyof typeof timeLimits, string>> {
   const given = parse(url).searchParams;
-  return Object.fromEntries(
-    Object.entries(timeLimits).map(([name, milliseconds]) => [name, given.get(name) ?? String(milliseconds)]),
-  );
+  const limitsOf = Object.entries(timeLimits).map(([name, own]) => [name, given.get(name) ?? String(own)]);
+  return Object.fromEntries(limitsOf) as Record<keyof typeof timeLimits, string>;
 }
 
 /**
@@ -53,8 +52,7 @@ export function connectionOf(url: string): PoolConfig {
  * what is sent is met by it. Undefined where the URL lets statements take as long as they take.
  */
 export function answerMillisecondsOf(url: string): number | undefined {
-  const given = parse(url).searchParams.get('statement_timeout');
-  const milliseconds = given === null ? limits.statementMilliseconds : Number(given);
+  const milliseconds = Number(timeLimitsOf(url).statement_timeout);
   return milliseconds > 0 ? milliseconds + limits.connectTimeoutMilliseconds : undefined;
 }
 
