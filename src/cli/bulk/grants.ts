@@ -30,7 +30,7 @@ interface GrantRow extends BulkRow {
 export const grants: BulkKind = {
   rowCommand: (command) => command,
   async plan(rows, options) {
-    const { rows: read, problems } = await readGrants(rows, options);
+    const { rows: read, problems, doubts } = await readGrants(rows, options);
     const contracts = await loadContracts(
       options.opened.plain,
       read.map(({ grant }) => grant.contractId),
@@ -42,6 +42,7 @@ export const grants: BulkKind = {
     const known = { ...context, contractsOf: async (id: string) => await contracts.siblingsOf(id) };
     return {
       problems: [...problems, ...unknown],
+      doubts,
       refusals: unknown.length === 0 ? await refusals(read, known) : [],
       summary: await summaryOf(
         read.filter(({ grant }) => contracts.customerOf(grant.contractId) !== undefined),
@@ -54,25 +55,35 @@ export const grants: BulkKind = {
   },
 };
 
-async function readGrants(
-  rows: readonly BulkRow[],
-  { source, allowZero }: BulkOptions,
-): Promise<{ readonly rows: readonly GrantRow[]; readonly problems: readonly Problem[] }> {
+interface ReadGrants {
+  readonly rows: readonly GrantRow[];
+  readonly problems: readonly Problem[];
+  /** Rows without an externalId that are equal to one before them. */
+  readonly doubts: readonly Problem[];
+}
+
+async function readGrants(rows: readonly BulkRow[], { source, allowZero }: BulkOptions): Promise<ReadGrants> {
   const identify = createRowIdentity();
   const read: GrantRow[] = [];
   const problems: Problem[] = [];
+  const doubts: Problem[] = [];
   const lines = new Map<string, number>();
+  const contents = new Map<string, number>();
   for (const { line, input } of rows) {
     try {
       const grant = await readGrant(input);
       const isZero = grant.amountCents === 0n && grant.creditMicros === 0n;
       if (isZero && !allowZero) throw new BillingError('refused', 'amountCents: is 0; --allow-zero lets it pass');
       const { params = {}, body } = input;
-      const externalId = grant.externalId ?? identify(canonicalJson([source, params, body]));
+      const content = canonicalJson([source, params, body]);
+      const externalId = grant.externalId ?? identify(content);
       const key = JSON.stringify([grant.contractId, externalId]);
       const twin = lines.get(key);
       if (twin !== undefined) throw new BillingError('conflict', `externalId: the same as in line ${twin}`);
       lines.set(key, line);
+      const equal = grant.externalId === undefined ? contents.get(content) : undefined;
+      if (equal === undefined) contents.set(content, line);
+      else doubts.push({ line, message: `equal to line ${equal}, and a grant of its own` });
       const sent = { params, body: { ...(body as Record<string, unknown>), externalId } };
       read.push({ line, input: sent, grant: { ...grant, externalId } });
     } catch (error) {
@@ -80,7 +91,7 @@ async function readGrants(
       problems.push({ line, message: error.message });
     }
   }
-  return { rows: read, problems };
+  return { rows: read, problems, doubts };
 }
 
 /** What the policy says of the rows, each judged as if those before it were granted. */

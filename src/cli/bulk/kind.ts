@@ -25,6 +25,8 @@ export interface Summary {
 
 export interface Plan {
   readonly problems: readonly Problem[];
+  /** What is sent, and was perhaps not meant: told before the question. */
+  readonly doubts?: readonly Problem[];
   /** What the policy forbids. */
   readonly refusals: readonly Problem[];
   readonly summary: Summary;

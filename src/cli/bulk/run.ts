@@ -42,6 +42,7 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
   try {
     const plan = await planOf(invocation, session, opened);
     refuse(plan, session, opened);
+    if (session.flags.quiet !== true) tellProblems(plan.doubts ?? [], session);
     if (session.flags.dryRun === true) return await rehearse(plan, session, { opened, concurrency });
     await showTotals(plan.summary, session);
     if (plan.rowCount > 0) await confirm(session, target, plan.summary.words);

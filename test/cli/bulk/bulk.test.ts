@@ -75,6 +75,7 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     ];
     const path = file('grants.csv', rows);
     const first = await from(path, '--yes', '-o', 'json');
+    expect(first.stderr.split('\n')[0]).toBe('line 3: equal to line 2, and a grant of its own');
     expect(JSON.parse(first.stdout)).toEqual({
       data: { rows: 3, done: 3, repeated: 0, failed: 0, unknown: 0, pending: 0 },
     });
