@@ -75,7 +75,10 @@ async function agreed(
   const isOffered = target.kind !== 'remote' || command.path !== undefined;
   if (!command.isWrite || !isOffered) return;
   const confirm = command.destroys === true ? confirmLoss : confirmWrite;
-  await confirm(session, target, effectOf(command, input));
+  await confirm(session, target, async () => {
+    const { subjectOf } = await import('./subject.ts');
+    return vouch(`${await subjectOf(command, input, { session, target })}${effectOf(command, input)}`);
+  });
 }
 
 /** With the version that is to be changed, where the command looks it up. */

@@ -143,11 +143,18 @@ async function answer(session: Session, { choices, ...question }: Omit<Question,
   return text;
 }
 
+/** What a write would do; in a function where finding the words takes longer than a script wants to wait. */
+type Effect = SafeText | (() => Promise<SafeText>);
+
+async function wordsOf(effect: Effect): Promise<SafeText> {
+  return typeof effect === 'function' ? await effect() : effect;
+}
+
 /**
  * Lets a write to production pass only with a yes: a person's, or a script's by `--yes` with `--expect-env production`.
  * Shows target, effect and environment before it asks. Throws BillingError `refused`.
  */
-export async function confirmWrite(session: Session, target: Target, effect: SafeText): Promise<void> {
+export async function confirmWrite(session: Session, target: Target, effect: Effect): Promise<void> {
   if (target.environment !== 'production' || target.kind !== 'remote') return;
   const { flags, terminal } = session;
   if (flags.yes === true && flags.expectEnv === 'production') return;
@@ -157,7 +164,7 @@ export async function confirmWrite(session: Session, target: Target, effect: Saf
     });
   }
   const profile = target.profile === undefined ? '' : ` (profile ${target.profile})`;
-  terminal.err(vouch(`${say`PRODUCTION  ${target.baseUrl}${profile}`}\n${effect}\n`));
+  terminal.err(vouch(`${say`PRODUCTION  ${target.baseUrl}${profile}`}\n${await wordsOf(effect)}\n`));
   const reply = await terminal.ask({ kind: 'confirm', message: say`Go on?` });
   if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was sent');
 }
@@ -166,7 +173,7 @@ export async function confirmWrite(session: Session, target: Target, effect: Saf
  * Lets what cannot be undone pass only with a yes, on whatever environment: a person's, or a script's by `--yes`. Throws
  * BillingError `refused`.
  */
-export async function confirmLoss(session: Session, target: Target, effect: SafeText): Promise<void> {
+export async function confirmLoss(session: Session, target: Target, effect: Effect): Promise<void> {
   const { flags, terminal } = session;
   if (flags.yes === true) return;
   if (!mayAsk(session)) {
@@ -175,7 +182,7 @@ export async function confirmLoss(session: Session, target: Target, effect: Safe
     });
   }
   const profile = target.profile === undefined ? '' : ` (profile ${target.profile})`;
-  terminal.err(vouch(`${say`${target.environment}${profile}: this cannot be undone`}\n${effect}\n`));
+  terminal.err(vouch(`${say`${target.environment}${profile}: this cannot be undone`}\n${await wordsOf(effect)}\n`));
   const reply = await terminal.ask({ kind: 'confirm', message: say`Go on?` });
   if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was done');
 }

@@ -126,7 +126,8 @@ describe('a write to production', () => {
     shell: ShellOptions = {},
   ) => {
     const made = createShell({ reply: done, env: production, ...shell });
-    return { ...(await made.run(`customers pause c1 ${flags}`, options)), calls: made.calls.length };
+    const outcome = await made.run(`customers pause c1 ${flags}`, options);
+    return { ...outcome, calls: made.calls.filter(({ name }) => name === 'customers.pause').length };
   };
 
   test.each<[string, readonly string[], number, number]>([
@@ -144,6 +145,25 @@ describe('a write to production', () => {
     expect(stderr).toContain('Stop sending invoices to a customer: c1');
     expect(stderr).toContain('\n  "until": "2099-12-31"\n');
     expect(stderr.indexOf('PRODUCTION')).toBeLessThan(stderr.indexOf('? Go on?'));
+  });
+
+  test('shows whom it is about, as far as the service tells', async () => {
+    const acme = { id: 'c1', name: 'Acme', status: 'active' };
+    const named = () => ({ body: { data: acme } as unknown as Answer['body'] });
+    const { stderr } = await pause('', { ...terminal, answers: ['no'] }, { reply: named });
+    expect(stderr).toMatch(/PRODUCTION.*\n(?:.*\n)*.*\bAcme\b.*\n(?:.*\n)*Stop sending invoices to a customer: c1\n/);
+    const silent = () => {
+      throw new ForbiddenError('this key lacks customers:read');
+    };
+    const unnamed = await pause('', { ...terminal, answers: ['no'] }, { reply: silent });
+    expect(unnamed).toMatchObject({ code: 11, asked: ['Go on?'] });
+    expect(unnamed.stderr).toContain('Stop sending invoices to a customer: c1');
+  });
+
+  test('looks at nothing where nobody is asked', async () => {
+    const shell = createShell({ reply: done, env: production });
+    await shell.run('customers pause c1 --yes --expect-env production');
+    expect(shell.calls.map(({ name }) => name)).toEqual(['customers.pause']);
   });
 
   test('says amounts as people do before it asks', async () => {

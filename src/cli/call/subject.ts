@@ -1,0 +1,46 @@
+/** Whom or what a write is about, for who has to agree to it: an id alone tells a person little. */
+
+import { BillingError } from '../../errors.ts';
+import type { OperationName } from '../../operations/index.ts';
+import type { CallInput } from '../../operations/operation.ts';
+import { loadManifest } from '../command-line/manifest.ts';
+import type { CommandSpec } from '../command-line/manifest.ts';
+import { render } from '../output/output.ts';
+import type { Session } from '../session/session.ts';
+import type { Target } from '../target/target.ts';
+import { vouch } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import { rowsOf } from '../wire/rows.ts';
+
+/** A person waits for the question. */
+const patienceMilliseconds = 5_000;
+
+/**
+ * What the first id of the command names, as its `get` shows it, a row of a table; empty where there is no `get` for it, or
+ * the service does not tell: the write itself has the better answer then.
+ */
+export async function subjectOf(
+  { positionals: [named] }: CommandSpec,
+  { params = {} }: CallInput,
+  { session, target }: { readonly session: Session; readonly target: Target },
+): Promise<SafeText> {
+  const nothing = vouch('');
+  if (named?.reference === undefined) return nothing;
+  const { commands } = await loadManifest(named.reference);
+  const reading = commands.find(({ verb }) => verb === 'get');
+  const [idOf] = reading?.positionals ?? [];
+  if (reading === undefined || idOf === undefined) return nothing;
+  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: patienceMilliseconds });
+  try {
+    const id = String(params[named.name]);
+    const { body } = await opened.billing.call(reading.operation as OperationName, { params: { [idOf.name]: id } });
+    const { view, fields } = reading;
+    const options = { choice: { format: 'table' }, fields, stdout: session.terminal.stderr } as const;
+    return await render({ rows: rowsOf(body, view).rows }, { ...view, rows: 'rows' }, options);
+  } catch (error) {
+    if (error instanceof BillingError) return nothing;
+    throw error;
+  } finally {
+    await opened.close();
+  }
+}
