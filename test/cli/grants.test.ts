@@ -1,6 +1,6 @@
 /** What keeps a grant from being made twice, from being a slip, and from going past the policy. */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -287,6 +287,17 @@ describe.each(['embedded', 'http'] as const)('on a real service, %s', (surface) 
       expect((await grant(...words)).stderr).toContain('per-operator-and-day: 9.00 USD were granted by ada');
     });
 
+    test('counts what a grant is sent again for, whatever the one that was refused asked for', async () => {
+      policy('grants:\n  per-operator-and-day: 10.00\n');
+      const small = ['--amount-cents', '1', '--external-id', 't3'];
+      const past = ['credits', 'grant', contract, '--expires-at', '2020-01-01T00:00:00Z', ...small];
+      expect((await stage.tally(past)).exitCode).toBe(8);
+      expect((await grant('--amount-cents', '900', '--external-id', 't3')).exitCode).toBe(0);
+      expect((await grant('--amount-cents', '101')).stderr).toContain(
+        'per-operator-and-day: 9.00 USD were granted by ada',
+      );
+    });
+
     test('asks for a reason and a ticket', async () => {
       policy("grants:\n  reason: required\n  ticket: 'SUP-[0-9]+'\n");
       expect((await grant('--amount-cents', '1')).stderr).toMatch(/reason: .*; ticket: /);
@@ -360,6 +371,15 @@ describe('a policy file that is wrong stops every write, and says where', () => 
       'TALLY_POLICY names /nowhere/policy.yaml, and there is no such file',
     );
     expect((await shell.run('customers list')).code).toBe(0);
+  });
+
+  test('one that leads to a file which is not there stops every write', async () => {
+    const shell = createShell();
+    mkdirSync(join(shell.home, 'config'), { mode: 0o700 });
+    symlinkSync('/nowhere/policy.yaml', join(shell.home, 'config', 'policy.yaml'));
+    const { code, stderr } = await shell.run(line);
+    expect([code, shell.calls]).toEqual([2, []]);
+    expect(stderr).toContain('policy.yaml is a link, and there is no such file');
   });
 
   test('one of comments alone has no rules', async () => {

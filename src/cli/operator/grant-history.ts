@@ -13,7 +13,7 @@ export interface KnownGrant {
   readonly contractId: string;
   readonly externalId: string;
   readonly operator: string;
-  /** Of the first time that it was sent. */
+  /** Of the first time that it was sent with this amount. */
   readonly at: string;
   readonly amountCents: bigint;
   readonly requestHash: string;
@@ -63,7 +63,7 @@ export function createGrantHistory(
       if (line.operation !== grantOperation || contractId === undefined || line.externalId === undefined) return;
       const key = keyOf(line, contractId, line.externalId);
       const before = grants.get(key);
-      if (line.state === 'begun') keep(key, begunAgain(before ?? grantOf(line, contractId)));
+      if (line.state === 'begun') keep(key, begun(grantOf(line, contractId), before));
       else if (before !== undefined) keep(key, { ...before, state: stateAfter(before, line.state) });
     },
     unfinished: (place) =>
@@ -115,13 +115,21 @@ function isGranted(state: CallState): boolean {
   return state === 'done' || isOpen(state);
 }
 
-function isOpen(state: CallState): boolean {
+/** Sent, and not known to have been made or refused. */
+export function isOpen(state: CallState): boolean {
   return state === 'begun' || state === 'unknown';
 }
 
-/** Sending a grant again that was made changes nothing of it. */
-function begunAgain(grant: KnownGrant): KnownGrant {
-  return { ...grant, state: grant.state === 'done' ? 'done' : 'begun', tries: grant.tries + 1 };
+/**
+ * Sending a grant again that was made changes nothing of it, and one that was refused begins anew. Of one that may have been
+ * made the latest request is sent again, and the largest amount counts.
+ */
+function begun(now: KnownGrant, before: KnownGrant | undefined): KnownGrant {
+  if (before === undefined || before.state === 'refused') return { ...now, tries: 1 };
+  const tries = before.tries + 1;
+  if (!isOpen(before.state)) return { ...before, tries };
+  const { at, operator, amountCents } = before.amountCents < now.amountCents ? now : before;
+  return { ...now, at, operator, amountCents, tries };
 }
 
 /** A grant that was there already was made by an earlier try, or else by somebody whom this journal does not know. */

@@ -3,11 +3,13 @@
  * It protects from mistakes, not from somebody who may edit the file.
  */
 
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { BillingError } from '../../errors.ts';
 import { readOptionalTextFile } from '../files/files.ts';
-import type { GrantHistory, Place } from './grant-history.ts';
+import { isOpen } from './grant-history.ts';
+import type { GrantHistory, KnownGrant, Place } from './grant-history.ts';
 import { creditsOf, microsOf } from './grant-request.ts';
 import type { GrantRequest } from './grant-request.ts';
 import { amountText } from '../wire/rows.ts';
@@ -52,8 +54,18 @@ export async function readPolicy(
   const path = isNamed ? named : join(configDirectory, 'policy.yaml');
   const text = readOptionalTextFile(path);
   if (text !== undefined) return await parsePolicy(text, path);
-  if (!isNamed) return undefined;
-  throw new BillingError('usage', `TALLY_POLICY names ${path}, and there is no such file: nothing was sent`);
+  if (!isNamed && !isLink(path)) return undefined;
+  const words = isNamed ? `TALLY_POLICY names ${path}` : `${path} is a link`;
+  throw new BillingError('usage', `${words}, and there is no such file: nothing was sent`);
+}
+
+/** One that leads to a file elsewhere, such as a disk that is not there now, is a policy that somebody meant to hold. */
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
 }
 
 /** Every scalar is read as text, so that 500.00 stays five hundred dollars to the cent. */
@@ -63,7 +75,7 @@ async function parsePolicy(text: string, path: string): Promise<Policy> {
   const { parse } = await import('yaml');
   let read: unknown;
   try {
-    read = parse(text, { schema: 'failsafe' });
+    read = parse(text, { schema: 'failsafe', logLevel: 'error' });
   } catch (cause) {
     throw invalid(path, `is no YAML: ${(cause as Error).message.split('\n')[0] ?? ''}`, cause);
   }
@@ -178,32 +190,41 @@ function capViolations(policy: Policy, grant: GrantRequest, context: PolicyConte
   const { externalId, contractId } = grant;
   const { history, place, now } = context;
   const earlier = externalId === undefined ? undefined : history.find(place, contractId, externalId);
-  if (earlier !== undefined && earlier.state !== 'refused') return found;
   const today = now.toString().slice(0, 10);
   const [day, month] = [today, today.slice(0, 7)];
-  const sums: readonly [GrantRule, bigint | undefined, string, () => bigint][] = [
+  const sums: readonly [GrantRule, bigint | undefined, string, string, () => bigint][] = [
     [
       'per-customer-and-month',
       policy.perCustomerAndMonthCents,
+      month,
       `granted to this customer in ${month}`,
       () => context.contractIds.reduce((sum, id) => sum + history.grantedTo(place, id, month), 0n),
     ],
     [
       'per-operator-and-day',
       policy.perOperatorAndDayCents,
+      day,
       `granted by ${context.operator} on ${day}`,
       () => history.grantedBy(place, context.operator, day),
     ],
   ];
-  for (const [rule, cap, words, sum] of sums) {
-    if (cap === undefined || grant.amountCents === 0n) continue;
+  for (const [rule, cap, span, words, sum] of sums) {
+    const more = notYetCounted(grant.amountCents, earlier, span);
+    if (cap === undefined || more === 0n) continue;
     const before = sum();
-    if (before + grant.amountCents > cap) {
-      const message = `${usd(before)} were ${words}, and ${usd(grant.amountCents)} more exceed ${usd(cap)}`;
+    if (before + more > cap) {
+      const message = `${usd(before)} were ${words}, and ${usd(more)} more exceed ${usd(cap)}`;
       found.push({ rule, message });
     }
   }
   return found;
+}
+
+/** Cents of a grant that its sum of a day or month does not hold: one that is sent again counts once, unless it has grown. */
+function notYetCounted(amountCents: bigint, earlier: KnownGrant | undefined, span: string): bigint {
+  if (earlier === undefined || earlier.state === 'refused') return amountCents;
+  if (!isOpen(earlier.state) || amountCents <= earlier.amountCents) return 0n;
+  return earlier.at.startsWith(span) ? amountCents - earlier.amountCents : amountCents;
 }
 
 function usd(cents: bigint): string {

@@ -47,6 +47,22 @@ describe('what was granted', () => {
     expect(history.unfinished(here)).toHaveLength(isUnfinished ? 1 : 0);
   });
 
+  test.each<[string, CallState, bigint]>([
+    ['refused counts with the new amount', 'refused', 700n],
+    ['not known to be done counts with the larger one', 'unknown', 700n],
+    ['done keeps the amount that it had', 'done', 500n],
+  ])('sent again for more, one that was %s', (_rule, state, cents) => {
+    const again = { amountCents: '700', requestHash: 'h2', body: 'second' };
+    const history = historyOf(line('begun', { body: 'first' }), line(state), line('begun', again));
+    expect(history.grantedBy(here, 'ada', day)).toBe(cents);
+    expect(history.unfinished(here).map(({ body }) => body)).toEqual(state === 'done' ? [] : ['second']);
+  });
+
+  test('sent again for less, one whose outcome is not known counts with the larger amount still', () => {
+    const history = historyOf(line('begun'), line('unknown'), line('begun', { amountCents: '1' }));
+    expect(history.grantedBy(here, 'ada', day)).toBe(500n);
+  });
+
   test('adds up by operator and day, and by contract and month, of one service', () => {
     const history = historyOf(
       line('done'),
