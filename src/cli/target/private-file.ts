@@ -66,8 +66,8 @@ export function openPrivateFile(path: string, machine: Machine, flags: number): 
       if (machine.userId !== undefined && facts.uid !== machine.userId)
         throw refusal(`${path} belongs to another user`);
       checkMode(path, facts.mode, 0o600);
-      checkMode(dirname(path), statSync(dirname(path)).mode, 0o700);
     }
+    checkDirectory(dirname(path), machine);
     return file;
   } catch (error) {
     closeSync(file);
@@ -93,6 +93,10 @@ export function isOpenToOthers(path: string, { platform }: Machine): boolean {
   return facts !== undefined && hasOthers(facts.mode);
 }
 
+function checkDirectory(path: string, { platform }: Machine): void {
+  if (platform !== 'win32') checkMode(path, statSync(path).mode, 0o700);
+}
+
 function hasOthers(mode: number): boolean {
   return (mode & 0o077) !== 0;
 }
@@ -109,6 +113,8 @@ export async function changePrivateFile(
   change: (members: Members) => Members,
 ): Promise<void> {
   await makePrivateDirectory(dirname(path), machine);
+  // The first file, too: once it is there, nothing that reads it would go on.
+  checkDirectory(dirname(path), machine);
   const unlock = await lockFile(`${path}.lock`, machine);
   try {
     const members = change(readPrivateFile(path, machine) ?? {});
@@ -132,7 +138,7 @@ export async function changePrivateFile(
   }
 }
 
-/** A directory that only its owner may enter; an existing one keeps its mode, which reading then judges. */
+/** A directory that only its owner may enter; an existing one keeps its mode, which is judged where it is used. */
 export async function makePrivateDirectory(path: string, machine: Machine): Promise<void> {
   try {
     if (makeDirectory(path) && machine.platform !== 'win32') chmodSync(path, 0o700);
