@@ -112,7 +112,8 @@ function problemOfForm(url: URL, { allowPrivate }: Pick<AddressRules, 'allowPriv
     const isHere = url.protocol === 'http:' && isIP(hostOf(url)) !== 0 && contains(loopback, hostOf(url));
     return isHere ? 'must begin with https:// unless private addresses are allowed' : 'must begin with https://';
   }
-  if (!allowPrivate && !allowedPorts.has(url.port)) return 'must be on port 443 or 8443';
+  if (!allowPrivate && !allowedPorts.has(url.port))
+    return 'must be on port 443 or 8443 unless private addresses are allowed';
   return undefined;
 }
 
@@ -125,7 +126,7 @@ function problemOfAddresses(
     return isPlain && isElsewhere ? 'must begin with https:// unless it is on this machine' : undefined;
   }
   const found = addresses.some(({ address }) => isPrivateAddress(address));
-  return found ? 'leads to a private address, where webhooks are not sent' : undefined;
+  return found ? 'leads to a private address, where webhooks are sent only if that is allowed' : undefined;
 }
 
 /** The name or address of a URL, the brackets of an IPv6 address left out. */

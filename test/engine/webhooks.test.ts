@@ -75,7 +75,11 @@ describe('endpoints', () => {
 
   test.each([
     ['http://hooks.example.com/', {}, 'invalidInput url: must begin with https://'],
-    ['https://inside.example.com/', {}, 'invalidInput url: leads to a private address, where webhooks are not sent'],
+    [
+      'https://inside.example.com/',
+      {},
+      'invalidInput url: leads to a private address, where webhooks are sent only if that is allowed',
+    ],
     ['https://inside.example.com/', { allowPrivate: true }, 'accepted'],
     ['http://127.0.0.1:4000/', { allowPrivate: true }, 'accepted'],
     [url, { eventTypes: [] }, 'invalidInput eventTypes: must have at least 1 elements'],
@@ -90,7 +94,7 @@ describe('endpoints', () => {
     [
       'webhooks.update',
       { url: 'https://10.0.0.1/' },
-      'invalidInput url: leads to a private address, where webhooks are not sent',
+      'invalidInput url: leads to a private address, where webhooks are sent only if that is allowed',
     ],
     ['webhooks.rotate', { validUntil: '2026-03-01T00:00:00Z' }, 'invalidInput validUntil: must be in the future'],
   ] as const)('%s with %j: %s', async (name, body, expected) => {

@@ -44,7 +44,7 @@ describe('addresses are checked at each delivery', () => {
       const hosts = { 'hooks.example.com': ['93.184.215.14', address] };
       await senderFor(world, { allowPrivate, hosts }).deliverDue();
       expect((await onlyDelivery()).error).toBe(
-        'not sent: the address leads to a private address, where webhooks are not sent',
+        'not sent: the address leads to a private address, where webhooks are sent only if that is allowed',
       );
     },
   );

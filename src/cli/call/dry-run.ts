@@ -53,21 +53,21 @@ export async function printDryRun(command: CommandSpec, input: CallInput, contex
 }
 
 /**
- * What the policy and the service in this process have to say; undefined where the service is elsewhere, and where a secret
- * would be made, since that of a rehearsal opens nothing.
+ * What the policy and the service in this process have to say. The answer is undefined where the service is elsewhere, and
+ * where a secret would be made, since that of a rehearsal opens nothing.
  */
 async function rehearsed(command: CommandSpec, input: CallInput, { session, target, local }: DryRun): Promise<unknown> {
   const isGrant = command.operation === grantOperation;
-  const isHere = target.kind === 'embedded' && !command.isSecret;
-  if (!isGrant && !isHere) return undefined;
+  if (!isGrant && target.kind !== 'embedded') return undefined;
   const opened = await openForWriting(session, target, local);
   try {
     const ids = Object.values(input.params ?? {});
-    return await namingWhatIsMissing({ ids, input, billing: opened.plain }, async () => {
+    const answer = await namingWhatIsMissing({ ids, input, billing: opened.plain }, async () => {
       if (isGrant) await judgeGrant(input, opened.plain, opened.context);
       const asked = command.isVersioned ? { ...input, ifMatch: input.ifMatch ?? '*' } : input;
       return opened.rehearsal === undefined ? undefined : await answerOf(opened.rehearsal, command, asked);
     });
+    return command.isSecret ? undefined : answer;
   } finally {
     await opened.close();
   }

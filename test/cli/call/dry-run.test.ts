@@ -57,6 +57,8 @@ describe('in this process', () => {
     expect(await tally('credits', 'grant', nobody, ...grant, '--dry-run')).toMatchObject({ exitCode: 4, stdout: '' });
     const invoice = (await tally('invoices', 'list', '-o', 'name')).stdout.split('\n')[0] ?? '';
     expect(await tally('invoices', 'send', invoice, '--dry-run')).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(await tally('keys', 'rotate', nobody, '--dry-run')).toMatchObject({ exitCode: 4, stdout: '' });
+    expect(await tally('webhooks', 'rotate', nobody, '--dry-run')).toMatchObject({ exitCode: 4, stdout: '' });
   });
 
   test('no secret is made, and time is not rehearsed', async () => {

@@ -69,7 +69,7 @@ describe('the demo on generated events', () => {
     const { exitCode, stderr } = await demo('--events', file);
     expect([exitCode, stderr]).toEqual([
       10,
-      'tally: the story ends at tally import events: 1 of 2 rows were refused; the others are imported\n',
+      'tally: the story ends at tally import events: 1 of 2 rows was refused; the others are imported\n',
     ]);
   });
 });
