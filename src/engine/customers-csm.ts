@@ -11,34 +11,30 @@ interface Csm {
   readonly name?: string | undefined;
 }
 
+type Assignment = { readonly [processorCustomerIdField]: string; readonly csm: Csm };
+
 /**
  * Applies assignments in their order: a later one sees what an earlier one did, also to the same customer. `changedCustomerIds`
  * are those whose billing contacts have another name now.
  */
-export async function assignCsm(
-  context: CallContext,
-  assignments: readonly { readonly [processorCustomerIdField]: string; readonly csm: Csm }[],
-) {
-  const changedCustomerIds = new Set<string>();
-  const results: Awaited<ReturnType<typeof assignOne>>[] = [];
-  for (const assignment of assignments) {
-    results.push(await assignOne(context, assignment[processorCustomerIdField], { ...assignment, changedCustomerIds }));
-  }
+export async function assignCsm(context: CallContext, assignments: readonly Assignment[]) {
+  const assigned: Awaited<ReturnType<typeof assignOne>>[] = [];
+  for (const assignment of assignments) assigned.push(await assignOne(context, assignment));
+  const results = assigned.map(({ result }) => result);
   const updated = results.filter((result) => result.status === 'updated').length;
-  return { data: { updated, notFound: results.length - updated, results }, changedCustomerIds };
+  return {
+    data: { updated, notFound: results.length - updated, results },
+    changedCustomerIds: new Set(assigned.flatMap(({ changedCustomerId }) => changedCustomerId ?? [])),
+  };
 }
 
-async function assignOne(
-  context: CallContext,
-  processorCustomerId: string,
-  { csm, changedCustomerIds }: { readonly csm: Csm; readonly changedCustomerIds: Set<string> },
-) {
+async function assignOne(context: CallContext, { [processorCustomerIdField]: processorCustomerId, csm }: Assignment) {
   const customer = await findCustomerByPaymentProvider(context.tx, context.orgId, {
     paymentProvider: providers.paymentProcessor1,
     paymentProviderId: processorCustomerId,
   });
   if (customer === undefined) {
-    return { [processorCustomerIdField]: processorCustomerId, status: 'not_found' as const };
+    return { result: { [processorCustomerIdField]: processorCustomerId, status: 'not_found' as const } };
   }
   const contacts = await listContactsOf(context.tx, context.orgId, customer.id);
   const managers = contacts.filter((contact) => contact.roles.includes('csm'));
@@ -49,17 +45,19 @@ async function assignOne(
     await updateContact(context.tx, context.orgId, { id, status: 'Unreachable', updatedAt: context.timestamp });
   }
   const present = managers.find((manager) => isSamePerson(manager, csm));
-  if (present !== undefined && isShownRenamed(present, csm)) changedCustomerIds.add(customer.id);
   const csmContactId =
     present === undefined
       ? await addManager(context, csm, { customerId: customer.id, position: contacts.length })
       : await renewManager(context, csm, present);
   return {
-    [processorCustomerIdField]: processorCustomerId,
-    status: 'updated' as const,
-    customerId: customer.id,
-    csmContactId,
-    demotedCount: demoted.length,
+    result: {
+      [processorCustomerIdField]: processorCustomerId,
+      status: 'updated' as const,
+      customerId: customer.id,
+      csmContactId,
+      demotedCount: demoted.length,
+    },
+    changedCustomerId: present !== undefined && isShownRenamed(present, csm) ? customer.id : undefined,
   };
 }
 
