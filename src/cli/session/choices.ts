@@ -1,9 +1,9 @@
 /** What a field that names a resource can be: ids of the service in use, each with what tells it from the others. */
 
-import { limits } from '../../limits.ts';
 import type { Billing } from '../../operations/index.ts';
 import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
+import { pagesOf } from '../every-row.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
 import type { Choice } from '../terminal/questions.ts';
 
@@ -26,18 +26,22 @@ export async function choicesOf(
   const names = (label as readonly string[]).includes('customerId')
     ? await namesOf(billing)
     : new Map<string, string>();
-  const found = new Map<string, Choice>();
-  for (let offset = 0; offset < most; offset += limits.pageSize) {
-    const query = isPaged ? { query: { limit: String(limits.pageSize), offset: String(offset) } } : {};
-    const { body } = await billing.call(operation, { ...params, ...query });
+  const read = async (query: Readonly<Record<string, string>>) => {
+    const { body } = await billing.call(operation, isPaged ? { query } : params);
     const data = valueAt(body, 'data');
-    const rows = (Array.isArray(data) ? data : (valueAt(data, 'entries') ?? [])) as readonly unknown[];
+    const rows = Array.isArray(data) ? data : (valueAt(data, 'entries') ?? []);
+    return { data: rows, hasMore: valueAt(body, 'hasMore') === true };
+  };
+  const found = new Map<string, Choice>();
+  let count = 0;
+  for await (const { rows } of pagesOf(read)) {
     for (const row of rows) {
       const text = wireText(valueAt(row, value));
       const words = label.map((path) => wireText(valueAt(row, path))).map((word) => names.get(word) ?? word);
       if (text !== '') found.set(text, { value: text, label: words.filter((word) => word !== '').join(', ') });
     }
-    if (valueAt(body, 'hasMore') !== true) break;
+    count += rows.length;
+    if (count >= most) break;
   }
   return [...found.values()].slice(0, most);
 }
