@@ -54,7 +54,12 @@ export interface ParseLimits {
   readonly keys: number;
 }
 
-const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+const forbiddenNames: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+
+/** Whether a name would touch prototypes, so that nobody outside may choose it (security 5, SEC-37). */
+export function isForbiddenName(name: string): boolean {
+  return forbiddenNames.includes(name);
+}
 
 /**
  * The value of a JSON text from outside.
@@ -76,7 +81,7 @@ export function parseExactJson(
 }
 
 /** Escapes are left to the longer way, since they can hide a name or the end of a text. */
-const unusual = /\\|__proto__|constructor|prototype/;
+const unusual = new RegExp(['\\\\', ...forbiddenNames].join('|'));
 
 /**
  * A text that comes out again as it was written has lost no digit and no name on the way, which is quicker to see than to look
@@ -170,7 +175,7 @@ function isName(text: string, end: number): boolean {
 
 function addName(names: Set<string>, literal: string): void {
   const name = literal.includes('\\') ? decoded(literal) : literal.slice(1, -1);
-  if (forbiddenKeys.has(name)) throw new InvalidInputError([{ path: name, message: 'this name is not allowed' }]);
+  if (isForbiddenName(name)) throw new InvalidInputError([{ path: name, message: 'this name is not allowed' }]);
   if (names.has(name)) throw new BadRequestError(`the JSON gives "${name}" twice in one object`);
   names.add(name);
 }

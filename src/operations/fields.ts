@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 
-import { isExactNumber, textOfNumber } from '../exact-json.ts';
+import { isExactNumber, isForbiddenName, textOfNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import {
@@ -205,9 +205,8 @@ export const memberName = (characters: number) =>
       const problem = problemOfText(payload.value, characters);
       if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
     })
-    .refine((name) => !forbiddenNames.has(name), 'this name is not allowed')
+    .refine((name) => !isForbiddenName(name), 'this name is not allowed')
     .meta({ type: 'string', minLength: 1, maxLength: characters });
-const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Is its own NFC. */
 const plainName = /^[ -~]*$/;

@@ -3,6 +3,7 @@
  * nothing of the rest: whatever is unusual or wrong is the schema's to judge, so that there is one set of rules and errors.
  */
 
+import { isForbiddenName } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import { utcTimestamp } from './field-rules.ts';
 
@@ -50,14 +51,12 @@ function isReference(value: unknown): boolean {
   return isPlainText(value, limits.externalIdCharacters);
 }
 
-const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-
 function hasPlainProperties(properties: unknown): boolean {
   if (!isMembers(properties)) return false;
   let count = 0;
   for (const name in properties) {
     count += 1;
-    if (!isPlainText(name, limits.eventPropertyKeyCharacters) || forbiddenNames.has(name)) return false;
+    if (!isPlainText(name, limits.eventPropertyKeyCharacters) || isForbiddenName(name)) return false;
     if (!isPlainValue(properties[name])) return false;
   }
   return count <= limits.eventPropertyKeys;
