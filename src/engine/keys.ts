@@ -140,9 +140,6 @@ export const keyHandlers: HandlersOf<typeof keyOperations> = {
   'orgs.update': async (context, { params, body }) => {
     const organization = await findOrganization(context.tx, params.organizationId);
     if (organization === undefined) throw unknownOrganization(params.organizationId);
-    if (Object.keys(body).length === 0) {
-      throw new InvalidInputError([{ path: '', message: 'at least one field is required' }]);
-    }
     if (body.name !== undefined && body.name !== organization.name) await checkNameIsFree(context, body.name);
     await checkTimeIsReal(context, body.environment);
     const changes = {

@@ -58,9 +58,6 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
   },
 
   'webhooks.update': async (context, { params, body }) => {
-    if (Object.keys(body).length === 0) {
-      throw new InvalidInputError([{ path: '', message: 'at least one field is required' }]);
-    }
     if (body.allowPrivate !== undefined && body.url === undefined) {
       throw new InvalidInputError([{ path: 'allowPrivate', message: 'is about url, which is required with it' }]);
     }

@@ -2901,7 +2901,7 @@ export interface Operations {
         /** Organization id or name. */
         readonly organizationId: string;
       };
-      readonly body?: {
+      readonly body: {
         /** Unique name. */
         readonly name?: string;
         /** Customers need a billing address. */
@@ -2977,7 +2977,7 @@ export interface Operations {
         /** Endpoint id. */
         readonly endpointId: string;
       };
-      readonly body?: {
+      readonly body: {
         /** Where events are posted to: https, on port 443 or 8443. */
         readonly url?: string;
         /** Kinds of events to send; all when not given. */

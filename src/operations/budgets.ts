@@ -19,7 +19,7 @@ import {
 } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
-import { ruleIssue } from './cross-rules.ts';
+import { underRule } from './plain.ts';
 
 const budgetFields = {
   index: z.int(),
@@ -156,16 +156,14 @@ export const budgetOperations = [
     status: 200,
     params: budgetParams,
     query: noQuery,
-    body: z
-      .strictObject({
+    body: underRule(
+      'change',
+      z.strictObject({
         label: text().optional().describe('Name for people.'),
         meterId: referenceTo('meters').nullable().optional().describe('Only usage of this meter.'),
         ...caps,
-      })
-      .superRefine((input, context) => {
-        if (Object.keys(input).length === 0) context.addIssue(ruleIssue([], 'at least one field is required'));
-      })
-      .meta({ minProperties: 1 }),
+      }),
+    ).meta({ minProperties: 1 }),
     response: one(budget),
     errors: ['notFound', 'conflict', 'preconditionFailed', 'invalidInput'],
     command: { group: 'budgets', verb: 'update', positional: ['contractId', 'index'] },

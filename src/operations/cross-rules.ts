@@ -15,6 +15,11 @@ type CostQuestion = Given<'customerId' | 'externalCustomerId' | 'contractId' | '
 
 /** Each reports every issue that it finds; an object that keeps to it has none. */
 export const crossRules = {
+  /** Of what is there something changes. */
+  change(input: object, report: Report): void {
+    if (Object.keys(input).length === 0) report.addIssue(ruleIssue([], 'at least one field is required'));
+  },
+
   /** The processor goes with its id of the customer, a payment method with its kind. */
   links(input: Link, report: Report): void {
     const hasId = typeof input.paymentProviderId === 'string';

@@ -4,7 +4,7 @@ import * as z from 'zod';
 
 import { limits } from '../limits.ts';
 import { countryCodes } from './countries.ts';
-import { crossRules, ruleIssue } from './cross-rules.ts';
+import { crossRules } from './cross-rules.ts';
 import { exampleIds } from './example-ids.ts';
 import {
   date,
@@ -255,7 +255,7 @@ export const customerOperations = [
       })
       .superRefine((input, context) => {
         crossRules.links(input, context);
-        if (Object.keys(input).length === 0) context.addIssue(ruleIssue([], 'at least one field is required'));
+        crossRules.change(input, context);
       })
       .meta({ minProperties: 1 }),
     response: one(customer),

@@ -6,6 +6,7 @@ import { exampleIds } from './example-ids.ts';
 import { noParams, noQuery, one, pathIdOf, text, timestamp, timestampInput, uuid } from './fields.ts';
 import { defineOperation, scopes } from './operation.ts';
 import type { View } from './operation.ts';
+import { underRule } from './plain.ts';
 import { providers } from './providers.ts';
 
 /** In production time is real: the clock of its database cannot be simulated. */
@@ -235,7 +236,7 @@ export const keyOperations = [
     status: 200,
     params: z.strictObject({ organizationId: pathIdOf('organizations').describe('Organization id or name.') }),
     query: noQuery,
-    body: z.strictObject({ name: text().optional().describe('Unique name.'), ...settings }),
+    body: underRule('change', z.strictObject({ name: text().optional().describe('Unique name.'), ...settings })),
     response: one(organization),
     errors: ['notFound', 'conflict', 'invalidInput'],
     command: { group: 'orgs', verb: 'update', positional: ['organizationId'] },

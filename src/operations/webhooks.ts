@@ -24,6 +24,7 @@ import {
 } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
+import { underRule } from './plain.ts';
 import { webhookEventTypes } from './wire-values.ts';
 
 /** `pending`: on its way or waiting for its next attempt. `failed`: given up, until it is sent again by hand. */
@@ -164,13 +165,16 @@ export const webhookOperations = [
     status: 200,
     params: endpointParams,
     query: noQuery,
-    body: z.strictObject({
-      url: url.optional(),
-      eventTypes,
-      description,
-      isEnabled: z.boolean().optional().describe('Whether events are sent to it.'),
-      allowPrivate,
-    }),
+    body: underRule(
+      'change',
+      z.strictObject({
+        url: url.optional(),
+        eventTypes,
+        description,
+        isEnabled: z.boolean().optional().describe('Whether events are sent to it.'),
+        allowPrivate,
+      }),
+    ),
     response: one(endpoint),
     errors: ['notFound', 'invalidInput'],
     command: { group: 'webhooks', verb: 'update', positional: ['endpointId'] },

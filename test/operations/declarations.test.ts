@@ -117,6 +117,9 @@ describe('a refusal names every field by its path', () => {
       'paymentProviderId: is required together with provider',
     ],
     ['customers.update', {}, 'at least one field is required'],
+    ['budgets.update', {}, 'at least one field is required'],
+    ['orgs.update', {}, 'at least one field is required'],
+    ['webhooks.update', {}, 'at least one field is required'],
     [
       'credits.grant',
       { ammountCents: 5, amountCents: 5, expiresAt: '2026-12-31T00:00:00Z' },

@@ -165,7 +165,6 @@ describe('what is read plainly', () => {
     expect([...forSchemas]).toEqual([
       'customers.update',
       'contracts.update',
-      'budgets.update',
       'meters.create',
       'meters.setRateCard',
       'meters.test',
