@@ -1,7 +1,9 @@
 /** How a failure is told: one line what, one line what next; for scripts the same as JSON; and the exit code. */
 
 import { BillingError, InvalidInputError, errorFacts } from '../errors.ts';
+import type { GlobalFlags } from './command-line/global-flags.ts';
 import type { CommandSpec } from './command-line/manifest.ts';
+import { onSameTarget } from './command-line/same-target.ts';
 import { safe, safeJson, say, vouch } from './terminal/safe-text.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
@@ -12,6 +14,7 @@ export interface FailureContext {
   readonly isDebug: boolean;
   readonly profile?: string | undefined;
   readonly environment?: string | undefined;
+  readonly flags?: GlobalFlags | undefined;
   /** The operation's command, to name flags after the fields of a refusal. */
   readonly command?: CommandSpec | undefined;
 }
@@ -20,7 +23,8 @@ export interface FailureContext {
 export function tellFailure(error: unknown, context: FailureContext): number {
   const failure = error instanceof BillingError ? error : unexpected(error);
   const facts = errorFacts[failure.kind];
-  const hint = failure.hint ?? flagHint(failure, context.command) ?? debugHint(failure, error, context);
+  const words = failure.hint ?? flagHint(failure, context.command) ?? debugHint(failure, error, context);
+  const hint = words === undefined ? undefined : onSameTarget(words, context.flags ?? {});
   const { terminal } = context;
   terminal.err(say`tally: ${oneLine(failure.message)}\n`);
   if (hint !== undefined) terminal.err(say`  hint: ${hint}\n`);

@@ -23,6 +23,7 @@ import { completeVerb, globalOption } from './verb.ts';
 /** What is known by the time that something fails. */
 interface Progress {
   command?: CommandSpec;
+  flags?: GlobalFlags;
   target?: Target;
 }
 
@@ -39,7 +40,8 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
     const program = createProgram(dependencies, words[0], (text) => (helpText += text));
     const runAction: Run = async (action, command) => {
       if (command !== undefined) progress.command = command;
-      await action(await startSession(dependencies, program.opts<GlobalFlags>(), progress));
+      progress.flags = program.opts<GlobalFlags>();
+      await action(await startSession(dependencies, progress.flags, progress));
     };
     await addCommands(program, { words, load, runAction });
     if (words.length === 0 && !argv.some((word) => word.startsWith('-'))) program.help();
@@ -59,6 +61,7 @@ export async function run(argv: readonly string[], dependencies: Dependencies, l
       command: progress.command,
       profile: progress.target?.profile,
       environment: progress.target?.environment,
+      flags: progress.flags,
     });
   }
 }

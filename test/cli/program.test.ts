@@ -127,6 +127,34 @@ describe('a failure of the service', () => {
     },
   );
 
+  test.each([
+    [`look at it with: tally invoices get i1`, `look at it with: tally invoices get i1 TARGET`],
+    [
+      'see them with: tally plans list, tally customers list',
+      'see them with: tally plans list TARGET, tally customers list TARGET',
+    ],
+    [
+      'see what differs with: tally catalog diff, or give --force',
+      'see what differs with: tally catalog diff TARGET, or give --force',
+    ],
+    ['check it with: tally profile check', 'check it with: tally profile check TARGET'],
+    ['make one with: tally profile add NAME', 'make one with: tally profile add NAME'],
+    ['look it over with: tally doctor --database b.db', 'look it over with: tally doctor --database b.db'],
+    ['see: tally credits grant --help', 'see: tally credits grant --help'],
+  ])('names commands with the flags that chose the target: %s', async (words, shown) => {
+    const shell = createShell({
+      reply: () => {
+        throw new BillingError('conflict', 'no', { hint: words });
+      },
+    });
+    const flags = ['--database', "./it's.db", '--org', 'acme'];
+    const { stderr } = await shell.run(['customers', 'list', ...flags]);
+    expect(stderr).toContain(
+      `  hint: ${shown.replaceAll('TARGET', String.raw`--database './it'\''s.db' --org acme`)}\n`,
+    );
+    expect((await shell.run('customers list')).stderr).toContain(`  hint: ${words}\n`);
+  });
+
   test('a refused field names its flag', async () => {
     const shell = createShell({
       reply: () => {
