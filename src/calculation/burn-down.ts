@@ -97,9 +97,11 @@ export function burnDown(input: BurnDownInput): BurnDown {
   const usage = input.usage.toSorted(byPhase);
   const atoms = creditableAtoms(usage, input.budgets, input.valuationRateCents);
   const ordered = input.grants.toSorted(compareDeduction);
+  const written = Map.groupBy(input.openDraws, (draw) => draw.grantId);
+  const atomsOfLine = Map.groupBy(atoms, ({ atom }) => lineOf(atom));
   const history = ordered
     .filter((grant) => grant.isClosed)
-    .flatMap((grant) => keepHistory(grant, input.openDraws, atoms));
+    .flatMap((grant) => keepHistory(grant, written.get(grant.grantId) ?? [], atomsOfLine));
   const pools = ordered.filter((grant) => !grant.isClosed).map((grant) => poolOf(grant, input.valuationRateCents));
   for (const atom of atoms) payAtom(atom, pools);
   const draws = [...history, ...pools.flatMap((pool) => drawsOfPool(pool, input.valuationRateCents))];
@@ -120,7 +122,8 @@ export function ineligibility(
   grant: Pick<GrantState, 'expiresAt' | 'specifiers'>,
   atom: UsageAtom,
 ): 'expired before this usage ended' | 'limited to other usage' | undefined {
-  if (grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, atom.phaseEnd) < 0) {
+  // As numbers, since a contract may have thousands of grants, and each phase of its usage asks all of them.
+  if (grant.expiresAt !== undefined && grant.expiresAt.epochMilliseconds < atom.phaseEnd.epochMilliseconds) {
     return 'expired before this usage ended';
   }
   return isSpecified(grant.specifiers, atom) ? undefined : 'limited to other usage';
@@ -149,16 +152,15 @@ function creditableAtoms(
  * What a closed grant has paid stays paid, as far as there is usage for it still. It covers creditable cents first, so that
  * they are not paid twice, and only then those beyond a cap that was lowered after the fact.
  */
-function keepHistory(grant: GrantState, openDraws: readonly OpenDraw[], atoms: readonly OpenAtom[]): Draw[] {
-  return openDraws
-    .filter((draw) => draw.grantId === grant.grantId)
+function keepHistory(
+  grant: GrantState,
+  own: readonly OpenDraw[],
+  atomsOfLine: ReadonlyMap<string, readonly OpenAtom[]>,
+): Draw[] {
+  return own
     .map((draw) => {
-      const covered = atoms.filter(
-        ({ atom }) =>
-          atom.invoiceId === draw.invoiceId &&
-          atom.lineKey === draw.lineKey &&
-          ineligibility(grant, atom) === undefined,
-      );
+      const atoms = atomsOfLine.get(lineOf(draw)) ?? [];
+      const covered = atoms.filter(({ atom }) => ineligibility(grant, atom) === undefined);
       let left = draw.appliedCents;
       for (const atom of covered) left -= pay(atom, minimum(left, atom.creditableCents));
       for (const atom of covered) left -= pay(atom, minimum(left, atom.openCents));

@@ -79,7 +79,7 @@ export function phaseEndsOf(
 
 /** What the meter reads over all phases, for each combination of group values that had events. */
 export function meteredQuantitiesOf(usage: MeteredUsage): MeteredQuantity[] {
-  return quantitiesAfter(usage, groupedPhases(usage));
+  return quantitiesByPhase(usage, groupedPhases(usage)).at(-1) ?? [];
 }
 
 /** A metered item that is rated. */
@@ -93,9 +93,10 @@ export interface RatedUsageItem {
 /** The lines of a metered item with the atoms of each, in line order. */
 export function rateMeteredUsage(usage: MeteredUsage, invoice: InvoiceReference): RatedUsageItem {
   const groups = groupedPhases(usage);
-  const lines = rateUsage(usage.item, quantitiesAfter(usage, groups));
+  const quantities = quantitiesByPhase(usage, groups);
+  const lines = rateUsage(usage.item, quantities.at(-1) ?? []);
   // After the last phase a line owes all of it, however it came about.
-  const costs = usage.phases.slice(0, -1).map((_, index) => costsAfter(usage, groups.slice(0, index + 1)));
+  const costs = quantities.slice(0, -1).map((soFar) => costsOf(usage.item, soFar));
   const atoms = lines.flatMap((line) => atomsOfLine(line, usage, { invoice, groups, costs }));
   return { itemId: usage.item.id, lines, atoms };
 }
@@ -193,26 +194,26 @@ function portion(cents: bigint, part: Big, whole: Big): bigint {
   return BigInt(divideHalfUp(decimalOfInteger(cents).times(part), whole).toFixed(0));
 }
 
-/** The cents that each line owes for these phases, the first ones; a combination without events so far owes nothing yet. */
-function costsAfter(usage: MeteredUsage, groups: GroupedPhases): ReadonlyMap<string, bigint> {
-  const quantities = quantitiesAfter(usage, groups);
+/** The cents that each line owes for what was read so far; a combination without events by then owes nothing yet. */
+function costsOf(item: ContractItem, quantities: readonly MeteredQuantity[]): ReadonlyMap<string, bigint> {
   if (quantities.length === 0) return new Map();
-  return new Map(rateUsage(usage.item, quantities).map((line) => [line.lineKey, line.totalCents]));
+  return new Map(rateUsage(item, quantities).map((line) => [line.lineKey, line.totalCents]));
 }
 
-function quantitiesAfter({ combination }: MeteredUsage, groups: GroupedPhases): MeteredQuantity[] {
+/** After each phase, what was read until its end: each goes on from the one before, since grants may make a thousand of them. */
+function quantitiesByPhase({ combination }: MeteredUsage, groups: GroupedPhases): MeteredQuantity[][] {
   const isAnew = combination === 'SQL';
-  const readings = new Map<string, UsageReading[]>();
-  for (const phase of isAnew ? groups.slice(-1) : groups) {
-    for (const [key, own] of phase) readings.set(key, [...(readings.get(key) ?? []), ...own]);
-  }
-  return readings
-    .values()
-    .map((group) => ({
-      groupValues: group[0]?.groupValues ?? {},
-      quantity: combineReadings(isAnew ? 'SUM' : combination, group),
-    }))
-    .toArray();
+  const soFar = new Map<string, Pick<UsageReading, 'groupValues' | 'quantity' | 'count'>>();
+  return groups.map((phase) => {
+    if (isAnew) soFar.clear();
+    for (const [key, own] of phase) {
+      const before = soFar.get(key);
+      const readings = before === undefined ? own : [before, ...own];
+      const groupValues = readings[0]?.groupValues ?? {};
+      soFar.set(key, { groupValues, quantity: combineReadings(isAnew ? 'SUM' : combination, readings), count: 1 });
+    }
+    return soFar.values().toArray();
+  });
 }
 
 function byDimension(a: UsageReading, b: UsageReading): number {
