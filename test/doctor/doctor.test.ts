@@ -261,6 +261,21 @@ test('the last draft of a fixed term that is gone is missed, also where nothing 
   expect((await examined(file, now)).findings).toMatchObject([{ check: 'noted-drafts', objectId: contractId }]);
 });
 
+test('free credits that nothing values are told of until the instant at which they expire', async () => {
+  const file = join(directory, 'free.db');
+  const world = await createWorld({ start: '2026-03-02T00:00:00.000Z', database: file });
+  const { contractId } = await subscribe(world);
+  await world.call('credits.grant', {
+    params: { contractId },
+    body: { creditAmount: 5, creditRateCents: 0, expiresAt: '2026-03-05T00:00:00Z' },
+  });
+  await world.close();
+  const checksAt = async (now: string) =>
+    (await examined(file, Temporal.Instant.from(now))).findings.map(({ check }) => check);
+  expect(await checksAt('2026-03-04T23:59:59.999Z')).toEqual(['unpriced-credits']);
+  expect(await checksAt('2026-03-05T00:00:00Z')).toEqual([]);
+});
+
 test('every fault that leaves the books right is a warning, every other an error', () => {
   const checks = { ...databaseChecks, ...contractChecks, ...organizationChecks };
   const warnings = Object.entries(checks).filter(([, { severity }]) => severity === 'warning');

@@ -3,7 +3,7 @@
 import { invoicePeriodAt, usageWindowsOf } from '../../calculation/invoice-periods.ts';
 import type { UsageWindow } from '../../calculation/invoice-periods.ts';
 import { compareDeduction } from '../../calculation/deduction-order.ts';
-import { isFree, valuationRateOf } from '../../calculation/ledger.ts';
+import { hasExpired, isFree, valuationRateOf } from '../../calculation/ledger.ts';
 import { centsOfCredits } from '../../calculation/money.ts';
 import type { Invoice } from '../../store/records/invoices.ts';
 import type { StoredLedgerEntry } from '../../store/records/ledger.ts';
@@ -124,7 +124,7 @@ export function unpricedCreditProblems({ ledger: { entries }, contract, now }: C
   const grants = new Map<string, GrantSoFar>();
   for (const entry of entries) follow(grants, entry);
   return [...grants.values()]
-    .filter(({ entry, micros }) => isOfFreeCredits(entry) && micros > 0n && !isBefore(entry.expiresAt, now))
+    .filter(({ entry, micros }) => isOfFreeCredits(entry) && micros > 0n && !hasExpired(entry, now))
     .map(({ entry }) => ({ objectId: entry.id, problem: `grant ${entry.id} has credits that pay for nothing` }));
 }
 
