@@ -190,7 +190,6 @@ function invoiceRow(orgId: string, { memo, paymentLink, ...invoice }: Invoice) {
 
 /** What may change of an invoice beside finalization; a member that is absent stays as it is. */
 export interface InvoiceChanges {
-  readonly periodEnd?: Temporal.PlainDate;
   readonly status?: InvoiceStatus;
   readonly invoiceDate?: Temporal.PlainDate;
   readonly dueDate?: Temporal.PlainDate;
@@ -206,13 +205,12 @@ export async function updateInvoice(
   orgId: string,
   { id, ...changes }: InvoiceChanges & { readonly id: string },
 ): Promise<void> {
-  const { periodEnd, invoiceDate, dueDate, latestPaymentDate, sentAt, updatedAt, ...plain } = changes;
+  const { invoiceDate, dueDate, latestPaymentDate, sentAt, updatedAt, ...plain } = changes;
   await tx
     .updateTable('invoices')
     .set({
       ...plain,
       updatedAt: instantText(updatedAt),
-      ...(periodEnd === undefined ? {} : { periodEnd: periodEnd.toString() }),
       ...(invoiceDate === undefined ? {} : { invoiceDate: invoiceDate.toString() }),
       ...(dueDate === undefined ? {} : { dueDate: dueDate.toString() }),
       ...(latestPaymentDate === undefined ? {} : { latestPaymentDate: latestPaymentDate.toString() }),
