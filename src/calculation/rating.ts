@@ -1,5 +1,6 @@
 /** Metered quantities x rate card -> metered lines, one for each combination of group values (semantics 5). */
 
+import { compareText } from '../text-order.ts';
 import { type Big, centsOfDollars, zero } from './money.ts';
 import { priceQuantity } from './pricing/index.ts';
 import type { PricedQuantity } from './pricing/pricing-model.ts';
@@ -82,9 +83,8 @@ function rateOne(item: ContractItem, metered: MeteredQuantity): RatedLine {
 
 function byGroupValues(a: MeteredQuantity, b: MeteredQuantity): number {
   for (const key of Object.keys(a.groupValues)) {
-    const left = a.groupValues[key] ?? '';
-    const right = b.groupValues[key] ?? '';
-    if (left !== right) return left < right ? -1 : 1;
+    const order = compareText(a.groupValues[key] ?? '', b.groupValues[key] ?? '');
+    if (order !== 0) return order;
   }
   return 0;
 }

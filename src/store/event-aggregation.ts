@@ -5,6 +5,7 @@
 
 import type { UsageReading } from '../calculation/usage-atoms.ts';
 import { createUsageFold, readingKeyOf } from '../calculation/usage-fold.ts';
+import { compareText } from '../text-order.ts';
 import type { Transaction } from './database.ts';
 import type { EventAggregation, EventReadings, EventScan, EventStore, ScannedEvent } from './event-store.ts';
 
@@ -47,6 +48,6 @@ export function inOrder(readings: readonly UsageReading[]): UsageReading[] {
   return readings
     .filter((reading) => reading.count > 0)
     .map((reading) => ({ reading, key: readingKeyOf(reading) }))
-    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+    .toSorted((a, b) => compareText(a.key, b.key))
     .map(({ reading }) => reading);
 }

@@ -7,6 +7,7 @@ import { BillingError } from '../../errors.ts';
 import { exactNumber, isExactNumber, textOfNumber } from '../../exact-json.ts';
 import { utcTimestamp } from '../../operations/field-rules.ts';
 import type { Billing, OperationName } from '../../operations/index.ts';
+import { compareText } from '../../text-order.ts';
 import { centsOf } from '../wire/amounts.ts';
 import { valueAt } from '../wire/rows.ts';
 import { contractIdOf, deliveriesOf, exhaustionOf, invoicesOf, ledgerOf } from './books.ts';
@@ -176,7 +177,7 @@ function order(one: unknown, other: unknown): number | undefined {
   if (typeof one !== 'string' || typeof other !== 'string') return undefined;
   const isByDay = isDate(one) || isDate(other);
   const [left, right] = [one, other].map((text) => (isByDay ? text.slice(0, 10) : (utcTimestamp(text) ?? text)));
-  return left === right ? 0 : (left ?? '') < (right ?? '') ? -1 : 1;
+  return compareText(left ?? '', right ?? '');
 }
 
 /** Amounts in dollars are texts on the wire. */

@@ -4,6 +4,7 @@ import { ConflictError } from '../../errors.ts';
 import { exactNumber, textOfNumber } from '../../exact-json.ts';
 import type { ResponseBody } from '../../operations/index.ts';
 import type { Mirror, Mirrored } from '../../operations/mirror.ts';
+import { compareText } from '../../text-order.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import type { Invoice, LedgerEntry } from './books.ts';
 import { chosen, inTime, isManual, isOwnGrant } from './history.ts';
@@ -89,7 +90,7 @@ export async function readMirrorHistory(
       ),
       catalog: historyCatalogOf(mirrored, other),
       contracts: contracts.map(historicContract),
-      events: contracts.flatMap(eventsOf).toSorted((one, another) => (one.timestamp < another.timestamp ? -1 : 1)),
+      events: contracts.flatMap(eventsOf).toSorted((one, another) => compareText(one.timestamp, another.timestamp)),
       billed,
     },
     catalog: other === undefined ? undefined : withAddedMeters(mirrored, other),

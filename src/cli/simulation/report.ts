@@ -1,6 +1,7 @@
 /** What came of a simulation, for a person and for a program: timeline, invoices, ledger, balances, budgets, expectations. */
 
 import type { Billing } from '../../operations/index.ts';
+import { compareText } from '../../text-order.ts';
 import { wireText } from '../wire/rows.ts';
 import type { Contract, Invoice } from './books.ts';
 import { deliveriesOf, exhaustionOf, invoicesOf, ledgerOf, oldestFirst } from './books.ts';
@@ -84,6 +85,6 @@ function byContractAndPeriod(contracts: readonly Contract[]) {
   return (one: Invoice, other: Invoice): number => {
     const distance = (places.get(one.contractId) ?? 0) - (places.get(other.contractId) ?? 0);
     if (distance !== 0) return distance;
-    return (one.period?.start ?? '') < (other.period?.start ?? '') ? -1 : 1;
+    return compareText(one.period?.start ?? '', other.period?.start ?? '');
   };
 }

@@ -7,6 +7,7 @@
 import { sha256, sha256Of } from '../../digest.ts';
 import { BillingError, ConflictError } from '../../errors.ts';
 import type { CopyPlace, CopyReport } from '../../operations/maintenance.ts';
+import { compareText } from '../../text-order.ts';
 import { type ClickhouseServer, connectClickhouse } from '../backends/clickhouse/connection.ts';
 import { ConstraintViolation } from '../constraint-violation.ts';
 import type { Transaction } from '../database.ts';
@@ -302,5 +303,5 @@ async function digestEvents(
 }
 
 function textOf(event: object): string {
-  return `${JSON.stringify(Object.entries(event).toSorted(([a], [b]) => (a < b ? -1 : 1)))}\n`;
+  return `${JSON.stringify(Object.entries(event).toSorted(([a], [b]) => compareText(a, b)))}\n`;
 }
