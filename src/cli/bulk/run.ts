@@ -134,8 +134,7 @@ async function showTotals({ words, rows, view }: Summary, { terminal, flags }: S
 
 /** Asked for everywhere: a file is easily another than one thinks. */
 async function confirm(session: Session, target: Target, words: string): Promise<void> {
-  if (target.kind === 'remote' && target.environment === 'production')
-    return await confirmWrite(session, target, say`${words}`);
+  if (target.environment === 'production') return await confirmWrite(session, target, say`${words}`);
   if (session.flags.yes === true) return;
   if (!mayAsk(session)) {
     throw new BillingError('refused', `${words}: not confirmed, nothing was sent`, { hint: 'in a script give --yes' });

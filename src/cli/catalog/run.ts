@@ -125,7 +125,7 @@ async function reading<T>(session: Session, target: Target, read: (billing: Bill
 /** The plan is seen before the yes: a catalog is the prices of everybody who comes next. */
 async function confirmPlan(plan: CatalogPlan, session: Session, target: Target): Promise<void> {
   const { terminal, flags } = session;
-  const isProduction = target.kind === 'remote' && target.environment === 'production';
+  const isProduction = target.environment === 'production';
   const isAsked = mayAsk(session) && (flags.yes !== true || (isProduction && flags.expectEnv !== 'production'));
   if (isAsked || flags.quiet !== true) terminal.err(planText(plan, terminal.stderr));
   const effect = `Make ${counted(plan.changes.length, 'change')} to the catalog`;

@@ -48,6 +48,8 @@ Examples:
   tally profile add sandbox --environment sandbox --base-url https://sandbox.billing.example.com
   # A database of its own
   tally profile add local --environment embedded --database ./demo.db
+  # The database of production itself: every write to it asks first
+  tally profile add books --environment production --database /srv/billing/books.db
 `,
     )
     .action(

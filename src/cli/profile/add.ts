@@ -29,8 +29,10 @@ export async function addProfile(name: string, flags: AddFlags, session: Session
     throw new BillingError('usage', `--environment takes one of ${environments.join(', ')}`);
   }
   const profiles = await session.profiles();
-  const { profile, key } =
-    environment === 'embedded' ? embeddedProfile(flags, session) : await remoteProfile(environment, flags, session);
+  const isEmbedded = environment === 'embedded' || session.flags.database !== undefined;
+  const { profile, key } = isEmbedded
+    ? embeddedProfile(environment, flags, session)
+    : await remoteProfile(environment, flags, session);
   if (key !== undefined && flags.check) await tryKey(name, { profile, key }, session);
   const newKey = key === undefined ? undefined : { key, inKeyring: flags.keyring === true };
   const { place, fallback } = await profiles.save(name, profile, newKey);
@@ -80,14 +82,17 @@ function notStored(error: BillingError): BillingError {
 }
 
 function embeddedProfile(
+  environment: Environment,
   flags: AddFlags,
   { flags: { database, events, org } }: Session,
 ): { profile: Profile; key: undefined } {
   if (flags.baseUrl !== undefined || flags.keyStdin === true || flags.keyFile !== undefined || flags.keyring === true) {
-    throw new BillingError('usage', 'an embedded profile has no address and no key', { hint: 'give --database' });
+    throw new BillingError('usage', 'a database has no address and no key', {
+      hint: 'give either --database or --base-url',
+    });
   }
   const profile = {
-    environment: 'embedded' as const,
+    environment,
     ...(database === undefined ? {} : { database: fromAnywhere(database) }),
     ...(events === undefined ? {} : { events }),
     ...(org === undefined ? {} : { organization: org }),
@@ -106,7 +111,9 @@ async function remoteProfile(
   flags: AddFlags,
   session: Session,
 ): Promise<{ profile: Profile; key: string | undefined }> {
-  if (flags.baseUrl === undefined) throw new BillingError('usage', `a ${environment} profile needs --base-url`);
+  if (flags.baseUrl === undefined) {
+    throw new BillingError('usage', `a ${environment} profile needs --base-url, or --database`);
+  }
   await session.dependencies.checkAddress(flags.baseUrl);
   const key = await readKey(flags, session);
   session.terminal.conceal(key);

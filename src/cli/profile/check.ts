@@ -1,6 +1,5 @@
 /** `tally profile check`: what the key in use opens, and how service and machine stand to each other. */
 
-import { withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
 import { render } from '../output/output.ts';
 import { mask } from '../terminal/redact.ts';
@@ -8,6 +7,7 @@ import { say } from '../terminal/safe-text.ts';
 import { clockWords, factsOf } from './service-check.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
+import { whereOf } from '../target/target.ts';
 
 const checkView = {
   rows: 'data',
@@ -33,7 +33,7 @@ export async function checkProfile(session: Session): Promise<void> {
   const { connection } = facts;
   const data = {
     environment: target.environment,
-    where: isRemote ? target.baseUrl : withoutPassword(target.database),
+    where: whereOf(target),
     key: isRemote ? mask(target.key) : null,
     status: isOther ? `the service says ${facts.environment}` : 'ok',
     organization: facts.organization ?? null,
@@ -50,6 +50,12 @@ export async function checkProfile(session: Session): Promise<void> {
   terminal.out(await render({ data }, checkView, choice));
   if (!facts.knowsAllScopes) {
     tell(session, say`this service does not tell the scopes of a key: these are the reading ones that it lets pass`);
+  }
+  if (!isRemote && facts.environment === 'production' && target.environment !== 'production') {
+    tell(
+      session,
+      say`this organization is production: writes ask first by a profile that is made with --environment production --database URL`,
+    );
   }
   // Taken for a sandbox, production would not ask before a write.
   if (isOther && facts.environment === 'production') {

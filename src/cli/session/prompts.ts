@@ -10,6 +10,7 @@ import { readTextFile } from '../files/files.ts';
 import { safe, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { OpenBilling, Session } from './session.ts';
+import { whereOf } from '../target/target.ts';
 import type { Target } from '../target/target.ts';
 import type { Choice, Question } from '../terminal/questions.ts';
 
@@ -150,35 +151,41 @@ async function wordsOf(effect: Effect): Promise<SafeText> {
   return typeof effect === 'function' ? await effect() : effect;
 }
 
+/** Whether the command line says yes: to production only where it names it. */
+function isAgreed({ flags }: Session, { environment }: Target): boolean {
+  return flags.yes === true && (environment !== 'production' || flags.expectEnv === 'production');
+}
+
 /**
  * Lets a write to production pass only with a yes: a person's, or a script's by `--yes` with `--expect-env production`.
  * Shows target, effect and environment before it asks. Throws BillingError `refused`.
  */
 export async function confirmWrite(session: Session, target: Target, effect: Effect): Promise<void> {
-  if (target.environment !== 'production' || target.kind !== 'remote') return;
-  const { flags, terminal } = session;
-  if (flags.yes === true && flags.expectEnv === 'production') return;
+  if (target.environment !== 'production') return;
+  const { terminal } = session;
+  if (isAgreed(session, target)) return;
   if (!mayAsk(session)) {
     throw new BillingError('refused', 'a write to production needs confirmation: nothing was sent', {
       hint: 'in a script give --yes together with --expect-env production',
     });
   }
   const profile = target.profile === undefined ? '' : ` (profile ${target.profile})`;
-  terminal.err(vouch(`${say`PRODUCTION  ${target.baseUrl}${profile}`}\n${await wordsOf(effect)}\n`));
+  terminal.err(vouch(`${say`PRODUCTION  ${whereOf(target)}${profile}`}\n${await wordsOf(effect)}\n`));
   const reply = await terminal.ask({ kind: 'confirm', message: say`Go on?` });
   if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was sent');
 }
 
 /**
- * Lets what cannot be undone pass only with a yes, on whatever environment: a person's, or a script's by `--yes`. Throws
- * BillingError `refused`.
+ * Lets what cannot be undone pass only with a yes, on whatever environment: a person's, or a script's by `--yes`, on
+ * production with `--expect-env production`. Throws BillingError `refused`.
  */
 export async function confirmLoss(session: Session, target: Target, effect: Effect): Promise<void> {
-  const { flags, terminal } = session;
-  if (flags.yes === true) return;
+  const { terminal } = session;
+  if (isAgreed(session, target)) return;
   if (!mayAsk(session)) {
+    const expected = target.environment === 'production' ? ' together with --expect-env production' : '';
     throw new BillingError('refused', 'this cannot be undone, and needs confirmation: nothing was done', {
-      hint: 'look first with --dry-run; then, in a script, give --yes',
+      hint: `look first with --dry-run; then, in a script, give --yes${expected}`,
     });
   }
   const profile = target.profile === undefined ? '' : ` (profile ${target.profile})`;

@@ -19,7 +19,7 @@ export interface Profile {
   readonly baseUrl?: string;
   /** Remote ones alone: authorities that are trusted beside those of the system. */
   readonly caFile?: string;
-  /** Embedded ones alone. */
+  /** Databases alone; an embedded profile without it is of the default one. */
   readonly database?: string;
   readonly events?: string;
   readonly organization?: string;

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 
+import { withoutPassword } from '../../database-url.ts';
 import { BillingError, UnauthorizedError } from '../../errors.ts';
 import type { Environment, Profile, ProfileStore } from './profiles.ts';
 import { environments } from './profiles.ts';
@@ -10,7 +11,8 @@ export type Target = EmbeddedTarget | RemoteTarget;
 
 export interface EmbeddedTarget {
   readonly kind: 'embedded';
-  readonly environment: 'embedded';
+  /** What its profile says of it; `embedded` without one. */
+  readonly environment: Environment;
   readonly profile: string | undefined;
   readonly database: string;
   /** The database in which its usage events live, where that is another one. */
@@ -61,7 +63,8 @@ export async function resolveTarget(options: TargetOptions): Promise<Target> {
   if (choice.kind === 'address') return addressTarget(choice, options);
   if (choice.kind !== 'profile') return databaseTarget(choice, options);
   const profile = options.profiles.get(choice.name);
-  if (profile.environment === 'embedded') return embeddedProfile(choice, profile, options);
+  const isEmbedded = profile.environment === 'embedded' || profile.database !== undefined;
+  if (isEmbedded) return embeddedProfile(choice, profile, options);
   return await remoteProfile(choice, profile, options);
 }
 
@@ -88,7 +91,8 @@ function choose({ flags, env, profiles, dataDirectory }: TargetOptions): Choice 
 }
 
 function databaseTarget(choice: Choice, options: TargetOptions): EmbeddedTarget {
-  return embedded(choice.name, { database: choice.source }, {}, { choice, options });
+  const profile = { environment: 'embedded' } as const;
+  return embedded(choice.name, { database: choice.source }, profile, { choice, options });
 }
 
 function embeddedProfile(choice: Choice, profile: Profile, options: TargetOptions): EmbeddedTarget {
@@ -101,7 +105,7 @@ function embeddedProfile(choice: Choice, profile: Profile, options: TargetOption
 function embedded(
   database: string,
   sources: Sources,
-  ofProfile: Pick<Profile, 'organization' | 'events'>,
+  ofProfile: Pick<Profile, 'environment' | 'organization' | 'events'>,
   { choice, options }: { readonly choice: Choice; readonly options: TargetOptions },
 ): EmbeddedTarget {
   const { flags, env } = options;
@@ -118,7 +122,7 @@ function embedded(
   const [events, eventsSource] = firstOf('events', ofProfile.events);
   return {
     kind: 'embedded',
-    environment: 'embedded',
+    environment: ofProfile.environment,
     profile: choice.kind === 'profile' ? choice.name : undefined,
     database,
     events,
@@ -198,11 +202,16 @@ function refuseOrg(flags: TargetFlags): void {
   throw new BillingError('usage', '--org is for databases: the key of a remote service decides the organization');
 }
 
+/** Where it is, without a password. */
+export function whereOf(target: Target): string {
+  return target.kind === 'remote' ? target.baseUrl : withoutPassword(target.database);
+}
+
 /** The database that a command works on. A remote service does not offer it. */
 export function requireEmbedded(target: Target, command: string): EmbeddedTarget {
   if (target.kind === 'embedded') return target;
   throw new BillingError('notOffered', `${command} needs a database, and ${target.baseUrl} is a remote service`, {
-    hint: 'give --database, or an embedded --profile',
+    hint: 'give --database, or a --profile of one',
   });
 }
 

@@ -152,6 +152,19 @@ describe('a service of ours', () => {
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout).data).toMatchObject({ environment: 'embedded', status: 'ok', organization: 'default' });
   });
+
+  test('a database of production is told where writes would not ask', async () => {
+    const database = `${stage.directory}/stage.db`;
+    const check = async (...words: string[]) => await stage.tally(['profile', 'check', ...words], {}, { env: {} });
+    await stage.tally(['orgs', 'update', 'default', '--environment', 'production']);
+    const add = ['profile', 'add', 'books', '--environment', 'production', '--database', database];
+    await stage.tally(add, {}, { env: {} });
+    expect((await check('--database', database)).stderr).toContain(
+      'this organization is production: writes ask first by',
+    );
+    expect(await check('books')).toMatchObject({ exitCode: 0, stderr: '' });
+    await stage.tally(['orgs', 'update', 'default', '--environment', 'sandbox']);
+  });
 });
 
 describe('a service of somebody else', () => {

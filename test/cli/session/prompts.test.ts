@@ -4,7 +4,7 @@ import type { Question } from '../../../src/cli/terminal/questions.ts';
 import { ForbiddenError } from '../../../src/errors.ts';
 import type { Answer } from '../../../src/operations/index.ts';
 import { createShell, manifest } from '../shell.ts';
-import type { ShellOptions } from '../shell.ts';
+import type { Shell, ShellOptions } from '../shell.ts';
 
 const done = () => ({ body: { data: { id: 'c1' } } as unknown as Answer['body'] });
 const key = `tally_live_${'b'.repeat(48)}`;
@@ -116,6 +116,41 @@ describe('an answer', () => {
     const shell = createShell({ reply: refusing });
     expect((await shell.run('customers get', { ...terminal, answers: ['c9'] })).code).toBe(0);
     expect(shell.calls.at(-1)?.input.params).toEqual({ customerId: 'c9' });
+  });
+});
+
+describe('a write to the database of production', () => {
+  const opened = async () => {
+    const shell = createShell({ reply: done });
+    const added = await shell.run('profile add books --environment production --database ./books.db');
+    expect(added).toMatchObject({ code: 0, stdout: '' });
+    return shell;
+  };
+  const written = ({ calls }: Shell) => calls.map(({ name }) => name).filter((name) => !name.endsWith('.get'));
+
+  test.each([
+    ['customers pause c1', 'customers.pause'],
+    ['bill run', 'bill.run'],
+    ['webhooks remove e1', 'webhooks.remove'],
+  ])('asks as one to a service does: %s', async (line, name) => {
+    const shell = await opened();
+    for (const flags of ['', '--yes', '--expect-env production']) {
+      const { code, stderr } = await shell.run(`${line} --profile books ${flags}`);
+      expect([code, stderr]).toEqual([11, expect.stringContaining('give --yes together with --expect-env production')]);
+    }
+    const asked = await shell.run(`${line} --profile books`, { ...terminal, answers: ['no'] });
+    expect([asked.code, asked.asked, written(shell)]).toEqual([11, ['Go on?'], []]);
+    await shell.run(`${line} --profile books --yes --expect-env production`);
+    expect(written(shell)).toEqual([name]);
+  });
+
+  test('says which database it is, without its password', async () => {
+    const shell = createShell({ reply: done });
+    const url = 'postgres://ada:hidden@db.example.com/books';
+    await shell.run(`profile add books --environment production --database ${url}`);
+    const { stderr } = await shell.run('customers pause c1 --profile books', { ...terminal, answers: ['no'] });
+    expect(stderr).toMatch(/PRODUCTION {2}postgres:\/\/.*db\.example\.com\/books \(profile books\)/);
+    expect(stderr).not.toContain('hidden');
   });
 });
 

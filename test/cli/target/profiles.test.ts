@@ -230,8 +230,10 @@ describe('a profile', () => {
   test.each<[string, string, string]>([
     ['profile add x --environment live', '', 'Allowed choices are production, sandbox, embedded'],
     ['profile add x', '', '--environment takes one of'],
-    ['profile add x --environment sandbox', '', 'needs --base-url'],
-    ['profile add x --environment embedded --base-url https://a', '', 'an embedded profile has no address'],
+    ['profile add x --environment sandbox', '', 'needs --base-url, or --database'],
+    ['profile add x --environment embedded --base-url https://a', '', 'a database has no address and no key'],
+    ['profile add x --environment production --database a.db --base-url https://a', '', 'a database has no address'],
+    ['profile add x --environment production --database a.db --key-stdin', '', 'a database has no address and no key'],
     ['profile add x --environment sandbox --base-url https://a', '', 'nobody to ask for the key'],
     ['profile add x --environment sandbox --base-url https://a --key-stdin', 'not a key', 'this is not an API key'],
     ['profile add --environment embedded', '', 'missing <name>'],
