@@ -272,7 +272,7 @@ describe('a change of what has versions', () => {
     });
     const { asked, stderr } = await shell.run(remove, { isTerminal: true, answers: ['no'] });
     expect(`${asked.join()}${stderr}`).toContain('(version v7)');
-    expect(shell.calls.map(({ name }) => name)).toEqual(['budgets.list']);
+    expect(shell.calls.map(({ name }) => name)).toEqual(['budgets.list', 'contracts.get']);
   });
 
   test.each([
