@@ -14,14 +14,18 @@ import { whereOf } from '../target/target.ts';
 import type { Target } from '../target/target.ts';
 import type { Choice, Question } from '../terminal/questions.ts';
 
-/** Whether questions may be asked: both ends are a terminal, and neither `--no-input` nor `CI` speaks against it. */
+/**
+ * Whether questions may be asked: both ends are a terminal, and so is standard error, on which the questions stand; and
+ * neither `--no-input` nor `CI` speaks against it.
+ */
 export function mayAsk({
   terminal,
   flags,
   dependencies,
 }: Pick<Session, 'terminal' | 'flags' | 'dependencies'>): boolean {
   const isCi = !['', '0', 'false', undefined].includes(dependencies.env['CI']);
-  return terminal.stdin.isTerminal && terminal.stdout.isTerminal && flags.input !== false && !isCi;
+  const isSeen = terminal.stdout.isTerminal && terminal.stderr.isTerminal;
+  return terminal.stdin.isTerminal && isSeen && flags.input !== false && !isCi;
 }
 
 /** The same command line with what was missing. Throws a usage error naming all of it where nobody can be asked. */

@@ -138,8 +138,9 @@ export interface TestTerminal extends Terminal {
 
 export interface TestTerminalOptions {
   readonly isTerminal?: boolean;
-  /** Where standard input is another thing than the outputs. */
+  /** Where standard input or standard error is another thing than standard output. */
   readonly isInputTerminal?: boolean;
+  readonly isErrorTerminal?: boolean;
   readonly columns?: number;
   readonly hasColor?: boolean;
   readonly hasUnicode?: boolean;
@@ -167,7 +168,7 @@ export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
     asked,
     stdin: { isTerminal: options.isInputTerminal ?? isTerminal },
     stdout: stream,
-    stderr: stream,
+    stderr: { ...stream, isTerminal: options.isErrorTerminal ?? isTerminal },
     out: (text) => void (written.stdout += withoutSecrets(text, secrets)),
     err: (text) => void (written.stderr += redact(text, secrets)),
     conceal: (secret) => void secrets.add(secret),

@@ -36,6 +36,7 @@ describe('what is missing', () => {
   test.each([
     ['standard input is no terminal', { isTerminal: true, isInputTerminal: false }, {}, ''],
     ['standard output is no terminal', { isTerminal: false, isInputTerminal: true }, {}, ''],
+    ['standard error is no terminal', { isTerminal: true, isErrorTerminal: false }, {}, ''],
     ['--no-input is given', terminal, {}, '--no-input'],
     ['CI is set', terminal, { CI: 'true' }, ''],
   ])('is an error when %s', async (_when, ends, env, flag) => {
