@@ -61,6 +61,9 @@ export function isForbiddenName(name: string): boolean {
   return forbiddenNames.includes(name);
 }
 
+/** What is said of such a name. */
+export const forbiddenNameMessage = 'this name is not allowed';
+
 /**
  * The value of a JSON text from outside.
  * Throws BadRequestError for malformed JSON, a name given twice in one object, or more depth or names than `bounds`
@@ -175,7 +178,7 @@ function isName(text: string, end: number): boolean {
 
 function addName(names: Set<string>, literal: string): void {
   const name = literal.includes('\\') ? decoded(literal) : literal.slice(1, -1);
-  if (isForbiddenName(name)) throw new InvalidInputError([{ path: name, message: 'this name is not allowed' }]);
+  if (isForbiddenName(name)) throw new InvalidInputError([{ path: name, message: forbiddenNameMessage }]);
   if (names.has(name)) throw new BadRequestError(`the JSON gives "${name}" twice in one object`);
   names.add(name);
 }

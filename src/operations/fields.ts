@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 
-import { isExactNumber, isForbiddenName, textOfNumber } from '../exact-json.ts';
+import { forbiddenNameMessage, isExactNumber, isForbiddenName, textOfNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import {
@@ -205,7 +205,7 @@ export const memberName = (characters: number) =>
       const problem = problemOfText(payload.value, characters);
       if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
     })
-    .refine((name) => !isForbiddenName(name), 'this name is not allowed')
+    .refine((name) => !isForbiddenName(name), forbiddenNameMessage)
     .meta({ type: 'string', minLength: 1, maxLength: characters });
 
 /** Is its own NFC. */

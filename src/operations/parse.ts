@@ -4,7 +4,7 @@ import type * as z from 'zod';
 
 import { BadRequestError, InvalidInputError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
-import { isExactNumber } from '../exact-json.ts';
+import { forbiddenNameMessage, isExactNumber } from '../exact-json.ts';
 import { loadOperation, loadOutline } from './index.ts';
 import type { OperationName, OperationTable } from './index.ts';
 import { listed, shortName } from './listed.ts';
@@ -76,20 +76,29 @@ function parseBody(operation: Operation, body: unknown): unknown {
   }
   const parsed = check(operation.body, body);
   if (!parsed.success) throw new InvalidInputError(issuesOf(parsed.error.issues, body, 'unknown field'));
-  const misread = numberTakenForObject(body, parsed.data);
-  if (misread !== undefined) throw new InvalidInputError([noObject(misread)]);
+  const misread = misreadIn(body, parsed.data);
+  if (misread !== undefined) throw new InvalidInputError([{ ...misread, path: pathText(misread.path) }]);
   return parsed.data;
 }
 
-const noObject = (path: readonly PropertyKey[]): InputIssue => ({ path: pathText(path), message: 'must be an object' });
+const noObjectMessage = 'must be an object';
 
-/** A number that keeps its digits is an object to the schemas, whose only member they give out where any name may stand. */
-function numberTakenForObject(given: unknown, taken: unknown): PropertyKey[] | undefined {
+interface Misread {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/**
+ * What schemas pass over where any name may stand: a number that keeps its digits is an object to them, whose only member they
+ * give out, and a member `__proto__` they leave out.
+ */
+function misreadIn(given: unknown, taken: unknown): Misread | undefined {
   if (!isObject(given) || !isObject(taken) || isExactNumber(taken)) return undefined;
-  if (isExactNumber(given)) return [];
+  if (isExactNumber(given)) return { path: [], message: noObjectMessage };
   for (const name in given) {
-    const within = numberTakenForObject(given[name], taken[name]);
-    if (within !== undefined) return [Array.isArray(given) ? Number(name) : name, ...within];
+    if (name === '__proto__') return { path: [name], message: forbiddenNameMessage };
+    const within = misreadIn(given[name], taken[name]);
+    if (within !== undefined) return { ...within, path: [Array.isArray(given) ? Number(name) : name, ...within.path] };
   }
   return undefined;
 }
@@ -123,7 +132,7 @@ export function issuesOf(issues: readonly z.core.$ZodIssue[], value: unknown, un
     if (isExactNumber(valueAt(value, inside))) {
       const isSaid = numbers.has(pathText(inside));
       numbers.add(pathText(inside));
-      return isSaid ? [] : [noObject(inside)];
+      return isSaid ? [] : [{ path: pathText(inside), message: noObjectMessage }];
     }
     // A text where a list belongs is measured as if it were one.
     if ((issue.code === 'too_small' || issue.code === 'too_big') && mistyped.has(pathText(issue.path))) return [];
@@ -154,8 +163,8 @@ const typeWords: Readonly<Record<string, string>> = {
   int: 'must be a whole number',
   boolean: 'must be true or false',
   array: 'must be a list',
-  object: 'must be an object',
-  record: 'must be an object',
+  object: noObjectMessage,
+  record: noObjectMessage,
 };
 
 function wordsOf(issue: z.core.$ZodIssue): string {

@@ -105,6 +105,33 @@ describe('the JSON value null', () => {
   });
 });
 
+describe('a member __proto__, which schemas pass over where any name may stand', () => {
+  test.each<[Operation, string, string]>([
+    [operations['contracts.update'], '{"metadata":{"a":1,"__proto__":2}}', 'metadata.__proto__'],
+    [
+      operations['usage.ingestBatch'],
+      '{"events":[{"eventName":"e","customerId":"c","properties":{"__proto__":1}}]}',
+      'events[0].properties.__proto__',
+    ],
+    [
+      operations['credits.grant'],
+      '{"amountCents":5,"expiresAt":"2026-12-31T00:00:00Z","specifiers":{"properties":{"__proto__":"a"}}}',
+      'specifiers.properties.__proto__',
+    ],
+    [
+      operations['credits.grant'],
+      '{"amountCents":5,"expiresAt":"2026-12-31T00:00:00Z","metadata":{"a":[{"__proto__":"a"}]}}',
+      'metadata.a[0].__proto__',
+    ],
+  ])('is refused: $name', (operation, text, path) => {
+    const input = { ...operation.examples[0]?.input, body: JSON.parse(text) as unknown };
+    expect(parsePlainly(outlineOf(operation), input)).toBeUndefined();
+    expect(() => parseInput(operation, input)).toThrow(
+      expect.objectContaining({ issues: [{ path, message: 'this name is not allowed' }] }),
+    );
+  });
+});
+
 describe('a refusal of much that is wrong', () => {
   const refusalOf = (body: unknown): string => {
     try {

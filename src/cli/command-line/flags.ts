@@ -1,7 +1,7 @@
 /** From the texts of flags to the input of a call. A text of the wrong form is left as it is, for the schema to refuse. */
 
 import { BadRequestError, BillingError, InvalidInputError } from '../../errors.ts';
-import { exactNumber, isForbiddenName, isNumberText, parseExactJson } from '../../exact-json.ts';
+import { exactNumber, forbiddenNameMessage, isForbiddenName, isNumberText, parseExactJson } from '../../exact-json.ts';
 import { limits } from '../../limits.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { clearableFlags } from './manifest.ts';
@@ -167,7 +167,7 @@ export function member(spec: FlagSpec, pair: string): [string, unknown] {
 /** Names that would touch prototypes are refused before an object has them (security 5, SEC-37). */
 function checkedName(spec: FlagSpec, name: string): string {
   if (!isForbiddenName(name)) return name;
-  throw new InvalidInputError([{ path: `${spec.name}.${name}`, message: 'this name is not allowed' }]);
+  throw new InvalidInputError([{ path: `${spec.name}.${name}`, message: forbiddenNameMessage }]);
 }
 
 /** A field by its name in either spelling: `postalCode`, `postal-code`. */

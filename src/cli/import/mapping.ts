@@ -1,7 +1,7 @@
 /** From a row of a table to an event: which column is what, and which row cannot be one. */
 
 import { BillingError } from '../../errors.ts';
-import { exactNumber, isNumberText } from '../../exact-json.ts';
+import { exactNumber, isForbiddenName, isNumberText } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
 import { isSmallEnough } from '../../operations/field-rules.ts';
 import { delimiterHint } from '../files/csv-file.ts';
@@ -176,7 +176,11 @@ function propertiesOf(
   given: readonly string[],
   used: ReadonlySet<number | undefined>,
 ): PropertyColumn[] {
-  if (given.length === 0) return columns.others(used).map((column) => ({ name: columns.name(column), column }));
+  if (given.length === 0) {
+    const others = columns.others(used).map((column) => ({ name: columns.name(column), column }));
+    for (const { name } of others) refuseForbidden(name);
+    return others;
+  }
   const properties = given.map((pair) => {
     const [name, column] = splitProperty(pair);
     return { name, column: columns.index(column, '--property') };
@@ -186,10 +190,17 @@ function propertiesOf(
   return properties;
 }
 
-/** Name of a property, and of the column that it comes from. */
+/** Name of a property, and of the column that it comes from. Throws a usage error for a name that no property may have. */
 export function splitProperty(pair: string): readonly [string, string] {
   const [name = '', ...rest] = pair.split('=');
+  refuseForbidden(name);
   return [name, rest.length === 0 ? name : rest.join('=')];
+}
+
+/** The service refuses such a property, and an object that got one here would lose it before. */
+function refuseForbidden(name: string): void {
+  if (isForbiddenName(name))
+    throw usage(`no property can be called "${name}"`, 'choose columns, and other names, with --property name=column');
 }
 
 /** The properties of `--set`. Throws a usage error where one is given twice, or is one of `names`. */
@@ -199,6 +210,7 @@ export function constantsOf(given: readonly string[], names: readonly string[]):
     const at = pair.indexOf('=');
     if (at < 1) throw usage(`--set takes name=value, not "${pair}"`);
     const name = pair.slice(0, at);
+    refuseForbidden(name);
     if (Object.hasOwn(constants, name) || names.includes(name)) {
       throw usage(`--set: "${name}" has a value already`);
     }

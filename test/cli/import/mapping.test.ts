@@ -122,6 +122,10 @@ describe('a mapping that cannot be is a usage error', () => {
     ['"a" is given twice', { properties: ['a=Tokens', 'a=Region'] }, header],
     ['"Tokens" has a value already', { constants: ['Tokens=1'] }, header],
     ['--set takes name=value', { constants: ['Tokens'] }, header],
+    ['no property can be called "__proto__"', {}, [...header, '__proto__']],
+    ['no property can be called "__proto__"', { properties: ['__proto__=Tokens'] }, header],
+    ['no property can be called "__proto__"', { constants: ['__proto__=1.50'] }, header],
+    ['no property can be called "constructor"', { constants: ['constructor=1'] }, header],
     ['"Mars/Olympus" is no time zone', { timeZone: 'Mars/Olympus' }, header],
   ])('%s', (words, options, columns) => {
     expect(() => createMapping(columns, { ...base, ...options })).toThrow(
