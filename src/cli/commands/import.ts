@@ -3,6 +3,7 @@
 import { createReadStream } from 'node:fs';
 
 import { BillingError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
 import type { View } from '../../operations/operation.ts';
 import type { SkippedValues } from '../../operations/skipped-values.ts';
 import { delimiterOf } from '../files/csv-file.ts';
@@ -193,8 +194,8 @@ function mappingOf(flags: ImportFlags): MappingOptions {
 
 function checkBatchSize(text: string): void {
   const value = Number(text);
-  if (/^\d{1,5}$/.test(text) && value >= 1 && value <= 10_000) return;
-  throw new BillingError('usage', `--batch-size takes 1 to 10000, not ${text}`);
+  if (/^\d{1,5}$/.test(text) && value >= 1 && value <= limits.eventsPerBatch) return;
+  throw new BillingError('usage', `--batch-size takes 1 to ${limits.eventsPerBatch}, not ${text}`);
 }
 
 function tellPlan(session: Session, mapping: Parameters<OnStart>[0], flags: ImportFlags): void {
