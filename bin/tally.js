@@ -4,9 +4,6 @@
 // A checkout runs src/ as it stands, even when a dist/ from an earlier build lies beside it; an installed package has dist/ only.
 
 const oldestMajor = 26;
-// By these Node shows what is in memory, keys among it: a debugger's port to everybody on this machine, the others in a file.
-const revealing =
-  /(?:^|[\s"'])(--(?:inspect(?:-brk|-wait|-port)?|debug-port|heapsnapshot-\S+?|heap-prof\S*?))(?=[\s"'=]|$)/;
 const oldCacheDays = 7;
 // What makes a function of a file of the bundle.
 const head = Buffer.from('(function (exports, require, module) {');
@@ -20,24 +17,8 @@ if (Number(process.versions.node.split('.')[0]) < oldestMajor) {
       'Install it from https://nodejs.org, or inside a checkout run: npm ci && npx tally\n',
   );
   process.exitCode = 2;
-} else if (mayRun()) {
+} else {
   void start();
-}
-
-// --allow-inspect is the launcher's own: the program does not learn of it.
-function mayRun() {
-  const { argv, env, execArgv } = process;
-  const word = argv.indexOf('--allow-inspect');
-  if (word !== -1) return argv.splice(word, 1).length > 0;
-  const asked =
-    env.NODE_OPTIONS || execArgv.length > 0 ? revealing.exec([env.NODE_OPTIONS, ...execArgv].join(' ')) : null;
-  if (asked === null) return true;
-  process.stderr.write(
-    `tally: Node is told to start with ${asked[1]}, by which others could read keys: nothing was done\n` +
-      '  hint: unset NODE_OPTIONS, or give --allow-inspect\n',
-  );
-  process.exitCode = 2;
-  return false;
 }
 
 async function start() {

@@ -18,7 +18,7 @@ import { withoutPassword } from './database-url.ts';
 import { BillingError } from './errors.ts';
 import type { Store } from './store/store.ts';
 
-const { env } = process;
+const { env, execArgv: nodeFlags } = process;
 const interruptedExitCode = 130;
 const terminatedExitCode = 143;
 const interrupting = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGTSTP'] as const;
@@ -73,10 +73,9 @@ export async function main(readingThread?: string): Promise<void> {
 /** From what Node tells others by itself: a report of a crash, and the debugger that a signal would start (security 2, SEC-7). */
 function hideKeys(terminal: Terminal): void {
   process.on('SIGUSR1', () => undefined);
-  const key = env['TALLY_API_KEY'];
-  if (key !== undefined) terminal.conceal(key);
+  terminal.conceal(env['TALLY_API_KEY'] ?? '');
   // Passwords of databases stand there as well. Nobody can ask for a report but by words for Node.
-  if (env['NODE_OPTIONS'] !== undefined || process.execArgv.length > 0) process.report.excludeEnv = true;
+  if (env['NODE_OPTIONS'] !== undefined || nodeFlags.length > 0) process.report.excludeEnv = true;
 }
 
 /** Signals at which the program ends by itself, in an orderly way. */
@@ -121,6 +120,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
   return {
     terminal,
     env,
+    nodeFlags,
     version: packageFacts.version,
     leaveInterrupts() {
       process.off('SIGINT', stopAtOnce);

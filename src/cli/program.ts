@@ -9,6 +9,7 @@ import type { CommandGroup } from '../operations/operation.ts';
 import { commandWords, normalized, refuseKeys, wantsJson } from './command-line/command-line.ts';
 import type { AllCommands, Declaring, Run } from './commands/command.ts';
 import { localCommands, localVerbs } from './commands/index.ts';
+import { allowInspect, refuseRevealing } from './command-line/revealing.ts';
 import { tellFailure } from './failure.ts';
 import { globalFlags } from './command-line/global-flags.ts';
 import type { GlobalFlags } from './command-line/global-flags.ts';
@@ -28,14 +29,16 @@ interface Progress {
 }
 
 /** Runs one command line, without the program's name; returns the exit code. Never throws. */
-export async function run(argv: readonly string[], dependencies: Dependencies, load: LoadManifest): Promise<number> {
-  const { terminal } = dependencies;
+export async function run(given: readonly string[], dependencies: Dependencies, load: LoadManifest): Promise<number> {
+  const { terminal, env, nodeFlags = [] } = dependencies;
+  const argv = given.filter((word) => word !== allowInspect);
   const progress: Progress = {};
   const argvToParse = normalized(argv, { isCommand, isGroup });
   const words = commandWords(argvToParse);
   let helpText = '';
   let named: Named = { known: [], isUnknown: false, path: [] };
   try {
+    if (argv.length === given.length) refuseRevealing(env, nodeFlags);
     refuseKeys(argv);
     const program = createProgram(dependencies, words[0], (text) => (helpText += text));
     const runAction: Run = async (action, command) => {
@@ -173,7 +176,9 @@ async function addCommands(
 ): Promise<void> {
   const { words, load, runAction } = options;
   const [named, verbWord] = words;
-  const runLine: Declaring['runLine'] = async (argv, dependencies) => await run(argv, dependencies, load);
+  // What Node was told has been judged by then.
+  const runLine: Declaring['runLine'] = async (argv, dependencies) =>
+    await run([allowInspect, ...argv], dependencies, load);
   const declaring = { loadManifest: load, allCommands: allCommandsOf(load), runLine };
   const add = (name: string, summary: string, heading: string) =>
     program.command(name).summary(summary).description(`${summary}.`).helpGroup(heading).helpCommand(false);

@@ -51,6 +51,12 @@ test('a wrong command line has its exit code and its hint', () => {
   expect(stderr).toContain('customers');
 });
 
+test('it does not start for a debugger', () => {
+  const { stdout, stderr, status } = tallyWith({ NODE_OPTIONS: '--inspect-port=0' }, 'customers', 'list');
+  expect({ stdout, status }).toEqual({ stdout: '', status: 2 });
+  expect(stderr).toContain('--allow-inspect');
+});
+
 test.each([
   [['completion', 'bash'], 'complete -o default -F _tally tally'],
   [['completion', 'zsh'], '#compdef tally'],
@@ -124,6 +130,10 @@ function read(path: string): string {
 }
 
 function tally(...words: readonly string[]) {
+  return tallyWith({}, ...words);
+}
+
+function tallyWith(environment: Readonly<Record<string, string>>, ...words: readonly string[]) {
   const { stdout, stderr, status } = spawnSync(executable, words, {
     encoding: 'utf8',
     cwd: folder,
@@ -134,6 +144,7 @@ function tally(...words: readonly string[]) {
       TALLY_CONFIG_DIR: join(folder, 'config'),
       TALLY_DATA_DIR: join(folder, 'data'),
       ...(process.platform === 'win32' ? { SystemRoot: process.env['SystemRoot'] ?? '' } : {}),
+      ...environment,
     },
   });
   return { stdout, stderr, status };

@@ -159,39 +159,6 @@ describe('the bytecode of a bundle', () => {
   });
 });
 
-describe.each(['src/main.ts', 'dist/main.cjs'])('a start of %s that would show keys to others', (program) => {
-  beforeEach(() => place(program, 'started', 'process.stdout.write(` ${process.argv.slice(2)}`);'));
-
-  test.each([
-    '--inspect',
-    '--inspect=127.0.0.1:0',
-    '--no-warnings --inspect-port=0',
-    '--heapsnapshot-signal=SIGUSR2',
-    '--heapsnapshot-near-heap-limit=3',
-  ])('by NODE_OPTIONS=%s is refused', (options) => {
-    const run = launch(['customers', 'list'], { environment: { NODE_OPTIONS: options } });
-    expect([run.stdout, run.status]).toEqual(['', 2]);
-    expect(run.stderr).toContain('by which others could read keys');
-    expect(run.stderr).toContain('--allow-inspect');
-  });
-
-  test('by a flag of Node itself is refused', () => {
-    expect(launch([], { before: ['--heapsnapshot-signal=SIGUSR2'] }).status).toBe(2);
-  });
-
-  test('is allowed by a flag, which the program does not see', () => {
-    const environment = { NODE_OPTIONS: '--heapsnapshot-signal=SIGUSR2' };
-    expect(launch(['a', '--allow-inspect', 'b'], { environment }).stdout).toBe('started a,b');
-  });
-
-  test.each(['--no-warnings', '--max-old-space-size=500', '--title=--inspected', '--inspect-publish-uid=http'])(
-    'is not one with NODE_OPTIONS=%s',
-    (options) => {
-      expect(launch([], { environment: { NODE_OPTIONS: options } }).stdout).toBe('started ');
-    },
-  );
-});
-
 function place(path: string, says: string, more = ''): void {
   mkdirSync(join(folder, path, '..'), { recursive: true });
   const start = path.endsWith('.cjs') ? 'exports.main = async function () {' : 'export async function main() {';

@@ -267,6 +267,19 @@ describe('a process', () => {
     expect(leaked(text)).toBeUndefined();
   });
 
+  test.each([{ NODE_DEBUG: 'net' }, { NODE_OPTIONS: '--inspect_port=0' }])(
+    'that is told to show what it knows does nothing: %j',
+    async (told) => {
+      const home = mkdtempSync(join(tmpdir(), 'tally-canary-'));
+      const environment = { TALLY_BASE_URL: address, TALLY_API_KEY: canary, TALLY_ENVIRONMENT: 'sandbox', ...told };
+      shownKeys = 0;
+      const { code, stdout, stderr } = await runProgram(['customers', 'list'], { home, environment });
+      expect([code, stdout, shownKeys]).toEqual([2, '', 0]);
+      expect(stderr).toContain('--allow-inspect');
+      expect(leaked(stderr)).toBeUndefined();
+    },
+  );
+
   test.skipIf(process.platform === 'win32')('does not open a debugger at a signal', async () => {
     const home = mkdtempSync(join(tmpdir(), 'tally-canary-'));
     const program = spawn(process.execPath, [launcher, 'serve', '--port', '0', '--bill-every', '0'], {

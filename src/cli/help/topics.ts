@@ -97,8 +97,9 @@ const secrets = `Secrets:
   what it opens, until when, and whether the clock of this machine is that of the service. tally profile remove deletes it.
 
   A key goes only to the address that it was stored for. It is taken out of all that is printed, journaled or reported.
-  tally does not start while NODE_OPTIONS asks for a debugger or a heap snapshot; --allow-inspect permits it. A core dump
-  would hold a key: ulimit -c 0 keeps the system from writing one.
+  tally does nothing while NODE_OPTIONS asks for a debugger, a heap snapshot or a log of TLS keys, or NODE_DEBUG for what
+  goes over connections; --allow-inspect permits it. A core dump would hold a key: ulimit -c 0 keeps the system from
+  writing one.
 `;
 
 export const helpTopics = { 'exit-codes': exitCodes, environment, input, output, policy, secrets } as const;

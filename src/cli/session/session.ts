@@ -85,6 +85,8 @@ export interface RunningServer {
 export interface Dependencies {
   readonly terminal: Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Those that Node itself was started with. */
+  readonly nodeFlags?: readonly string[];
   readonly machine: Machine;
   openKeyring(): Promise<Keyring>;
   readonly version: string;
