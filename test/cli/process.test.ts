@@ -126,6 +126,21 @@ test.each([
   expect(stripVTControlCharacters(stdout)).toBe(plain.stdout);
 });
 
+test.runIf(process.platform === 'linux')('a password on the command line is not in the list of processes', async () => {
+  const words = ['customers', 'create', '--input', '-', '--database', 'postgres://ada:sesame@127.0.0.1:1/books'];
+  const child = spawn(process.execPath, [launcher, ...words], { env: home() });
+  const ended = once(child, 'exit');
+  await new Promise((resolve) => child.stdin.write(' '.repeat(1_000_000), resolve));
+  expect(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')).toMatch(/^tally\0*$/);
+  child.kill('SIGKILL');
+  await ended;
+});
+
+test('a key in the environment is not said, whatever its form and however early a command fails', async () => {
+  const { code, stderr } = await tally(['open-sesame'], home({ TALLY_API_KEY: 'open-sesame' }));
+  expect([code, stderr]).toEqual([2, expect.not.stringContaining('sesame')]);
+});
+
 test.runIf(process.platform !== 'win32')('an interrupted command ends with 130', async () => {
   const child = spawn(process.execPath, [launcher, 'customers', 'create', '--input', '-'], { env: home() });
   const ended = once(child, 'exit');

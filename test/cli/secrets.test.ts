@@ -76,6 +76,12 @@ describe('the key in use never stands in what is said about a failure', () => {
   });
 });
 
+test('a key in the environment is not said before it is known what for, whatever its form', async () => {
+  const shell = createShell({ env: { TALLY_API_KEY: 'open-sesame' } });
+  const { code, stderr } = await shell.run('customers list --timeout open-sesame');
+  expect([code, stderr]).toEqual([2, expect.not.stringContaining('sesame')]);
+});
+
 describe('a key on the command line', () => {
   test.each([
     `--api-key ${canary}`,
@@ -83,12 +89,18 @@ describe('a key on the command line', () => {
     `--apikey=${canary}`,
     `--token ${canary}`,
     `--key=${canary}`,
+    `--bearer=${canary}`,
   ])('is refused without being repeated: %s', async (flag) => {
     const shell = createShell();
     const { code, stdout, stderr } = await shell.run(`customers list ${flag}`);
     expect([code, stdout, shell.calls]).toEqual([2, '', []]);
     expect(canariesIn(stderr)).toEqual([]);
     expect(stderr).toContain('--key-stdin');
+  });
+
+  test('is refused without being repeated, whatever its form', async () => {
+    const { code, stderr } = await createShell().run('customers list --token=open-sesame');
+    expect([code, stderr]).toEqual([2, expect.not.stringContaining('sesame')]);
   });
 
   test('has no flag in any command', () => {
@@ -109,6 +121,14 @@ describe('redaction', () => {
 
   test.each(['Bearer abcdefgh', 'bearer abcdefgh', 'whsec_abcdefgh=='])('takes %s out by its form', (text) => {
     expect(redact(`x ${text} y`)).not.toContain('abcdefgh');
+  });
+
+  test('takes the beginning of a key out, however it was cut', () => {
+    expect(redact('key acme_live_0badcafe0 …')).toBe('key … …');
+  });
+
+  test('leaves a text as it is where the secret is too short to be one', () => {
+    expect(redact('a few letters', ['', 'e'])).toBe('a few letters');
   });
 
   test('takes a known secret out in its plain, base64 and URL forms', () => {

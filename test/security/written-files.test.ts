@@ -15,7 +15,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { writeOutputFile } from '../../src/cli/files/output-file.ts';
+import { checkOutputFile, writeOutputFile } from '../../src/cli/files/output-file.ts';
 import { createStage } from '../support/stage.ts';
 import type { CommandStage } from '../support/stage.ts';
 
@@ -73,6 +73,28 @@ describe.skipIf(process.platform === 'win32').each(writers)('%s', (_name, wordsF
       kind === 'an existing' ? 'work' : undefined,
     );
     expect(lstatSync(path).isSymbolicLink()).toBe(true);
+  });
+});
+
+describe('a file that may not be replaced', () => {
+  test('is made or left as it is', () => {
+    const path = place();
+    writeOutputFile(path, 'work');
+    expect(() => writeOutputFile(path, 'other')).toThrow(expect.objectContaining({ kind: 'refused' }));
+    expect(readFileSync(path, 'utf8')).toBe('work');
+  });
+
+  test('is looked for before the work whose outcome is to stand there', () => {
+    const [path, link] = [place(), place()];
+    expect(() => checkOutputFile(path)).not.toThrow();
+    expect(existsSync(path)).toBe(false);
+    writeFileSync(path, 'work');
+    symlinkSync(path, link);
+    expect(() => checkOutputFile(path)).toThrow('is there already: nothing was written');
+    expect(() => checkOutputFile(path, { isForced: true })).not.toThrow();
+    for (const isForced of [false, true]) expect(() => checkOutputFile(link, { isForced })).toThrow('it is a link');
+    expect(() => checkOutputFile(tmpdir(), { isForced: true })).toThrow('it is a directory');
+    expect(readFileSync(path, 'utf8')).toBe('work');
   });
 });
 

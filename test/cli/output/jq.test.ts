@@ -85,6 +85,8 @@ describe('--jq', () => {
     const warn = vi.spyOn(console, 'warn');
     await tally(['customers', 'list', '--jq', '.data[0].name | debug | stderr | length']);
     expect(warn).not.toHaveBeenCalled();
+    // What others say there is heard again.
+    expect(Reflect.get(console, 'warn')).toBe(warn);
   });
 
   test.each(['table', 'csv', 'tsv', 'yaml', 'name', 'jsonl'])('does not go with -o %s', async (format) => {

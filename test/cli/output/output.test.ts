@@ -289,13 +289,36 @@ describe('a text of others', () => {
     expect(await printed(body, { columns: 'id,name' })).toBe('c1\ta\\u{a}b\\u{9}c\n');
   });
 
-  test.each(['=1+1', "=cmd|'/c calc'!A1", '+1', '-2+3', '@SUM(A1)', '\t=1', ' =1', '\r=1', '＝1', '＋1', '－1', '＠x'])(
-    '%j is no formula in a spreadsheet',
-    async (text) => {
-      const [, row = ''] = (await printed({ data: [{ id: text }] }, { output: 'csv', columns: 'id' })).split('\n');
-      expect(row.startsWith(`"'`)).toBe(true);
-    },
-  );
+  test.each([
+    '=1+1',
+    "=cmd|'/c calc'!A1",
+    '+1',
+    '-2+3',
+    '@SUM(A1)',
+    '\t=1',
+    ' =1',
+    '\r=1',
+    '\tx',
+    '\rx',
+    '\nx',
+    '\u0000x',
+    '＝1',
+    '＋1',
+    '－1',
+    '＠x',
+  ])('%j is no formula in a spreadsheet', async (text) => {
+    const [, row = ''] = (await printed({ data: [{ id: text }] }, { output: 'csv', columns: 'id' })).split('\n');
+    expect(row.startsWith(`"'`)).toBe(true);
+  });
+
+  test.each([
+    ['a decimal of an amount stays a number', 'totalCents', '-25.00', '-25.00'],
+    ['an amount that is no number does not', 'totalCents', '-1+cmd', "'-1+cmd"],
+    ['a number that is a name does not', 'name', '-25', "'-25"],
+  ])('%s', async (_rule, column, value, cell) => {
+    const text = await printed({ data: [{ [column]: value }] }, { output: 'csv', columns: column });
+    expect(text).toBe(`"${column}"\n"${cell}"\n`);
+  });
 
   test.each([-25, JSON.rawJSON('-0.10')])('a negative number stays a number in a spreadsheet: %j', async (value) => {
     const text = await printed({ data: [{ totalCents: value }] }, { output: 'csv', columns: 'totalCents' });

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -22,6 +22,15 @@ function spooled(texts: readonly string[], most: number): string {
   }
 }
 
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // The descriptor by which the list was read is closed by now.
+    return '';
+  }
+}
+
 describe('text that waits until it is whole', () => {
   test('comes out as it went in, however much of it is held', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 30 });
@@ -37,6 +46,22 @@ describe('text that waits until it is whole', () => {
     const before = left();
     expect(spooled(['abc', 'def', 'ghi'], 4)).toBe('abcdefghi');
     expect(left()).toEqual(before);
+  });
+
+  test.runIf(process.platform === 'linux')('is in a file that has no name, and is its owner’s alone', () => {
+    const before = left();
+    const previous = process.umask(0);
+    const spool = createSpool(3);
+    try {
+      spool.write(safeLines('abcd'));
+      expect(left()).toEqual(before);
+      const files = readdirSync('/proc/self/fd').map((name) => `/proc/self/fd/${name}`);
+      const own = files.find((path) => linkOf(path).includes('tallybook-list-')) ?? '';
+      expect((statSync(own).mode & 0o777).toString(8)).toBe('600');
+    } finally {
+      process.umask(previous);
+      spool.close();
+    }
   });
 
   test('says where there is no room for it', () => {

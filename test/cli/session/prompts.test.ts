@@ -246,3 +246,15 @@ test('--expect-env refuses any command on another environment', async () => {
   expect([code, shell.calls]).toEqual([11, []]);
   expect(stderr).toContain('this is embedded, not production: nothing was sent');
 });
+
+test.each<[string, readonly string[], number, readonly string[]]>([
+  ['yes', ['yes'], 0, ['events.drop']],
+  ['no', ['no'], 11, []],
+  ['the end of input', [], 11, []],
+])('what cannot be undone goes on only after a yes, on any environment: %s', async (_answer, answers, code, done) => {
+  const shell = createShell({ reply: () => ({ body: { data: {} } as unknown as Answer['body'] }) });
+  const outcome = await shell.run('events drop --before 2026-01-01', { ...terminal, answers });
+  expect(outcome).toMatchObject({ code, asked: ['Go on?'] });
+  expect(outcome.stderr).toContain('embedded: this cannot be undone\n');
+  expect(shell.calls.map(({ name }) => name)).toEqual(done);
+});

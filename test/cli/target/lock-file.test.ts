@@ -58,6 +58,14 @@ test.each([
   expect(existsSync(path)).toBe(false);
 });
 
+test('a lock whose taking away was cut off as well holds up nobody', async () => {
+  const gone = `${spawnSync(process.execPath, ['--version']).pid} ${hostname()}`;
+  const path = heldBy(gone);
+  writeFileSync(`${path}.abandoned`, gone);
+  (await lockFile(path, { now: () => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))();
+  expect(readdirSync(dirname(path))).toEqual([]);
+});
+
 test('who was stopped for so long that its lock was taken leaves that of the next', async () => {
   const path = heldBy('');
   rmSync(path);

@@ -79,6 +79,8 @@ describe('files', () => {
   test.skipIf(isWindows).each([
     ['config.json', 0o644, 'chmod 600'],
     ['credentials.json', 0o640, 'chmod 600'],
+    ['credentials.json', 0o602, 'chmod 600'],
+    ['.', 0o710, 'chmod 700'],
     ['.', 0o755, 'chmod 700'],
   ])('%s with mode %o is refused, with the command that mends it', async (name, wide, command) => {
     const shell = await withProfile();
@@ -216,6 +218,45 @@ describe('a profile', () => {
     expect(await shown(shell, '--profile constructor')).toMatchObject({ database: [resolve('c.db'), 'profile'] });
   });
 
+  test('that becomes one of a database leaves no key behind', async () => {
+    const shell = await withProfile();
+    expect((await shell.run('profile add box --environment embedded')).code).toBe(0);
+    expect(readFileSync(join(shell.home, 'config', 'credentials.json'), 'utf8')).not.toContain(key);
+  });
+
+  test('of production asks before it writes', async () => {
+    const shell = createShell();
+    const add = 'profile add live --environment production --base-url https://box.example.com --no-check --key-stdin';
+    expect((await shell.run(add, { input: `${key}\n` })).code).toBe(0);
+    const { code, asked, stderr } = await shell.run('customers pause c1 --profile live', {
+      isTerminal: true,
+      answers: ['no'],
+    });
+    expect([code, asked]).toEqual([11, ['Go on?']]);
+    expect(shell.calls.map(({ name }) => name)).not.toContain('customers.pause');
+    expect(stderr).toContain('(profile live)');
+  });
+
+  test.each(['Production', 'live', ''])(
+    'whose environment is %j, by somebody’s hand, is none to write to',
+    async (word) => {
+      const shell = await withProfile();
+      const path = join(shell.home, 'config', 'config.json');
+      writeFileSync(path, readFileSync(path, 'utf8').replace('sandbox', word), { mode: 0o600 });
+      const { code, stderr } = await shell.run('customers pause c1 --yes');
+      expect([code, shell.targets]).toEqual([2, []]);
+      expect(stderr).toContain('there is no profile "box"');
+    },
+  );
+
+  test('called constructor has the key that was stored for it, or none', async () => {
+    const shell = createShell();
+    await shell.run(sandbox.replace('box', 'constructor'), { input: `${key}\n` });
+    writeFileSync(join(shell.home, 'config', 'credentials.json'), '{}', { mode: 0o600 });
+    const { code, stderr } = await shell.run('customers list --profile constructor');
+    expect([code, stderr]).toEqual([3, expect.stringContaining('profile "constructor" has no key')]);
+  });
+
   test('whose address was changed by hand does not send its key there', async () => {
     const shell = await withProfile();
     const path = join(shell.home, 'config', 'config.json');
@@ -320,6 +361,7 @@ describe('what commands work on', () => {
     [{ TALLY_DATABASE: 'a', TALLY_PROFILE: 'b' }, '', 'TALLY_PROFILE and TALLY_DATABASE both say'],
     [{ TALLY_API_KEY: otherKey }, '', 'nothing says which service the key is for'],
     [{ ...address, TALLY_ENVIRONMENT: 'live' }, '', 'TALLY_ENVIRONMENT must be production or sandbox'],
+    [{ ...address, TALLY_ENVIRONMENT: 'embedded' }, '', 'TALLY_ENVIRONMENT must be production or sandbox'],
     [address, '--org eu', '--org is for databases'],
   ])('%j with "%s" is refused', async (env, flags, words) => {
     const shell = createShell({ env });

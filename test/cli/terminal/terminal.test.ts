@@ -123,11 +123,14 @@ describe('streams', () => {
     );
   });
 
-  test('a concealed text never reaches standard error', () => {
-    const { stderr, terminal } = open();
+  test('a concealed text reaches neither standard output nor standard error', () => {
+    const { stdout, stderr, terminal } = open();
     terminal.conceal('a very secret text');
+    terminal.out(say`show a very secret text\n`);
     terminal.err(say`say a very secret text aloud\n`);
+    expect(String(stdout.read())).toBe('show …\n');
     expect(String(stderr.read())).toBe('say … aloud\n');
+    expect(terminal.withoutSecrets('a very secret text')).toBe('…');
   });
 
   test.each([
@@ -155,6 +158,25 @@ describe('safe text', () => {
     ['東京 é 👩‍💻'.normalize(), String.raw`東京 é 👩\u{200d}💻`],
   ])('%j is shown as %s', (text, expected) => {
     expect(safe(text)).toBe(expected);
+  });
+
+  test.each([
+    ['C0', 0x00, 0x1f],
+    ['DEL and C1', 0x7f, 0x9f],
+    ['the Arabic letter mark', 0x061c, 0x061c],
+    ['no width, and marks of direction', 0x200b, 0x200f],
+    ['ends of lines, and embeddings', 0x2028, 0x202e],
+    ['joiners, operators and isolates', 0x2060, 0x2069],
+    ['the byte order mark', 0xfeff, 0xfeff],
+    ['annotations', 0xfff9, 0xfffb],
+    ['tags', 0xe0000, 0xe007f],
+    ['surrogates', 0xd800, 0xdfff],
+  ])('%s are made visible from the first to the last, and no neighbour is', (_name, first, last) => {
+    for (const code of [first, Math.floor((first + last) / 2), last]) {
+      expect(safe(String.fromCodePoint(code))).toBe(`\\u{${code.toString(16)}}`);
+    }
+    const beside = [first - 1, last + 1].filter((code) => code >= 0).map((code) => String.fromCodePoint(code));
+    for (const neighbour of beside) expect(safe(neighbour)).toBe(neighbour);
   });
 
   test('a sentence keeps our line end and makes foreign ones visible', () => {
