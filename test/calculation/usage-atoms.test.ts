@@ -92,6 +92,15 @@ describe('atoms', () => {
     expect(rowsOf(rate('MAX', phases).atoms)).toEqual(['01-20 red 5', '02-01 blue 4']);
   });
 
+  test.each([
+    ['MIN', '7', ['02-01 - 7']],
+    ['MAX', '-7', []],
+  ] as const)('of a %s pass over a phase whose events gave no value', (combination, quantity, rows) => {
+    const { atoms, usage } = rate(combination, [[reading('0', { count: 0 })], [reading(quantity)]]);
+    expect(rowsOf(atoms)).toEqual(rows);
+    expect(meteredQuantitiesOf(usage).map((metered) => decimalText(metered.quantity))).toEqual([quantity]);
+  });
+
   test('of an SQL meter are one, of what it reads up to each phase end', () => {
     const { atoms, usage } = rate('SQL', [[reading('5')], [reading('9')]]);
     expect(rowsOf(atoms)).toEqual(['01-20 - 5', '02-01 - 4']);
