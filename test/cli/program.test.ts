@@ -155,6 +155,17 @@ describe('a failure of the service', () => {
     expect((await shell.run('customers list')).stderr).toContain(`  hint: ${words}\n`);
   });
 
+  test('names such a command without the password of the database', async () => {
+    const reply = () => {
+      throw new BillingError('conflict', 'no', { hint: 'see them with: tally plans list' });
+    };
+    for (const url of ['postgres://ada:hidden@db/books', 'postgres://db/books?password=hidden']) {
+      const { stderr } = await createShell({ reply }).run(['customers', 'list', '--database', url]);
+      expect(stderr).toContain('  hint: see them with: tally plans list --database ');
+      expect(stderr).not.toContain('hidden');
+    }
+  });
+
   test('a refused field names its flag', async () => {
     const shell = createShell({
       reply: () => {

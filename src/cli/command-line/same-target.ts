@@ -3,6 +3,7 @@
  * the flag that chose production it would look at whatever is in use otherwise.
  */
 
+import { withoutPassword } from '../../database-url.ts';
 import type { GlobalFlags } from './global-flags.ts';
 import { shellWord } from './example-line.ts';
 
@@ -12,7 +13,7 @@ const namedCommand = /(?<=[:,] )tally (?!help |pull |journal |api --openapi|\S+ 
 /** The sentence with the flags that chose the target behind each command that it names. */
 export function onSameTarget(sentence: string, { profile, database, events, org }: GlobalFlags): string {
   const words = Object.entries({ profile, database, events, org }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, shellWord(value)],
+    value === undefined ? [] : [`--${name}`, shellWord(withoutPassword(value))],
   );
   if (words.length === 0) return sentence;
   return sentence.replaceAll(namedCommand, (command) =>
