@@ -17,6 +17,7 @@ export {
   RateLimitedError,
   UnauthorizedError,
   UnavailableError,
+  UnknownOutcomeError,
 } from '../errors.ts';
 export type { ErrorKind, InputIssue } from '../errors.ts';
 export { exactNumber, textOfNumber } from '../exact-json.ts';
@@ -50,7 +51,8 @@ export interface Answer<N extends OperationName> {
 export interface Billing {
   /**
    * Carries out one operation. Rejects with a `BillingError`, whose class and `kind` are the same whether the service is in
-   * this process or not; a write that rejects has changed nothing, but for kind `network`, whose hint says how to find out.
+   * this process or not. A write that rejects has changed nothing, but for an `UnknownOutcomeError`, where a database server did
+   * not answer a commit, and for kind `network`: nobody knows then, and the hint says how to find out.
    */
   call<N extends OperationName>(operation: N, ...input: InputArguments<N>): Promise<Answer<N>>;
 }

@@ -57,6 +57,12 @@ test('require gives the same library', () => {
   expect(runScript(code, 'script.cjs')).toEqual({ stdout: 'true usage\n', stderr: '', status: 0 });
 });
 
+test('a write of which nobody knows is told from one that changed nothing by its class', () => {
+  const code = `import { UnavailableError, UnknownOutcomeError } from 'tallybook';
+    console.log(new UnknownOutcomeError('lost') instanceof UnavailableError, new UnavailableError('locked') instanceof UnknownOutcomeError);`;
+  expect(runScript(code)).toEqual({ stdout: 'true false\n', stderr: '', status: 0 });
+});
+
 test('two engines at once keep apart, and one that is closed refuses calls', () => {
   const { stdout } = runScript(`import { openEngine, NotFoundError } from 'tallybook';
     const [one, other] = await Promise.all([openEngine({ database: ':memory:' }), openEngine({ database: 'other.db' })]);
