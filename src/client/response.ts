@@ -106,13 +106,25 @@ function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
   return errorOf(kind, message ?? `${target.host} answered ${status}`, optionsOf(kind, answer, reading));
 }
 
-function optionsOf(kind: ErrorKind, { headers }: HttpAnswer, { target, retryAfterSeconds }: Reading): ErrorOptions {
+function optionsOf(
+  kind: ErrorKind,
+  { headers }: HttpAnswer,
+  { target, retryAfterSeconds, howToCheck }: Reading,
+): ErrorOptions {
   const requestId = /^[!-~]{1,100}$/.exec(headers['x-request-id'] ?? '')?.[0];
   const ownHints: Partial<Record<ErrorKind, string>> = {
     unauthorized: `${target.host} refused the key; check it with: tally profile check`,
     rateLimited: `wait ${retryAfterSeconds ?? 1} s, and repeat the command`,
   };
-  return { hint: ownHints[kind] ?? hintOf(headers['tallybook-hint']), requestId, retryAfterSeconds };
+  const later =
+    retryAfterSeconds === undefined ? 'try again later' : `wait ${retryAfterSeconds} s, and repeat the command`;
+  const told = requestId === undefined ? '' : ` of request ${requestId}`;
+  const otherwise: Partial<Record<ErrorKind, string>> = {
+    unavailable: later,
+    internal: `${howToCheck ?? later}; if it fails again, tell whoever runs the service${told}`,
+  };
+  const hint = ownHints[kind] ?? hintOf(headers['tallybook-hint']) ?? otherwise[kind];
+  return { hint, requestId, retryAfterSeconds };
 }
 
 /** A service of ours sends its hints too, so that a person reads the same on both sides. */

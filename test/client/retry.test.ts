@@ -173,6 +173,22 @@ describe('writes', () => {
     }
   });
 
+  test.each([
+    ['customers.list', 503, {}, 'try again later'],
+    ['customers.list', 503, { 'retry-after': '9999' }, 'wait 9999 s, and repeat the command'],
+    ['customers.list', 503, { 'tallybook-hint': 'make%20room' }, 'make room'],
+    ['customers.list', 500, {}, 'try again later; if it fails again, tell whoever runs the service'],
+    [
+      'customers.create',
+      500,
+      { 'x-request-id': 'r-1' },
+      'before repeating the command, look whether it took effect: tally customers list; if it fails again, tell whoever runs the service of request r-1',
+    ],
+  ] as const)('%s answered %i with %j says what next', async (name, status, headers, hint) => {
+    const service = await startFakeService(envelope(status, 'no', headers));
+    await expect(startClient(service.url).call(name)).rejects.toMatchObject({ hint });
+  });
+
   test('a write that provably never left is sent again', async () => {
     const client = startClient(await unusedUrl());
     await expect(client.call('credits.grant', grant)).rejects.toMatchObject({
