@@ -187,6 +187,14 @@ describe('connections of one address', () => {
     for (const socket of sockets) expect(await isHungUp(socket)).toBe(false);
   });
 
+  test('are twenty where others can connect', async () => {
+    const service = await startService(createSampleEngine(), { host: '0.0.0.0', trustProxy: '192.0.2.0/24' });
+    const sockets = await open(service.port, 20);
+    const [next] = await open(service.port, 1);
+    expect(await isHungUp(next as Socket)).toBe(true);
+    for (const socket of sockets) expect(await isHungUp(socket)).toBe(false);
+  });
+
   test('are not limited where only this machine can connect', async () => {
     const service = await startService(createSampleEngine());
     const sockets = await open(service.port, 30);

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { UnavailableError } from '../../src/errors.ts';
 import { createServer } from '../../src/server/server.ts';
 import { countedIds, createClock } from '../support/world.ts';
 import { createSampleEngine, fullKey, sendRaw, startService } from './harness.ts';
@@ -125,6 +126,13 @@ describe('refused keys', () => {
       expect((await service.send('/v1/customers', { headers: { authorization: null } })).status).toBe(401);
     }
     expect((await service.send('/v1/customers')).status).toBe(200);
+  });
+
+  test('are not what the engine could not look at', async () => {
+    const authenticate = async () => await Promise.reject(new UnavailableError('the database is locked'));
+    const engine = { ...createSampleEngine(), authenticate };
+    const service = await startService(engine, { rateLimitPerMinute: 1000 });
+    for (let count = 0; count < 12; count += 1) expect((await service.send('/v1/customers')).status).toBe(503);
   });
 });
 
