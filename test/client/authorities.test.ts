@@ -112,6 +112,12 @@ test('--ca-file, TALLY_CA_FILE and a profile have it trusted', async () => {
   expect(shown.stdout).toContain(`caFile\t${file}\tprofile`);
 });
 
+test('an authority of one’s own is trusted beside those of the system', async () => {
+  const other = makeCertificate();
+  const environment = { NODE_EXTRA_CA_CERTS: certificate.certFile, TALLY_CA_FILE: other.certFile };
+  expect((await ask(environment)).code).toBe(0);
+});
+
 test('a file without a certificate is refused before anything is sent', async () => {
   const file = join(home, 'none.pem');
   writeFileSync(file, 'none');
@@ -210,6 +216,7 @@ test('NO_PROXY names what is reached without it, and http never goes through one
   expect((await ask({ ...environment, NO_PROXY: '127.0.0.1' })).code).toBe(0);
   const plain = await startService(createSampleEngine());
   await ask({ ...environment, TALLY_BASE_URL: plain.url });
-  expect(plain.engine.calls).toHaveLength(1);
+  await ask({ HTTPS_PROXY: 'socks5://127.0.0.1:1', TALLY_BASE_URL: plain.url });
+  expect(plain.engine.calls).toHaveLength(2);
   expect([proxy.connects, proxy.requests]).toEqual([[], []]);
 });

@@ -6,6 +6,20 @@ import { fullKey } from '../server/harness.ts';
 import { envelope, json, okAnswer, startClient, startFakeService, unusedUrl } from './harness.ts';
 
 describe('services of other makers', () => {
+  test.each(['two words', 'x'.repeat(101), 'caf\u00e9'])(
+    'what calls itself %s is no id, and no version',
+    async (given) => {
+      const headers = { 'x-request-id': given, 'tallybook-version': given };
+      const service = await startFakeService(envelope(404, 'no such customer', headers));
+      const client = startClient(service.url);
+      const failure = await client
+        .call('customers.get', { params: { customerId: 'x' } })
+        .catch((error: unknown) => error as { readonly message: string; readonly requestId?: string });
+      expect(failure).toMatchObject({ kind: 'notFound', requestId: undefined });
+      expect(client.connection()).not.toHaveProperty('version');
+    },
+  );
+
   test('the key, and what was asked, is all that they get', async () => {
     const service = await startFakeService();
     await startClient(`${service.url}/billing/`).call('customers.list', {

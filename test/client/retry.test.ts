@@ -123,6 +123,13 @@ describe('writes', () => {
     expect(service.requests).toHaveLength(3);
   });
 
+  test('an externalId of null is none', async () => {
+    const service = await startFakeService(reset, okAnswer);
+    const input = { ...grant, body: { ...grant.body, externalId: null } };
+    await expect(startClient(service.url).call('credits.grant', input)).rejects.toMatchObject({ kind: 'network' });
+    expect(service.requests).toHaveLength(1);
+  });
+
   test('any other write is not sent again once it may have arrived', async () => {
     const unknown = envelope(503, unknownOutcomeMessage);
     for (const fault of [reset, envelope(502, 'busy'), envelope(504, 'busy'), { status: 503, body: '' }, unknown]) {

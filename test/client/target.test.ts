@@ -5,6 +5,7 @@ import { checkKeyForm, parseBaseUrl, requestOf } from '../../src/client/target.t
 import { BillingError, InvalidInputError, UnauthorizedError } from '../../src/errors.ts';
 import { operations } from '../../src/operations/all.ts';
 import { fullKey } from '../server/harness.ts';
+import { startClient } from './harness.ts';
 
 describe('base URLs', () => {
   test.each([
@@ -75,6 +76,11 @@ describe('keys', () => {
       /^the API key does not have the form <prefix>_live_ and 48 hexadecimal digits$/,
     );
   });
+});
+
+test('a client is not even made with a key that no header can hold', () => {
+  const make = (): unknown => startClient('http://127.0.0.1:9', { key: `${fullKey}\r\nX-Evil: 1` });
+  expect(make).toThrow(UnauthorizedError);
 });
 
 describe('ids in paths', () => {

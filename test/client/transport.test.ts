@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
 import { json, okList, startClient, startFakeService, startRawService, unusedUrl } from './harness.ts';
@@ -33,6 +33,36 @@ describe('hosts that cannot be reached', () => {
     const client = startClient(service.url.replace('http:', 'https:'));
     await expect(client.call('credits.grant', grant)).rejects.toMatchObject({ kind: 'network' });
     expect(service.requests.join()).not.toContain('Bearer');
+  });
+});
+
+describe('waiting', () => {
+  /** A limit that is shorter until the test ends. */
+  function shorten(name: 'connectTimeoutMilliseconds' | 'responseHeadersTimeoutMilliseconds'): void {
+    const usual = limits[name];
+    Object.assign(limits, { [name]: 50 });
+    onTestFinished(() => void Object.assign(limits, { [name]: usual }));
+  }
+
+  test('a handshake that never ends is given up, and a write may be sent again', async () => {
+    shorten('connectTimeoutMilliseconds');
+    const service = await startRawService('', () => {});
+    const client = startClient(service.url.replace('http:', 'https:'));
+    await expect(client.call('credits.grant', grant)).rejects.toMatchObject({
+      kind: 'network',
+      message: expect.stringMatching(/: no connection within 0\.05 seconds$/),
+    });
+    expect(client.retries).toHaveLength(limits.requestAttempts - 1);
+  });
+
+  test('an answer that stops coming is given up, and a write is not sent again', async () => {
+    shorten('responseHeadersTimeoutMilliseconds');
+    const service = await startRawService('HTTP/1.1 200 OK\r\n', () => {});
+    await expect(startClient(service.url).call('credits.grant', grant)).rejects.toMatchObject({
+      kind: 'network',
+      message: `the outcome is unknown: ${service.host}: the answer stopped coming`,
+    });
+    expect(service.requests).toHaveLength(1);
   });
 });
 
@@ -101,7 +131,11 @@ describe('answers that are none', () => {
       'it begins "{\\"data\\":1,\\"data\\":2}", and the JSON gives "data" twice in one object',
     ],
     ['a name that touches prototypes', { headers: json, body: '{"__proto__":{"isAdmin":true}}' }, 'it begins'],
-    ['65 levels', { headers: json, body: '['.repeat(65) + ']'.repeat(65) }, 'it begins'],
+    [
+      '65 levels',
+      { headers: json, body: `{"data":{"id":"x","deep":${'['.repeat(63)}${']'.repeat(63)}}}` },
+      'it begins "{\\"data\\":{\\"id\\":\\"x\\",\\"deep\\":[[[',
+    ],
     ['a million levels', { headers: json, body: '['.repeat(1_000_000) }, 'it begins'],
     [
       'compressed JSON that nobody asked for',
@@ -112,6 +146,11 @@ describe('answers that are none', () => {
       'JSON that calls itself compressed',
       { headers: { ...json, 'content-encoding': 'gzip' }, body: '{"data":{"id":"x"}}' },
       'it begins "{\\"data\\":{\\"id\\":\\"x\\"}}", and it is packed, as gzip',
+    ],
+    [
+      'what its type says at length',
+      { headers: { 'content-type': `text/${'x'.repeat(5000)}` }, body: '{}' },
+      `it begins "{}", and it is text/${'x'.repeat(195)}`,
     ],
     [
       'a refusal in HTML',
@@ -132,6 +171,13 @@ describe('answers that are none', () => {
       ),
     });
     expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
+  });
+
+  test('64 levels are none too many', async () => {
+    const body = `{"data":{"id":"x","deep":${'['.repeat(62)}${']'.repeat(62)}}}`;
+    const service = await startFakeService({ headers: json, body });
+    const answer = await startClient(service.url).call('customers.get', { params: { customerId: 'x' } });
+    expect(JSON.stringify(answer.body)).toBe(body);
   });
 
   test('at most 200 characters of it are shown, none of which a terminal would act on', async () => {
