@@ -131,9 +131,9 @@ describe('failures of the engine', () => {
   });
 
   test('what to do next goes in a header of its own, and a hint that everyone has does not', async () => {
-    const hinted = await failing(new NotFoundError('no', { hint: 'see them with: tally customers list\r\né' }));
+    const hinted = await failing(new NotFoundError('no', { hint: 'see them with: tally customers list\r\né\ud800' }));
     const { headers } = await hinted.send('/v1/customers');
-    expect(headers['tallybook-hint']).toBe('see%20them%20with%3A%20tally%20customers%20list%0D%0A%C3%A9');
+    expect(headers['tallybook-hint']).toBe('see%20them%20with%3A%20tally%20customers%20list%0D%0A%C3%A9%EF%BF%BD');
     const common = await failing(new BillingError('preconditionFailed', 'no'));
     expect((await common.send('/v1/customers')).headers).not.toHaveProperty('tallybook-hint');
   });

@@ -175,6 +175,22 @@ describe('connections', () => {
     expect(answer.endsWith(`\r\n\r\n${JSON.stringify({ error: { message, code: 'BAD_REQUEST' } })}`)).toBe(true);
   });
 
+  test('who asks for a tunnel and breaks off does not stop the service', async () => {
+    const service = await startService();
+    const socket = connect(service.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
+    await once(socket, 'data');
+    socket.resetAndDestroy();
+    expect((await service.send('/healthz')).status).toBe(200);
+  });
+
+  test('a request without Host is refused in the envelope', async () => {
+    const { port } = await startService();
+    const answer = await sendRaw(port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n');
+    expect(answer).toContain('{"error":{"message":"exactly one Host header is needed","code":"BAD_REQUEST"}}');
+  });
+
   test('a body that stops arriving ends the connection, and is answered by nothing', async () => {
     const service = await startService(createSampleEngine(), { socketIdleMilliseconds: 50 });
     const head = `POST /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${fullKey}\r\n`;

@@ -124,6 +124,7 @@ describe('answers', () => {
       expect(headers['x-request-id']).toMatch(/^01900000-0000-7000-8000-[0-9a-f]{12}$/);
       expect(headers['content-type']).toBe('application/json; charset=utf-8');
       expect(headers['cache-control']).toBe('no-store');
+      expect(headers['x-content-type-options']).toBe('nosniff');
     }
   });
 
