@@ -124,6 +124,11 @@ async function remoteProfile(
 }
 
 async function readKey(flags: AddFlags, session: Session): Promise<string> {
+  if (flags.keyFile !== undefined && flags.keyStdin === true) {
+    throw new BillingError('usage', '--key-file and --key-stdin both say where the key is', {
+      hint: 'give one of them',
+    });
+  }
   if (flags.keyFile !== undefined) return await readTextFile(flags.keyFile, session.terminal);
   if (flags.keyStdin === true) return await session.terminal.readInput();
   if (!mayAsk(session))

@@ -57,6 +57,13 @@ describe('files', () => {
     }
   });
 
+  test('take one key: two places for it are refused', async () => {
+    const shell = createShell();
+    const { code, stderr } = await shell.run(`${sandbox} --key-file other.txt`, { input: key });
+    expect(code).toBe(2);
+    expect(stderr).toContain('--key-file and --key-stdin both say where the key is');
+  });
+
   test.skipIf(isWindows)('are not put where others may look, the first one neither', async () => {
     const shell = createShell();
     const directory = join(shell.home, 'config');
