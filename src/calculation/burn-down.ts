@@ -103,7 +103,7 @@ export function burnDown(input: BurnDownInput): BurnDown {
     .filter((grant) => grant.isClosed)
     .flatMap((grant) => keepHistory(grant, written.get(grant.grantId) ?? [], atomsOfLine));
   const pools = ordered.filter((grant) => !grant.isClosed).map((grant) => poolOf(grant, input.valuationRateCents));
-  for (const atom of atoms) payAtom(atom, pools);
+  payAtoms(atoms, pools);
   const draws = [...history, ...pools.flatMap((pool) => drawsOfPool(pool, input.valuationRateCents))];
   return {
     draws,
@@ -122,11 +122,13 @@ export function ineligibility(
   grant: Pick<GrantState, 'expiresAt' | 'specifiers'>,
   atom: UsageAtom,
 ): 'expired before this usage ended' | 'limited to other usage' | undefined {
-  // As numbers, since a contract may have thousands of grants, and each phase of its usage asks all of them.
-  if (grant.expiresAt !== undefined && grant.expiresAt.epochMilliseconds < atom.phaseEnd.epochMilliseconds) {
-    return 'expired before this usage ended';
-  }
+  if (expiresBefore(grant, atom.phaseEnd)) return 'expired before this usage ended';
   return isSpecified(grant.specifiers, atom) ? undefined : 'limited to other usage';
+}
+
+function expiresBefore({ expiresAt }: Pick<GrantState, 'expiresAt'>, phaseEnd: Temporal.Instant): boolean {
+  // As numbers, since a contract may have thousands of grants, and each phase of its usage asks all of them.
+  return expiresAt !== undefined && expiresAt.epochMilliseconds < phaseEnd.epochMilliseconds;
 }
 
 function creditableAtoms(
@@ -195,10 +197,22 @@ function poolOf(grant: GrantState, valuationRateCents: bigint | undefined): Pool
   };
 }
 
+/** Which grants expire before a phase ends is found once for the phase: it may have thousands of lines, and as many grants. */
+function payAtoms(atoms: readonly OpenAtom[], pools: readonly Pool[]): void {
+  const lasting = new Map<Temporal.Instant, readonly Pool[]>();
+  for (const open of atoms) {
+    const { phaseEnd } = open.atom;
+    const own = lasting.get(phaseEnd) ?? pools.filter(({ grant }) => !expiresBefore(grant, phaseEnd));
+    lasting.set(phaseEnd, own);
+    payAtom(open, own);
+  }
+}
+
+/** The pools are those of grants that do not expire before the usage ends. */
 function payAtom(open: OpenAtom, pools: readonly Pool[]): void {
   for (const pool of pools) {
     if (open.creditableCents === 0n) return;
-    if (ineligibility(pool.grant, open.atom) !== undefined) continue;
+    if (!isSpecified(pool.grant.specifiers, open.atom)) continue;
     if (open.creditableCents > pool.capacityCents) pool.wasShort = true;
     const cents = pay(open, minimum(open.creditableCents, pool.capacityCents));
     if (cents > 0n) take(pool, open.atom, cents);

@@ -21,15 +21,28 @@ export interface SpecifiedUsage {
 /** Whether a grant with these specifiers pays for this usage. An empty list names nothing, so nothing matches it. */
 export function isSpecified(specifiers: Specifiers | undefined, usage: SpecifiedUsage): boolean {
   if (specifiers === undefined) return true;
-  return (
-    isListed(specifiers.meterIds, usage.meterId) &&
-    isListed(specifiers.productIds, usage.productId) &&
-    isListed(specifiers.pricingIds, usage.pricingId) &&
-    isListed(specifiers.eventNames, usage.eventName) &&
-    Object.entries(specifiers.properties ?? {}).every(([key, wanted]) =>
-      isListed(typeof wanted === 'string' ? [wanted] : wanted, ownValue(usage.properties, key)),
-    )
-  );
+  const rule = knownRules.get(specifiers) ?? ruleOf(specifiers);
+  knownRules.set(specifiers, rule);
+  return rule(usage);
+}
+
+type UsageRule = (usage: SpecifiedUsage) => boolean;
+
+/** Of specifiers that were asked about: thousands of lines may be held to each of thousands of grants. */
+const knownRules = new WeakMap<Specifiers, UsageRule>();
+
+function ruleOf(specifiers: Specifiers): UsageRule {
+  const { meterIds, productIds, pricingIds, eventNames, properties = {} } = specifiers;
+  const rules = [
+    listedIn(meterIds, (usage) => usage.meterId),
+    listedIn(productIds, (usage) => usage.productId),
+    listedIn(pricingIds, (usage) => usage.pricingId),
+    listedIn(eventNames, (usage) => usage.eventName),
+    ...Object.entries(properties).map(([key, wanted]) =>
+      listedIn(typeof wanted === 'string' ? [wanted] : wanted, (usage) => ownValue(usage.properties, key)),
+    ),
+  ].flatMap((rule) => rule ?? []);
+  return (usage) => rules.every((rule) => rule(usage));
 }
 
 /** What readings must tell apart, so that specifiers and budgets can be applied to them. */
@@ -51,11 +64,17 @@ export function usageDimensionsOf(
   };
 }
 
-function isListed(list: readonly string[] | undefined, text: string | undefined): boolean {
-  if (list === undefined) return true;
-  if (text === undefined) return false;
-  const sought = text.normalize('NFC');
-  return list.some((wanted) => wanted.normalize('NFC') === sought);
+/** Undefined without a list, which holds for all usage. */
+function listedIn(
+  list: readonly string[] | undefined,
+  textOf: (usage: SpecifiedUsage) => string | undefined,
+): UsageRule | undefined {
+  if (list === undefined) return undefined;
+  const wanted = new Set(list.map((text) => text.normalize('NFC')));
+  return (usage) => {
+    const text = textOf(usage);
+    return text !== undefined && wanted.has(text.normalize('NFC'));
+  };
 }
 
 function ownValue(properties: Readonly<Record<string, string>>, key: string): string | undefined {

@@ -15,6 +15,21 @@ const february = { phaseEnd: at('2026-02-01') };
 const march = at('2026-03-01');
 
 describe('grants', () => {
+  test('are asked once what usage they are for, however much of it there is', () => {
+    let timesAsked = 0;
+    const specifiers = {
+      get properties() {
+        timesAsked += 1;
+        return { team: ['red', 'blue'] };
+      },
+    };
+    const usage = Array.from({ length: 50 }, (_, index) =>
+      atom(1n, { lineKey: `line ${index}`, properties: { team: ['red', 'green', 'blue'][index % 3] ?? '' } }),
+    );
+    expect(burn({ grants: [grant({ grantId: 'g', originalCents: 900n, specifiers })], usage }).draws).toHaveLength(33);
+    expect(timesAsked).toBe(1);
+  });
+
   test('pay in deduction order until the usage is paid', () => {
     const grants = [
       grant({ grantId: 'paid', isPromotional: false, expiresAt: march, originalCents: 500n }),
