@@ -22,8 +22,8 @@ export interface LinePaymentInput {
   readonly grants: readonly GrantState[];
   /** What the grants paid of this line. */
   readonly draws: readonly Draw[];
-  /** What they paid of earlier invoices and of lines before this one, since the state that `grants` is in; may be summed up. */
-  readonly earlierDraws: readonly Drawn[];
+  /** What they paid of earlier invoices and of lines before this one, since the state that `grants` is in; by their ids. */
+  readonly drawnBefore: ReadonlyMap<string, Drawn>;
   readonly budgets: readonly BudgetDimension[];
   /** Whether free credits have a value on the contract. */
   readonly hasCreditRate: boolean;
@@ -32,36 +32,49 @@ export interface LinePaymentInput {
 }
 
 /** What was taken from a grant, for whatever. */
-export type Drawn = Pick<Draw, 'grantId' | 'amountCents' | 'creditMicros'>;
+export type Drawn = Pick<Draw, 'amountCents' | 'creditMicros'>;
 
 /** One payment for each grant, in the order given, also of those that paid nothing. */
 export function explainLinePayments(input: LinePaymentInput): LinePayment[] {
-  return input.grants.map((grant, index) => {
-    const own = input.draws.filter((draw) => draw.grantId === grant.grantId);
+  const drawsOf = Map.groupBy(input.draws, (draw) => draw.grantId);
+  const isCovered = sumOf(input.draws.map((draw) => draw.appliedCents)) === centsOf(input.atoms);
+  let paidBefore = 0n;
+  return input.grants.map((grant) => {
+    const own = drawsOf.get(grant.grantId) ?? [];
     const appliedCents = sumOf(own.map((draw) => draw.appliedCents));
     const creditMicros = sumOf(own.map((draw) => draw.creditMicros));
-    const why = appliedCents > 0n ? whyPaid(grant, appliedCents, input) : whyNotPaid(grant, index, input);
+    const payment = { grant, own, appliedCents, paidBefore, isCovered };
+    const why = appliedCents > 0n ? whyPaid(payment, input) : whyNotPaid(payment, input);
+    paidBefore += appliedCents;
     return { grantId: grant.grantId, appliedCents, creditMicros, why };
   });
 }
 
-function whyPaid(grant: GrantState, appliedCents: bigint, input: LinePaymentInput): string {
-  if (!hasRest(grant, [...input.earlierDraws, ...input.draws])) return 'paid until nothing was left of it';
+interface GrantPayment {
+  readonly grant: GrantState;
+  readonly own: readonly Draw[];
+  readonly appliedCents: bigint;
+  /** By the grants before it. */
+  readonly paidBefore: bigint;
+  /** Whether credits paid all of the line. */
+  readonly isCovered: boolean;
+}
+
+function whyPaid({ grant, own, appliedCents, isCovered }: GrantPayment, input: LinePaymentInput): string {
+  if (!hasRest(grant, [...drawnBefore(grant, input), ...own])) return 'paid until nothing was left of it';
   if (appliedCents === centsOf(input.atoms)) return 'paid all of it';
-  return isCovered(input) ? 'paid what was still open' : 'paid the part that credits may pay';
+  return isCovered ? 'paid what was still open' : 'paid the part that credits may pay';
 }
 
 /** In the order in which the burn-down itself looks: may it pay, can it, is there anything left to pay. */
-function whyNotPaid(grant: GrantState, index: number, input: LinePaymentInput): string {
+function whyNotPaid({ grant, paidBefore }: GrantPayment, input: LinePaymentInput): string {
   if (centsOf(input.atoms) === 0n) return 'there is nothing to pay';
   const payable = input.atoms.filter((atom) => ineligibility(grant, atom) === undefined);
   const [first] = input.atoms;
   if (payable.length === 0) return (first && ineligibility(grant, first)) ?? 'may not pay this usage';
   if (isFree(grant) && !input.hasCreditRate) return 'free credits have no value here: the contract has no credit rate';
-  const before = new Set(input.grants.slice(0, index).map((each) => each.grantId));
-  const paidBefore = sumOf(input.draws.filter((draw) => before.has(draw.grantId)).map((draw) => draw.appliedCents));
   if (paidBefore >= centsOf(payable)) return 'grants before it paid all of it';
-  if (!hasRest(grant, input.earlierDraws)) return 'had nothing left';
+  if (!hasRest(grant, drawnBefore(grant, input))) return 'had nothing left';
   const isCapped = payable.some((atom) => input.budgets.some((budget) => isOfBudget(budget, atom)));
   if (isCapped) return 'a budget caps the credits that this usage may take';
   const hasLapsed = grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, input.asOf) <= 0;
@@ -69,12 +82,12 @@ function whyNotPaid(grant: GrantState, index: number, input: LinePaymentInput): 
   return hasLapsed ? 'had lapsed before this usage came in' : 'came when the invoice was finalized already';
 }
 
-function isCovered({ atoms, draws }: LinePaymentInput): boolean {
-  return sumOf(draws.map((draw) => draw.appliedCents)) === centsOf(atoms);
+function drawnBefore({ grantId }: GrantState, input: LinePaymentInput): readonly Drawn[] {
+  return [input.drawnBefore.get(grantId) ?? []].flat();
 }
 
-function hasRest(grant: GrantState, draws: readonly Drawn[]): boolean {
-  const own = draws.filter((draw) => draw.grantId === grant.grantId);
+/** After these draws on it. */
+function hasRest(grant: GrantState, own: readonly Drawn[]): boolean {
   if (isFree(grant)) return grant.availableMicros > sumOf(own.map((draw) => draw.creditMicros));
   return grant.availableCents > sumOf(own.map((draw) => draw.amountCents));
 }

@@ -33,6 +33,10 @@ export type ExplainedLine = ExplainedInvoice['lines'][number];
 type Traces = ReadonlyMap<string, { readonly meter: Meter; readonly groups: ReadonlyMap<string, GroupTrace> }>;
 
 interface Basis extends InvoiceBasis {
+  /** By earlier invoices, from each grant. */
+  readonly drawnEarlier: ReadonlyMap<string, Drawn>;
+  /** On this invoice, by the grants that paid something. */
+  readonly drawsOfGrant: ReadonlyMap<string, InvoiceBasis['draws']>;
   /** Grants that had something for this invoice, or paid something on it. */
   readonly shown: readonly GrantState[];
   readonly ranks: ReadonlyMap<string, number>;
@@ -45,10 +49,14 @@ export async function explainInvoice(
   invoice: Invoice,
 ): Promise<{ readonly data: ExplainedInvoice; readonly lines: ReadonlyMap<string, ExplainedLine> }> {
   const read = await readInvoiceBasis(context, invoice);
-  const shown = read.grants.filter((grant) => hasPart(grant, read));
+  const drawnEarlier = withDraws(new Map(), read.earlierDraws);
+  const drawsOfGrant = Map.groupBy(read.draws, (draw) => draw.grantId);
+  const shown = read.grants.filter((grant) => drawsOfGrant.has(grant.grantId) || hasRest(leftOf(grant, drawnEarlier)));
   const order = explainDeductionOrder(shown);
   const basis: Basis = {
     ...read,
+    drawnEarlier,
+    drawsOfGrant,
     shown,
     ranks: new Map(order.map(({ grantId, rank }) => [grantId, rank])),
     traces: await traceWindows(context, read),
@@ -77,18 +85,16 @@ export async function explainInvoice(
   return { data, lines };
 }
 
-function hasPart(grant: GrantState, { earlierDraws, draws }: InvoiceBasis): boolean {
-  const left = leftOf(grant, earlierDraws);
-  return left.cents > 0n || left.micros > 0n || draws.some((draw) => draw.grantId === grant.grantId);
+function hasRest({ cents, micros }: { readonly cents: bigint; readonly micros: bigint }): boolean {
+  return cents > 0n || micros > 0n;
 }
 
-function leftOf(grant: GrantState, draws: InvoiceBasis['draws']) {
-  const own = draws.filter((draw) => draw.grantId === grant.grantId);
-  return {
-    cents: own.reduce((left, draw) => left - draw.amountCents, grant.availableCents),
-    micros: own.reduce((left, draw) => left - draw.creditMicros, grant.availableMicros),
-  };
+function leftOf({ grantId, availableCents, availableMicros }: GrantState, drawn: Basis['drawnEarlier']) {
+  const { amountCents, creditMicros } = drawn.get(grantId) ?? nothingDrawn;
+  return { cents: availableCents - amountCents, micros: availableMicros - creditMicros };
 }
+
+const nothingDrawn: Drawn = { amountCents: 0n, creditMicros: 0n };
 
 async function traceWindows(context: CallContext, { contract, windows }: InvoiceBasis): Promise<Traces> {
   const ids = [...new Set(windows.map((window) => window.meterId))];
@@ -108,29 +114,28 @@ async function traceWindows(context: CallContext, { contract, windows }: Invoice
 function wireLines(basis: Basis): ReadonlyMap<string, ExplainedLine> {
   const drawsOf = Map.groupBy(basis.draws, (draw) => draw.lineKey);
   const atomsOf = Map.groupBy(basis.atoms, (atom) => atom.lineKey);
-  const drawn = new Map<string, Drawn>();
-  addDraws(drawn, basis.earlierDraws);
+  const drawnBefore = new Map(basis.drawnEarlier);
   const lines = new Map<string, ExplainedLine>();
   for (const line of basis.lines) {
     const { lineKey } = line.billed;
     const draws = drawsOf.get(lineKey) ?? [];
     const atoms = atomsOf.get(lineKey) ?? [];
-    lines.set(lineKey, wireLine(line, { draws, atoms, earlierDraws: [...drawn.values()] }, basis));
-    addDraws(drawn, draws);
+    lines.set(lineKey, wireLine(line, { draws, atoms, drawnBefore }, basis));
+    withDraws(drawnBefore, draws);
   }
   return lines;
 }
 
-/** Keeps in `drawn` one sum for each grant. */
-function addDraws(drawn: Map<string, Drawn>, draws: readonly Drawn[]): void {
+/** Adds draws to `drawn`, which has one sum for each grant. */
+function withDraws(drawn: Map<string, Drawn>, draws: InvoiceBasis['draws']): Map<string, Drawn> {
   for (const { grantId, amountCents, creditMicros } of draws) {
-    const before = drawn.get(grantId);
+    const before = drawn.get(grantId) ?? nothingDrawn;
     drawn.set(grantId, {
-      grantId,
-      amountCents: (before?.amountCents ?? 0n) + amountCents,
-      creditMicros: (before?.creditMicros ?? 0n) + creditMicros,
+      amountCents: before.amountCents + amountCents,
+      creditMicros: before.creditMicros + creditMicros,
     });
   }
+  return drawn;
 }
 
 /** What was paid of a line, and of what. */
@@ -138,7 +143,7 @@ interface Payment {
   readonly draws: Basis['draws'];
   readonly atoms: Basis['atoms'];
   /** By lines before it, and invoices before this one. */
-  readonly earlierDraws: readonly Drawn[];
+  readonly drawnBefore: ReadonlyMap<string, Drawn>;
 }
 
 function wireLine({ billed, computed }: BasisLine, payment: Payment, basis: Basis): ExplainedLine {
@@ -254,8 +259,8 @@ function wireGrant(
   { rank, reason, basis }: { readonly rank: number; readonly reason: string; readonly basis: Basis },
 ): ExplainedInvoice['grants'][number] {
   assert(grant !== undefined, 'every place in the order is that of a grant');
-  const available = leftOf(grant, basis.earlierDraws);
-  const own = basis.draws.filter((draw) => draw.grantId === grant.grantId);
+  const available = leftOf(grant, basis.drawnEarlier);
+  const own = basis.drawsOfGrant.get(grant.grantId) ?? [];
   return {
     grantId: grant.grantId,
     rank,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Draw } from '../../src/calculation/burn-down.ts';
-import { explainLinePayments, type LinePaymentInput } from '../../src/calculation/line-payment.ts';
+import { type Drawn, explainLinePayments, type LinePaymentInput } from '../../src/calculation/line-payment.ts';
 import { at, atom, grant, million } from './fixtures.ts';
 
 function draw(grantId: string, cents: bigint, fields: Partial<Draw> = {}): Draw {
@@ -16,12 +16,14 @@ function draw(grantId: string, cents: bigint, fields: Partial<Draw> = {}): Draw 
   };
 }
 
+const drawn = (amountCents: bigint, creditMicros = 0n): Drawn => ({ amountCents, creditMicros });
+
 function whys(input: Partial<LinePaymentInput>): string[] {
   return explainLinePayments({
     atoms: [atom(100n)],
     grants: [],
     draws: [],
-    earlierDraws: [],
+    drawnBefore: new Map(),
     budgets: [],
     hasCreditRate: true,
     asOf: Temporal.Instant.from('2026-06-01T00:00:00Z'),
@@ -45,7 +47,7 @@ describe('a grant that paid', () => {
     ],
     [
       'with what earlier lines had left',
-      { grants: [small], draws: [draw('small', 10n)], earlierDraws: [draw('small', 30n, { lineKey: 'before' })] },
+      { grants: [small], draws: [draw('small', 10n)], drawnBefore: new Map([['small', drawn(30n)]]) },
       ['paid until nothing was left of it'],
     ],
     ['a part alone', { grants: [large], draws: [draw('large', 15n)] }, ['paid the part that credits may pay']],
@@ -70,10 +72,10 @@ describe('a grant that paid nothing', () => {
       { grants: [free], hasCreditRate: false },
       'free credits have no value here: the contract has no credit rate',
     ],
-    ['was empty', { grants: [small], earlierDraws: [draw('small', 40n, { lineKey: 'before' })] }, 'had nothing left'],
+    ['was empty', { grants: [small], drawnBefore: new Map([['small', drawn(40n)]]) }, 'had nothing left'],
     [
       'is free, and empty',
-      { grants: [free], earlierDraws: [draw('free', 9n, { amountCents: 0n, creditMicros: 5n * million })] },
+      { grants: [free], drawnBefore: new Map([['free', drawn(0n, 5n * million)]]) },
       'had nothing left',
     ],
     [
@@ -124,4 +126,19 @@ describe('a grant that paid nothing', () => {
       'grants before it paid all of it',
     ]);
   });
+});
+
+test('what was drawn is looked at for the grant that it was drawn on, and for no other', () => {
+  let timesRead = 0;
+  const draws = Array.from({ length: 50 }, (_, index) => ({
+    ...draw(`grant ${index}`, 2n),
+    get grantId() {
+      timesRead += 1;
+      return `grant ${index}`;
+    },
+  }));
+  const grants = draws.map(({ grantId }) => grant({ grantId, originalCents: 9n }));
+  timesRead = 0;
+  expect(new Set(whys({ grants, draws }))).toEqual(new Set(['paid what was still open']));
+  expect(timesRead).toBe(draws.length);
 });
