@@ -1,6 +1,12 @@
-/** What of a database's URL may be shown to people and kept in files of theirs, and what no database can be called. */
+/** What of a database's URL may be shown to people and kept in files of theirs, which file it names, and what none can be called. */
+
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { BillingError } from './errors.ts';
+
+/** Names a database that goes with its process. */
+export const inMemory = ':memory:';
 
 /** The same text with `***` where a URL in it has a password, however odd the rest of the URL; a path comes back as it is. */
 export function withoutPassword(database: string): string {
@@ -19,4 +25,31 @@ export function refuseTilde(database: string): void {
   throw new BillingError('usage', `${database} begins with ~, which stands for no directory here`, {
     hint: `write the path in full; for a directory of that name: ./${database}`,
   });
+}
+
+/** The path that `file:…` or `sqlite:…` names; undefined for any other text. Throws a usage error for a URL that names none. */
+export function pathOfFileUrl(url: string): string | undefined {
+  const [, rest] = /^(?:file|sqlite):(.*)$/is.exec(url) ?? [];
+  if (rest === undefined) return undefined;
+  if (rest === '') throw noFile(url);
+  refuseTilde(rest);
+  if (!rest.startsWith('//')) return rest;
+  try {
+    return fileURLToPath(`file:${rest}`);
+  } catch (cause) {
+    throw noFile(url, cause);
+  }
+}
+
+function noFile(url: string, cause?: unknown): BillingError {
+  return new BillingError('usage', `${url} is not the URL of a file`, {
+    cause,
+    hint: 'give the path of a file, such as ./billing.db',
+  });
+}
+
+/** The same database by its path in full where a URL names a file, so that it is known to be the same; any other text as it is. */
+export function withoutFileScheme(database: string): string {
+  const path = pathOfFileUrl(database);
+  return path === undefined || path === inMemory ? (path ?? database) : resolve(path);
 }

@@ -14,7 +14,7 @@ import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from '.
 import type { EmbeddedTarget } from './cli/target/target.ts';
 import { createTerminal } from './cli/terminal/terminal.ts';
 import type { Terminal } from './cli/terminal/terminal.ts';
-import { withoutPassword } from './database-url.ts';
+import { inMemory, withoutPassword } from './database-url.ts';
 import { BillingError } from './errors.ts';
 import type { Store } from './store/store.ts';
 
@@ -167,7 +167,7 @@ function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
         return await openMirrorBilling(target.database);
       }
       const { isToBeMade } = await import('./store/open.ts');
-      const isNew = isRehearsal !== true && target.database !== ':memory:' && isToBeMade(target.database);
+      const isNew = isRehearsal !== true && target.database !== inMemory && isToBeMade(target.database);
       const { engine, close } = await openEngine(isRehearsal === true ? await unmade(target) : target);
       try {
         const owner = await engine.owner(target.organization);
@@ -303,7 +303,7 @@ async function openKeyring(): Promise<Keyring> {
 /** The target of a rehearsal, which makes no database. */
 async function unmade(target: EmbeddedTarget): Promise<EmbeddedTarget> {
   const { isToBeMade } = await import('./store/open.ts');
-  return isToBeMade(target.database) ? { ...target, database: ':memory:', events: undefined } : target;
+  return isToBeMade(target.database) ? { ...target, database: inMemory, events: undefined } : target;
 }
 
 async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId }) {

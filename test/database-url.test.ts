@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
+
 import { expect, test } from 'vitest';
 
-import { withoutPassword } from '../src/database-url.ts';
+import { withoutFileScheme, withoutPassword } from '../src/database-url.ts';
 
 test.each([
   [
@@ -29,4 +31,20 @@ test.each([
   'file:///tmp/a@b.db',
 ])('%s is shown as it is', (url) => {
   expect(withoutPassword(url)).toBe(url);
+});
+
+test.each([
+  ['file:books/x.db', resolve('books/x.db')],
+  ['sqlite:/srv/x.db', '/srv/x.db'],
+  ['FILE:///srv/a%20b.db', '/srv/a b.db'],
+  ['file:of:a:name.db', resolve('of:a:name.db')],
+  ['sqlite::memory:', ':memory:'],
+  ['books/x.db', 'books/x.db'],
+  ['postgres://localhost/books', 'postgres://localhost/books'],
+])('%s is the database %s', (url, database) => {
+  expect(withoutFileScheme(url)).toBe(database);
+});
+
+test.each(['file:', 'sqlite:', 'file://elsewhere/srv/x.db', 'file:~/x.db'])('%s names no file', (url) => {
+  expect(() => withoutFileScheme(url)).toThrow(expect.objectContaining({ kind: 'usage' }));
 });

@@ -8,6 +8,7 @@ import { accessSync, constants, createReadStream, readFileSync, rmSync, writeFil
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
+import { inMemory } from '../database-url.ts';
 import { BillingError, NotFoundError, UnavailableError } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { BackupManifest } from '../operations/backup-manifest.ts';
@@ -18,7 +19,6 @@ import { isPostgresUrl, pathOf } from './open.ts';
 
 /** The backup's own path with this behind it. */
 const manifestEnding = '.manifest.json';
-const inMemory = ':memory:';
 
 /**
  * Writes the database at `from`, as it stands at one instant, to the file `to`, and its manifest beside it. Others may write

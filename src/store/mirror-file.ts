@@ -3,7 +3,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { withoutPassword } from '../database-url.ts';
+import { inMemory, withoutPassword } from '../database-url.ts';
 import { BillingError, ConflictError, NotFoundError } from '../errors.ts';
 import type { DatabaseKind } from '../operations/maintenance.ts';
 import type { Mirror, MirrorSource } from '../operations/mirror.ts';
@@ -80,8 +80,8 @@ function wordsOf({ address, environment, profile }: MirrorSource): string {
 }
 
 function filePathOf(url: string): string {
-  const path = isPostgresUrl(url) ? ':memory:' : pathOf(url);
-  if (path === ':memory:') throw new BillingError('usage', `a mirror is a file, and ${withoutPassword(url)} is none`);
+  const path = isPostgresUrl(url) ? inMemory : pathOf(url);
+  if (path === inMemory) throw new BillingError('usage', `a mirror is a file, and ${withoutPassword(url)} is none`);
   return resolve(path);
 }
 

@@ -1,9 +1,8 @@
 /** From a database URL to a store: the one place that knows which backends there are. */
 
 import { statSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 
-import { refuseTilde } from '../database-url.ts';
+import { pathOfFileUrl, refuseTilde } from '../database-url.ts';
 import { BillingError, ConflictError } from '../errors.ts';
 import { readBookFacts } from './records/book-facts.ts';
 import type { Store, StoreOptions } from './store.ts';
@@ -72,34 +71,28 @@ export function isToBeMade(url: string): boolean {
   }
 }
 
-const schemeOfUrl = /^([a-z][a-z0-9+.-]+):(.*)$/is;
+const schemeOfUrl = /^([a-z][a-z0-9+.-]+):/i;
 
 /** The path that a database URL names. */
 export function pathOf(url: string): string {
   if (url === '') throw usageError('the database URL is empty');
-  const [, scheme, rest = ''] = schemeOfUrl.exec(url) ?? [];
-  if (scheme === undefined) {
+  const ofFile = pathOfFileUrl(url);
+  if (ofFile !== undefined) return ofFile;
+  const name = schemeOfUrl.exec(url)?.[1]?.toLowerCase();
+  if (name === undefined) {
     refuseTilde(url);
     return url;
   }
-  const name = scheme.toLowerCase();
   if (name === 'clickhouse') {
     throw new BillingError('usage', 'a database at clickhouse: keeps usage events, and not the books', {
       hint: 'give it as --events, beside the --database of the books',
     });
   }
-  if (name !== 'file' && name !== 'sqlite') throw usageError(`databases at ${name}: are not known here`);
-  if (!rest.startsWith('//')) return rest === '' ? pathOf('') : rest;
-  try {
-    return fileURLToPath(`file:${rest}`);
-  } catch (cause) {
-    throw usageError(`${url} is not the URL of a file`, cause);
-  }
+  throw usageError(`databases at ${name}: are not known here`);
 }
 
-function usageError(message: string, cause?: unknown): BillingError {
+function usageError(message: string): BillingError {
   return new BillingError('usage', message, {
-    cause,
     hint: 'give the path of a file, such as ./billing.db, or postgres://USER@HOST/DATABASE',
   });
 }

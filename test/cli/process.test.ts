@@ -59,7 +59,9 @@ test('a database that is named and was not there is said to be made, since its n
     stderr: `made ${path}: there was no database\n`,
   });
   expect(await tally(list, env)).toMatchObject({ code: 0, stderr: '' });
-  expect(await tally(['--database', ':memory:', 'customers', 'list'], env)).toMatchObject({ code: 0, stderr: '' });
+  for (const memory of [':memory:', 'sqlite::memory:']) {
+    expect(await tally(['--database', memory, 'customers', 'list'], env)).toMatchObject({ code: 0, stderr: '' });
+  }
 });
 
 test('what one command writes the next one reads', async () => {
@@ -84,6 +86,8 @@ test.skipIf(process.platform === 'win32')(
     const warning = `warning: ${database} is open to other users of this machine; run: chmod 600 '${database}'\n`;
     const written = await tally(create, env);
     expect(written).toMatchObject({ code: 0, stderr: expect.stringContaining(warning) });
+    const byUrl = await tally(['--database', `file:${database}`, ...create], env);
+    expect(byUrl).toMatchObject({ code: 0, stderr: expect.stringContaining(warning) });
     expect(await tally([...create, '--quiet'], env)).toMatchObject({ code: 0, stderr: '' });
     expect(await tally(['customers', 'list'], env)).toMatchObject({ code: 0, stderr: '' });
     const served = spawn(process.execPath, [launcher, 'serve', '--port', '0'], { env });

@@ -5,7 +5,7 @@
 
 import { resolve } from 'node:path';
 
-import { withoutPassword } from '../../database-url.ts';
+import { inMemory, withoutPassword } from '../../database-url.ts';
 import { BillingError, errorFacts } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
@@ -67,7 +67,7 @@ export function placeOf(target: Target): Place {
 }
 
 function databaseName(url: string): string {
-  if (url === ':memory:') return url;
+  if (url === inMemory) return url;
   const match = /^([a-z]+:\/\/)(?:[^@/]*@)?(.*)$/.exec(withoutPassword(url));
   return match === null ? resolve(url) : `${match[1]}${match[2]}`;
 }

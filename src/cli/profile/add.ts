@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 
-import { refuseTilde } from '../../database-url.ts';
+import { inMemory, refuseTilde, withoutFileScheme } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
 import { readTextFile } from '../files/files.ts';
 import { checkedKey, environments } from '../target/profiles.ts';
@@ -103,7 +103,8 @@ function embeddedProfile(
 /** A profile is used in other directories than the one that it was made in. */
 function fromAnywhere(database: string): string {
   refuseTilde(database);
-  return /^[a-z][a-z\d+.-]+:|^:memory:$/i.test(database) ? database : resolve(database);
+  const named = withoutFileScheme(database);
+  return /^[a-z][a-z\d+.-]+:/i.test(named) || named === inMemory ? named : resolve(named);
 }
 
 async function remoteProfile(

@@ -1,5 +1,6 @@
 /** A service in memory with a simulated clock: gone when it is closed, and the same at every run. */
 
+import { inMemory } from '../../database-url.ts';
 import type { Billing } from '../../operations/index.ts';
 import { readCatalog } from '../catalog/live.ts';
 import { planCatalog } from '../catalog/plan.ts';
@@ -21,7 +22,7 @@ export async function openThrowAway(
     kind: 'embedded',
     environment: 'embedded',
     profile: undefined,
-    database: ':memory:',
+    database: inMemory,
     events: undefined,
     organization: undefined,
     sources: {},

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 
-import { withoutPassword } from '../../database-url.ts';
+import { withoutFileScheme, withoutPassword } from '../../database-url.ts';
 import { BillingError, UnauthorizedError } from '../../errors.ts';
 import type { Environment, Profile, ProfileStore } from './profiles.ts';
 import { environments } from './profiles.ts';
@@ -124,7 +124,8 @@ function embedded(
     kind: 'embedded',
     environment: ofProfile.environment,
     profile: choice.kind === 'profile' ? choice.name : undefined,
-    database,
+    // As the journal, warnings and completions know it, too.
+    database: withoutFileScheme(database),
     events,
     organization,
     sources: { ...sources, organization: source, ...(events === undefined ? {} : { events: eventsSource }) },

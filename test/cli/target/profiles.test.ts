@@ -162,7 +162,9 @@ describe('a profile', () => {
   test.each([
     ['books/x.db', resolve('books/x.db')],
     ['/srv/x.db', '/srv/x.db'],
-    ['sqlite:/srv/x.db', 'sqlite:/srv/x.db'],
+    ['sqlite:/srv/x.db', '/srv/x.db'],
+    ['file:books/x.db', resolve('books/x.db')],
+    ['sqlite::memory:', ':memory:'],
     [':memory:', ':memory:'],
     ['postgres://localhost/books', 'postgres://localhost/books'],
   ])('of the database %s is of the same one in every directory', async (database, kept) => {
@@ -170,6 +172,14 @@ describe('a profile', () => {
     await shell.run(`profile add local --environment embedded --database ${database}`);
     expect(await shown(shell, '--profile local')).toMatchObject({ database: [kept, 'profile'] });
   });
+
+  test.each(['file:books/x.db', `sqlite:${resolve('books/x.db')}`])(
+    'need not be there for the file of %s to be known by its path, as the journal names it',
+    async (url) => {
+      const database = [resolve('books/x.db'), '--database'];
+      expect(await shown(createShell(), `--database ${url}`)).toMatchObject({ database });
+    },
+  );
 
   test('is not made of a home directory that no shell has put in', async () => {
     const shell = createShell();

@@ -6,11 +6,12 @@
 import { resolve } from 'node:path';
 import type { StatementSync } from 'node:sqlite';
 
+import { inMemory } from '../../../database-url.ts';
 import { limits } from '../../../limits.ts';
 import { keepNewest } from '../../../once.ts';
 import type { StoreOptions } from '../../store.ts';
 import { isInputOutputFailure, nameFaults, readOnlyError } from './errors.ts';
-import { inMemory, openHandle, prepareFile } from './handle.ts';
+import { openHandle, prepareFile } from './handle.ts';
 import { waitForLock } from './lock-wait.ts';
 
 /** What the SQLite backend asks of its file. */

@@ -6,6 +6,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 
+import { inMemory } from '../../../database-url.ts';
 import { BillingError, NotFoundError, UnavailableError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { makeDirectory } from '../../../make-directory.ts';
@@ -29,8 +30,6 @@ const settings = `PRAGMA trusted_schema = OFF;
   PRAGMA journal_size_limit = 67108864;
   PRAGMA cache_size = -65536;
   PRAGMA application_id`;
-
-export const inMemory = ':memory:';
 
 /** A file, or a database in memory, as SQLite has it open. */
 export interface Handle {

@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 
+import { inMemory } from '../../../database-url.ts';
 import { limits } from '../../../limits.ts';
 import type { DanglingReference, Inspection, InspectionOptions, SchemaDifference } from '../../inspection.ts';
 import { differencesBetween } from '../../inspection.ts';
@@ -65,7 +66,7 @@ function exposedFiles(path: string): string[] {
 }
 
 async function schemaDifferences(connection: SqliteConnection): Promise<SchemaDifference[]> {
-  const model = await openConnection(':memory:', {});
+  const model = await openConnection(inMemory, {});
   try {
     await prepareSchema(model);
     return differencesBetween(schemaOf(model), schemaOf(connection));
