@@ -7,6 +7,7 @@ import { readDueContracts } from '../../src/engine/due-contracts.ts';
 import { loadEventOwners } from '../../src/engine/usage-finalized.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { hasCreditGrant } from '../../src/store/records/budgets.ts';
+import { listContracts } from '../../src/store/records/contracts.ts';
 import { listCustomers } from '../../src/store/records/customers.ts';
 import * as ledger from '../../src/store/records/ledger.ts';
 import { readSealedLedger } from '../../src/store/records/seals.ts';
@@ -35,6 +36,24 @@ test('every reading of the ledger goes by an index that begins with more than th
     expect({ sql, onLedger }).toEqual({ sql, onLedger: [searched] });
   }
 });
+
+test('a page of a ledger, or of the contracts of one customer, is read in the order of an index', async () => {
+  const statements = await statementsOf(async (tx) => {
+    const page = { limit: 10, offset: 20 };
+    await ledger.listLedgerPage(tx, 'o', { contractId: 'c', ...page });
+    await listContracts(tx, 'o', { customerId: 'u', today, ...page });
+    await listContracts(tx, 'o', { externalCustomerId: 'x', today, ...page });
+  });
+  const plans = statements.filter((sql) => sql.includes('offset')).map(planOf);
+  const customer = expect.stringMatching(/^SEARCH contracts USING INDEX \S+ \(orgId=\? AND customerId=\?\)$/);
+  expect(plans).toEqual([
+    ['SEARCH ledgerEntries USING INDEX ledgerEntries_contract (orgId=? AND contractId=?)'],
+    [customer],
+    [customer, 'SCALAR SUBQUERY 1', expect.stringMatching(/^SEARCH customers /)],
+  ]);
+});
+
+const today = Temporal.PlainDate.from('2026-03-01');
 
 test('whatever a bill run reads of many contracts, and a batch of events of many customers, goes by such an index', async () => {
   const ids = Array.from({ length: 100 }, (_, index) => `id-${index}`);

@@ -200,7 +200,8 @@ function filtered(tx: Transaction, orgId: string, filter: ContractFilter) {
   if (customerId !== undefined) query = query.where('customerId', '=', customerId);
   if (planId !== undefined) query = query.where('planId', '=', planId);
   if (externalCustomerId !== undefined) {
-    query = query.where('customerId', 'in', (row) =>
+    // One customer, whose contracts an index has in order; among several, all of the organization would be walked through.
+    query = query.where('customerId', '=', (row) =>
       row
         .selectFrom('customers')
         .select('customers.id')

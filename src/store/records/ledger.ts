@@ -10,7 +10,7 @@ import type { Database, Transaction } from '../database.ts';
 import { prepared, preparedInsertion } from '../prepared.ts';
 import { entryHash, noHash } from './hash-chain.ts';
 import { askedInParts } from './padded.ts';
-import { countOf, pageOf, type Rows } from './page.ts';
+import { countOf, type Rows } from './page.ts';
 import { instantText, oneRow, optionalInstant, optionalInstantText } from './row-values.ts';
 
 /** An entry as it is stored (interface 2.8). */
@@ -130,8 +130,13 @@ export async function listLedgerPage(
   if (type !== undefined) query = query.where('type', '=', type);
   if (createdAfter !== undefined) query = query.where('createdAt', '>=', createdAfter);
   if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);
-  const page = { limit: limit ?? Number.MAX_SAFE_INTEGER, offset: offset ?? 0 };
-  const rows = await pageOf(query.selectAll(), 'ledgerEntries', page).execute();
+  const rows = await query
+    .selectAll()
+    // The order of time as well, which the index of a contract has: by time they would all be sorted for each page.
+    .orderBy('seq', 'desc')
+    .limit(limit ?? Number.MAX_SAFE_INTEGER)
+    .offset(offset ?? 0)
+    .execute();
   return { rows: rows.map(toLedgerEntry), total: Number(await countOf(query)) };
 }
 
