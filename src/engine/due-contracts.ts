@@ -20,6 +20,8 @@ export interface DueContract {
   readonly customer: Customer | undefined;
   /** Every one, in the order of periods. */
   readonly invoices: readonly Invoice[];
+  /** Of the customer, made before it, oldest first. */
+  readonly earlier: readonly Contract[];
   /** The rest of what billing reads; undefined where the ledgers are too long to be held together. */
   readonly facts: Omit<BillingFacts, 'invoices'> | undefined;
 }
@@ -46,13 +48,10 @@ export async function readDueContracts(
     const { contract, draftsDueOn, endsOn } = each;
     const own = invoices.get(id) ?? [];
     const siblings = ofCustomer.get(contract.customerId) ?? [];
-    const facts = ledgers && {
-      ledger: ledgers.get(id) ?? emptyStoredLedger,
-      budgets: budgets.get(id) ?? [],
-      earlier: siblings.slice(0, siblings.indexOf(contract)),
-    };
+    const earlier = siblings.slice(0, siblings.indexOf(contract));
+    const facts = ledgers && { ledger: ledgers.get(id) ?? emptyStoredLedger, budgets: budgets.get(id) ?? [] };
     const invoiceDate = own.find(({ status }) => status === 'Drafted')?.invoiceDate;
     const due = { draftsDueOn, endsOn, invoiceDate, expiresAt: expiries.get(id) };
-    return [{ contract, due, customer: customers.get(contract.customerId), invoices: own, facts }];
+    return [{ contract, due, customer: customers.get(contract.customerId), invoices: own, earlier, facts }];
   });
 }

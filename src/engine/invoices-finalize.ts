@@ -15,7 +15,7 @@ import { topUpDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
 import { frozenLines, tellOfInvoices } from './invoices-wire.ts';
 import { knownSendMethod } from './known-catalog.ts';
-import type { BillingFacts, OpenBilling } from './open-billing.ts';
+import type { KnownOfContract, OpenBilling } from './open-billing.ts';
 import { closeWallet, settle } from './settlement.ts';
 import { wireTimestamp } from './wire.ts';
 
@@ -51,13 +51,13 @@ export async function finalizeEarliest(
   context: CallContext,
   contract: Contract,
   invoice: Invoice,
-  { facts, customer }: { readonly facts?: BillingFacts | undefined; readonly customer?: Customer | undefined } = {},
+  { customer, ...known }: KnownOfContract & { readonly customer?: Customer | undefined } = {},
 ): Promise<FinalizedInvoice> {
   refuseEarly(context, invoice);
   const { tx, orgId } = context;
   const number = legalNumber(await takeInvoiceNumber(tx, orgId));
   const numbers = new Map([[invoice.id, number]]);
-  const { billing, ledger } = await settle(context, contract, { numbers, hasDrafts: true, facts });
+  const { billing, ledger } = await settle(context, contract, { ...known, numbers, hasDrafts: true });
   const draft = billing.drafts.get(invoice.id);
   assert(draft !== undefined, `invoice ${invoice.id} is open`);
   refuseTooLarge(invoice, draft);

@@ -52,8 +52,6 @@ export interface BillingFacts {
   readonly invoices: readonly Invoice[];
   readonly ledger: StoredLedger;
   readonly budgets: readonly Budget[];
-  /** Contracts of the customer that were made before it, oldest first; looked up by who meters where it is left out. */
-  readonly earlier?: readonly Contract[];
 }
 
 /** An open invoice with the usage on it. */
@@ -62,14 +60,22 @@ interface OpenInvoice {
   readonly usage: readonly RatedUsageItem[];
 }
 
-/** `facts` as they stand, where they have been read; `isOnce` where what comes out is written down. */
+/** What is known of a contract already. */
+export interface KnownOfContract {
+  /** As they stand. */
+  readonly facts?: BillingFacts | undefined;
+  /** Contracts of the customer that were made before it, oldest first; looked up by who meters where it is left out. */
+  readonly earlier?: readonly Contract[] | undefined;
+}
+
+/** `isOnce` where what comes out is written down. */
 export async function readOpenBilling(
   context: BillingContext,
   contract: Contract,
-  { facts, isOnce }: { readonly facts?: BillingFacts | undefined; readonly isOnce?: boolean } = {},
+  { facts, earlier, isOnce }: KnownOfContract & { readonly isOnce?: boolean } = {},
 ): Promise<OpenBilling> {
   const terms = billingTermsOf(contract);
-  const { invoices, ledger, budgets: stored, earlier } = facts ?? (await readFacts(context, contract));
+  const { invoices, ledger, budgets: stored } = facts ?? (await readFacts(context, contract));
   const { entries } = ledger;
   const subject = { id: contract.id, customerId: contract.customerId, earlier };
   const open = invoices.filter((invoice) => invoice.status === 'Drafted');

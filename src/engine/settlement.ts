@@ -24,15 +24,13 @@ import type { KnownLedger } from './known-ledgers.ts';
 import { createLedgerWriter, expireRest, ofGrant, totalsOf } from './ledger-writing.ts';
 import type { EntryFacts, LedgerWriter } from './ledger-writing.ts';
 import { readOpenBilling } from './open-billing.ts';
-import type { BillingFacts, OpenBilling } from './open-billing.ts';
+import type { KnownOfContract, OpenBilling } from './open-billing.ts';
 
-export interface SettlementOptions {
+export interface SettlementOptions extends KnownOfContract {
   /** Numbers to name in descriptions, where an invoice is about to get another one. */
   readonly numbers?: ReadonlyMap<string, string>;
   /** Whether drafts that are missing have been made at this instant. */
   readonly hasDrafts?: boolean;
-  /** What the books say of the contract now, where it has been read. */
-  readonly facts?: BillingFacts | undefined;
 }
 
 export interface Settlement {
@@ -55,7 +53,7 @@ export async function settle(
   options: SettlementOptions = {},
 ): Promise<Settlement> {
   if (options.hasDrafts !== true) await topUpDrafts(context, contract);
-  const billing = await readOpenBilling(context, contract, { facts: options.facts, isOnce: true });
+  const billing = await readOpenBilling(context, contract, { ...options, isOnce: true });
   const plan = planSettlement(billing.burnDown.draws, billing.openDraws);
   const { entries, head } = billing.ledger;
   const writer = createLedgerWriter(context, contract, await ledgerUpTo(context, { id: contract.id, head }, entries));

@@ -9,6 +9,7 @@ import type { Subscription } from '../support/billing-scenario.ts';
 import { createContract, send } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
+import { watchStatements } from '../reliability/statements.ts';
 
 /** Two contracts of one customer on one meter, one that rolls, one with a budget and a limited grant, one paused. */
 async function subscribeFour(world: World): Promise<Subscription[]> {
@@ -74,5 +75,31 @@ test('ledgers are held together as long as they are short together', async () =>
     ids.map((id) => found.get(id)?.entries.map(({ amountCents }: { amountCents: bigint }) => amountCents)),
   ).toEqual([[1n, 2n], [3n], undefined]);
   expect(await read(2)).toBeUndefined();
+  await world.close();
+});
+
+test('the contracts of a customer are read once for a page of its drafts, and once for a bill run', async () => {
+  const world = await createWorld({ start: '2026-03-01T00:00:00.000Z', graceHours: 0 });
+  const subscription = await subscribe(world, { contract: { endDate: '2026-06-01' } });
+  for (let count = 0; count < 5; count += 1) {
+    const { customerId, pricingId } = subscription;
+    const terms = { startDate: '2026-03-01', endDate: '2026-06-01' };
+    await createContract(world, { customerId, pricingIds: [pricingId], ...terms });
+  }
+  world.clock.set('2026-06-15T00:00:00Z');
+  const readings = async (work: () => Promise<unknown>) => {
+    let count = 0;
+    const stop = watchStatements((sql) => {
+      if (/^select .* from "contracts" where .*"customerId"/.test(sql)) count += 1;
+    });
+    await work();
+    stop();
+    return count;
+  };
+  const drafts = { query: { customerId: subscription.customerId, limit: '100' } };
+  expect(await readings(async () => await world.call('invoices.list', drafts))).toBe(1);
+  const run = async () =>
+    expect((await world.call('bill.run', { body: {} })).data).toMatchObject({ finalizedCount: 18 });
+  expect(await readings(run)).toBe(1);
   await world.close();
 });
