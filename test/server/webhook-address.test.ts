@@ -29,6 +29,7 @@ describe('webhooks go out', () => {
     ['https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/', 'sent'],
     ['https://nowhere.example.com/', 'sent'],
     ['https://hooks.example.com:8080/', 'must be on port 443 or 8443 unless private addresses are allowed'],
+    ['https://hooks.example.com:80/', 'must be on port 443 or 8443 unless private addresses are allowed'],
     ['https://hooks.example.com:22/', 'must be on port 443 or 8443 unless private addresses are allowed'],
     ['http://hooks.example.com/', 'must begin with https://'],
     ['http://127.0.0.1:4000/', 'must begin with https:// unless private addresses are allowed'],
@@ -83,7 +84,8 @@ describe('in a simulation they may go inside', () => {
 const privateAddresses = `
   0.1.2.3 10.255.255.255 100.64.0.1 127.8.8.8 169.254.0.1 172.16.0.1 172.31.255.255 192.0.0.8 192.168.0.1 198.18.0.1
   198.19.255.255 224.0.0.1 240.0.0.1 255.255.255.255 :: ::1 fc00::1 fdff::1 fe80::1 fe80::1%eth0 febf::1 ff02::1
-  64:ff9b::1 ::ffff:10.0.0.1 ::ffff:0:10.0.0.1 2002:7f00:1:: 2001::1 2001:20::1 3fff::1 5f00::1 localhost 1.2.3`;
+  64:ff9b::1 ::ffff:10.0.0.1 ::ffff:0:10.0.0.1 2002:7f00:1:: 2001::1 2001:20::1 3fff::1 5f00::1 localhost 1.2.3
+  192.0.2.1 192.88.99.1 198.51.100.1 203.0.113.1 64:ff9b:1::1 100::1 2001:db8::1 fec0::1`;
 
 test.each(privateAddresses.trim().split(/\s+/))('%s is private', (address) => {
   expect(isPrivateAddress(address)).toBe(true);

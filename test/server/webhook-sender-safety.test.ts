@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { ResolveHost } from '../../src/server/webhook-address.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { outboxOf, senderFor, signersOf, startReceiver, webhookCalls } from '../support/webhook-receiver.ts';
 import type { WebhookCalls } from '../support/webhook-receiver.ts';
 import { createWorld } from '../support/world.ts';
@@ -69,6 +73,39 @@ describe('addresses are checked at each delivery', () => {
     expect(resolve).toHaveBeenCalledTimes(1);
     await rebinding.close();
   });
+});
+
+describe('by https', () => {
+  test.each([undefined, '0'])(
+    'nothing is sent to a certificate that nobody vouches for, with NODE_TLS_REJECT_UNAUTHORIZED=%s',
+    async (unchecked) => {
+      vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', unchecked);
+      vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+      onTestFinished(() => {
+        vi.unstubAllEnvs();
+        vi.restoreAllMocks();
+      });
+      const { cert, key } = makeCertificate();
+      let requests = 0;
+      const server = createServer({ cert, key }, () => (requests += 1)).listen(0, '127.0.0.1');
+      onTestFinished(() => void server.close());
+      await once(server, 'listening');
+      await register(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      await trigger();
+      await senderFor(world).deliverDue();
+      expect((await onlyDelivery()).error).toBe('the connection failed (DEPTH_ZERO_SELF_SIGNED_CERT)');
+      expect(requests).toBe(0);
+    },
+  );
+});
+
+test('an answer with more than 16 KiB of headers is none', async () => {
+  const receiver = await startReceiver((_request, response) =>
+    response.writeHead(200, { 'x-more': 'x'.repeat(17_000) }).end(),
+  );
+  await triggeredAt(receiver);
+  await senderFor(world).deliverDue();
+  expect(await onlyDelivery()).toMatchObject({ status: 'pending', error: expect.stringContaining('HEADERS') });
 });
 
 describe('rotation', () => {
