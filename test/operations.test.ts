@@ -83,6 +83,17 @@ describe.each(routed)('%s', (_name, operation) => {
   });
 });
 
+test.each(routed)('%s asks for its scope, whoever calls the engine', async (_name, operation) => {
+  const { organizationId } = await world.engine.owner();
+  const others = scopes.filter((each) => each !== '*' && each !== operation.scope);
+  const call = world.engine
+    .as({ organizationId, scopes: others, isLocal: false })
+    .call(operation.name as OperationName, operation.examples[0]?.input)
+    .then(() => 'answered')
+    .catch((error: unknown) => (error as BillingError).kind);
+  expect(await call).toBe(operation.scope === 'any' ? 'answered' : 'forbidden');
+});
+
 test.each(named.filter(([, operation]) => operation.route === undefined))(
   '%s is administration: the client says at once that a remote does not offer it',
   async (_name, operation) => {

@@ -194,6 +194,15 @@ describe('a key', () => {
     await expect(world.engine.authenticate(other)).rejects.toMatchObject({ message: 'Invalid API key' });
   });
 
+  it('lives by the simulated time while the clock of the machine goes on', async () => {
+    const { key } = await createKey({ expiresAt: '2026-03-02T00:00:00Z' });
+    await world.call('clock.set', { body: { to: '2026-03-01T00:00:01Z' } });
+    world.clock.set('2026-03-03T00:00:00Z');
+    await expect(world.engine.authenticate(key)).resolves.toMatchObject({ isLocal: false });
+    await world.call('clock.advance', { body: { to: '2026-03-02T00:00:00Z' } });
+    await expect(world.engine.authenticate(key)).rejects.toThrow('API key has expired');
+  });
+
   it('is refused from the instant at which it expires', async () => {
     const { key } = await createKey({ expiresAt: '2026-03-02T00:00:00Z' });
     world.clock.set('2026-03-01T23:59:59.999Z');

@@ -11,13 +11,14 @@ import {
   dateOrTimestampInput,
   decimalInput,
   emailInput,
+  integerInput,
   membersInput,
   page,
   queryInclude,
   text,
   timestampInput,
 } from '../../src/operations/fields.ts';
-import { utcTimestamp } from '../../src/operations/field-rules.ts';
+import { isSmallEnough, utcTimestamp } from '../../src/operations/field-rules.ts';
 
 const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
 
@@ -38,6 +39,14 @@ describe('cents are whole numbers written as digits alone', () => {
   ])('%s: %s', (literal, isAccepted) => {
     expect(accepts(cents, exactNumber(literal))).toBe(isAccepted);
   });
+
+  test.each([-0, 1.5, 2 ** 53, 1e308, Infinity, NaN, '5', 5n, null])(
+    'a program that calls the library cannot give %s',
+    (value) => {
+      expect(accepts(cents, value)).toBe(false);
+      expect(accepts(integerInput(-(2 ** 60), 2 ** 60), value)).toBe(false);
+    },
+  );
 
   test.each([
     ['99999999999999999999', 'must be at most 1000000000000000'],
@@ -242,6 +251,31 @@ describe('what the property of an event is compared with', () => {
   });
 });
 
+describe('a number of an event has 40 digits on either side of its point at most', () => {
+  test.each([
+    ['9'.repeat(40), true],
+    ['9'.repeat(41), false],
+    [`-${'9'.repeat(40)}.5`, true],
+    ['1e39', true],
+    ['1e40', false],
+    ['0.1e41', false],
+    ['1e9999', false],
+    ['1e10000', false],
+    ['1e99999999999999999999', false],
+    [`0.${'0'.repeat(39)}1`, true],
+    [`0.${'0'.repeat(40)}1`, false],
+    ['1e-40', true],
+    ['1e-41', false],
+    ['10e-41', false],
+    ['12e-40', true],
+    [`1.5${'0'.repeat(60)}`, true],
+    [`0.${'0'.repeat(60)}`, true],
+    ['0e9999', true],
+  ])('%s: %s', (literal, isAccepted) => {
+    expect(isSmallEnough(literal)).toBe(isAccepted);
+  });
+});
+
 describe('emails', () => {
   test.each([
     ['ada@example.com', true],
@@ -253,6 +287,8 @@ describe('emails', () => {
     ['ada@@example.com', false],
     ['ada @example.com', false],
     ['Ada <ada@example.com>', false],
+    [`${'a'.repeat(64)}@example.com`, true],
+    [`${'a'.repeat(65)}@example.com`, false],
   ])('%s: %s', (literal, isAccepted) => {
     expect(accepts(emailInput, literal)).toBe(isAccepted);
   });

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { chmod, copyFile, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { migrations } from '../../src/store/backends/sqlite/migrations/index.ts';
@@ -93,18 +92,6 @@ describe('a new database', () => {
     expect(facts).toEqual([0x74616c6c, schemaVersion, 'wal']);
     expect(migrations.map(({ version }) => version)).toEqual(migrations.map((_, index) => index + 1));
     expect(migrations.at(-1)?.version).toBe(schemaVersion);
-  });
-
-  test.each([
-    ['synchronous', 2n],
-    ['foreign_keys', 1n],
-    ['trusted_schema', 0n],
-    ['journal_mode', 'wal'],
-    ['wal_autocheckpoint', 10_000n],
-  ])('is used with %s = %s, so that what was acknowledged is kept and nothing dangles', async (name, value) => {
-    const store = await open();
-    const { rows } = await store.write((tx) => sql`PRAGMA ${sql.raw(name)}`.execute(tx));
-    expect(rows.map((found) => Object.values(found as object))).toEqual([[value]]);
   });
 
   test.each([

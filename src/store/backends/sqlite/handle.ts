@@ -86,7 +86,7 @@ function connect(location: string | URL, options: StoreOptions, readOnly: boolea
     defensive: true,
   });
   try {
-    refuseOldSqlite(database);
+    refuseOldSqlite(database.prepare('SELECT sqlite_version() AS version').get()?.['version'] as string);
     database.exec(settings);
     return database;
   } catch (error) {
@@ -95,8 +95,8 @@ function connect(location: string | URL, options: StoreOptions, readOnly: boolea
   }
 }
 
-function refuseOldSqlite(database: DatabaseSync): void {
-  const version = database.prepare('SELECT sqlite_version() AS version').get()?.['version'] as string;
+/** Throws for a version of SQLite that two writers could damage a file with. */
+export function refuseOldSqlite(version: string): void {
   const numbers = version.split('.').map(Number);
   const difference = oldestSqlite.map((least, index) => (numbers[index] ?? 0) - least).find((n) => n !== 0) ?? 0;
   if (difference >= 0) return;
