@@ -294,5 +294,5 @@ function lineOf({ invoiceId, lineKey }: { readonly invoiceId: string; readonly l
 }
 
 function byPhase(a: UsageAtom, b: UsageAtom): number {
-  return a.periodIndex - b.periodIndex || Temporal.Instant.compare(a.phaseEnd, b.phaseEnd);
+  return a.periodIndex - b.periodIndex || a.phaseEnd.epochMilliseconds - b.phaseEnd.epochMilliseconds;
 }

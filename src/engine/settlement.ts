@@ -187,9 +187,13 @@ async function descriptions(
 ): Promise<(draw: Pick<LedgerEntry, 'invoiceId' | 'lineKey'>) => string> {
   const meterIds = contract.items.flatMap((item) => item.meterId ?? []);
   const meters = new Map((await knownMeters(context, meterIds)).map((meter) => [meter.id, meter]));
-  return ({ invoiceId = '', lineKey }) => {
+  // By their keys, since an invoice may have a line for each of thousands of combinations, and a draw on each of them.
+  const lines = new Map(
+    [...billing.drafts].map(([id, draft]) => [id, new Map(draft.lines.map((line) => [line.lineKey, line]))]),
+  );
+  return ({ invoiceId = '', lineKey = '' }) => {
     const number = numbers?.get(invoiceId) ?? billing.invoices.find((invoice) => invoice.id === invoiceId)?.number;
-    const line = billing.drafts.get(invoiceId)?.lines.find((each) => each.lineKey === lineKey);
+    const line = lines.get(invoiceId)?.get(lineKey);
     const meter = meters.get(line?.meterId ?? '');
     return `Usage of ${meter?.displayName ?? line?.name ?? 'a meter'} on invoice ${number ?? invoiceId}`;
   };
