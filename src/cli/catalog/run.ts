@@ -5,10 +5,11 @@ import { readFile } from 'node:fs/promises';
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
+import { shellWord } from '../command-line/example-line.ts';
 import { readTextFile } from '../files/files.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import { timeoutOf } from '../session/open-session.ts';
-import { writeOutputFile } from '../files/output-file.ts';
+import { checkOutputFile, writeOutputFile } from '../files/output-file.ts';
 import { jqLines } from '../output/jq.ts';
 import { createWaitingNote } from '../session/patiently.ts';
 import { allowFormats, checkFields, jsonAnswer, render } from '../output/output.ts';
@@ -46,12 +47,18 @@ export async function exportCatalog({ file, force }: ExportFlags, session: Sessi
   const catalog = catalogOf(await reading(session, await session.target(), readCatalog));
   const text = output.format === 'json' ? await jsonAnswer(fileForm(catalog), output) : await writeCatalog(catalog);
   if (file === undefined) return terminal.out(text);
-  if (flags.dryRun !== true) await writeNew(file, text, force === true);
+  await writeNew(file, text, { isForced: force === true, isRehearsal: flags.dryRun === true });
   tell(session, flags.dryRun === true ? say`dry run: ${file} was not written` : say`wrote ${file}`);
 }
 
+interface Writing {
+  readonly isForced: boolean;
+  /** Looks whether it could be written, and writes nothing. */
+  readonly isRehearsal: boolean;
+}
+
 /** Never replaces what may be somebody's work; a file that says the same already is left as it is. */
-async function writeNew(path: string, text: string, isForced: boolean): Promise<void> {
+async function writeNew(path: string, text: string, { isForced, isRehearsal }: Writing): Promise<void> {
   const before = await readFile(path, 'utf8').catch(() => undefined);
   if (before === text) return;
   if (before !== undefined && !isForced) {
@@ -59,7 +66,8 @@ async function writeNew(path: string, text: string, isForced: boolean): Promise<
       hint: 'see what differs with: tally catalog diff, or give --force to replace it',
     });
   }
-  writeOutputFile(path, text, { isForced });
+  if (isRehearsal) checkOutputFile(path, { isForced });
+  else writeOutputFile(path, text, { isForced });
 }
 
 export async function diffCatalog(path: string, flags: ChangeFlags, session: Session): Promise<void> {
@@ -70,7 +78,7 @@ export async function diffCatalog(path: string, flags: ChangeFlags, session: Ses
   const { length } = plan.changes;
   if (flags.exitCode !== true || length === 0) return;
   throw new BillingError('checkFailed', `the catalog differs from ${nameOf(path)}: ${counted(length, 'change')}`, {
-    hint: `make it what the file says with: tally catalog apply ${path}`,
+    hint: `make it what the file says with: tally catalog apply ${shellWord(path)}`,
   });
 }
 

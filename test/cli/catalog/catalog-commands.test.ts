@@ -157,6 +157,7 @@ describe('export', () => {
     expect(await tally(`catalog export --file ${file}`)).toMatchObject({ exitCode: 0 });
     writeFileSync(file, 'mine');
     expect(await tally(`catalog export --file ${file}`)).toMatchObject({ exitCode: 11 });
+    expect(await tally(`catalog export --file ${file} --dry-run`)).toMatchObject({ exitCode: 11 });
     expect(readFileSync(file, 'utf8')).toBe('mine');
     await tally(`catalog export --file ${file} --force`);
     expect(readFileSync(file, 'utf8')).toBe(catalog);
