@@ -129,7 +129,7 @@ export async function applyUnits(
 
   await Promise.all(Array.from({ length: options.concurrency }, (_, index) => work(index)));
   if (signal.aborted) stoppedBy ??= new BillingError('interrupted', 'interrupted');
-  const all = units.flatMap(({ lines }) => lines);
+  const all = units.flatMap(({ lines }) => lines).toSorted((one, other) => one - other);
   const pending = (line: number): RowOutcome => ({ line, status: 'pending', id: '', error: '' });
   return { outcomes: all.map((line) => outcomes.get(line) ?? pending(line)), stoppedBy };
 }

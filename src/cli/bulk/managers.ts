@@ -5,7 +5,9 @@ import { limits } from '../../limits.ts';
 import { loadOperation } from '../../operations/index.ts';
 import type { Billing } from '../../operations/index.ts';
 import { parseInput } from '../../operations/parse.ts';
+import { processorCustomerIdField } from '../../operations/providers.ts';
 import type { CommandSpec, FlagSpec } from '../command-line/manifest.ts';
+import { valueAt, wireText } from '../wire/rows.ts';
 import { counted } from '../terminal/safe-text.ts';
 import type { RowOutcome, Unit } from './apply.ts';
 import type { BulkKind } from './kind.ts';
@@ -51,13 +53,26 @@ async function problemsOf(rows: readonly BulkRow[]): Promise<Problem[]> {
   return problems;
 }
 
+/** Rows of one customer are of one request, which keeps their order: of two that are sent beside each other either may come last. */
 function unitsOf(rows: readonly BulkRow[], billing: Billing): Unit[] {
-  const units: Unit[] = [];
-  for (let start = 0; start < rows.length; start += limits.assignmentsPerRequest) {
-    const part = rows.slice(start, start + limits.assignmentsPerRequest);
-    units.push({ lines: part.map(({ line }) => line), send: async () => await assign(part, billing) });
+  const most = limits.assignmentsPerRequest;
+  const parts: BulkRow[][] = [];
+  for (const own of Map.groupBy(rows, customerOf).values()) {
+    for (let start = 0; start < own.length; start += most) {
+      const some = own.slice(start, start + most);
+      const last = parts.at(-1);
+      if (last !== undefined && last.length + some.length <= most) last.push(...some);
+      else parts.push(some);
+    }
   }
-  return units;
+  return parts.map((part) => ({
+    lines: part.map(({ line }) => line),
+    send: async () => await assign(part, billing),
+  }));
+}
+
+function customerOf({ input }: BulkRow): string {
+  return wireText(valueAt(input.body, processorCustomerIdField)).normalize('NFC');
 }
 
 async function assign(rows: readonly BulkRow[], billing: Billing): Promise<readonly RowOutcome[]> {

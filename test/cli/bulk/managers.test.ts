@@ -1,0 +1,46 @@
+/** Which assignments of managers are sent together. */
+
+import { describe, expect, test } from 'vitest';
+
+import { managers } from '../../../src/cli/bulk/managers.ts';
+import type { BulkRow } from '../../../src/cli/bulk/rows.ts';
+
+/** One row for each id, from line 2 on. */
+function rowsOf(ids: readonly string[]): BulkRow[] {
+  return ids.map((stripeCustomerId, index) => ({
+    line: index + 2,
+    input: { body: { stripeCustomerId, csm: { email: `m${index}@example.com` } } },
+  }));
+}
+
+async function linesOf(ids: readonly string[]): Promise<readonly (readonly number[])[]> {
+  const options = {} as Parameters<typeof managers.plan>[1];
+  const plan = await managers.plan(rowsOf(ids), options);
+  expect(plan.problems).toEqual([]);
+  return plan
+    .unitsFor({ call: async () => await Promise.reject(new Error('nothing is sent')) })
+    .map(({ lines }) => lines);
+}
+
+const others = Array.from({ length: 150 }, (_, index) => `cus_${index}`);
+
+describe('assignments of a file', () => {
+  test('go by the hundred', async () => {
+    expect((await linesOf(others)).map(({ length }) => length)).toEqual([100, 50]);
+  });
+
+  test('of one customer go together in their order, so that the last row decides', async () => {
+    const units = await linesOf(['cus_x', ...others, 'cus_x']);
+    expect(units.map((lines) => [lines.length, lines.includes(2), lines.includes(153)])).toEqual([
+      [100, true, true],
+      [52, false, false],
+    ]);
+    expect(units[0]?.indexOf(153)).toBe(1);
+  });
+
+  test('of one customer that are more than a request takes go in several', async () => {
+    expect((await linesOf(Array.from({ length: 230 }, () => 'cus_x'))).map(({ length }) => length)).toEqual([
+      100, 100, 30,
+    ]);
+  });
+});
