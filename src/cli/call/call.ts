@@ -67,7 +67,7 @@ async function readInput(
 }
 
 /** Asks whoever runs a write. What no service offers is refused by whoever sends it; nobody has to agree to it first. */
-async function agreed(
+export async function agreed(
   command: CommandSpec,
   input: CallInput,
   { session, target }: { readonly session: Session; readonly target: Target },

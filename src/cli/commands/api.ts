@@ -3,14 +3,13 @@
 import { BillingError } from '../../errors.ts';
 import type { OperationName } from '../../operations/index.ts';
 import { parseQuery } from '../../url-query.ts';
+import { agreed } from '../call/call.ts';
 import { readTextFile } from '../files/files.ts';
 import { wholeBody } from '../command-line/flags.ts';
 import type { CommandSpec, Manifest } from '../command-line/manifest.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import { timeoutOf } from '../session/open-session.ts';
 import { allowFormats, jsonAnswer } from '../output/output.ts';
-import { confirmWrite } from '../session/prompts.ts';
-import { say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
 
@@ -40,6 +39,9 @@ Examples:
       await runAction(async (session) => {
         const { terminal, dependencies, output } = session;
         allowFormats(session.flags, ['json']);
+        if (output.jsonFields !== undefined) {
+          throw new BillingError('usage', 'an answer is printed whole', { hint: 'give --jq EXPRESSION' });
+        }
         if (flags.openapi === true) terminal.out(await jsonAnswer(await dependencies.openApiDocument(), output));
         else await send({ method, path, inputPath: flags.input }, await loadManifest(), session);
       });
@@ -58,6 +60,9 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
   }
   const url = urlOf(path);
   const { command, params } = findRoute(method.toUpperCase(), url.pathname, manifest);
+  if (command.method === 'GET' && inputPath !== undefined) {
+    throw new BillingError('usage', 'a GET has no body', { hint: 'what it asks for stands in the path, behind a ?' });
+  }
   const query = parseQuery(url.search);
   const body =
     inputPath === undefined ? undefined : wholeBody(await readTextFile(inputPath, session.terminal), command.isBulk);
@@ -68,7 +73,7 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
     await printDryRun(command, input, { session, target });
     return;
   }
-  if (command.isWrite) await confirmWrite(session, target, say`${method} ${path}`);
+  await agreed(command, input, { session, target });
   const opened = command.isWrite
     ? await openForWriting(session, target)
     : await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });

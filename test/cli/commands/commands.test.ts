@@ -46,6 +46,8 @@ describe('tally api', () => {
     ['GET //billing.example.com/v1/customers', 'is no path'],
     ['GET http://[', 'is no path'],
     ['GET /v1/customers/%zz', 'is no path'],
+    ['GET /v1/customers --input -', 'a GET has no body'],
+    ['GET /v1/customers --json id', 'an answer is printed whole'],
   ])('%s is refused', async (line, words) => {
     const { code, stderr } = await createShell().run(`api ${line}`);
     expect(code).toBe(2);
@@ -57,6 +59,17 @@ describe('tally api', () => {
     const shell = createShell({ env });
     expect((await shell.run('api POST /v1/customers/c1/resume')).code).toBe(11);
     expect(shell.calls).toEqual([]);
+  });
+
+  test('shows a person what it sends to production, amounts included', async () => {
+    const env = { TALLY_BASE_URL: 'https://a.example', TALLY_API_KEY: `tally_live_${'0'.repeat(48)}` };
+    const shell = createShell({ env });
+    const input = '{"amountCents":500000,"expiresAt":"2099-01-01T00:00:00Z"}';
+    const line = 'api POST /v1/contracts/k1/credits/promotional/grant --input -';
+    const { code, stderr } = await shell.run(line, { input, isTerminal: true, answers: ['no'] });
+    expect(code).toBe(11);
+    expect(stderr).toContain('Grant promotional credits to a contract: k1\n');
+    expect(stderr).toContain('amountCents is 5000.00 USD');
   });
 
   test('--openapi prints the document', async () => {
