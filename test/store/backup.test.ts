@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -168,6 +169,20 @@ describe('a backup', () => {
     expect(readdirSync(directory).filter((name) => !name.startsWith('billing.db'))).toEqual([]);
   });
 
+  test.each([
+    [
+      'rows name what is not there',
+      () =>
+        withSqlite((own) => own.exec(`PRAGMA foreign_keys = OFF; DELETE FROM "organizations" WHERE "id" = 'org-b'`)),
+    ],
+    ['an index is not that of its table', () => disorderIndex(file)],
+  ])('of a database in which %s is refused, and leaves nothing behind', async (_what, injure) => {
+    await (await openFilled()).close();
+    injure();
+    expect((await refusal(back())).message).toContain('is damaged, and was not backed up: ');
+    expect(readdirSync(directory).filter((name) => !name.startsWith('billing.db'))).toEqual([]);
+  });
+
   test('of a file of another application is refused', async () => {
     withSqlite((database) => database.exec('CREATE TABLE t (a); PRAGMA application_id = 7'));
     expect((await refusal(back())).message).toContain('not a tallybook database');
@@ -220,6 +235,7 @@ describe('a restored database', () => {
     ['with a manifest that is no JSON', 'checkFailed', () => writeFileSync(manifestPath(), '{')],
     ['with a manifest of nothing', 'checkFailed', () => writeFileSync(manifestPath(), 'null')],
     ['with the manifest of another', 'checkFailed', () => changeManifest({ sha256: '0'.repeat(64) })],
+    ['with a manifest of a later form', 'checkFailed', () => changeManifest({ manifestVersion: 2 as 1 })],
     ['that says another schema', 'checkFailed', () => changeManifest({ schemaVersion: 1 })],
     ['that counts other rows', 'checkFailed', () => changeManifest({ organizations: countedOnceMore() })],
     ['that is a directory', 'notFound', () => replaceByDirectory(copy)],
@@ -264,10 +280,13 @@ describe('a restored database', () => {
     expect((await refusal(again())).kind).toBe('usage');
   });
 
-  test('is not made from a damaged backup whose manifest was made to fit', async () => {
-    damagePage(copy);
-    const { createHash } = await import('node:crypto');
-    changeManifest({ sha256: createHash('sha256').update(readFileSync(copy)).digest('hex') });
+  test.each([
+    ['of which a page is damaged', () => damagePage(copy)],
+    ['of which an index is not that of its table', () => disorderIndex(copy)],
+  ])('is not made from a backup %s and whose manifest was made to fit', async (_what, injure) => {
+    injure();
+    const bytes = readFileSync(copy);
+    changeManifest({ bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
     const error = await refusal(again());
     expect(error.kind).not.toBe('conflict');
     expect(error.message).toContain('damaged');
@@ -293,6 +312,15 @@ function damagePage(path: string): void {
   const bytes = readFileSync(path);
   bytes.fill(0xff, 4096 * 10, 4096 * 11);
   writeFileSync(path, bytes);
+}
+
+/** Its rows stand in it under other values than they have. */
+function disorderIndex(path: string): void {
+  const database = new DatabaseSync(path);
+  database.enableDefensive(false);
+  database.exec(`PRAGMA writable_schema = ON;
+    UPDATE sqlite_schema SET sql = replace(sql, '"createdAt"', '"name"') WHERE name = 'customers_created'`);
+  database.close();
 }
 
 function flipByte(path: string, place: number): void {

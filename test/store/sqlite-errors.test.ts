@@ -1,6 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { BillingError } from '../../src/errors.ts';
+import { openConnection } from '../../src/store/backends/sqlite/connection.ts';
 import { isBusy, isInputOutputFailure, meaningOf } from '../../src/store/backends/sqlite/errors.ts';
 import { ConstraintViolation } from '../../src/store/constraint-violation.ts';
 
@@ -50,6 +55,30 @@ describe('what SQLite answers', () => {
     const misuse = sqliteError(21);
     expect(meaningOf(misuse, 'f')).toBe(misuse);
     expect(meaningOf('text', 'f')).toBe('text');
+  });
+
+  test('a handle whose write or sync failed is never used again', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'tallybook-errors-'));
+    const connection = await openConnection(join(directory, 'billing.db'), {});
+    onTestFinished(() => {
+      connection.close();
+      rmSync(directory, { recursive: true });
+    });
+    const writeOnce = async (failure?: Error) => {
+      await connection.begin('write');
+      connection.execute('CREATE TABLE IF NOT EXISTS "t" ("a")');
+      if (failure === undefined) connection.commit();
+      else {
+        connection.noteFailure(failure);
+        connection.rollback();
+      }
+      return { handles: connection.handleCount, isBroken: connection.isBroken };
+    };
+    expect(await writeOnce()).toEqual({ handles: 1, isBroken: false });
+    expect(await writeOnce(sqliteError(13))).toEqual({ handles: 1, isBroken: false });
+    // After one fsync that failed, the next may report success with the data gone.
+    expect(await writeOnce(sqliteError(1034))).toEqual({ handles: 1, isBroken: true });
+    expect(await writeOnce()).toEqual({ handles: 2, isBroken: false });
   });
 
   test('a lock is waited for, and a failed disk gets a new handle', () => {

@@ -197,6 +197,10 @@ describe('an existing database', () => {
     ['a few bytes', async () => writeFile(file, 'abc')],
     ["another application's database", async () => withSqlite((other) => other.exec('CREATE TABLE notes (text)'))],
     [
+      'an empty database of another application',
+      async () => withSqlite((other) => other.exec('PRAGMA user_version = 7')),
+    ],
+    [
       'a marked database of another application',
       async () => withSqlite((other) => other.exec('PRAGMA application_id = 252006673; CREATE TABLE t (x)')),
     ],
@@ -360,6 +364,22 @@ describe('a read-only database', () => {
       await chmod(file, 0o444);
       await chmod(directory, 0o555);
       expect(await asOrdinaryUser(() => customers(store))).toBe(4);
+      await chmod(directory, 0o755);
+    },
+  );
+
+  test.skipIf(process.platform === 'win32')(
+    'whose log lies beside it is not read without what stands in the log alone, where its directory cannot be written',
+    async () => {
+      await fill();
+      const writer = await openStore(file);
+      await addCustomer(writer, 'c');
+      for (const part of ['', '-wal']) await copyFile(`${file}${part}`, join(directory, `left.db${part}`));
+      await writer.close();
+      const left = join(directory, 'left.db');
+      await chmod(left, 0o444);
+      await chmod(directory, 0o555);
+      await expect(asOrdinaryUser(() => open(left, { readOnly: true }))).rejects.toMatchObject({ kind: 'unavailable' });
       await chmod(directory, 0o755);
     },
   );

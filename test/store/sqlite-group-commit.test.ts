@@ -1,6 +1,7 @@
 /** Writes that wait together are committed together, and each is answered for itself. */
 
 import { DatabaseSync } from 'node:sqlite';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
@@ -100,6 +101,22 @@ describe('writes that wait together', () => {
     expect(await customers(store)).toBe(3);
     await addCustomer(store, 'c');
     expect(await customers(store)).toBe(4);
+  });
+
+  test('are all told of a commit that fails, and none what it would have been told after it', async () => {
+    const store = await openFilled();
+    const outcomes = await Promise.allSettled([
+      addCustomer(store, 'c'),
+      store.write(async () => await Promise.reject(new Error('changed my mind'))),
+      store.write(async (tx) => {
+        // Found out at the commit alone.
+        await sql`PRAGMA defer_foreign_keys = ON`.execute(tx);
+        await tx.insertInto('customers').values(row.customer('org-nobody', 'd')).execute();
+      }),
+    ]);
+    const reason = expect.objectContaining({ message: expect.stringContaining('FOREIGN KEY') });
+    expect(outcomes).toEqual(outcomes.map(() => ({ status: 'rejected', reason })));
+    expect(await customers(store)).toBe(3);
   });
 
   test('are finished before the store is closed', async () => {

@@ -12,6 +12,7 @@ import type { ErrorKind } from '../../../src/errors.ts';
 import type { Answer } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
 import type { Reply, Shell } from '../shell.ts';
+import { watchDisk } from '../../support/disk-calls.ts';
 
 const answerOf = (data: object): Partial<Answer> => ({ body: { data } as unknown as Answer['body'] });
 const pathOf = (shell: Shell) => join(shell.home, 'data', 'journal', 'journal.jsonl');
@@ -56,6 +57,20 @@ describe('every write is a line', () => {
     const [begun, done] = linesOf(shell);
     expect(begun?.['call']).toBe(done?.['call']);
     expect(done).toMatchObject({ state: 'done', params: { invoiceId: 'i1' } });
+  });
+
+  test.runIf(process.platform === 'linux')('what moves money is on the disk before it is sent', async () => {
+    const disk = watchDisk();
+    let synced: readonly string[] = [];
+    const shell: Shell = createShell({
+      reply: () => {
+        synced = [...disk];
+        return answerOf({ id: 'i1' });
+      },
+    });
+    await shell.run(pay);
+    expect(synced).toEqual([`sync ${pathOf(shell)}`]);
+    expect(disk).toHaveLength(2);
   });
 
   test('reading is none, and neither is a dry run', async () => {
