@@ -125,6 +125,8 @@ export const limits = {
   socketsPerClient: 16,
   responseHeadersTimeoutMilliseconds: 30_000,
   totalTimeoutMilliseconds: 120_000,
+  /** 24 days: a timer of Node that is set to more goes off at once */
+  timerMilliseconds: 2 ** 31 - 1,
   responseBytes: 32 * 1024 * 1024,
   responseHeaderBytes: 16 * 1024,
   responseJsonDepth: 64,

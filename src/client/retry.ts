@@ -41,7 +41,7 @@ export function retryDelay({
   if (!isWorthIt || !isSafe) return undefined;
   const asked = outcome.kind === 'answer' ? retryAfterMilliseconds(outcome.headers['retry-after'], now) : undefined;
   const delay = asked ?? fullJitter(attempt, random);
-  return delay < remainingMilliseconds ? delay : undefined;
+  return delay < Math.min(remainingMilliseconds, limits.timerMilliseconds) ? delay : undefined;
 }
 
 function fullJitter(attempt: number, random: () => number): number {

@@ -105,7 +105,8 @@ async function exchange(way: Way, request: HttpRequest, timeoutMilliseconds: num
     timeout: limits.responseHeadersTimeoutMilliseconds,
   });
   // Not by a signal, nor is the body read by a loop: what Node loads for these takes a tenth of what the whole request takes.
-  const deadline = setTimeout(() => sent.destroy(new Late()), Math.max(1, Math.round(timeoutMilliseconds)));
+  const patience = Math.min(limits.timerMilliseconds, Math.max(1, Math.round(timeoutMilliseconds)));
+  const deadline = setTimeout(() => sent.destroy(new Late()), patience);
   sent.on('timeout', () => sent.destroy(new Silence()));
   sent.on('socket', (socket) => limitConnecting(socket, sent));
   // What breaks while the body is read is told here alone: the body only ends.

@@ -97,6 +97,17 @@ describe('Retry-After', () => {
     },
   );
 
+  test('a call that may take longer than a timer can be set to is waited for, and no wait is longer than that', async () => {
+    const service = await startFakeService(
+      { headers: json, body: '{"data":[]}' },
+      envelope(503, 'busy', { 'retry-after': '3000000' }),
+    );
+    const client = startClient(service.url, { timeoutMilliseconds: 10 ** 10 });
+    expect(await client.call('customers.list')).toMatchObject({ status: 200 });
+    await expect(client.call('customers.list')).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(client.retries).toEqual([]);
+  });
+
   test('all waits together stay within the time of the call', async () => {
     const service = await startFakeService(envelope(503, 'busy', { 'retry-after': '50' }));
     await expect(startClient(service.url).call('customers.list')).rejects.toMatchObject({ kind: 'unavailable' });
