@@ -9,10 +9,12 @@ import type { Transaction } from '../../src/store/database.ts';
 import { hasCreditGrant } from '../../src/store/records/budgets.ts';
 import { listContracts } from '../../src/store/records/contracts.ts';
 import { listCustomers } from '../../src/store/records/customers.ts';
+import { listInvoices } from '../../src/store/records/invoice-pages.ts';
 import * as ledger from '../../src/store/records/ledger.ts';
 import { readSealedLedger } from '../../src/store/records/seals.ts';
 import { hasDueDelivery } from '../../src/store/records/webhook-queue.ts';
 import { watchStatements } from '../reliability/statements.ts';
+import { invoiceRow } from './rows.ts';
 import { addCustomer, file, open, openFilled, useTestFile } from './test-file.ts';
 
 useTestFile();
@@ -84,8 +86,31 @@ test('a walk through a list counts its rows once, and passes over none', async (
   const ofCustomers = asked.filter(([sql]) => sql.includes('"customers"'));
   expect(ofCustomers.filter(([sql]) => sql.includes('count('))).toHaveLength(1);
   const pages = ofCustomers.filter(([sql]) => sql.includes('offset'));
-  expect(pages.map(([, values]) => values.at(-1))).toEqual([0n, 0n, 0n, 0n]);
-  for (const [sql] of pages) expect(planOf(sql)).toEqual([expect.stringMatching(/^SEARCH .* \(orgId=\?/)]);
+  expect(new Set(pages.map(([, values]) => values.at(-1)))).toEqual(new Set([0n]));
+  // All of them are of one instant, so that the last page asks for those of before, too.
+  const behind = ['orgId=? AND createdAt=? AND rowid<?'];
+  const found = pages.map(([sql]) => planOf(sql).map((step) => /^SEARCH .* \((.*)\)$/.exec(step)?.[1]));
+  expect(found).toEqual([['orgId=?'], behind, behind, behind, ['orgId=? AND createdAt<?']]);
+});
+
+test('a walk through the invoices of before an instant asks for one end of time at once', async () => {
+  const store = await openFilled();
+  const days = ['2026-01-01', '2026-01-02', '2026-01-03', '2026-01-03', '2026-01-04'];
+  for (const [periodIndex, day] of days.entries()) {
+    const made = { createdAt: `${day}T00:00:00.000Z`, periodIndex };
+    const invoice = invoiceRow('org-a', `i${periodIndex}`, made);
+    await store.write((tx) => tx.insertInto('invoices').values(invoice).execute());
+  }
+  const ends: number[] = [];
+  const stop = watchStatements((sql) => ends.push(sql.split('"createdAt" < ?').length - 1));
+  const ids: string[] = [];
+  for (let offset = 0; offset < 4; offset += 1) {
+    const page = { limit: 1, offset, createdBefore: '2026-01-04T00:00:00.000Z' };
+    ids.push(...(await store.read((tx) => listInvoices(tx, 'org-a', page))).rows.map(({ id }) => id));
+  }
+  stop();
+  expect(ids).toEqual(['i3', 'i2', 'i1', 'i0']);
+  expect(Math.max(...ends)).toBe(1);
 });
 
 test('a sender reads of each endpoint what is due first, however much waits behind it', async () => {

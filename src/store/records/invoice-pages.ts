@@ -27,10 +27,15 @@ export async function listInvoices(
   const { rows, total } = await readPage(tx, {
     name: `invoices ${JSON.stringify(chosen)}`,
     page: { limit, offset },
-    read: async (start) => await pageOfInvoices(tx, { ...chosen, ...start }),
+    read: async (start) => await pageOfInvoices(tx, { ...withoutLaterEnd(chosen, start), ...start }),
     count: async () => (await invoiceCount(tx, chosen))[0]?.total ?? 0n,
   });
   return { rows: rows.map(toInvoice), total };
+}
+
+/** Of two ends SQLite looks for the one that stands first, and passes over all that is between them. */
+function withoutLaterEnd(chosen: Chosen, { beforeInstant }: PageStart): Chosen {
+  return beforeInstant === undefined ? chosen : { ...chosen, createdBefore: undefined };
 }
 
 type Chosen = { readonly orgId: string } & { readonly [Name in keyof Required<InvoiceFilter>]: InvoiceFilter[Name] };
