@@ -14,8 +14,6 @@ type JsonObject = { readonly [name: string]: Json };
 export interface OpenApiOptions {
   /** Version of the service. */
   readonly version: string;
-  /** Base URL of the service; relative to the document when not given. */
-  readonly serverUrl?: string | undefined;
 }
 
 /** The document as JSON; the order of its members follows the declarations alone. */
@@ -28,7 +26,8 @@ export function openApiDocument(operations: readonly Operation[], options: OpenA
       version: options.version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: options.serverUrl ?? '/' }],
+    // Relative to the document, whoever serves it.
+    servers: [{ url: '/' }],
     security: [{ bearer: [] }],
     tags: tagsOf(operations),
     paths: pathsOf(operations),

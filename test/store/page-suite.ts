@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { InvoiceStatus } from '../../src/operations/invoices.ts';
 import { listInvoices } from '../../src/store/records/invoice-pages.ts';
 import type { Store } from '../../src/store/store.ts';
-import { contractRow, eventOf, insertTwoOrganizations, invoiceRow } from './rows.ts';
+import { contractRow, eventOf, insertTwoOrganizations, invoiceRow, row } from './rows.ts';
 
 /** Both of one database. */
 export type OpenTwo = () => Promise<readonly [Store, Store]>;
@@ -120,27 +120,30 @@ export function describePages(backend: string, openTwo: OpenTwo, { runs }: { rea
       await fc.assert(
         fc.asyncProperty(story, async (steps) => {
           run += 1;
+          const customerId = `customer-${run}`;
           const contractId = `contract-${run}`;
-          await stores[0].write((tx) =>
-            tx
+          await stores[0].write(async (tx) => {
+            await tx.insertInto('customers').values(row.customer('org-a', customerId)).execute();
+            await tx
               .insertInto('contracts')
-              .values(contractRow('org-a', contractId, 'customer'))
-              .execute(),
-          );
+              .values(contractRow('org-a', contractId, customerId))
+              .execute();
+          });
           const all: Kept[] = [];
           let last: { readonly status?: InvoiceStatus | undefined; readonly end: number } = { end: 0 };
           for (const [place, { by, step }] of steps.entries()) {
             const store = stores[by] ?? stores[0];
             if ('add' in step) {
               const added = { id: `${contractId}-${place}`, createdAt: step.add, status: statuses[0] };
-              const invoice = { ...added, number: added.id, contractId, periodIndex: place, updatedAt: step.add };
+              const owner = { customerId, contractId };
+              const invoice = { ...added, ...owner, number: added.id, periodIndex: place, updatedAt: step.add };
               const writing = store.write(async (tx) => {
                 await tx
                   .insertInto('invoices')
                   .values(invoiceRow('org-a', added.id, invoice))
                   .execute();
                 // What is read before it is undone may not be kept.
-                await listInvoices(tx, 'org-a', { contractId, limit: 1, offset: 0 });
+                await listInvoices(tx, 'org-a', { customerId, limit: 1, offset: 0 });
                 if (step.isUndone) throw new Error('undone');
               });
               await writing.catch((error: unknown) => expect(error).toEqual(new Error('undone')));
@@ -155,7 +158,7 @@ export function describePages(backend: string, openTwo: OpenTwo, { runs }: { rea
             } else {
               const { limit } = step;
               const { status, offset } = step.isNext ? { ...last, offset: last.end } : step;
-              const page = await store.read((tx) => listInvoices(tx, 'org-a', { contractId, status, limit, offset }));
+              const page = await store.read((tx) => listInvoices(tx, 'org-a', { customerId, status, limit, offset }));
               const list = newestFirst(all).filter((invoice) => status === undefined || invoice.status === status);
               const ids = page.rows.map(({ id }) => id);
               expect({ ids, total: page.total }).toEqual({

@@ -9,7 +9,6 @@ import { firstPage, type Page, pageOf, type PageStart, readPage, type Rows } fro
 /** Every member given must hold; times are those of creation. */
 export interface InvoiceFilter {
   readonly customerId?: string | undefined;
-  readonly contractId?: string | undefined;
   readonly status?: InvoiceStatus | undefined;
   /** Inclusive. */
   readonly createdAfter?: string | undefined;
@@ -43,7 +42,6 @@ type Chosen = { readonly orgId: string } & { readonly [Name in keyof Required<In
 const unfiltered: Chosen = {
   orgId: '',
   customerId: undefined,
-  contractId: undefined,
   status: undefined,
   createdAfter: undefined,
   createdBefore: undefined,
@@ -60,10 +58,9 @@ const invoiceCount = prepared(
 );
 
 function invoicesAmong(tx: Transaction, chosen: Chosen) {
-  const { orgId, customerId, contractId, status, createdAfter, createdBefore } = chosen;
+  const { orgId, customerId, status, createdAfter, createdBefore } = chosen;
   let query = tx.selectFrom('invoices').where('orgId', '=', orgId);
   if (customerId !== undefined) query = query.where('customerId', '=', customerId);
-  if (contractId !== undefined) query = query.where('contractId', '=', contractId);
   if (status !== undefined) query = query.where('status', '=', status);
   if (createdAfter !== undefined) query = query.where('createdAt', '>=', createdAfter);
   if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);
