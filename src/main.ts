@@ -159,7 +159,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
 }
 
 function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
-  return async (target, { timeoutMilliseconds, isRehearsal }) => {
+  return async (target, { isRehearsal, ...patience }) => {
     if (target.kind === 'embedded') {
       const { isMirrorFile } = await import('./store/mirror-file.ts');
       if (isMirrorFile(target.database)) {
@@ -184,7 +184,7 @@ function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
       key: target.key,
       ca: target.caFile === undefined ? undefined : readAuthorities(target.caFile),
       proxy: httpsProxy(),
-      timeoutMilliseconds,
+      ...patience,
       now,
       sleep,
       random: Math.random,

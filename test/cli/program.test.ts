@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 
 import { BillingError, InvalidInputError, RateLimitedError, errorFacts } from '../../src/errors.ts';
 import type { ErrorKind } from '../../src/errors.ts';
+import type { Answer, Billing } from '../../src/operations/index.ts';
+import type { Dependencies } from '../../src/cli/session/session.ts';
 import { createShell, manifest } from './shell.ts';
 
 describe('a command line that is wrong ends with 2, and says what was meant', () => {
@@ -83,6 +85,27 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
   test('an unknown flag is heard of before a missing one', async () => {
     expect((await createShell().run('customers create --nope')).stderr).toContain("unknown option '--nope'");
   });
+});
+
+const emptyBilling = {
+  call: async () =>
+    await Promise.resolve({ status: 200, body: { data: [], hasMore: false, total: 0 } } as unknown as Answer),
+} as unknown as Billing;
+
+test.each<[number[], string]>([
+  [[3000, 20_000], 'billing.example: answered 429; trying again in 3 s\n'],
+  [[200], ''],
+])('a person hears why nothing happens, once: waits of %j ms', async (waits, words) => {
+  const env = { TALLY_BASE_URL: 'https://billing.example', TALLY_API_KEY: `tally_live_${'0'.repeat(48)}` };
+  const dependencies: Partial<Dependencies> = {
+    openBilling: async (_target, { onRetry }) => {
+      for (const delayMilliseconds of waits) onRetry?.({ delayMilliseconds, reason: 'answered 429' });
+      return await Promise.resolve({ billing: emptyBilling, close: () => Promise.resolve() });
+    },
+  };
+  const { code, stderr } = await createShell({ env, dependencies }).run('customers list');
+  expect([code, stderr]).toEqual([0, words]);
+  expect((await createShell({ env, dependencies }).run('customers list --quiet')).stderr).toBe('');
 });
 
 describe('a failure of the service', () => {

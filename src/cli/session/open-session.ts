@@ -12,6 +12,9 @@ import { say } from '../terminal/safe-text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { tell } from './tell.ts';
 
+/** Nobody wonders about less. */
+const toldFromMilliseconds = 1_000;
+
 /** Throws a usage error when the global flags contradict each other. */
 export function openSession(dependencies: Dependencies, flags: GlobalFlags): Session {
   const key = dependencies.env['TALLY_API_KEY'];
@@ -21,7 +24,7 @@ export function openSession(dependencies: Dependencies, flags: GlobalFlags): Ses
   const profiles = async (): Promise<ProfileStore> =>
     createProfileStore((await dependencies.directories()).config, dependencies);
   return {
-    dependencies: { ...dependencies, openBilling: tellingOfNew(dependencies, { terminal, flags }) },
+    dependencies: { ...dependencies, openBilling: tellingOpening(dependencies, { terminal, flags }) },
     terminal,
     flags,
     output: chooseOutput(flags, terminal.stdout),
@@ -41,13 +44,27 @@ export function openSession(dependencies: Dependencies, flags: GlobalFlags): Ses
   };
 }
 
-/** A file is made where there is none, and would look like a book without anything in it where its path is misspelt. */
-function tellingOfNew(
+/**
+ * Says what a person would not see. A file is made where there is none, and would look like a book without anything in it where
+ * its path is misspelt; a service that asks for patience may do so for two minutes.
+ */
+function tellingOpening(
   dependencies: Dependencies,
   talk: Pick<Session, 'terminal' | 'flags'>,
 ): Dependencies['openBilling'] {
   return async (target, options) => {
-    const opened = await dependencies.openBilling(target, options);
+    let hasWaited = false;
+    const opened = await dependencies.openBilling(target, {
+      ...options,
+      onRetry({ delayMilliseconds, reason }) {
+        if (hasWaited || delayMilliseconds < toldFromMilliseconds || target.kind !== 'remote') return;
+        hasWaited = true;
+        tell(
+          talk,
+          say`${new URL(target.baseUrl).host}: ${reason}; trying again in ${Math.round(delayMilliseconds / 1000)} s`,
+        );
+      },
+    });
     if (opened.isNew === true && target.kind === 'embedded' && target.sources['database'] !== 'default') {
       tell(talk, say`made ${target.database}: there was no database`);
     }

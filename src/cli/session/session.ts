@@ -26,6 +26,8 @@ export interface OpenBillingOptions {
   readonly timeoutMilliseconds: number | undefined;
   /** Makes no database: where there is none yet, the service is one in memory. */
   readonly isRehearsal?: boolean;
+  /** Told before the pause of each further try; `reason` in a few words. */
+  readonly onRetry?: ((retry: { readonly delayMilliseconds: number; readonly reason: string }) => void) | undefined;
 }
 
 export interface OpenEngine {
