@@ -4,7 +4,7 @@ import { expressionBuilder, sql } from 'kysely';
 
 import { limits } from '../../limits.ts';
 import type { Database, Transaction } from '../database.ts';
-import { oneRow } from './row-values.ts';
+import { instantText, oneRow } from './row-values.ts';
 
 /** A delivery that is held by the caller. */
 export interface HeldDelivery {
@@ -228,9 +228,8 @@ const isPending = () => sql.lit('pending' as const);
  * until that day.
  */
 function isDue(now: string) {
-  const furthest = Temporal.Instant.from(now)
-    .add({ seconds: 2 * Math.max(...limits.webhookRetrySeconds) })
-    .toString({ smallestUnit: 'millisecond' });
+  const longestPause = { seconds: 2 * Math.max(...limits.webhookRetrySeconds) };
+  const furthest = instantText(Temporal.Instant.from(now).add(longestPause));
   const row = expressionBuilder<{ due: Database['webhookDeliveries'] }, 'due'>();
   return row.and(
     (['due.nextAttemptAt', 'due.leaseUntil'] as const).map((instant) =>

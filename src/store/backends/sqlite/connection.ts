@@ -1,6 +1,6 @@
 /**
  * One connection to one SQLite file: its statements, its transactions, and how its handle is replaced after a disk error.
- * What SQLite means by its statements is here and in the neighbouring sqlite-* files; nowhere else.
+ * What SQLite means by its statements is here and in the files of this folder; nowhere else.
  */
 
 import { resolve } from 'node:path';
