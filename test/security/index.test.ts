@@ -177,7 +177,7 @@ const rules: Readonly<Record<string, Rule>> = {
   'SEC-33': {
     says: 'every operation asks for its scope',
     heldBy: {
-      'operations.test.ts': ['is refused to a key that has every scope but its own'],
+      'operations.test.ts': ['is refused to a key that has every scope but its own', 'whoever calls the engine'],
       'server/authenticate.test.ts': ['opens the operations of that scope and no other'],
     },
   },
@@ -186,12 +186,14 @@ const rules: Readonly<Record<string, Rule>> = {
     heldBy: {
       'bad-input-requests.test.ts': ["another tenant's id is answered like one that nobody has"],
       'engine/keys.test.ts': ["answers another organization's key like one that never was"],
+      'security/tenancy.test.ts': ['names the organization once for each of its tables'],
     },
   },
   'SEC-35': {
     says: 'requests and refused keys are counted by address',
     heldBy: {
       'server/limits.test.ts': ['a header cannot make one address into many', 'are refused unread after ten a minute'],
+      'server/rate-limit.test.ts': ['the one that was not seen for the longest is forgotten'],
     },
   },
   'SEC-36': {

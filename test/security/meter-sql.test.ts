@@ -105,6 +105,9 @@ describe('statements that are no query', () => {
     ['one megabyte', `SELECT ${'1+'.repeat(500_000)}1 AS value`],
     ['ten thousand brackets', `SELECT ${'('.repeat(9_000)}1${')'.repeat(9_000)} AS value`],
     ['a long sum', `SELECT ${'1+'.repeat(5_000)}1 AS value`],
+    ['a hundred levels', `SELECT ${'abs('.repeat(100)}1${')'.repeat(100)} AS value`],
+    ['a function of seventeen values', `SELECT max(${'1,'.repeat(16)}1) AS value`],
+    ['a pattern of 201 characters', `SELECT 'a' LIKE '${'a'.repeat(201)}' AS value`],
     ['many unions', `SELECT max(n) AS value FROM (${'SELECT 1 AS n UNION ALL '.repeat(20)}SELECT 2)`],
     ['many columns', `SELECT count(*) AS value FROM (SELECT ${'1,'.repeat(100)}1)`],
     [
@@ -273,9 +276,10 @@ describe('what surrounds the query', () => {
     await readingOf(alone, { sql: 'SELECT 2 AS value', scope: 'a' });
     expect(childrenOf(process.pid).filter((pid) => !before.has(pid))).toEqual([first]);
     expect(readFileSync(`/proc/${first}/environ`, 'utf8')).toBe('');
-    expect(readFileSync(`/proc/${first}/cmdline`, 'utf8').split('\0')).toEqual(
-      expect.arrayContaining(['--permission', '--max-old-space-size=256']),
-    );
+    const words = readFileSync(`/proc/${first}/cmdline`, 'utf8').split('\0');
+    expect(words).toEqual(expect.arrayContaining(['--permission', '--max-old-space-size=256']));
+    // Its own watchman, and nothing of the machine.
+    expect(words.filter((word) => word.startsWith('--allow'))).toEqual(['--allow-worker']);
     await readingOf(alone, { sql: 'SELECT 3 AS value', scope: 'b' });
     expect(childrenOf(process.pid).filter((pid) => !before.has(pid) && pid !== first)).toHaveLength(1);
     alone.close();

@@ -93,9 +93,16 @@ describe('a receiver on this machine', () => {
     expect(await post(listening.url, {}, 'x'.repeat(64 * 1024 + 1))).toBe(413);
   });
 
+  test('is reached by this machine alone', async () => {
+    const { port } = new URL((await listen()).url);
+    await expect(fetch(`http://[::1]:${port}/`)).rejects.toThrow('fetch failed');
+  });
+
   test('never shows its secret', async () => {
     const listening = await listen();
     await post(listening.url, signed(body));
+    const repeating = JSON.stringify({ ...JSON.parse(body), type: secret });
+    await post(listening.url, signed(repeating), repeating);
     await listening.stop();
     expect(JSON.stringify(listening.written)).not.toContain(secret.slice('whsec_'.length));
   });
@@ -113,6 +120,21 @@ describe('forwarding', () => {
       expect.stringMatching(/\tforwarded: 503$/),
       expect.stringMatching(/\tforwarded: 204$/),
     ]);
+  });
+
+  test('does not follow where the program points to', async () => {
+    const elsewhere = await startReceiver();
+    const receiver = await startReceiver((_request, response) =>
+      response.writeHead(307, { location: elsewhere.url }).end(),
+    );
+    const listening = await listen(['--forward-to', receiver.url]);
+    const answer = await fetch(listening.url, {
+      method: 'POST',
+      headers: signed(body),
+      body,
+      redirect: 'manual',
+    });
+    expect([answer.status, receiver.received.length, elsewhere.received]).toEqual([307, 1, []]);
   });
 
   test('says when nothing answers, and lets the sender try again', async () => {
