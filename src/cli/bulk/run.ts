@@ -14,6 +14,7 @@ import { checkFields, render } from '../output/output.ts';
 import { createProgress } from '../session/progress.ts';
 import { confirmWrite, mayAsk } from '../session/prompts.ts';
 import { counted, say } from '../terminal/safe-text.ts';
+import { stopSignal } from '../session/stop-signal.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { applyUnits } from './apply.ts';
@@ -149,8 +150,7 @@ interface Sending {
 }
 
 async function send(units: readonly Unit[], session: Session, concurrency: number): Promise<Applied> {
-  const stop = new AbortController();
-  void session.dependencies.untilStopped().then(() => stop.abort());
+  const signal = stopSignal(session);
   const progress = await createProgress(
     session,
     units.reduce((sum, { lines }) => sum + lines.length, 0),
@@ -158,7 +158,7 @@ async function send(units: readonly Unit[], session: Session, concurrency: numbe
   try {
     const onDone = (rows: number) => progress.update({ rows, done: rows });
     const onWait = createWaitingNote(session);
-    return await applyUnits(units, { concurrency, signal: stop.signal, onDone, onWait });
+    return await applyUnits(units, { concurrency, signal, onDone, onWait });
   } finally {
     progress.stop();
   }

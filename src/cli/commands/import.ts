@@ -28,6 +28,7 @@ import { createProgress } from '../session/progress.ts';
 import type { Progress } from '../session/progress.ts';
 import { confirmWrite } from '../session/prompts.ts';
 import { say } from '../terminal/safe-text.ts';
+import { stopSignal } from '../session/stop-signal.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
 import { tell } from '../session/tell.ts';
@@ -139,14 +140,13 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
     // Nothing that is rehearsed stays, so that none of it is counted.
     const counting = isRehearsal || session.flags.quiet === true ? undefined : opened.plain;
     const lateBefore = counting === undefined ? undefined : await countLate(counting);
-    const stop = new AbortController();
-    void session.dependencies.untilStopped().then(() => stop.abort());
+    const signal = stopSignal(session);
     progress = await createProgress(session, size);
     const report = await importBatches(batches, {
       billing: opened.billing,
       onAccepted: watched === undefined ? undefined : watching(watched),
       onProgress: ({ rows, bytes }) => progress?.update({ rows, done: bytes }),
-      signal: stop.signal,
+      signal,
     });
     progress.stop();
     if (counting !== undefined) await tellLate(session, counting, lateBefore);

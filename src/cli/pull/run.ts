@@ -16,6 +16,7 @@ import { createWaitingNote } from '../session/patiently.ts';
 import type { OnWait } from '../session/patiently.ts';
 import { createProgress } from '../session/progress.ts';
 import { say } from '../terminal/safe-text.ts';
+import { stopSignal } from '../session/stop-signal.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { compareRecords } from './compare.ts';
@@ -224,12 +225,11 @@ async function recordsBefore(mirror: Mirror, contractId: string, records: readon
 }
 
 async function applied(units: Parameters<typeof applyUnits>[0], { session, onWait }: Work) {
-  const stop = new AbortController();
-  void session.dependencies.untilStopped().then(() => stop.abort());
+  const signal = stopSignal(session);
   const progress = await createProgress(session, units.length, 'contracts');
   try {
     const onDone = (rows: number) => progress.update({ done: rows, rows });
-    return await applyUnits(units, { concurrency, signal: stop.signal, onDone, onWait });
+    return await applyUnits(units, { concurrency, signal, onDone, onWait });
   } finally {
     progress.stop();
   }

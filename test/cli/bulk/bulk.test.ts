@@ -261,6 +261,7 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     ];
     const stopped = await stage.tally(words, {}, { untilStopped: async () => await untilGranted(10) });
     expect(stopped.exitCode).toBe(130);
+    expect(stopped.stderr).toContain('stopping once what is under way is done; interrupt again to stop at once');
     expect(stopped.stderr).toContain('repeat the command to go on');
     const before = await ledgerOf(acme);
     expect(before.length).toBeLessThan(30);

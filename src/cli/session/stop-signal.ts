@@ -1,0 +1,15 @@
+/** How long work hears that it is to stop. */
+
+import { say } from '../terminal/safe-text.ts';
+import type { Session } from './session.ts';
+import { tell } from './tell.ts';
+
+/** Aborted by the first interrupt, which says that what is under way ends first; a second one ends the process. */
+export function stopSignal(session: Session): AbortSignal {
+  const stop = new AbortController();
+  void session.dependencies.untilStopped().then(() => {
+    stop.abort();
+    tell(session, say`stopping once what is under way is done; interrupt again to stop at once`);
+  });
+  return stop.signal;
+}
