@@ -82,6 +82,8 @@ export const limits = {
   billRunListed: 1_000,
   /** our choice: contracts of one transaction, which hold up other writers for a tenth of a second */
   billRunBatch: 100,
+  /** our choice: lines of invoices behind which such a transaction ends before that, as long as it takes */
+  billRunBatchLines: 1_000,
   /** our choice: ledger entries that are held at once for the contracts of such a transaction, some 20 MB */
   entriesReadAhead: 10_000,
   /** our choice: seconds between the bill runs of a server */

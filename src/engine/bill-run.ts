@@ -42,6 +42,7 @@ export async function runDue(parts: EngineParts, orgId: string, options: RunOpti
     async (tx) => await listEndedPauses(tx, orgId, dueBy(until, 0)),
     async (ids) => {
       for (const id of ids) await resumeCustomer(run, id);
+      return ids.length;
     },
   );
   await eachBatch(
@@ -73,7 +74,7 @@ export function createRunReport(): RunReport {
     add(orgId, done, isRehearsal) {
       for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += done[name];
       finalizedCount += done.invoices.length;
-      for (const { draftNumber, number, ...invoice } of done.invoices) {
+      for (const { draftNumber, number, lineCount: _lineCount, ...invoice } of done.invoices) {
         totalCents += invoice.totalCents;
         if (invoices.length === limits.billRunListed) continue;
         invoices.push({
@@ -109,16 +110,20 @@ interface Run extends RunOptions {
   readonly caller: Caller;
 }
 
-/** Calls `work` with everything that `list` gives, some ids at a time. */
+/** Calls `work` with everything that `list` gives, some ids at a time, until it has done them all; it gives how many it has. */
 async function eachBatch(
   { parts, signal }: Run,
   list: (tx: Transaction) => Promise<readonly string[]>,
-  work: (ids: readonly string[]) => Promise<void>,
+  work: (ids: readonly string[]) => Promise<number>,
 ): Promise<void> {
   const ids = await parts.store.read(list);
-  for (let first = 0; first < ids.length; first += limits.billRunBatch) {
+  let size: number = limits.billRunBatch;
+  for (let first = 0; first < ids.length;) {
     if (signal?.aborted === true) return;
-    await work(ids.slice(first, first + limits.billRunBatch));
+    const done = await work(ids.slice(first, first + size));
+    first += done;
+    // Where so few were enough, the next ones probably are alike; what is read of the others would be read for nothing.
+    size = Math.min(limits.billRunBatch, 2 * done);
   }
 }
 
@@ -131,14 +136,24 @@ async function resumeCustomer(run: Run, customerId: string): Promise<void> {
   });
 }
 
-/** Several contracts in one transaction, which costs far less than one for each; where one fails, each for itself. */
-async function workOffBatch(run: Run, contractIds: readonly string[]): Promise<void> {
+/**
+ * Several contracts in one transaction, which costs far less than one for each; where one fails, each for itself. Gives how many
+ * have been done, from the first on.
+ */
+async function workOffBatch(run: Run, contractIds: readonly string[]): Promise<number> {
   try {
-    await step(run, async (context) => await workOffAll(context, run, contractIds));
+    let count = 0;
+    await step(run, async (context) => {
+      const { done, contractCount } = await workOffSome(context, run, contractIds);
+      count = contractCount;
+      return done;
+    });
+    return count;
   } catch (error) {
     if (!(error instanceof BatchFailed)) throw error;
     if (isOfDatabase(error.cause)) throw error.cause;
     for (const contractId of contractIds) await workOffContract(run, contractId);
+    return contractIds.length;
   }
 }
 
@@ -153,17 +168,28 @@ function reachedBy({ now, finalizationGraceHours }: CallContext, until: Temporal
 /** Also for a meter that has to be read first: the others of the batch would be done anew for each reading. */
 class BatchFailed extends Error {}
 
-async function workOffAll(context: CallContext, { until }: Run, contractIds: readonly string[]): Promise<WorkDone> {
+/** All of them, unless what some come to holds up others for long enough. */
+async function workOffSome(
+  context: CallContext,
+  { until }: Run,
+  contractIds: readonly string[],
+): Promise<{ readonly done: WorkDone; readonly contractCount: number }> {
   const by = reachedBy(context, until);
-  let sum = nothingDone;
+  let done = nothingDone;
   try {
     for (const subject of await readDueContracts(context, contractIds)) {
-      sum = added(sum, (await workOff(context, subject, by)) ?? nothingDone);
+      done = added(done, (await workOff(context, subject, by)) ?? nothingDone);
+      const contractCount = contractIds.indexOf(subject.contract.id) + 1;
+      if (lineCountOf(done) >= limits.billRunBatchLines) return { done, contractCount };
     }
   } catch (cause) {
     throw new BatchFailed('a contract of a batch could not be done', { cause });
   }
-  return sum;
+  return { done, contractCount: contractIds.length };
+}
+
+function lineCountOf({ invoices }: WorkDone): number {
+  return invoices.reduce((sum, { lineCount }) => sum + lineCount, 0);
 }
 
 function added(one: WorkDone, other: WorkDone): WorkDone {

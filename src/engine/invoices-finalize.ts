@@ -25,7 +25,7 @@ const numberDigits = 6;
 export type FinalizedInvoice = Pick<
   Invoice,
   'id' | 'contractId' | 'customerId' | 'invoiceDate' | 'number' | 'totalCents'
-> & { readonly draftNumber: string };
+> & { readonly draftNumber: string; readonly lineCount: number };
 
 /**
  * Finalizes a draft: credits are settled, the legal number is taken, lines are frozen, and the invoice is sent unless the
@@ -78,7 +78,9 @@ export async function finalizeEarliest(
   const invoices = billing.invoices.map((each) => (each.id === invoice.id ? finalized : each));
   await closeWallet(context, contract, { invoices, ledger });
   const { id, contractId, customerId, invoiceDate } = invoice;
-  return { id, contractId, customerId, invoiceDate, number, draftNumber: invoice.number, totalCents: draft.totalCents };
+  const { totalCents, lines } = draft;
+  const draftNumber = invoice.number;
+  return { id, contractId, customerId, invoiceDate, number, draftNumber, totalCents, lineCount: lines.length };
 }
 
 /** Whether sending waits for the customer's resumption. */
