@@ -9,8 +9,9 @@ import type { Contract } from '../store/records/contracts.ts';
 import { findContract } from '../store/records/contracts.ts';
 import { findInvoice, listInvoiceLines } from '../store/records/invoices.ts';
 import type { FrozenLine, Invoice } from '../store/records/invoices.ts';
+import { readDueContracts } from './due-contracts.ts';
 import type { CallContext } from './handler.ts';
-import { readOpenBilling } from './open-billing.ts';
+import { type KnownOfContract, readOpenBilling } from './open-billing.ts';
 import { emitEach } from './webhooks-emit.ts';
 import { wireCents, wireTimestamp } from './wire.ts';
 
@@ -66,17 +67,33 @@ async function readDrafts(
 ): Promise<ReadonlyMap<string, InvoiceDraft>> {
   const drafts = new Map<string, InvoiceDraft>();
   const contractIds = invoices.filter(({ status }) => status === 'Drafted').map(({ contractId }) => contractId);
-  for (const contractId of new Set(contractIds)) {
-    const billing = await readOpenBilling(context, await contractOf(context, contractId));
+  for (const { contract, ...known } of await contractsWithFacts(context, [...new Set(contractIds)])) {
+    const billing = await readOpenBilling(context, contract, known);
     for (const [id, draft] of billing.drafts) drafts.set(id, draft);
   }
   return drafts;
 }
 
-async function contractOf({ tx, orgId }: CallContext, contractId: string): Promise<Contract> {
-  const contract = await findContract(tx, orgId, contractId);
-  assert(contract !== undefined, `the contract ${contractId} of an invoice is stored`);
-  return contract;
+/** Of several what billing reads is read together: a page may have drafts of a hundred contracts. */
+async function contractsWithFacts(
+  context: CallContext,
+  contractIds: readonly string[],
+): Promise<readonly (KnownOfContract & { readonly contract: Contract })[]> {
+  if (contractIds.length > 1) {
+    const found = await readDueContracts(context, contractIds);
+    return found.map(({ contract, earlier, facts, invoices }) => ({
+      contract,
+      earlier,
+      facts: facts && { ...facts, invoices },
+    }));
+  }
+  const contracts = [];
+  for (const id of contractIds) {
+    const contract = await findContract(context.tx, context.orgId, id);
+    assert(contract !== undefined, `the contract ${id} of an invoice is stored`);
+    contracts.push({ contract });
+  }
+  return contracts;
 }
 
 async function linesOf({ tx, orgId }: CallContext, invoice: Invoice, draft: InvoiceDraft | undefined) {

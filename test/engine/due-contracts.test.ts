@@ -78,28 +78,32 @@ test('ledgers are held together as long as they are short together', async () =>
   await world.close();
 });
 
-test('the contracts of a customer are read once for a page of its drafts, and once for a bill run', async () => {
+/** How many questions `work` puts to a table. */
+async function questions(table: string, work: () => Promise<unknown>): Promise<number> {
+  let count = 0;
+  const stop = watchStatements((sql) => {
+    if (sql.startsWith('select') && sql.includes(` from "${table}" where`)) count += 1;
+  });
+  await work();
+  stop();
+  return count;
+}
+
+test('what billing reads of many contracts is read together: once for a page of drafts, and once for a bill run', async () => {
   const world = await createWorld({ start: '2026-03-01T00:00:00.000Z', graceHours: 0 });
-  const subscription = await subscribe(world, { contract: { endDate: '2026-06-01' } });
+  const terms = { startDate: '2026-03-01', endDate: '2026-06-01' };
+  const subscription = await subscribe(world, { contract: terms });
   for (let count = 0; count < 5; count += 1) {
     const { customerId, pricingId } = subscription;
-    const terms = { startDate: '2026-03-01', endDate: '2026-06-01' };
     await createContract(world, { customerId, pricingIds: [pricingId], ...terms });
   }
   world.clock.set('2026-06-15T00:00:00Z');
-  const readings = async (work: () => Promise<unknown>) => {
-    let count = 0;
-    const stop = watchStatements((sql) => {
-      if (/^select .* from "contracts" where .*"customerId"/.test(sql)) count += 1;
-    });
-    await work();
-    stop();
-    return count;
-  };
-  const drafts = { query: { customerId: subscription.customerId, limit: '100' } };
-  expect(await readings(async () => await world.call('invoices.list', drafts))).toBe(1);
+  const page = { query: { customerId: subscription.customerId, limit: '100' } };
+  const drafts = async () => expect((await world.call('invoices.list', page)).data).toHaveLength(18);
+  for (const table of ['contracts', 'ledgerEntries', 'budgets']) expect(await questions(table, drafts)).toBe(1);
   const run = async () =>
     expect((await world.call('bill.run', { body: {} })).data).toMatchObject({ finalizedCount: 18 });
-  expect(await readings(run)).toBe(1);
+  // Those that are due, and what they are billed by.
+  expect(await questions('contracts', run)).toBe(2);
   await world.close();
 });

@@ -1,6 +1,6 @@
 /** Contracts, with the prices that were frozen into them. */
 
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
 import type { ContractItem } from '../../calculation/rate-card.ts';
 import { reviveExactJson } from '../../exact-json.ts';
@@ -8,7 +8,7 @@ import type { ExactNumber } from '../../exact-json.ts';
 import { keepLatest } from '../../once.ts';
 import type { DepletionAction } from '../../operations/wire-values.ts';
 import type { Database, Transaction } from '../database.ts';
-import { onceUnchanged, prepared } from '../prepared.ts';
+import { prepared } from '../prepared.ts';
 import { countOf, type Page, pageOf, readPage, type Rows } from './page.ts';
 import { instantText, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
 
@@ -113,16 +113,28 @@ export async function listContractsBefore(
   orgId: string,
   { customerId, contractId }: { readonly customerId: string; readonly contractId: string },
 ): Promise<readonly Contract[]> {
-  const contracts = await contractsOnce(tx, JSON.stringify([orgId, customerId]));
-  const place = contracts.findIndex(({ id }) => id === contractId);
-  return contracts.slice(0, Math.max(place, 0));
+  return (await contractsBefore(tx, { orgId, customerId, contractId })).map(toContract);
 }
 
-/** All of them, since a page of drafts asks it of one contract of a customer after the other. */
-const contractsOnce = onceUnchanged(async (tx, key): Promise<readonly Contract[]> => {
-  const [orgId, customerId] = JSON.parse(key) as [string, string];
-  return await listContractsOfCustomer(tx, orgId, customerId);
-});
+interface OfCustomer {
+  readonly orgId: string;
+  readonly customerId: string;
+  readonly contractId: string;
+}
+
+const contractsBefore = prepared((tx, { orgId, customerId, contractId }: OfCustomer) =>
+  tx
+    .selectFrom('contracts')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('customerId', '=', customerId)
+    .where(
+      sql<boolean>`("createdAt", "seq") <
+        (select "createdAt", "seq" from "contracts" where "orgId" = ${orgId} and "id" = ${contractId})`,
+    )
+    .orderBy('createdAt')
+    .orderBy('seq'),
+);
 
 /** Its budgets, drafts and grant are records of their own. */
 export async function insertContract(tx: Transaction, orgId: string, contract: Contract): Promise<void> {
