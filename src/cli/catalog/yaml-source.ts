@@ -5,7 +5,7 @@ import type { Document, Pair } from 'yaml';
 
 import type { InputIssue } from '../../errors.ts';
 import { InvalidInputError } from '../../errors.ts';
-import { exactNumber, isNumberText } from '../../exact-json.ts';
+import { exactNumber, forbiddenNameMessage, isNumberText } from '../../exact-json.ts';
 import { pathText } from '../../operations/parse.ts';
 
 export interface YamlFile {
@@ -18,8 +18,8 @@ export interface YamlFile {
 }
 
 /**
- * The data with the digits of its numbers. Throws InvalidInputError with the first problem, which a custom tag or a
- * repeated key is too, and for an empty file; `example` is a command that shows what a file looks like.
+ * The data with the digits of its numbers. Throws InvalidInputError with the first problem, which a custom tag, a repeated
+ * key or one called `__proto__` is too, and for an empty file; `example` is a command that shows what a file looks like.
  */
 export function readYaml(text: string, fileName: string, { example }: { readonly example: string }): YamlFile {
   const lines = new LineCounter();
@@ -27,6 +27,8 @@ export function readYaml(text: string, fileName: string, { example }: { readonly
   const lineAt = (position: number) => lines.linePos(position).line;
   const [problem] = [...document.errors, ...document.warnings];
   if (problem !== undefined) throw refusal(`${fileName}:${lineAt(problem.pos[0])}`, wordsOf(problem));
+  const lost = positionOfProto(document);
+  if (lost !== undefined) throw refusal(`${fileName}:${lineAt(lost)}`, `__proto__: ${forbiddenNameMessage}`);
   keepDigits(document);
   const value = valueOf(document, fileName);
   if (value === null || value === undefined) {
@@ -63,6 +65,19 @@ function refusal(path: string, message: string): InvalidInputError {
 function wordsOf({ code, message }: { readonly code: string; readonly message: string }): string {
   if (code === 'DUPLICATE_KEY') return 'this key stands here a second time';
   return code === 'MULTIPLE_DOCS' ? 'a second document begins here, and a file is one' : message;
+}
+
+/** Where a key stands that schemas would pass over, as if it had not been written. */
+function positionOfProto(document: Document.Parsed): number | undefined {
+  let position: number | undefined;
+  visit(document, {
+    Pair: (_key, { key }) => {
+      if (!isScalar(key) || key.value !== '__proto__') return undefined;
+      position = startOf(key);
+      return visit.BREAK;
+    },
+  });
+  return position;
 }
 
 function keepDigits(document: Document.Parsed): void {

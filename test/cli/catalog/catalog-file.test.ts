@@ -29,6 +29,11 @@ describe('a file with a mistake is refused, with the line and the path of the mi
       ['catalog.yaml:2: a second document begins here, and a file is one'],
     ],
     ['a repeated key', 'products:\n  - name: A\n    name: B\n', ['catalog.yaml:3: this key stands here a second time']],
+    [
+      'a name that a schema would pass over',
+      'rateCards:\n  - meter: TOKENS\n    rates:\n      - { dimensions: { model: a, __proto__: b }, unitAmount: 1 }\n',
+      ['catalog.yaml:4: __proto__: this name is not allowed'],
+    ],
     ['a section that is none', 'products: []\nprices: []\n', ['catalog.yaml:2: prices: unknown field']],
     ['a misspelt section', 'product: []\n', ['catalog.yaml:1: product: unknown field: did you mean products?']],
     ['an empty section', 'plans:\nproducts: []\n', ['catalog.yaml:1: plans: must be a list']],
