@@ -161,8 +161,8 @@ async function list(flags: ListFlags, session: Session): Promise<void> {
   if (found.length < texts.length) {
     terminal.err(say`${texts.length - found.length} lines are damaged and not shown: see tally journal verify\n`);
   }
-  const wanted = found.filter(filterOf(flags));
-  const shown = (flags.unfinished === true ? unfinished(wanted) : wanted).toReversed();
+  const listed = flags.unfinished === true ? unfinished(found) : found;
+  const shown = listed.filter(filterOf(flags)).toReversed();
   const data = shown.slice(0, Number(flags.limit));
   terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
   if (data.length === 0 && output.format === 'table') tell(session, say`there are none`);
@@ -171,12 +171,10 @@ async function list(flags: ListFlags, session: Session): Promise<void> {
 
 /** Beginnings without an end, and ends that say that nobody knows; what was finished later is left out. */
 function unfinished(lines: readonly JournalLine[]): JournalLine[] {
-  const last = new Map<string, JournalLine>();
-  for (const line of lines) {
-    const key = line.externalId === undefined ? line.call : JSON.stringify([line.target, line.params, line.externalId]);
-    last.set(key, line);
-  }
-  return [...last.values()].filter(({ state }) => state === 'begun' || state === 'unknown');
+  const keyOf = ({ call, target, params, externalId }: JournalLine) =>
+    externalId === undefined ? call : JSON.stringify([target, params, externalId]);
+  const last = new Map(lines.map((line) => [keyOf(line), line]));
+  return lines.filter((line) => (line.state === 'begun' || line.state === 'unknown') && last.get(keyOf(line)) === line);
 }
 
 function filterOf({ since, until, operation, operator }: ListFlags): (line: JournalLine) => boolean {

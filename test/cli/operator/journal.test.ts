@@ -301,6 +301,36 @@ describe('tally journal', () => {
     );
   });
 
+  test('list --unfinished knows what was finished outside its window, and by whom', async () => {
+    const shell = createShell({ reply });
+    await shell.run(create);
+    const [by, after] = [{ operator: 'eve' }, { at: '2026-03-02T00:00:00.000Z' }];
+    const facts: JournalFacts = {
+      at: '2026-03-01T00:00:00.000Z',
+      call: 'a',
+      state: 'begun',
+      operator: 'ada',
+      environment: 'embedded',
+      target: '/books.db',
+      operation: 'credits.grant',
+      params: { contractId: 'c1' },
+      requestHash: '0'.repeat(64),
+      externalId: 'march',
+    };
+    const calls: JournalFacts[] = [
+      facts,
+      { ...facts, call: 'b', externalId: 'april' },
+      { ...facts, call: 'c', state: 'unknown', externalId: 'may' },
+      { ...facts, call: 'd', state: 'done', ...by, ...after },
+      { ...facts, call: 'b', state: 'unknown', externalId: 'april', ...after },
+    ];
+    writeFileSync(pathOf(shell), calls.map((call) => `${lineOf(call, undefined, (text) => text)}\n`).join(''));
+    const list = 'journal list --unfinished --columns externalId,state';
+    expect((await shell.run(list)).stdout).toBe('april\tunknown\nmay\tunknown\n');
+    expect((await shell.run(`${list} --until 2026-03-02`)).stdout).toBe('may\tunknown\n');
+    expect((await shell.run(`${list} --operator ada`)).stdout).toBe('april\tunknown\nmay\tunknown\n');
+  });
+
   test('export gives the lines to the byte', async () => {
     const shell = createShell({ reply });
     await shell.run(create);
