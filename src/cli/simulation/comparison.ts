@@ -42,11 +42,12 @@ export function compare(
   { before, after }: { readonly before: Replayed; readonly after: Replayed },
   { from, until, isMirror }: { readonly from: string | undefined; readonly until: string; readonly isMirror: boolean },
 ): Comparison {
+  const untilEpochMs = Date.parse(until);
   const isCounted = ({ status, period }: Invoice) =>
     status !== 'Cancelled' &&
     period !== undefined &&
     (from === undefined || period.start >= from) &&
-    period.start < until.slice(0, 10);
+    Date.parse(period.start) < untilEpochMs;
   const totalOf = (invoices: readonly Invoice[]) =>
     invoices.filter(isCounted).reduce((sum, { totalCents }) => sum + centsOf(totalCents), 0n);
   const replayedTotal = ({ invoices }: Replayed, id: string) =>

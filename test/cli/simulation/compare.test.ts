@@ -150,6 +150,13 @@ describe('tally simulate compare', () => {
     ]);
   });
 
+  test('counts up to now the billing period that began this morning', async () => {
+    stage.clock.set('2026-05-01T12:00:00Z');
+    const grant = ['--grant', 'amount-cents=1', '--from', '2026-05-01'];
+    const found = await compared(...grant, '--customer', 'acme');
+    expect(found.customers.map(({ billedCents, beforeCents }) => [billedCents, beforeCents])).toEqual([[1000, 1000]]);
+  });
+
   // From 16 April two of ten days are left, and one period begins before May.
   test('moves the first day of service', async () => {
     expect(rows(await compared('--start-date', '2026-04-16', '--to', '2026-05-01'))).toEqual([
