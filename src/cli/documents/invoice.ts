@@ -29,7 +29,7 @@ export interface InvoiceSums {
 /** Charges, credits and the rest add up to the total. */
 export function invoiceSums({ status, totalCents, lineItems = [] }: Invoice): InvoiceSums {
   const credits = lineItems.filter((line) => centsOf(line.totalAmountCents) < 0n);
-  const charges = lineItems.filter((line) => !credits.includes(line));
+  const charges = lineItems.filter((line) => centsOf(line.totalAmountCents) >= 0n);
   const [chargesCents, creditsCents, total] = [sumOf(charges), sumOf(credits), centsOf(totalCents)];
   return {
     charges,
