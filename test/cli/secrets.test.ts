@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { mask, redact } from '../../src/cli/terminal/redact.ts';
 import { BillingError, errorFacts } from '../../src/errors.ts';
 import type { ErrorKind } from '../../src/errors.ts';
+import type { Answer } from '../../src/operations/index.ts';
 import { createShell, manifest } from './shell.ts';
 
 const canary = `tally_live_${'0badcafe'.repeat(6)}`;
@@ -164,6 +165,16 @@ describe('redaction', () => {
     expect(mask(canary)).toBe('tally_live_…cafe');
     expect(mask('anything else')).toBe('…');
   });
+});
+
+test('what tells a candidate from the others is made visible where it would act on a terminal', async () => {
+  const data = [{ id: 'c1', name: 'Acme\u001b[2J' }];
+  const body = { data, hasMore: false, total: 1 } as unknown as Answer['body'];
+  const shell = createShell({ reply: () => ({ body }) });
+  const database = join(shell.home, 'book.db');
+  writeFileSync(database, '');
+  const { stdout } = await shell.run(['__complete', '1', 'customers', 'get', '--database', database]);
+  expect(stdout).toBe('c1\tAcme\\u{1b}[2J\n');
 });
 
 test('a completion candidate is a line without control characters; the scripts quote the rest', async () => {

@@ -73,6 +73,21 @@ describe('every write is a line', () => {
     expect(disk).toHaveLength(2);
   });
 
+  test('that an earlier request had done it already is told apart from having done it', async () => {
+    const shell = createShell({ reply: () => ({ ...answerOf({ id: 'g1' }), isReplay: true }) });
+    await shell.run('credits grant k1 --amount-cents 1 --expires-at 2099-01-01T00:00:00Z --external-id x');
+    expect(linesOf(shell).map(({ state }) => state)).toEqual(['begun', 'repeated']);
+  });
+
+  test.each([
+    ['postgres://ada:se/c@ret@db.example/books?sslpassword=secret', 'postgres://db.example/books?sslpassword=***'],
+    ['postgres://ada@db.example/books', 'postgres://db.example/books'],
+  ])('names the database %s without who comes and by which password', async (database, named) => {
+    const shell = createShell({ env: { TALLY_DATABASE: database }, reply: () => answerOf({ id: 'c1' }) });
+    await shell.run(create);
+    expect(linesOf(shell)[0]?.['target']).toBe(named);
+  });
+
   test('reading is none, and neither is a dry run', async () => {
     const shell = createShell();
     await shell.run('customers list');
