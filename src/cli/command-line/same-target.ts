@@ -8,15 +8,15 @@ import type { GlobalFlags } from './global-flags.ts';
 import { shellWord } from './example-line.ts';
 
 /** A command at the end of a clause, but for those that look at nothing of a service or database. */
-const namedCommand = /(?<=[:,] )tally (?!help |pull |journal |api --openapi|\S+ schema|profile (?!check))[^,;]*/g;
+const namedCommand = /(?<=[:,] )tally (?!help |pull |copy |journal |api --openapi|\S+ schema|profile (?!check))[^,;]*/g;
 
 /** The sentence with the flags that chose the target behind each command that it names. */
 export function onSameTarget(sentence: string, { profile, database, events, org }: GlobalFlags): string {
-  const words = Object.entries({ profile, database, events, org }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, shellWord(withoutPassword(value))],
-  );
-  if (words.length === 0) return sentence;
-  return sentence.replaceAll(namedCommand, (command) =>
-    / --(?:help|profile|database)\b/.test(command) ? command : [command, ...words].join(' '),
-  );
+  const given = Object.entries({ profile, database, events, org }).filter(([, value]) => value !== undefined);
+  return sentence.replaceAll(namedCommand, (command) => {
+    if (/ --(?:help|profile|database)\b/.test(command)) return command;
+    // Who looks for an organization has named one that there is not.
+    const flags = given.filter(([name]) => name !== 'org' || !command.startsWith('tally orgs '));
+    return [command, ...flags.map(([name, value = '']) => `--${name} ${shellWord(withoutPassword(value))}`)].join(' ');
+  });
 }
