@@ -19,6 +19,8 @@ export const limits = {
   /** semantics 9 */
   grantMetadataKeys: 50,
   grantMetadataBytes: 16 * 1024,
+  /** our choice: values of each member of what a grant pays for */
+  grantSpecifierValues: 100,
   /** semantics 9: credits have at most six decimals and stay at or below 1e12 */
   creditFractionDigits: 6,
   creditMaximum: 1_000_000_000_000n,

@@ -1,5 +1,13 @@
 /** Choices that follow from a seed alone, on every machine the same. */
 
+import { BillingError } from '../errors.ts';
+
+/** The seed of `--seed`. Throws a usage error for what is no whole number of at most nine digits. */
+export function seedOfFlag(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new BillingError('usage', `--seed takes a whole number of at most 9 digits, not ${text}`);
+}
+
 /** A whole number from 0 up to a bound, which is excluded. */
 export type Random = (below: number) => number;
 

@@ -41,17 +41,19 @@ const grantEntry = z.strictObject({
   metadata: z.record(z.string(), z.unknown()).nullable(),
 });
 
+const anyOf = <T extends z.ZodType>(value: T) => z.array(value).min(1).max(limits.grantSpecifierValues);
+
 /** Which usage a grant pays for: OR inside a list, AND across members; `{}` is all usage (semantics 9). */
 const specifiersInput = z.strictObject({
-  meterIds: z.array(referenceTo('meters')).min(1).max(100).optional(),
-  productIds: z.array(referenceTo('products')).min(1).max(100).optional(),
-  pricingIds: z.array(referenceTo('pricing')).min(1).max(100).optional(),
-  eventNames: z.array(text()).min(1).max(100).optional(),
+  meterIds: anyOf(referenceTo('meters')).optional(),
+  productIds: anyOf(referenceTo('products')).optional(),
+  pricingIds: anyOf(referenceTo('pricing')).optional(),
+  eventNames: anyOf(text()).optional(),
   properties: membersInput({
     keys: limits.meterGroupKeys,
     keyCharacters: limits.eventPropertyKeyCharacters,
-    value: z.union([comparedText, z.array(comparedText).min(1).max(100)], {
-      error: 'must be a text or a list of 1 to 100 texts',
+    value: z.union([comparedText, anyOf(comparedText)], {
+      error: `must be a text or a list of 1 to ${limits.grantSpecifierValues} texts`,
     }),
   }).optional(),
 });

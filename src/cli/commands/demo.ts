@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 
 import { BillingError, errorFacts } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
+import { limits } from '../../limits.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import { exampleIds } from '../../operations/example-ids.ts';
@@ -16,6 +17,7 @@ import { tellStory } from '../demo/story.ts';
 import type { StoryInput, Tally } from '../demo/story.ts';
 import { importEvents } from '../import/events.ts';
 import { allowFormats } from '../output/output.ts';
+import { seedOfFlag } from '../seeded-random.ts';
 import { say, vouch } from '../terminal/safe-text.ts';
 import type { Dependencies, Session } from '../session/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -53,11 +55,10 @@ Examples:
 
 async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promise<void> {
   allowFormats(session.flags, []);
-  if (!/^\d{1,9}$/.test(flags.seed)) throw new BillingError('usage', `--seed takes a whole number, not ${flags.seed}`);
+  const seed = seedOfFlag(flags.seed);
   const directory = directoryFor(flags.into);
   const database = join(directory, 'demo.db');
-  const plot =
-    flags.events === undefined ? generatedPlot(Number(flags.seed), directory) : await plotOfFile(flags.events);
+  const plot = flags.events === undefined ? generatedPlot(seed, directory) : await plotOfFile(flags.events);
   // A day after the month that is told, so that its invoices can be finalized.
   const today = Temporal.PlainDate.from(plot.endDate).add({ days: 1 });
   const terminal = session.flags.quiet === true ? silent(session.terminal) : session.terminal;
@@ -174,7 +175,13 @@ async function spanOf(file: string): Promise<{ readonly first: Temporal.Instant;
     },
   };
   const mapping = { eventName: 'llm.request', customer: 'acme', timeZone: 'UTC', properties: [] };
-  await importEvents({ input: createReadStream(file), delimiter: ',', batchSize: 10_000, billing, mapping });
+  await importEvents({
+    input: createReadStream(file),
+    delimiter: ',',
+    batchSize: limits.eventsPerBatch,
+    billing,
+    mapping,
+  });
   const instants = seen
     .map((timestamp) => Temporal.Instant.from(timestamp))
     .toSorted((a, b) => Temporal.Instant.compare(a, b));

@@ -5,6 +5,7 @@ import type { View } from '../../operations/operation.ts';
 import { readTextFile } from '../files/files.ts';
 import { writeOutputFile } from '../files/output-file.ts';
 import { checkFields, render } from '../output/output.ts';
+import { seedOfFlag } from '../seeded-random.ts';
 import { createProgress } from '../session/progress.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
@@ -31,7 +32,7 @@ export async function runScenario(path: string, flags: RunFlags, session: Sessio
   const shown = shownPart(flags, session);
   checkFields(session.output, ...choiceOf(shown));
   const read = readScenario(await readTextFile(path, session.terminal), path === '-' ? 'standard input' : path);
-  const scenario = flags.seed === undefined ? read : { ...read, file: { ...read.file, seed: seedOf(flags.seed) } };
+  const scenario = flags.seed === undefined ? read : { ...read, file: { ...read.file, seed: seedOfFlag(flags.seed) } };
   const outcomes: Outcome[] = [];
   const report = await reporting(
     scenario,
@@ -135,9 +136,4 @@ function tellOutcomes({ fileName }: Scenario, { expectations, eventCount, invoic
   throw new BillingError('checkFailed', words.at(-1) ?? '', {
     hint: `${failed.length} of ${expectations.length} expectations are not met; see all with: --show expectations`,
   });
-}
-
-function seedOf(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new BillingError('usage', `--seed takes a whole number, not ${text}`);
 }
