@@ -6,7 +6,7 @@
 import { resolve } from 'node:path';
 
 import { inMemory, withoutPassword } from '../../database-url.ts';
-import { BillingError, errorFacts } from '../../errors.ts';
+import { BillingError, UnavailableError, UnknownOutcomeError, errorFacts } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import { loadOutline } from '../../operations/index.ts';
@@ -46,6 +46,8 @@ const moneyMoving: ReadonlySet<string> = new Set([
 export interface JournalContext {
   readonly journal: Journal;
   readonly place: Place;
+  /** The service is in this process, whose refusals say what became of the request. */
+  readonly isHere: boolean;
   readonly operator: string;
   readonly policy: Policy | undefined;
   /** Why the policy does not hold for this command. */
@@ -108,7 +110,9 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       answer = await billing.call(name, input);
     } catch (error) {
       const kind = error instanceof BillingError ? error.kind : 'internal';
-      await conclude(facts, { state: stateOfFailure(kind, isRepeat), error: errorFacts[kind].code });
+      const state =
+        context.isHere && hasChangedNothing(error) && !isRepeat ? 'refused' : stateOfFailure(kind, isRepeat);
+      await conclude(facts, { state, error: errorFacts[kind].code });
       throw error;
     } finally {
       context.atInterrupt(undefined);
@@ -255,6 +259,11 @@ const certain: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
 
 /** Certain of this try alone: they say nothing of an earlier one, which may have been sent with another key. */
 const certainOfFirst: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unauthorized', 'forbidden', 'notFound']);
+
+/** A write that could not be made changed nothing, unless its commit was never answered. */
+function hasChangedNothing(error: unknown): boolean {
+  return error instanceof UnavailableError && !(error instanceof UnknownOutcomeError);
+}
 
 function stateOfFailure(kind: ErrorKind, isRepeat: boolean): CallState {
   return certain.has(kind) || (certainOfFirst.has(kind) && !isRepeat) ? 'refused' : 'unknown';

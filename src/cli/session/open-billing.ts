@@ -38,6 +38,7 @@ export async function openForWriting(
   const context: JournalContext = {
     journal: await openJournal(session, target.kind === 'remote' ? [target.key] : []),
     place: placeOf(target),
+    isHere: target.kind === 'embedded',
     operator: dependencies.operator(),
     policy: await readPolicy(dependencies.env, config),
     overrideReason: overrideReasonOf(local),
