@@ -48,6 +48,14 @@ describe('the clock', () => {
     expect((await world.call('customers.list')).data[0]?.createdAt).toBe('2026-06-01T00:00:00.000Z');
   });
 
+  test('that has gone back on the machine makes nothing older than what was there', async () => {
+    await createCustomer(world, 'acme');
+    world.clock.set('2026-02-01T00:00:00Z');
+    await createCustomer(world, 'globex');
+    const { data } = await world.call('customers.list');
+    expect(data.map(({ createdAt }) => createdAt)).toEqual(['2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z']);
+  });
+
   test('is one for all organizations of a database', async () => {
     await world.call('orgs.create', { body: { name: 'second' } });
     await setTo('2026-06-01');
