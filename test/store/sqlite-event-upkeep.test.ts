@@ -80,6 +80,26 @@ function damage(sql: string): void {
   expect(Number(changes)).toBeGreaterThan(0);
 }
 
+test('years of days are read by a hundred meters at once, and some of their totals kept', async () => {
+  const years = Array.from({ length: 1_300 }, (_, index) =>
+    eventOf(`day${index}`, { timestampEpochMs: (100 + index) * day, propertiesJson: '{"tokens":1}' }),
+  );
+  const meters = Array.from({ length: 100 }, (_, index) => ({
+    ...request.rules,
+    eventTypeFilter: { include: [], exclude: [`other${index}`] },
+  }));
+  const of = { ...request, boundsEpochMs: [100 * day, 1_400 * day] };
+  await using(
+    async (store) => {
+      await store.write((tx) => store.events.append(tx, 'org-a', years, () => true));
+      const found = await store.read((tx) => store.events.aggregate(tx, of, meters));
+      expect(new Set(found.map(([readings]) => readings?.[0]?.count))).toEqual(new Set([1_300]));
+    },
+    { longestTail: 1, leastKept: 1 },
+  );
+  expect(await faults()).toEqual([]);
+});
+
 test.each([
   ['totals', `UPDATE eventTotals SET cells = replace(cells, '5', '6') WHERE rowid = 1`, 'rollUp'],
   ['a segment', 'UPDATE eventSegments SET data = (SELECT data FROM eventSegments WHERE id = 2) WHERE id = 1', 'rollUp'],

@@ -24,14 +24,17 @@ export async function aggregateInClickhouse(
   const isSayable = [...keys.keys(), rules.aggregationKey ?? 'none'].every((name) => plainName.test(name));
   const rows = isSayable ? await askForGroups(server, view, { request, scan, keys }) : [];
   const found = readingsOf(rows, request, keys);
+  let folded: readonly UsageReading[][] = [];
   const hasEscaped = rows.some((row) => row['isEscaped'] === 1);
   if (!isSayable || hasEscaped || view.staged.length > 0) {
     const moved = !isSayable ? '1' : hasEscaped ? isEscaped : '0';
     const fold = createIntervalFold(request);
     await scanView(server, view, { request: scan, only: { text: moved, holds: () => true } }, fold.add);
-    for (const [interval, readings] of fold.readings().entries()) found[interval]?.push(...readings);
+    folded = fold.readings();
   }
-  return found.map((readings) => inOrder(mergeReadings(rules.aggregationType, readings)));
+  return found.map((readings, interval) =>
+    inOrder(mergeReadings(rules.aggregationType, [...readings, ...(folded[interval] ?? [])])),
+  );
 }
 
 /**

@@ -53,7 +53,7 @@ export function createSqliteEventStore(
       const { leastKept } = thresholds;
       const answer = readSegments(inTransaction(connection), { of, meters }, { leastKept, cache });
       if (connection.isWriting) keepTotals(connection, answer.found);
-      else if (!connection.isReadOnly && found.length < mostFound) found.push(...answer.found);
+      else if (!connection.isReadOnly) found.push(...answer.found.slice(0, mostFound - found.length));
       return answer.readings;
     },
     async list(_tx, query) {
