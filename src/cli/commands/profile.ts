@@ -142,6 +142,12 @@ function declareVerb(command: Command, name: string, verb: Verb): Command {
 }
 
 function onProfile(session: Session, name: string): Session {
+  const { profile } = session.flags;
+  if (name !== '' && profile !== undefined && profile !== name) {
+    throw new BillingError('usage', `${name} and --profile ${profile} both say which one`, {
+      hint: 'give one of them',
+    });
+  }
   return name === '' ? session : openSession(session.dependencies, { ...session.flags, profile: name });
 }
 
