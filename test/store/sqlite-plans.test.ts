@@ -12,6 +12,7 @@ import { listCustomers } from '../../src/store/records/customers.ts';
 import { listInvoices } from '../../src/store/records/invoice-pages.ts';
 import * as ledger from '../../src/store/records/ledger.ts';
 import { readSealedLedger } from '../../src/store/records/seals.ts';
+import { listWebhookDeliveries } from '../../src/store/records/webhooks.ts';
 import { hasDueDelivery } from '../../src/store/records/webhook-queue.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { invoiceRow } from './rows.ts';
@@ -111,6 +112,16 @@ test('a walk through the invoices of before an instant asks for one end of time 
   stop();
   expect(ids).toEqual(['i3', 'i2', 'i1', 'i0']);
   expect(Math.max(...ends)).toBe(1);
+});
+
+test('deliveries are counted without their events and endpoints', async () => {
+  const statements = await statementsOf(async (tx) => {
+    await listWebhookDeliveries(tx, 'o', { limit: 10, offset: 0 });
+    await listWebhookDeliveries(tx, 'o', { endpointId: 'e', limit: 10, offset: 0 });
+  });
+  const plans = statements.filter((sql) => sql.includes('count(')).map(planOf);
+  const searchedAlone = expect.stringMatching(/^SEARCH webhookDeliveries USING COVERING INDEX \S+ \(orgId=\?/);
+  expect(plans).toEqual([[searchedAlone], [searchedAlone]]);
 });
 
 test('a sender reads of each endpoint what is due first, however much waits behind it', async () => {

@@ -170,7 +170,7 @@ export async function listWebhookDeliveries(
   let query = deliveriesOf(tx, orgId);
   if (status !== undefined) query = query.where('webhookDeliveries.status', '=', status);
   if (endpointId !== undefined) query = query.where('webhookDeliveries.endpointId', '=', endpointId);
-  const selected = query.select([...deliveryColumns, 'webhookDeliveries.seq']);
+  const selected = withEvents(query).select([...deliveryColumns, 'webhookDeliveries.seq']);
   const { rows, total } = await readPage(tx, {
     name: `deliveries ${JSON.stringify({ orgId, status, endpointId })}`,
     page: { limit, offset },
@@ -186,7 +186,7 @@ export async function findWebhookDelivery(
   orgId: string,
   id: string,
 ): Promise<WebhookDelivery | undefined> {
-  const row = await deliveriesOf(tx, orgId)
+  const row = await withEvents(deliveriesOf(tx, orgId))
     .select(deliveryColumns)
     .where('webhookDeliveries.id', '=', id)
     .executeTakeFirst();
@@ -221,8 +221,12 @@ const deliveryColumns = [
 ] as const;
 
 function deliveriesOf(tx: Transaction, orgId: string) {
-  return tx
-    .selectFrom('webhookDeliveries')
+  return tx.selectFrom('webhookDeliveries').where('webhookDeliveries.orgId', '=', orgId);
+}
+
+/** Each has both, so that they are counted without. */
+function withEvents(deliveries: ReturnType<typeof deliveriesOf>) {
+  return deliveries
     .innerJoin('webhookEvents', (join) =>
       join
         .onRef('webhookEvents.orgId', '=', 'webhookDeliveries.orgId')
@@ -232,8 +236,7 @@ function deliveriesOf(tx: Transaction, orgId: string) {
       join
         .onRef('webhookEndpoints.orgId', '=', 'webhookDeliveries.orgId')
         .onRef('webhookEndpoints.id', '=', 'webhookDeliveries.endpointId'),
-    )
-    .where('webhookDeliveries.orgId', '=', orgId);
+    );
 }
 
 function toDelivery(
