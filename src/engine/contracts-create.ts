@@ -25,6 +25,7 @@ import type { GrantKind } from './credits-grant.ts';
 import { makeDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
 import { priceSourceOf } from './price-source.ts';
+import { pastIssues } from './refuse.ts';
 import { refuseDropped } from './usage-frozen.ts';
 
 type ContractInput = z.output<(typeof contractOperations)[0]['body']>;
@@ -64,7 +65,9 @@ export async function createContract(context: CallContext, input: ContractInput)
     ...(endDate !== undefined && !isBefore(startDate, endDate)
       ? [{ path: 'endDate', message: 'must be after startDate' }]
       : []),
-    ...(creditGrantCents === undefined ? [] : expiryIssues(context, input)),
+    ...(creditGrantCents === undefined
+      ? []
+      : pastIssues('creditSettings.expiresAt', input.creditSettings?.expiresAt, context.timestamp)),
     ...overrides.issues,
   ];
   if (issues.length > 0 || plan === undefined || customer === undefined) throw new InvalidInputError(issues);
@@ -105,12 +108,6 @@ export async function createContract(context: CallContext, input: ContractInput)
 function grantOf({ creditGrantCents }: ContractInput, plan: Plan | undefined): bigint | undefined {
   const cents = creditGrantCents === undefined ? plan?.defaultCreditGrantCents : creditGrantCents;
   return cents === null || cents === 0n ? undefined : cents;
-}
-
-function expiryIssues(context: CallContext, { creditSettings }: ContractInput): InputIssue[] {
-  const expiresAt = creditSettings?.expiresAt;
-  if (expiresAt === undefined || expiresAt > context.timestamp) return [];
-  return [{ path: 'creditSettings.expiresAt', message: `must be after now, ${context.timestamp}` }];
 }
 
 /** The contract's settings, with what the plan says where they say nothing. */

@@ -3,7 +3,7 @@
 import type { LedgerSourceType } from '../calculation/ledger.ts';
 import { centsOfCredits, creditsText, decimal, microsOfCredits } from '../calculation/money.ts';
 import type { Specifiers } from '../calculation/specifiers.ts';
-import { ConflictError, InvalidInputError } from '../errors.ts';
+import { ConflictError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { findPricings, findProduct } from '../store/records/catalog.ts';
@@ -16,6 +16,7 @@ import { compareText } from '../text-order.ts';
 import { getContract } from './contract-lookup.ts';
 import type { CallContext } from './handler.ts';
 import { createLedgerWriter } from './ledger-writing.ts';
+import { pastIssues, refuse } from './refuse.ts';
 import { isBilledOut, sweepWallet } from './settlement.ts';
 
 /** What is asked of a grant, whichever way it comes. */
@@ -70,9 +71,8 @@ export async function grantCredits(
     return { entry: earlier, isReplay: true, mismatches: differences(earlier.fingerprint, fingerprint) };
   }
   const { expiresAt, specifiers } = request;
-  const isLate = typeof expiresAt === 'string' && expiresAt <= context.timestamp;
   refuse([
-    ...(isLate ? [{ path: 'expiresAt', message: `must be after now, ${context.timestamp}` }] : []),
+    ...pastIssues('expiresAt', expiresAt, context.timestamp),
     ...(specifiers === undefined ? [] : await unknownSpecifiers(context, specifiers)),
   ]);
   await refuseOver(context, wallet);
@@ -186,8 +186,4 @@ function unknownIds(member: string, ids: readonly string[], known: readonly { re
       ? []
       : [{ path: `specifiers.${member}[${index}]`, message: `names no ${member.slice(0, -'Ids'.length)}` }],
   );
-}
-
-function refuse(issues: readonly InputIssue[]): void {
-  if (issues.length > 0) throw new InvalidInputError(issues);
 }

@@ -1,6 +1,6 @@
 /** Customers, their links, contacts and pauses (interface 4.1 to 4.3, semantics 4). */
 
-import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
+import { ConflictError, NotFoundError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import type { customerOperations } from '../operations/customers.ts';
 import { providers } from '../operations/providers.ts';
@@ -19,6 +19,7 @@ import { sendWaitingInvoices } from '../store/records/invoices.ts';
 import { assignCsm } from './customers-csm.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
+import { refuse } from './refuse.ts';
 import { emit } from './webhooks-emit.ts';
 
 export const customerHandlers: HandlersOf<typeof customerOperations> = {
@@ -179,10 +180,6 @@ async function save(context: CallContext, customer: Customer) {
   const data = await wireWithLinks(context, customer);
   await emit(context, 'customer.updated', () => data);
   return { body: { data } };
-}
-
-function refuse(issues: readonly InputIssue[]): void {
-  if (issues.length > 0) throw new InvalidInputError(issues);
 }
 
 function addressIssues(context: CallContext, customer: Customer): InputIssue[] {

@@ -1,14 +1,7 @@
 /** Who calls: API keys, organizations, and the local owner (interface 5, semantics 1, 3 and 13). */
 
 import { isSameDigest, sha256Of } from '../digest.ts';
-import {
-  BillingError,
-  ConflictError,
-  InvalidInputError,
-  NotFoundError,
-  UnauthorizedError,
-  UnavailableError,
-} from '../errors.ts';
+import { BillingError, ConflictError, NotFoundError, UnauthorizedError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { apiKeyForm, apiKeyOf, apiKeySecretBytes } from '../operations/api-key.ts';
 import type { Caller } from '../operations/index.ts';
@@ -27,6 +20,7 @@ import {
 import type { Organization } from '../store/records/organizations.ts';
 import type { EngineDependencies } from './dependencies.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
+import { pastIssues, refuse } from './refuse.ts';
 import { checkMachineTime } from './transaction.ts';
 import { wireTimestamp } from './wire.ts';
 
@@ -72,9 +66,7 @@ export async function authenticate(dependencies: EngineDependencies, key: string
 export const keyHandlers: HandlersOf<typeof keyOperations> = {
   'keys.create': async (context, { body }) => {
     const expiresAt = body.expiresAt ?? null;
-    if (expiresAt !== null && expiresAt <= context.timestamp) {
-      throw new InvalidInputError([{ path: 'expiresAt', message: 'must be in the future' }]);
-    }
+    refuse(pastIssues('expiresAt', expiresAt, context.timestamp));
     return { body: { data: await issueKey(context, { name: body.name, scopes: body.scopes, expiresAt }) } };
   },
 
@@ -101,9 +93,7 @@ export const keyHandlers: HandlersOf<typeof keyOperations> = {
   'keys.rotate': async (context, { params, body }) => {
     const { validUntil } = body;
     const old = await getKey(context, params.keyId);
-    if (validUntil !== undefined && validUntil <= context.timestamp) {
-      throw new InvalidInputError([{ path: 'validUntil', message: 'must be in the future' }]);
-    }
+    refuse(pastIssues('validUntil', validUntil, context.timestamp));
     if (old.revokedAt !== null) throw unusable(old, 'has been revoked');
     if (hasExpired(old, context.timestamp)) throw unusable(old, 'has expired');
     // The new key takes over what the old one was for, its end too: rotating must not prolong a right.

@@ -20,6 +20,7 @@ import type { WebhookDelivery, WebhookEndpoint } from '../store/records/webhooks
 import type { EngineDependencies } from './dependencies.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
+import { pastIssues, refuse } from './refuse.ts';
 import { emit } from './webhooks-emit.ts';
 import { sampleData } from './webhooks-samples.ts';
 import { wireTimestamp } from './wire.ts';
@@ -88,8 +89,7 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
     const before = await getEndpoint(context, params.endpointId);
     const { machineTime, timestamp } = context;
     const until = body.validUntil ?? wireTimestamp(machineTime.add({ hours: limits.webhookRotationHours }));
-    if (until <= wireTimestamp(machineTime))
-      throw new InvalidInputError([{ path: 'validUntil', message: 'must be in the future' }]);
+    refuse(pastIssues('validUntil', until, wireTimestamp(machineTime)));
     const after: WebhookEndpoint = {
       ...before,
       secret: newSecret(context),

@@ -96,7 +96,11 @@ describe('endpoints', () => {
       { url: 'https://10.0.0.1/' },
       'invalidInput url: leads to a private address, where webhooks are sent only if that is allowed',
     ],
-    ['webhooks.rotate', { validUntil: '2026-03-01T00:00:00Z' }, 'invalidInput validUntil: must be in the future'],
+    [
+      'webhooks.rotate',
+      { validUntil: '2026-03-01T00:00:00Z' },
+      'invalidInput validUntil: must be after now, 2026-03-01T00:00:00.000Z',
+    ],
   ] as const)('%s with %j: %s', async (name, body, expected) => {
     const { id } = await register();
     expect(await refused(name, { params: { endpointId: id }, body })).toBe(expected);

@@ -1,0 +1,13 @@
+/** What a request may not say, beyond what its declaration knows. */
+
+import { type InputIssue, InvalidInputError } from '../errors.ts';
+
+/** Throws InvalidInputError with the issues, where there are any. */
+export function refuse(issues: readonly InputIssue[]): void {
+  if (issues.length > 0) throw new InvalidInputError(issues);
+}
+
+/** Of an end that is not after now, both in UTC with milliseconds; no issue where none is given. */
+export function pastIssues(path: string, end: string | null | undefined, now: string): InputIssue[] {
+  return typeof end === 'string' && end <= now ? [{ path, message: `must be after now, ${now}` }] : [];
+}
