@@ -1,5 +1,6 @@
 /** Customers, their links, contacts and pauses (interface 4.1 to 4.3, semantics 4). */
 
+import { dateOf } from '../calculation/billing-period.ts';
 import { ConflictError, NotFoundError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import type { customerOperations } from '../operations/customers.ts';
@@ -163,7 +164,7 @@ export function isPaused(customer: Customer, context: Pick<CallContext, 'now'>):
 }
 
 function todayOf(now: Temporal.Instant): string {
-  return now.toZonedDateTimeISO('UTC').toPlainDate().toString();
+  return dateOf(now).toString();
 }
 
 async function getCustomer(context: CallContext, id: string): Promise<Customer> {

@@ -41,13 +41,16 @@ export async function readCsv(path: string, delimiter: string, terminal: Termina
   const { parse } = await import('csv-parse/sync');
   const records = parsed(() => parse(text, { ...csvForm, delimiter }) as unknown as ParsedRecord[]);
   const [first, ...rest] = records;
-  if (first === undefined) {
-    throw new BadRequestError('the file is empty: a header line with the names of the columns comes first');
-  }
+  if (first === undefined) throw withoutHeader();
   const linesOf = createLineCount();
   linesOf(first);
   const rows = rest.map((parsedRow) => ({ line: linesOf(parsedRow).line, cells: parsedRow.record }));
   return { header: first.record.map((name) => name.trim()), rows };
+}
+
+/** The refusal of a file in which not even a header stands. */
+export function withoutHeader(): BadRequestError {
+  return new BadRequestError('the file is empty: a header line with the names of the columns comes first');
 }
 
 function parsed<T>(parse: () => T): T {

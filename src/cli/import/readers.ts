@@ -5,7 +5,7 @@ import { pipeline, Readable } from 'node:stream';
 import { BadRequestError, BillingError } from '../../errors.ts';
 import { parseExactJson } from '../../exact-json.ts';
 import { limits } from '../../limits.ts';
-import { createLineCount, csvForm } from '../files/csv-file.ts';
+import { createLineCount, csvForm, withoutHeader } from '../files/csv-file.ts';
 import type { ParsedRecord } from '../files/csv-file.ts';
 import { sniffed } from './input.ts';
 import type { Bytes, ImportFormat } from './input.ts';
@@ -56,8 +56,7 @@ async function* readTable(bytes: Bytes, { delimiter, mapping: options, onStart }
     }
     yield [{ ...lines, mapped: mapping.toEvent(row.record) }];
   }
-  if (mapping === undefined)
-    throw new BadRequestError('the file is empty: a header line with the names of the columns comes first');
+  if (mapping === undefined) throw withoutHeader();
 }
 
 type ToEvent = (record: unknown) => MappedRow;
