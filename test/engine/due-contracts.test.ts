@@ -9,7 +9,6 @@ import type { Subscription } from '../support/billing-scenario.ts';
 import { createContract, send } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
-import { watchStatements } from '../reliability/statements.ts';
 
 /** Two contracts of one customer on one meter, one that rolls, one with a budget and a limited grant, one paused. */
 async function subscribeFour(world: World): Promise<Subscription[]> {
@@ -75,35 +74,5 @@ test('ledgers are held together as long as they are short together', async () =>
     ids.map((id) => found.get(id)?.entries.map(({ amountCents }: { amountCents: bigint }) => amountCents)),
   ).toEqual([[1n, 2n], [3n], undefined]);
   expect(await read(2)).toBeUndefined();
-  await world.close();
-});
-
-/** How many questions `work` puts to a table. */
-async function questions(table: string, work: () => Promise<unknown>): Promise<number> {
-  let count = 0;
-  const stop = watchStatements((sql) => {
-    if (sql.startsWith('select') && sql.includes(` from "${table}" where`)) count += 1;
-  });
-  await work();
-  stop();
-  return count;
-}
-
-test('what billing reads of many contracts is read together: once for a page of drafts, and once for a bill run', async () => {
-  const world = await createWorld({ start: '2026-03-01T00:00:00.000Z', graceHours: 0 });
-  const terms = { startDate: '2026-03-01', endDate: '2026-06-01' };
-  const subscription = await subscribe(world, { contract: terms });
-  for (let count = 0; count < 5; count += 1) {
-    const { customerId, pricingId } = subscription;
-    await createContract(world, { customerId, pricingIds: [pricingId], ...terms });
-  }
-  world.clock.set('2026-06-15T00:00:00Z');
-  const page = { query: { customerId: subscription.customerId, limit: '100' } };
-  const drafts = async () => expect((await world.call('invoices.list', page)).data).toHaveLength(18);
-  for (const table of ['contracts', 'ledgerEntries', 'budgets']) expect(await questions(table, drafts)).toBe(1);
-  const run = async () =>
-    expect((await world.call('bill.run', { body: {} })).data).toMatchObject({ finalizedCount: 18 });
-  // Those that are due, and what they are billed by.
-  expect(await questions('contracts', run)).toBe(2);
   await world.close();
 });
