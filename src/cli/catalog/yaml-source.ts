@@ -64,7 +64,8 @@ function refusal(path: string, message: string): InvalidInputError {
 
 function wordsOf({ code, message }: { readonly code: string; readonly message: string }): string {
   if (code === 'DUPLICATE_KEY') return 'this key stands here a second time';
-  return code === 'MULTIPLE_DOCS' ? 'a second document begins here, and a file is one' : message;
+  if (code === 'MULTIPLE_DOCS') return 'a second document begins here, and a file is one';
+  return message.startsWith('Maximum call stack') ? 'is nested too deep to be read' : message;
 }
 
 /** Where a key stands that schemas would pass over, as if it had not been written. */

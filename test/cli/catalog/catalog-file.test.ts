@@ -28,6 +28,11 @@ describe('a file with a mistake is refused, with the line and the path of the mi
       'products: []\n---\nproducts: []\n',
       ['catalog.yaml:2: a second document begins here, and a file is one'],
     ],
+    [
+      'lists within lists without an end',
+      `products: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n`,
+      ['catalog.yaml:1: is nested too deep to be read'],
+    ],
     ['a repeated key', 'products:\n  - name: A\n    name: B\n', ['catalog.yaml:3: this key stands here a second time']],
     [
       'a name that a schema would pass over',
