@@ -151,6 +151,12 @@ const fields = (
   'isGeneratedId amountCents creditAmount body override responseId error previous hash'
 ).split(' ');
 
+/** Every member of a line: what is kept as a sheet is all that there is to look at later. */
+const whole: View = {
+  rows: 'data',
+  columns: fields.map((path) => view.columns.find((column) => column.path === path) ?? { header: path, path }),
+};
+
 async function list(flags: ListFlags, session: Session): Promise<void> {
   const { terminal, output } = session;
   checkFields(output, fields, view);
@@ -244,7 +250,8 @@ async function print(flags: ListFlags, session: Session): Promise<void> {
   }
   checkFields(output, fields, view);
   const data = texts.map(readLine).filter((line) => isWanted(line, filter));
-  terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+  const shown = output.format === 'table' ? view : whole;
+  terminal.out(await render({ data }, shown, { choice: output, fields, stdout: terminal.stdout }));
 }
 
 function isWanted(line: JournalLine | undefined, filter: (line: JournalLine) => boolean): boolean {
