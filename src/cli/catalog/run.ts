@@ -13,7 +13,7 @@ import { checkOutputFile, writeOutputFile } from '../files/output-file.ts';
 import { jqLines } from '../output/jq.ts';
 import { createWaitingNote } from '../session/patiently.ts';
 import { allowFormats, checkFields, jsonAnswer, render } from '../output/output.ts';
-import { confirmWrite, mayAsk } from '../session/prompts.ts';
+import { confirmWrite, isAgreed, mayAsk } from '../session/prompts.ts';
 import { counted, say, vouch } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
@@ -134,7 +134,7 @@ async function reading<T>(session: Session, target: Target, read: (billing: Bill
 async function confirmPlan(plan: CatalogPlan, session: Session, target: Target): Promise<void> {
   const { terminal, flags } = session;
   const isProduction = target.environment === 'production';
-  const isAsked = mayAsk(session) && (flags.yes !== true || (isProduction && flags.expectEnv !== 'production'));
+  const isAsked = mayAsk(session) && !isAgreed(session, target);
   if (isAsked || flags.quiet !== true) terminal.err(planText(plan, terminal.stderr));
   const effect = `Make ${counted(plan.changes.length, 'change')} to the catalog`;
   if (isProduction) return await confirmWrite(session, target, say`${effect}`);

@@ -151,12 +151,8 @@ async function answer(session: Session, { choices, ...question }: Omit<Question,
 /** What a write would do; in a function where finding the words takes longer than a script wants to wait. */
 type Effect = SafeText | (() => Promise<SafeText>);
 
-async function wordsOf(effect: Effect): Promise<SafeText> {
-  return typeof effect === 'function' ? await effect() : effect;
-}
-
 /** Whether the command line says yes: to production only where it names it. */
-function isAgreed({ flags }: Session, { environment }: Target): boolean {
+export function isAgreed({ flags }: Session, { environment }: Target): boolean {
   return flags.yes === true && (environment !== 'production' || flags.expectEnv === 'production');
 }
 
@@ -166,17 +162,13 @@ function isAgreed({ flags }: Session, { environment }: Target): boolean {
  */
 export async function confirmWrite(session: Session, target: Target, effect: Effect): Promise<void> {
   if (target.environment !== 'production') return;
-  const { terminal } = session;
-  if (isAgreed(session, target)) return;
-  if (!mayAsk(session)) {
-    throw new BillingError('refused', 'a write to production needs confirmation: nothing was sent', {
-      hint: 'in a script give --yes together with --expect-env production',
-    });
-  }
-  const profile = target.profile === undefined ? '' : ` (profile ${target.profile})`;
-  terminal.err(vouch(`${say`PRODUCTION  ${whereOf(target)}${profile}`}\n${await wordsOf(effect)}\n`));
-  const reply = await terminal.ask({ kind: 'confirm', message: say`Go on?` });
-  if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was sent');
+  await confirm(session, target, {
+    head: say`${nameOf(target)}`,
+    effect,
+    unasked: 'a write to production needs confirmation: nothing was sent',
+    hint: 'in a script give --yes together with --expect-env production',
+    declined: 'not confirmed: nothing was sent',
+  });
 }
 
 /**
@@ -184,16 +176,40 @@ export async function confirmWrite(session: Session, target: Target, effect: Eff
  * production with `--expect-env production`. Throws BillingError `refused`.
  */
 export async function confirmLoss(session: Session, target: Target, effect: Effect): Promise<void> {
+  const expected = target.environment === 'production' ? ' together with --expect-env production' : '';
+  await confirm(session, target, {
+    head: say`${nameOf(target)}: this cannot be undone`,
+    effect,
+    unasked: 'this cannot be undone, and needs confirmation: nothing was done',
+    hint: `look first with --dry-run; then, in a script, give --yes${expected}`,
+    declined: 'not confirmed: nothing was done',
+  });
+}
+
+function nameOf(target: Target): string {
+  const profile = target.profile === undefined ? '' : ` (profile ${target.profile})`;
+  const name = target.environment === 'production' ? `PRODUCTION  ${whereOf(target)}` : target.environment;
+  return `${name}${profile}`;
+}
+
+interface Confirmation {
+  readonly head: SafeText;
+  readonly effect: Effect;
+  /** What is said, with the hint, where nobody can be asked. */
+  readonly unasked: string;
+  readonly hint: string;
+  readonly declined: string;
+}
+
+async function confirm(
+  session: Session,
+  target: Target,
+  { head, effect, unasked, hint, declined }: Confirmation,
+): Promise<void> {
   const { terminal } = session;
   if (isAgreed(session, target)) return;
-  if (!mayAsk(session)) {
-    const expected = target.environment === 'production' ? ' together with --expect-env production' : '';
-    throw new BillingError('refused', 'this cannot be undone, and needs confirmation: nothing was done', {
-      hint: `look first with --dry-run; then, in a script, give --yes${expected}`,
-    });
-  }
-  const profile = target.profile === undefined ? '' : ` (profile ${target.profile})`;
-  terminal.err(vouch(`${say`${target.environment}${profile}: this cannot be undone`}\n${await wordsOf(effect)}\n`));
+  if (!mayAsk(session)) throw new BillingError('refused', unasked, { hint });
+  terminal.err(vouch(`${head}\n${typeof effect === 'function' ? await effect() : effect}\n`));
   const reply = await terminal.ask({ kind: 'confirm', message: say`Go on?` });
-  if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was done');
+  if (reply !== 'yes') throw new BillingError('refused', declined);
 }
