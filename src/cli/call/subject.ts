@@ -30,13 +30,14 @@ export async function subjectOf(
   const reading = commands.find(({ verb }) => verb === 'get');
   const [idOf] = reading?.positionals ?? [];
   if (reading === undefined || idOf === undefined) return nothing;
-  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: patienceMilliseconds });
+  const options = { timeoutMilliseconds: patienceMilliseconds, isRehearsal: true };
+  const opened = await session.dependencies.openBilling(target, options);
   try {
     const id = String(params[named.name]);
     const { body } = await opened.billing.call(reading.operation as OperationName, { params: { [idOf.name]: id } });
     const { view, fields } = reading;
-    const options = { choice: { format: 'table' }, fields, stdout: session.terminal.stderr } as const;
-    return await render({ rows: rowsOf(body, view).rows }, { ...view, rows: 'rows' }, options);
+    const shown = { choice: { format: 'table' }, fields, stdout: session.terminal.stderr } as const;
+    return await render({ rows: rowsOf(body, view).rows }, { ...view, rows: 'rows' }, shown);
   } catch (error) {
     if (error instanceof BillingError) return nothing;
     throw error;

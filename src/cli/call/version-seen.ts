@@ -34,6 +34,8 @@ export async function withVersionSeen(
   const params = Object.fromEntries(Object.entries(input.params ?? {}).filter(([each]) => names.includes(each)));
   const opened = await session.dependencies.openBilling(target, {
     timeoutMilliseconds: timeoutOf(session.flags),
+    // Nobody has agreed to anything by then, to making a database neither.
+    isRehearsal: true,
   });
   try {
     const { etag } = await opened.billing.call(reading.name as OperationName, { params });

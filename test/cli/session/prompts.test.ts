@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Question } from '../../../src/cli/terminal/questions.ts';
 import { ForbiddenError } from '../../../src/errors.ts';
-import type { Answer } from '../../../src/operations/index.ts';
+import type { Answer, Billing } from '../../../src/operations/index.ts';
 import { createShell, manifest } from '../shell.ts';
 import type { Shell, ShellOptions } from '../shell.ts';
 
@@ -133,6 +133,7 @@ describe('a write to the database of production', () => {
     ['customers pause c1', 'customers.pause'],
     ['bill run', 'bill.run'],
     ['webhooks remove e1', 'webhooks.remove'],
+    ['events drop --before 2026-01-01', 'events.drop'],
   ])('asks as one to a service does: %s', async (line, name) => {
     const shell = await opened();
     for (const flags of ['', '--yes', '--expect-env production']) {
@@ -141,8 +142,28 @@ describe('a write to the database of production', () => {
     }
     const asked = await shell.run(`${line} --profile books`, { ...terminal, answers: ['no'] });
     expect([asked.code, asked.asked, written(shell)]).toEqual([11, ['Go on?'], []]);
+    expect(asked.stderr).toMatch(/^PRODUCTION {2}\/.*\/books\.db \(profile books\)/m);
     await shell.run(`${line} --profile books --yes --expect-env production`);
     expect(written(shell)).toEqual([name]);
+  });
+
+  test('makes no database before the yes', async () => {
+    const openings: (boolean | undefined)[] = [];
+    const shell = createShell({
+      dependencies: {
+        openBilling: (_target, { isRehearsal }) => {
+          openings.push(isRehearsal);
+          const billing = { call: async () => await Promise.resolve({ ...done(), etag: '"1"' }) } as unknown as Billing;
+          return Promise.resolve({ billing, close: () => Promise.resolve() });
+        },
+      },
+    });
+    await shell.run('profile add books --environment production --database ./books.db');
+    const { code } = await shell.run('budgets update k1 0 --label Acme --profile books', {
+      ...terminal,
+      answers: ['no'],
+    });
+    expect([code, openings]).toEqual([11, [true, true]]);
   });
 
   test('says which database it is, without its password', async () => {
