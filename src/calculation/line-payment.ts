@@ -83,7 +83,8 @@ function whyNotPaid({ grant, paidBefore }: GrantPayment, input: LinePaymentInput
 }
 
 function drawnBefore({ grantId }: GrantState, input: LinePaymentInput): readonly Drawn[] {
-  return [input.drawnBefore.get(grantId) ?? []].flat();
+  const drawn = input.drawnBefore.get(grantId);
+  return drawn === undefined ? [] : [drawn];
 }
 
 /** After these draws on it. */

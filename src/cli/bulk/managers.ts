@@ -53,7 +53,10 @@ async function problemsOf(rows: readonly BulkRow[]): Promise<Problem[]> {
   return problems;
 }
 
-/** Rows of one customer are of one request, which keeps their order: of two that are sent beside each other either may come last. */
+/**
+ * Rows of one customer are of one request as far as it takes them, which keeps their order: of two requests that are sent
+ * beside each other either may come last.
+ */
 function unitsOf(rows: readonly BulkRow[], billing: Billing): Unit[] {
   const most = limits.assignmentsPerRequest;
   const parts: BulkRow[][] = [];
