@@ -98,9 +98,12 @@ function usageReason({ entry, entries, invoice, line, order }: Story): string {
   if (place !== undefined && paid?.entryIds.includes(entry.id) === true) {
     return `it pays ${object}: number ${place.rank} in the order (${place.reason}), ${paid.why}`;
   }
+  const unused = line.unusedGrants?.find(({ ranks }) =>
+    ranks.some(({ from, to }) => place !== undefined && from <= place.rank && place.rank <= to),
+  );
   const reversal = entries.find((each) => each.reversesEntryId === entry.id);
   if (reversal !== undefined) return `it paid ${object} until ${timeOf(reversal.createdAt)}, when it was undone`;
-  return `it was written for ${object}, and the next settlement undoes it: ${paid?.why ?? 'less is owed by now'}`;
+  return `it was written for ${object}, and the next settlement undoes it: ${paid?.why ?? unused?.why ?? 'less is owed by now'}`;
 }
 
 /** An invoice that has come to its end was changed last when it did, and gave its credits back in the same instant. */

@@ -228,15 +228,41 @@ function paymentsOf(
   billed: FrozenLine,
   payment: Payment,
   { shown, budgets, hasCreditRate, asOf, ranks }: Basis,
-): Pick<ExplainedLine, 'creditCents' | 'overageCents' | 'grants'> {
+): Pick<ExplainedLine, 'creditCents' | 'overageCents' | 'grants' | 'unusedGrants'> {
   const { draws } = payment;
   const payments = explainLinePayments({ ...payment, grants: shown, budgets, hasCreditRate, asOf });
+  const paid = payments.filter((each) => each.appliedCents > 0n);
+  const unused = Map.groupBy(
+    payments.filter((each) => each.appliedCents === 0n),
+    (each) => each.why,
+  );
   const creditCents = sumOf(draws.map((draw) => draw.appliedCents));
   return {
     creditCents: wireCents(creditCents),
     overageCents: wireCents(billed.totalCents - creditCents),
-    grants: payments.map((each) => wirePayment(each, draws, ranks)),
+    grants: paid.map((each) => wirePayment(each, draws, ranks)),
+    unusedGrants: [...unused].map(([why, grants]) => ({
+      why,
+      ranks: rangesOf(grants.map(({ grantId }) => rankOf(grantId, ranks))),
+    })),
   };
+}
+
+/** Ascending whole numbers as ranges, both ends inclusive: a long order of grants has few reasons, and they stand together. */
+function rangesOf(numbers: readonly number[]): { from: number; to: number }[] {
+  const ranges: { from: number; to: number }[] = [];
+  for (const each of numbers) {
+    const last = ranges.at(-1);
+    if (last?.to === each - 1) last.to = each;
+    else ranges.push({ from: each, to: each });
+  }
+  return ranges;
+}
+
+function rankOf(grantId: string, ranks: Basis['ranks']): number {
+  const rank = ranks.get(grantId);
+  assert(rank !== undefined, 'every grant of an invoice has its place in the order');
+  return rank;
 }
 
 function wirePayment(
@@ -246,7 +272,7 @@ function wirePayment(
 ) {
   return {
     grantId,
-    rank: ranks.get(grantId) ?? 0,
+    rank: rankOf(grantId, ranks),
     appliedCents: wireCents(appliedCents),
     creditAmount: wireCredits(creditMicros),
     why,

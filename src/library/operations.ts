@@ -1048,6 +1048,13 @@ export interface Operations {
             readonly why: string;
             readonly entryIds: readonly (string)[];
           })[];
+          readonly unusedGrants?: readonly ({
+            readonly why: string;
+            readonly ranks: readonly ({
+              readonly from: number;
+              readonly to: number;
+            })[];
+          })[];
           readonly grantId?: string;
         };
         readonly order: readonly ({
@@ -2281,6 +2288,13 @@ export interface Operations {
             readonly creditAmount: ExactNumber;
             readonly why: string;
             readonly entryIds: readonly (string)[];
+          })[];
+          readonly unusedGrants?: readonly ({
+            readonly why: string;
+            readonly ranks: readonly ({
+              readonly from: number;
+              readonly to: number;
+            })[];
           })[];
           readonly grantId?: string;
         })[];

@@ -55,7 +55,7 @@ const tierShare = z.strictObject({
   amount: z.string(),
 });
 
-/** What one grant paid of one line, and why that much. */
+/** What one grant paid of one line, more than 0 cents, and why that much. */
 const lineGrant = z.strictObject({
   grantId: uuid,
   rank: z.int(),
@@ -64,6 +64,13 @@ const lineGrant = z.strictObject({
   why: z.string(),
   /** Ledger entries that took it; none while it is not settled. */
   entryIds: z.array(uuid),
+});
+
+/** The grants that paid nothing of one line for the same reason, by their ranks in the invoice's order. */
+const unusedGrants = z.strictObject({
+  why: z.string(),
+  /** Ascending; both ends inclusive. */
+  ranks: z.array(z.strictObject({ from: z.int(), to: z.int() })),
 });
 
 const explainedLine = z.strictObject({
@@ -88,7 +95,10 @@ const explainedLine = z.strictObject({
   /** Of metered lines: what credits paid, and what they left. */
   creditCents: cents.optional(),
   overageCents: cents.optional(),
+  /** Those that paid something of it, in the order of deduction. */
   grants: z.array(lineGrant),
+  /** Of metered lines: those of the invoice's grants that paid nothing of it, together by reason. */
+  unusedGrants: z.array(unusedGrants).optional(),
   /** The grant of a credit line. */
   grantId: uuid.optional(),
 });

@@ -92,14 +92,18 @@ describe('an explained invoice on a terminal', () => {
 
   test('says which grants paid, in cents and credits, and by which entries', async () => {
     const grants = [
-      { grantId: 'g', rank: 1, appliedCents: 6, creditAmount: 0.6, why: 'paid all of it', entryIds: ['e'] },
-      { grantId: 'h', rank: 2, appliedCents: 0, creditAmount: 0, why: 'had nothing left', entryIds: [] },
+      { grantId: 'g', rank: 2, appliedCents: 6, creditAmount: 0.6, why: 'paid all of it', entryIds: ['e'] },
     ];
-    const lines = [{ ...line, creditCents: 6, overageCents: 4, grants }];
+    const [first, rest] = [
+      { from: 1, to: 1 },
+      { from: 3, to: 9 },
+    ];
+    const unusedGrants = [{ why: 'had nothing left', ranks: [first, rest] }];
+    const lines = [{ ...line, creditCents: 6, overageCents: 4, grants, unusedGrants }];
     expect(await field('credits', { ...invoice, lines })).toEqual([
       '0.06 USD',
-      '1. g  0.06 USD (0.6 credits)  paid all of it, in e',
-      '2. h  0.00 USD  had nothing left',
+      '2. g  0.06 USD (0.6 credits)  paid all of it, in e',
+      '1, 3 to 9. 0.00 USD  had nothing left',
     ]);
     expect(await field('to pay', { ...invoice, lines })).toEqual(['0.04 USD']);
   });

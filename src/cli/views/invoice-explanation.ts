@@ -57,7 +57,7 @@ export function lineBlock(line: Line, before: SafeText = say``): Block {
       ['prorated', line.proration === undefined ? [] : [prorationText(line.proration)]],
       ['amount', line.kind === 'credit' ? [] : [amountText(line)]],
       ['grant', line.grantId === undefined ? [] : [safe(line.grantId)]],
-      ['credits', line.creditCents === undefined ? [] : [money(line.creditCents), ...line.grants.map(paymentText)]],
+      ['credits', line.creditCents === undefined ? [] : [money(line.creditCents), ...creditLines(line)]],
       ['to pay', line.overageCents === undefined ? [] : [money(line.overageCents)]],
     ],
   };
@@ -127,6 +127,15 @@ function prorationText({ daysUsed, daysWhole }: NonNullable<Line['proration']>):
 function amountText({ exactAmount, roundingAmount, totalAmountCents }: Line): SafeText {
   if (roundingAmount === '0') return say`${exactAmount} USD, nothing to round`;
   return say`${exactAmount} USD, rounded half-up to ${money(totalAmountCents)} (${roundingAmount})`;
+}
+
+function creditLines({ grants, unusedGrants = [] }: Line): SafeText[] {
+  return [...grants.map(paymentText), ...unusedGrants.map(unusedText)];
+}
+
+function unusedText({ why, ranks }: NonNullable<Line['unusedGrants']>[number]): SafeText {
+  const places = ranks.map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`)).join(', ');
+  return say`${places}. ${money(0)}  ${why}`;
 }
 
 function paymentText({ rank, grantId, appliedCents, creditAmount, why, entryIds }: Line['grants'][number]): SafeText {
