@@ -130,6 +130,12 @@ export function usageWindowsOf(terms: BillingTerms, period: BillingPeriod): read
   return found;
 }
 
+/** The same for the invoice of period `index`; none once the contract has ended. */
+export function usageWindowsAt(terms: BillingTerms, index: number): readonly UsageWindow[] {
+  const period = invoicePeriodAt(terms, index);
+  return period === undefined ? [] : usageWindowsOf(terms, period);
+}
+
 /** The period's end where usage is billed, its start where fixed prices alone are (semantics 7) or service has ended. */
 export function invoiceDateOf(terms: BillingTerms, period: BillingPeriod): Temporal.PlainDate {
   if (period === periodsOfTerms(terms).closing) return period.start;

@@ -208,6 +208,10 @@ function isTarget(source: Pick<PlanItemSource, 'pricingId' | 'meterId'>, overrid
 
 function targetKey(override: PriceOverride): string {
   if ('basePricingId' in override) return override.basePricingId;
-  const dimensions = Object.entries(override.dimensions).toSorted(([a], [b]) => compareText(a, b));
-  return JSON.stringify([override.meterId, dimensions]);
+  return `${override.meterId} ${combinationKey(override.dimensions)}`;
+}
+
+/** One text for each combination of group values, in whatever order they are named. */
+export function combinationKey(dimensions: DimensionRate['dimensions']): string {
+  return JSON.stringify(Object.entries(dimensions).toSorted(([a], [b]) => compareText(a, b)));
 }

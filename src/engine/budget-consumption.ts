@@ -2,7 +2,7 @@
 
 import { startOfDay } from '../calculation/billing-period.ts';
 import { budgetUse, type BudgetUse, isOfBudget } from '../calculation/budget.ts';
-import { invoicePeriodAt, type UsageWindow, usageWindowsOf } from '../calculation/invoice-periods.ts';
+import { type UsageWindow, usageWindowsAt } from '../calculation/invoice-periods.ts';
 import { standingGrants, valuationRateOf } from '../calculation/ledger.ts';
 import { sumOf } from '../calculation/money.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
@@ -140,8 +140,7 @@ async function windowsSoFar({ tx, orgId, now }: CallContext, contract: Contract)
   const terms = billingTermsOf(contract);
   const cancelled = (await listInvoicesOfContract(tx, orgId, contract.id))
     .filter((invoice) => invoice.status === 'Cancelled')
-    .flatMap((invoice) => invoicePeriodAt(terms, invoice.periodIndex) ?? [])
-    .flatMap((period) => usageWindowsOf(terms, period).map(windowKey));
+    .flatMap((invoice) => usageWindowsAt(terms, invoice.periodIndex).map(windowKey));
   const end = now.add({ seconds: limits.eventFutureSeconds, milliseconds: 1 });
   const windows = usageWindowsOver(terms, { start: startOfDay(contract.startDate), end });
   return windows.filter((window) => !cancelled.includes(windowKey(window)));

@@ -1,7 +1,7 @@
 /** Meters and their rate cards (interface 2.9 and 4.17; semantics 1, 5 and 14). */
 
 import type { PropertyFilter } from '../calculation/metering.ts';
-import type { DimensionRate } from '../calculation/rate-card.ts';
+import { combinationKey, type DimensionRate } from '../calculation/rate-card.ts';
 import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -20,7 +20,6 @@ import {
   saveRateCard,
 } from '../store/records/meters.ts';
 import type { Meter, StoredRateCard } from '../store/records/meters.ts';
-import { compareText } from '../text-order.ts';
 import type { EngineParts } from './dependencies.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
@@ -158,7 +157,7 @@ function dimensionIssues(meter: Meter, rates: readonly DimensionRate[]): InputIs
 function repetitionIssues(rates: readonly DimensionRate[]): InputIssue[] {
   const first = new Map<string, number>();
   return rates.flatMap(({ dimensions }, index) => {
-    const combination = JSON.stringify(Object.entries(dimensions).toSorted(([a], [b]) => compareText(a, b)));
+    const combination = combinationKey(dimensions);
     const earlier = first.get(combination);
     if (earlier !== undefined) {
       return [{ path: `rates[${index}].dimensions`, message: `is the combination of rates[${earlier}]` }];

@@ -6,7 +6,7 @@
 import { assert } from '../assert.ts';
 import { startOfDay } from '../calculation/billing-period.ts';
 import { standingGrants } from '../calculation/ledger.ts';
-import { invoicePeriodAt, type UsageWindow, usageWindowsOf } from '../calculation/invoice-periods.ts';
+import { type UsageWindow, usageWindowsAt } from '../calculation/invoice-periods.ts';
 import { usageWindowsOver } from '../calculation/usage-windows.ts';
 import { ConflictError, InvalidInputError } from '../errors.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
@@ -128,11 +128,9 @@ async function claimsOf(
   const windows = usageWindowsOver(terms, range);
   if (windows.length === 0) return [];
   const invoices = new Map(
-    (await listInvoicesOfContract(tx, orgId, contractId)).flatMap((invoice) => {
-      const period = invoicePeriodAt(terms, invoice.periodIndex);
-      const own = period === undefined ? [] : usageWindowsOf(terms, period);
-      return own.map((window) => [windowKey(window), invoice]);
-    }),
+    (await listInvoicesOfContract(tx, orgId, contractId)).flatMap((invoice) =>
+      usageWindowsAt(terms, invoice.periodIndex).map((window) => [windowKey(window), invoice]),
+    ),
   );
   return windows.map((window) => ({ contract, window, invoice: invoices.get(windowKey(window)) }));
 }

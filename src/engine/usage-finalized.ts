@@ -1,6 +1,6 @@
 /** Which usage is already on a finalized invoice, so that no event may join or change it any more (semantics 8). */
 
-import { invoicePeriodAt, usageWindowsOf } from '../calculation/invoice-periods.ts';
+import { usageWindowsAt } from '../calculation/invoice-periods.ts';
 import { createEventMatcher, type MeteredEvent } from '../calculation/metering.ts';
 import type { EpochInterval } from '../store/event-store.ts';
 import {
@@ -75,10 +75,7 @@ function finalizedUsageOf(
     const own = periods.get(contract.id);
     if (own === undefined) return [];
     const terms = billingTermsOf(contract);
-    const windows = own.flatMap(({ periodIndex }) => {
-      const period = invoicePeriodAt(terms, periodIndex);
-      return period === undefined ? [] : usageWindowsOf(terms, period);
-    });
+    const windows = own.flatMap(({ periodIndex }) => usageWindowsAt(terms, periodIndex));
     return windows.flatMap(({ meterId, start, end }) => {
       const matches = matchers.get(meterId);
       if (matches === undefined) return [];

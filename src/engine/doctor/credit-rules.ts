@@ -1,7 +1,6 @@
 /** What must hold between the grants of a contract and the usage that they paid (reliability 5, invariants 7 to 11). */
 
-import { invoicePeriodAt, usageWindowsOf } from '../../calculation/invoice-periods.ts';
-import type { UsageWindow } from '../../calculation/invoice-periods.ts';
+import { type UsageWindow, usageWindowsAt } from '../../calculation/invoice-periods.ts';
 import { compareDeduction } from '../../calculation/deduction-order.ts';
 import { hasExpired, isFree, valuationRateOf } from '../../calculation/ledger.ts';
 import { centsOfCredits } from '../../calculation/money.ts';
@@ -196,11 +195,11 @@ function ineligibilityFor(
 function usageFinder({ invoices, terms }: ContractBooks): (entry: StoredLedgerEntry) => readonly PaidUsage[] {
   const windows = new Map<string, PaidUsage[]>();
   for (const { invoice } of invoices) {
-    const own = terms.flatMap((each) => {
-      const period = invoicePeriodAt(each, invoice.periodIndex);
-      return period === undefined ? [] : usageWindowsOf(each, period).map((window) => ({ invoice, window }));
-    });
-    windows.set(invoice.id, own);
+    const own = terms.flatMap((each) => usageWindowsAt(each, invoice.periodIndex));
+    windows.set(
+      invoice.id,
+      own.map((window) => ({ invoice, window })),
+    );
   }
   return ({ invoiceId = '', lineKey = '' }) =>
     (windows.get(invoiceId) ?? []).filter(
