@@ -10,7 +10,7 @@ import { endContract } from './contracts.ts';
 import { nextDraftsDueOn, topUpDrafts } from './draft-periods.ts';
 import type { DueContract } from './due-contracts.ts';
 import type { CallContext } from './handler.ts';
-import { finalizeEarliest } from './invoices-finalize.ts';
+import { finalizedFrom, finalizeEarliest } from './invoices-finalize.ts';
 import type { FinalizedInvoice } from './invoices-finalize.ts';
 import { settle } from './settlement.ts';
 
@@ -99,11 +99,6 @@ async function doWork(context: CallContext, subject: DueContract, by: DueBy): Pr
 
 function isOnDay(date: Temporal.PlainDate | undefined, last: Temporal.PlainDate): boolean {
   return date !== undefined && Temporal.PlainDate.compare(date, last) <= 0;
-}
-
-/** When an invoice of this date may be finalized. */
-function finalizedFrom(invoiceDate: Temporal.PlainDate, graceHours: number): Temporal.Instant {
-  return startOfDay(invoiceDate).add({ hours: graceHours });
 }
 
 function isBy(instant: Temporal.Instant | undefined, until: Temporal.Instant): instant is Temporal.Instant {

@@ -99,8 +99,13 @@ function outcomeOf(draft: InvoiceDraft, invoice: Invoice) {
   return { status: 'Paid', latestPaymentDate: invoice.invoiceDate } as const;
 }
 
+/** When an invoice of this date may be finalized (semantics 7). */
+export function finalizedFrom(invoiceDate: Temporal.PlainDate, graceHours: number): Temporal.Instant {
+  return startOfDay(invoiceDate).add({ hours: graceHours });
+}
+
 function refuseEarly({ now, finalizationGraceHours }: CallContext, invoice: Invoice): void {
-  const due = startOfDay(invoice.invoiceDate).add({ hours: finalizationGraceHours });
+  const due = finalizedFrom(invoice.invoiceDate, finalizationGraceHours);
   if (Temporal.Instant.compare(now, due) >= 0) return;
   throw new ConflictError(`invoice ${invoice.number} cannot be finalized before ${wireTimestamp(due)}`, {
     hint: 'usage of its period may still come in; finalize it from then on',

@@ -47,13 +47,12 @@ export async function tellOfInvoices(
 ): Promise<void> {
   await emitEach(context, type, async () => {
     const invoices: Invoice[] = [];
-    for (const id of ids) invoices.push(...[await findInvoice(context.tx, context.orgId, id)].filter(isFound));
+    for (const id of ids) {
+      const invoice = await findInvoice(context.tx, context.orgId, id);
+      if (invoice !== undefined) invoices.push(invoice);
+    }
     return await wireInvoices(context, invoices, plainInvoice);
   });
-}
-
-function isFound(invoice: Invoice | undefined): invoice is Invoice {
-  return invoice !== undefined;
 }
 
 /** The lines of a draft as they are frozen. */

@@ -4,15 +4,15 @@ import { decimalText, zero } from '../calculation/money.ts';
 import { type RatedLine, rateUsage } from '../calculation/rating.ts';
 import type { UsageReading } from '../calculation/usage-atoms.ts';
 import { createUsageFold, noDimensions } from '../calculation/usage-fold.ts';
-import { InvalidInputError } from '../errors.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import type { ParsedInput } from '../operations/parse.ts';
-import { findContract } from '../store/records/contracts.ts';
+import type { Contract } from '../store/records/contracts.ts';
 import { findMeters, type Meter } from '../store/records/meters.ts';
 import type { CallContext } from './handler.ts';
 import { currentPrices, type MeterPrice } from './usage-prices.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
+import { resolveContract } from './usage-subject.ts';
 
 type EstimateInput = ParsedInput<OperationTable['pricing.estimate']>['body'];
 
@@ -24,7 +24,8 @@ export async function estimateCost(
   context: CallContext,
   { contractId, events }: EstimateInput,
 ): Promise<ResponseBody<'pricing.estimate'>> {
-  const prices = contractId === undefined ? await currentPrices(context) : await contractPrices(context, contractId);
+  const contract = await resolveContract(context, contractId);
+  const prices = contract === undefined ? await currentPrices(context) : await contractPrices(context, contract);
   const lines: { readonly meter: Meter; readonly line: RatedLine }[] = [];
   for (const { meter, item } of prices) {
     const readings = await readingsOf(context, meter, events);
@@ -49,9 +50,7 @@ export async function estimateCost(
   };
 }
 
-async function contractPrices({ tx, orgId }: CallContext, contractId: string): Promise<MeterPrice[]> {
-  const contract = await findContract(tx, orgId, contractId);
-  if (contract === undefined) throw new InvalidInputError([{ path: 'contractId', message: 'names no contract' }]);
+async function contractPrices({ tx, orgId }: CallContext, contract: Contract): Promise<MeterPrice[]> {
   const items = contract.items.filter((item) => item.meterId !== undefined);
   const meters = await findMeters(tx, orgId, [...new Set(items.flatMap((item) => item.meterId ?? []))]);
   return items.flatMap((item) => meters.filter((meter) => meter.id === item.meterId).map((meter) => ({ meter, item })));

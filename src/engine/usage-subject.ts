@@ -30,7 +30,8 @@ export async function resolveSubject(
   return { customerId: await resolveCustomer(context, input, contract), contract };
 }
 
-async function resolveContract(
+/** The contract of an id in a body or query, where one is given; InvalidInputError where there is none. */
+export async function resolveContract(
   { tx, orgId }: Pick<CallContext, 'tx' | 'orgId'>,
   id: string | undefined,
 ): Promise<Contract | undefined> {
