@@ -9,10 +9,9 @@ import { canonicalJson } from '../wire/canonical-json.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import { creditsOf, readGrant } from '../operator/grant-request.ts';
 import type { GrantRequest } from '../operator/grant-request.ts';
-import { journaledBilling } from '../operator/journaled-billing.ts';
+import { cappedTogether, journaledBilling } from '../operator/journaled-billing.ts';
 import type { JournalContext } from '../operator/journaled-billing.ts';
-import { violations } from '../operator/policy.ts';
-import type { Policy } from '../operator/policy.ts';
+import { violations, violationWords } from '../operator/policy.ts';
 import { differingMembers } from '../operator/replay.ts';
 import { createRowIdentity } from '../wire/row-identity.ts';
 import { amountText, valueAt, wireText } from '../wire/rows.ts';
@@ -104,10 +103,10 @@ async function refusals(
   const history = (await journal.history()).fork();
   const found: Problem[] = [];
   for (const { line, grant } of rows) {
-    const contractIds = needsContracts(policy) ? await context.contractsOf(grant.contractId) : [];
+    const contractIds = await cappedTogether(grant, context.contractsOf, context);
     const broken = violations(policy, grant, { history, place, operator, now: now(), contractIds });
     if (broken.length > 0) {
-      found.push({ line, message: broken.map(({ rule, message }) => `${rule}: ${message}`).join('; ') });
+      found.push({ line, message: violationWords(broken) });
       continue;
     }
     history.observe({
@@ -124,10 +123,6 @@ async function refusals(
     });
   }
   return found;
-}
-
-function needsContracts(policy: Policy): boolean {
-  return policy.perCustomerAndMonthCents !== undefined;
 }
 
 function unitOf({ line, input }: GrantRow, billing: Billing): Unit {

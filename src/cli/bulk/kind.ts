@@ -8,7 +8,6 @@ import type { Unit } from './apply.ts';
 import type { BulkRow, Problem } from './rows.ts';
 
 export interface BulkOptions {
-  readonly command: CommandSpec;
   readonly opened: OpenForWriting;
   /** `--source`. */
   readonly source: string;

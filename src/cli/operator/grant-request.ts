@@ -28,7 +28,10 @@ export async function readGrant(input: CallInput): Promise<GrantRequest> {
   };
 }
 
-/** Millionths of a decimal text with at most six decimals. */
+/**
+ * Millionths of a decimal text with at most six decimals. Not by wire/amounts.ts, which brings a library for what services
+ * answer: every write loads this file.
+ */
 export function microsOf(credits: string): bigint {
   const [whole = '', fraction = ''] = credits.split('.');
   return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0'));

@@ -20,7 +20,7 @@ import { creditsOf, readGrant } from './grant-request.ts';
 import type { GrantRequest } from './grant-request.ts';
 import type { Journal } from './journal.ts';
 import type { CallState, JournalFacts } from './journal-line.ts';
-import { violations } from './policy.ts';
+import { refusedByPolicy, violations, violationWords } from './policy.ts';
 import type { Policy, Violation } from './policy.ts';
 import { requestHash } from '../wire/request-hash.ts';
 import { valueAt } from '../wire/rows.ts';
@@ -179,7 +179,7 @@ export async function judgeGrant(input: CallInput, billing: Billing, context: Jo
 }
 
 /** The contracts whose grants of a month count against one cap; none where the policy has no such cap. */
-async function cappedTogether(
+export async function cappedTogether(
   { contractId }: GrantRequest,
   contractsOf: ReturnType<typeof createContractLookup>,
   { policy }: JournalContext,
@@ -195,7 +195,9 @@ function judged(
   const { policy, overrideReason, place, operator } = context;
   if (policy === undefined) return [];
   const broken = violations(policy, request, { history, contractIds, place, operator, now: context.now() });
-  if (broken.length > 0 && overrideReason === undefined) throw refusedByPolicy(policy, broken);
+  if (broken.length > 0 && overrideReason === undefined) {
+    throw refusedByPolicy(policy, `it (${violationWords(broken)})`);
+  }
   return broken;
 }
 
@@ -233,14 +235,6 @@ function beginGrant(input: CallInput, { request, facts, history, contractIds, co
       : { override: { reason: overrideReason, rules: broken.map(({ rule }) => rule) } }),
     body,
   };
-}
-
-/** Exit 11, naming each rule. */
-function refusedByPolicy(policy: Policy, broken: readonly Violation[]): BillingError {
-  const words = broken.map(({ rule, message }) => `${rule}: ${message}`).join('; ');
-  return new BillingError('refused', `the policy forbids it (${words}): nothing was sent`, {
-    hint: `the rules are in ${policy.path}; --override-policy REASON goes past them, and is journaled`,
-  });
 }
 
 /** Kinds of failure after which it is certain that nothing was done. */

@@ -164,6 +164,18 @@ export function violations(policy: Policy, grant: GrantRequest, context: PolicyC
   return [...wordingViolations(policy, grant), ...capViolations(policy, grant, context)];
 }
 
+/** `per-grant: 900.00 USD is more than 500.00 USD; reason: …`. */
+export function violationWords(broken: readonly Violation[]): string {
+  return broken.map(({ rule, message }) => `${rule}: ${message}`).join('; ');
+}
+
+/** The refusal of `what`, exit 11. */
+export function refusedByPolicy({ path }: Policy, what: string): BillingError {
+  return new BillingError('refused', `the policy forbids ${what}: nothing was sent`, {
+    hint: `the rules are in ${path}; --override-policy REASON goes past them, and is journaled`,
+  });
+}
+
 function wordingViolations(policy: Policy, { description, externalId }: GrantRequest): Violation[] {
   const found: Violation[] = [];
   if (policy.isReasonRequired && (description === undefined || description.trim() === '')) {
