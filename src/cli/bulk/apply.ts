@@ -4,8 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { BillingError } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
-import { isTooLong } from '../session/patiently.ts';
+import { createWaitingNote, isTooLong } from '../session/patiently.ts';
 import type { OnWait } from '../session/patiently.ts';
+import { createProgress } from '../session/progress.ts';
+import type { Session } from '../session/session.ts';
+import { stopSignal } from '../session/stop-signal.ts';
 
 /**
  * `repeated`: an earlier run had done it. `unknown`: no answer says whether it was done. `pending`: not sent, because the
@@ -46,16 +49,40 @@ const outagePauses = [1, 2, 4, 8, 16];
 const failuresInARow = 5;
 
 /**
+ * Shows a person how far it has come. An interrupt ends it once what is under way is done; `noun` says what the rows are.
+ */
+export async function applyUnits(
+  units: readonly Unit[],
+  session: Session,
+  options: {
+    readonly concurrency: number;
+    readonly noun?: string;
+    /** Told before each wait, of what there is to wait for; tells the person when not given. */
+    readonly onWait?: OnWait;
+  },
+): Promise<Applied> {
+  const { concurrency, noun, onWait = createWaitingNote(session) } = options;
+  const signal = stopSignal(session);
+  const rowCount = units.reduce((sum, { lines }) => sum + lines.length, 0);
+  const progress = await createProgress(session, rowCount, noun);
+  try {
+    const onDone = (rows: number) => progress.update({ rows, done: rows });
+    return await sendUnits(units, { concurrency, signal, onDone, onWait });
+  } finally {
+    progress.stop();
+  }
+}
+
+/**
  * What is refused for its rate even after the client's own patience waits here, and fewer go on beside it. What the service
  * does not answer is sent again for half a minute; once that was in vain, the next rows are not waited for.
  */
-export async function applyUnits(
+async function sendUnits(
   units: readonly Unit[],
   options: {
     readonly concurrency: number;
     readonly signal: AbortSignal;
     readonly onDone: (rows: number) => void;
-    /** Told before each wait, of what there is to wait for. */
     readonly onWait: OnWait;
   },
 ): Promise<Applied> {

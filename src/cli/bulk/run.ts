@@ -3,22 +3,21 @@
  * are sent. Repeating the command does what is left: rows that were done are found to be done.
  */
 
+import { assert } from '../../assert.ts';
 import { BillingError, InvalidInputError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import type { Invocation, LocalValues } from '../command-line/invocation.ts';
 import { delimiterOf, readCsv } from '../files/csv-file.ts';
-import { createWaitingNote } from '../session/patiently.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
+import { refusedByPolicy } from '../operator/policy.ts';
 import { checkFields, render } from '../output/output.ts';
-import { createProgress } from '../session/progress.ts';
-import { confirmWrite, mayAsk } from '../session/prompts.ts';
+import { askForYes, confirmWrite } from '../session/prompts.ts';
 import { counted, say } from '../terminal/safe-text.ts';
-import { stopSignal } from '../session/stop-signal.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { applyUnits } from './apply.ts';
-import type { Applied, RowOutcome, Unit } from './apply.ts';
+import type { Applied, RowOutcome } from './apply.ts';
 import type { BulkKind, Plan, Summary } from './kind.ts';
 import { checkResultFile, writeResultFile } from './result-file.ts';
 import { readRows } from './rows.ts';
@@ -47,7 +46,7 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
     if (session.flags.dryRun === true) return await rehearse(plan, session, { opened, concurrency });
     await showTotals(plan.summary, session);
     if (plan.rowCount > 0) await confirm(session, target, plan.summary.words);
-    const applied = await send(plan.unitsFor(plan.billing ?? opened.billing), session, concurrency);
+    const applied = await applyUnits(plan.unitsFor(plan.billing ?? opened.billing), session, { concurrency });
     try {
       if (resultPath !== undefined) await writeResult(resultPath, applied, session);
     } finally {
@@ -69,7 +68,7 @@ async function planOf(
   const ignored = textOf(local, 'ignore')?.split(',') ?? [];
   const { rows, problems } = await readRows(file, kind.rowCommand(command), { given, ignored });
   const allowZero = local['allow-zero'] === true;
-  const plan = await kind.plan(rows, { command, opened, source: textOf(local, 'source') ?? '', allowZero });
+  const plan = await kind.plan(rows, { opened, source: textOf(local, 'source') ?? '', allowZero });
   const all = [...problems, ...plan.problems].toSorted((one, other) => one.line - other.line);
   return { ...plan, problems: all, rowCount: rows.length };
 }
@@ -84,9 +83,9 @@ function refuse({ problems, refusals }: Plan, session: Session, { context }: Ope
   }
   if (refusals.length === 0) return;
   tellProblems(refusals, session);
-  throw new BillingError('refused', `the policy forbids ${counted(refusals.length, 'row')}: nothing was sent`, {
-    hint: `the rules are in ${context.policy?.path ?? 'the policy file'}; --override-policy REASON goes past them, and is journaled`,
-  });
+  const { policy } = context;
+  assert(policy !== undefined, 'a policy alone forbids rows');
+  throw refusedByPolicy(policy, counted(refusals.length, 'row'));
 }
 
 function problemOf({ line, error }: RowOutcome): Problem {
@@ -103,7 +102,7 @@ function tellProblems(problems: readonly Problem[], { terminal }: Session, where
 /** The plan, and what the service in this process would refuse: each row by itself, done and taken back. */
 async function rehearse(plan: Plan, session: Session, { opened, concurrency }: Sending): Promise<void> {
   const { rehearsal } = opened;
-  const judged = rehearsal && (await send(plan.unitsFor(rehearsal), session, concurrency));
+  const judged = rehearsal && (await applyUnits(plan.unitsFor(rehearsal), session, { concurrency }));
   const outcomes = judged?.outcomes ?? [];
   const bad = outcomes.filter(({ status }) => status === 'failed' || status === 'unknown');
   tellProblems(bad.map(problemOf), session);
@@ -137,31 +136,17 @@ async function showTotals({ words, rows, view }: Summary, { terminal, flags }: S
 async function confirm(session: Session, target: Target, words: string): Promise<void> {
   if (target.environment === 'production') return await confirmWrite(session, target, say`${words}`);
   if (session.flags.yes === true) return;
-  if (!mayAsk(session)) {
-    throw new BillingError('refused', `${words}: not confirmed, nothing was sent`, { hint: 'in a script give --yes' });
-  }
-  const reply = await session.terminal.ask({ kind: 'confirm', message: say`Go on with ${words}?` });
-  if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was sent');
+  await askForYes(session, {
+    message: say`Go on with ${words}?`,
+    unasked: `${words}: not confirmed, nothing was sent`,
+    hint: 'in a script give --yes',
+    declined: 'not confirmed: nothing was sent',
+  });
 }
 
 interface Sending {
   readonly opened: OpenForWriting;
   readonly concurrency: number;
-}
-
-async function send(units: readonly Unit[], session: Session, concurrency: number): Promise<Applied> {
-  const signal = stopSignal(session);
-  const progress = await createProgress(
-    session,
-    units.reduce((sum, { lines }) => sum + lines.length, 0),
-  );
-  try {
-    const onDone = (rows: number) => progress.update({ rows, done: rows });
-    const onWait = createWaitingNote(session);
-    return await applyUnits(units, { concurrency, signal, onDone, onWait });
-  } finally {
-    progress.stop();
-  }
 }
 
 /** Whatever keeps the file from being written now, the rows are done: that is no wrong command line any more. */

@@ -13,7 +13,7 @@ import { checkOutputFile, writeOutputFile } from '../files/output-file.ts';
 import { jqLines } from '../output/jq.ts';
 import { createWaitingNote } from '../session/patiently.ts';
 import { allowFormats, checkFields, jsonAnswer, render } from '../output/output.ts';
-import { confirmWrite, isAgreed, mayAsk } from '../session/prompts.ts';
+import { askForYes, confirmWrite, isAgreed, mayAsk } from '../session/prompts.ts';
 import { counted, say, vouch } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
@@ -139,13 +139,12 @@ async function confirmPlan(plan: CatalogPlan, session: Session, target: Target):
   const effect = `Make ${counted(plan.changes.length, 'change')} to the catalog`;
   if (isProduction) return await confirmWrite(session, target, say`${effect}`);
   if (flags.yes === true) return;
-  if (!mayAsk(session)) {
-    throw new BillingError('refused', 'changes to the catalog need confirmation: nothing was changed', {
-      hint: 'in a script give --yes',
-    });
-  }
-  const reply = await terminal.ask({ kind: 'confirm', message: say`${effect} on ${target.environment}?` });
-  if (reply !== 'yes') throw new BillingError('refused', 'not confirmed: nothing was changed');
+  await askForYes(session, {
+    message: say`${effect} on ${target.environment}?`,
+    unasked: 'changes to the catalog need confirmation: nothing was changed',
+    hint: 'in a script give --yes',
+    declined: 'not confirmed: nothing was changed',
+  });
 }
 
 const view: View = {

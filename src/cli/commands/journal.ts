@@ -7,6 +7,7 @@ import type { View } from '../../operations/operation.ts';
 import { nearest } from '../catalog/nearest.ts';
 import { instantOf } from '../command-line/instant-flag.ts';
 import type { LoadManifest } from '../command-line/manifest.ts';
+import { isOpen } from '../operator/grant-history.ts';
 import { createJournalFile } from '../operator/journal-file.ts';
 import { readLine, verifyLines } from '../operator/journal-line.ts';
 import type { JournalLine } from '../operator/journal-line.ts';
@@ -180,12 +181,14 @@ function unfinished(lines: readonly JournalLine[]): JournalLine[] {
   const keyOf = ({ call, target, params, externalId }: JournalLine) =>
     externalId === undefined ? call : JSON.stringify([target, params, externalId]);
   const last = new Map(lines.map((line) => [keyOf(line), line]));
-  return lines.filter((line) => (line.state === 'begun' || line.state === 'unknown') && last.get(keyOf(line)) === line);
+  return lines.filter((line) => isOpen(line.state) && last.get(keyOf(line)) === line);
 }
 
-function filterOf({ since, until, operation, operator }: ListFlags): (line: JournalLine) => boolean {
+/** What is no line is not wanted either. */
+function filterOf({ since, until, operation, operator }: ListFlags): (line: JournalLine | undefined) => boolean {
   const [from, to] = [instantOf('--since', since), instantOf('--until', until)];
   return (line) => {
+    if (line === undefined) return false;
     const at = Temporal.Instant.from(line.at);
     return (
       (from === undefined || Temporal.Instant.compare(at, from) >= 0) &&
@@ -244,18 +247,14 @@ async function print(flags: ListFlags, session: Session): Promise<void> {
   const { output: format, json, jq, columns } = session.flags;
   if ((format ?? json ?? jq ?? columns) === undefined) {
     const isWhole = Object.values(flags).every((value) => value === undefined);
-    const chosen = isWhole ? texts : texts.filter((text) => isWanted(readLine(text), filter));
+    const chosen = isWhole ? texts : texts.filter((text) => filter(readLine(text)));
     terminal.out(safeJson(chosen.map((text) => `${text}\n`).join('')));
     return;
   }
   checkFields(output, fields, view);
-  const data = texts.map(readLine).filter((line) => isWanted(line, filter));
+  const data = texts.map(readLine).filter(filter);
   const shown = output.format === 'table' ? view : whole;
   terminal.out(await render({ data }, shown, { choice: output, fields, stdout: terminal.stdout }));
-}
-
-function isWanted(line: JournalLine | undefined, filter: (line: JournalLine) => boolean): boolean {
-  return line !== undefined && filter(line);
 }
 
 async function readJournal({ dependencies }: Session): Promise<readonly string[]> {

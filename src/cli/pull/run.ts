@@ -14,9 +14,7 @@ import { timeoutOf } from '../session/open-session.ts';
 import { checkFields } from '../output/output.ts';
 import { createWaitingNote } from '../session/patiently.ts';
 import type { OnWait } from '../session/patiently.ts';
-import { createProgress } from '../session/progress.ts';
 import { say } from '../terminal/safe-text.ts';
-import { stopSignal } from '../session/stop-signal.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { compareRecords } from './compare.ts';
@@ -163,7 +161,7 @@ async function work(job: Work): Promise<void> {
       }
     },
   }));
-  const { stoppedBy } = await applied(units, job);
+  const { stoppedBy } = await applyUnits(units, session, { concurrency, noun: 'contracts', onWait: job.onWait });
   const done = { wanted, outcomes, failures, prices };
   if (isCheck) await reportCheck(done, session);
   else await report(done, { session, location: mirror.location, hasContracts });
@@ -222,17 +220,6 @@ async function recordsBefore(mirror: Mirror, contractId: string, records: readon
   const others = records.filter(({ kind }) => kind !== 'invoice');
   const found = await Promise.all(others.map(async ({ kind, id }) => await mirror.find(kind, id)));
   return [...found.filter((record) => record !== undefined), ...invoices.rows];
-}
-
-async function applied(units: Parameters<typeof applyUnits>[0], { session, onWait }: Work) {
-  const signal = stopSignal(session);
-  const progress = await createProgress(session, units.length, 'contracts');
-  try {
-    const onDone = (rows: number) => progress.update({ done: rows, rows });
-    return await applyUnits(units, { concurrency, signal, onDone, onWait });
-  } finally {
-    progress.stop();
-  }
 }
 
 function earlier(contractId: string): ContractOutcome {

@@ -192,24 +192,32 @@ function nameOf(target: Target): string {
   return `${name}${profile}`;
 }
 
-interface Confirmation {
+interface Confirmation extends Omit<YesOrNo, 'message' | 'shown'> {
   readonly head: SafeText;
   readonly effect: Effect;
+}
+
+async function confirm(session: Session, target: Target, { head, effect, ...words }: Confirmation): Promise<void> {
+  if (isAgreed(session, target)) return;
+  const shown = async () => vouch(`${head}\n${typeof effect === 'function' ? await effect() : effect}\n`);
+  await askForYes(session, { message: say`Go on?`, shown, ...words });
+}
+
+interface YesOrNo {
+  readonly message: SafeText;
+  /** What a person has to see first, where it does not stand there yet. */
+  readonly shown?: () => Promise<SafeText>;
   /** What is said, with the hint, where nobody can be asked. */
   readonly unasked: string;
   readonly hint: string;
   readonly declined: string;
 }
 
-async function confirm(
-  session: Session,
-  target: Target,
-  { head, effect, unasked, hint, declined }: Confirmation,
-): Promise<void> {
+/** Returns after a person's yes alone; throws BillingError `refused`. */
+export async function askForYes(session: Session, { message, shown, unasked, hint, declined }: YesOrNo): Promise<void> {
   const { terminal } = session;
-  if (isAgreed(session, target)) return;
   if (!mayAsk(session)) throw new BillingError('refused', unasked, { hint });
-  terminal.err(vouch(`${head}\n${typeof effect === 'function' ? await effect() : effect}\n`));
-  const reply = await terminal.ask({ kind: 'confirm', message: say`Go on?` });
+  if (shown !== undefined) terminal.err(await shown());
+  const reply = await terminal.ask({ kind: 'confirm', message });
   if (reply !== 'yes') throw new BillingError('refused', declined);
 }
