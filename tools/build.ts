@@ -217,6 +217,7 @@ const { output } = await bundle.write({
           'digest',
           'errors',
           'limits',
+          'canonical-json',
           'exact-json',
           'text-order',
           'store/constraint-violation',
@@ -240,7 +241,7 @@ const { output } = await bundle.write({
       { name: 'client', test: ours('client/'), priority: 4 },
       {
         name: 'writing',
-        test: ours('cli/session/open-billing', 'cli/operator/journal', 'cli/wire/canonical-json'),
+        test: ours('cli/session/open-billing', 'cli/operator/journal'),
         priority: 4,
       },
       // Without the connection of SQLite and what else every call needs, which would be loaded late with them.

@@ -3,6 +3,7 @@
 import type { LedgerSourceType } from '../calculation/ledger.ts';
 import { centsOfCredits, creditsText, decimal, microsOfCredits } from '../calculation/money.ts';
 import type { Specifiers } from '../calculation/specifiers.ts';
+import { canonicalJson } from '../canonical-json.ts';
 import { ConflictError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -12,7 +13,6 @@ import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import { findGrantByExternalId } from '../store/records/ledger.ts';
 import { findMeters } from '../store/records/meters.ts';
 import type { Wallet } from '../store/records/wallets.ts';
-import { compareText } from '../text-order.ts';
 import { getContract } from './contract-lookup.ts';
 import type { CallContext } from './handler.ts';
 import { createLedgerWriter } from './ledger-writing.ts';
@@ -152,14 +152,6 @@ function differences(before: string | undefined, now: string): string[] {
   return Object.entries(JSON.parse(now) as Record<string, string>)
     .filter(([member, text]) => earlier[member] !== text)
     .map(([member]) => member);
-}
-
-/** JSON with the members of every object in one order. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => {
-    if (typeof inner !== 'object' || inner === null || Array.isArray(inner) || JSON.isRawJSON(inner)) return inner;
-    return Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => compareText(a, b)));
-  });
 }
 
 /** Ids that the organization does not have; another tenant's are unknown like any other. */

@@ -1,11 +1,11 @@
 /** Grants from a file: one external id a row, made of its content, so that no row is ever granted twice. */
 
+import { canonicalJson } from '../../canonical-json.ts';
 import { BillingError } from '../../errors.ts';
 import { exactNumber } from '../../exact-json.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
-import { canonicalJson } from '../wire/canonical-json.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import { creditsOf, readGrant } from '../operator/grant-request.ts';
 import type { GrantRequest } from '../operator/grant-request.ts';

@@ -3,9 +3,8 @@
  * members are mapped like the columns of a table.
  */
 
-import { sha256 } from '../../digest.ts';
-import { canonicalJson } from '../wire/canonical-json.ts';
-import { createRowIdentity } from '../wire/row-identity.ts';
+import { canonicalJson } from '../../canonical-json.ts';
+import { createRowIdentity, shortDigest } from '../wire/row-identity.ts';
 import { valueAt } from '../wire/rows.ts';
 import { constantsOf, createTimestampReader, splitProperty, whyNoInstant } from './mapping.ts';
 import type { MappedRow, MappingOptions } from './mapping.ts';
@@ -103,15 +102,11 @@ function partsOfCloudEvent(record: Members): Parts | { readonly reason: string }
   }
   if (data !== undefined && !isMembers(data)) return { reason: 'data: must be a JSON object' };
   if (record['data_base64'] !== undefined) return { reason: 'data_base64: must be data, a JSON object' };
-  const digest = sha256()
-    .update(JSON.stringify([source, id]))
-    .digest('base64url')
-    .slice(0, 27);
   return {
     eventName: type,
     timestamp: time,
     externalCustomerId: subject,
-    idempotencyKey: `ce:${digest}`,
+    idempotencyKey: `ce:${shortDigest(JSON.stringify([source, id]))}`,
     fields: data ?? {},
   };
 }

@@ -1,8 +1,8 @@
 /** What the journal calls a request: one text for what is asked for, however it is sent. */
 
+import { canonicalJson } from '../../canonical-json.ts';
 import { sha256Of } from '../../digest.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import { canonicalJson } from './canonical-json.ts';
 
 const known = new WeakMap<CallInput, string>();
 

@@ -3,7 +3,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { canonicalJson } from '../../../src/cli/wire/canonical-json.ts';
+import { canonicalJson } from '../src/canonical-json.ts';
 
 test('members come in the order of their names, at every depth, and what is in order is left as it is', () => {
   expect(canonicalJson({ b: [{ d: 1, c: 2 }], a: null })).toBe('{"a":null,"b":[{"c":2,"d":1}]}');
