@@ -8,20 +8,19 @@ import { BillingError, errorFacts } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { makeDirectory } from '../../make-directory.ts';
-import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import { exampleIds } from '../../operations/example-ids.ts';
 import { shellWord } from '../command-line/example-line.ts';
 import { generateEvents } from '../demo/generated-events.ts';
 import { furnish } from '../demo/furnishing.ts';
 import { tellStory } from '../demo/story.ts';
 import type { StoryInput, Tally } from '../demo/story.ts';
-import { importEvents } from '../import/events.ts';
+import { readBatches } from '../import/batches.ts';
 import { allowFormats } from '../output/output.ts';
 import { seedOfFlag } from '../seeded-random.ts';
 import { say, vouch } from '../terminal/safe-text.ts';
 import type { Dependencies, Session } from '../session/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import type { CommandModule } from './command.ts';
+import type { CommandModule, Declaring } from './command.ts';
 
 interface DemoFlags {
   readonly events?: string;
@@ -29,8 +28,7 @@ interface DemoFlags {
   readonly into?: string;
 }
 
-/** Runs a command line with its own dependencies; returns the exit code. */
-type RunLine = (argv: readonly string[], dependencies: Dependencies) => Promise<number>;
+type RunLine = Declaring['runLine'];
 
 export const declare: CommandModule['declare'] = (command, { runAction, runLine }) => {
   command
@@ -164,27 +162,15 @@ async function plotOfFile(file: string): Promise<Plot> {
   };
 }
 
-/** The first and the last instant of a file, by an import that keeps nothing. */
+/** The first and the last instant of a file. */
 async function spanOf(file: string): Promise<{ readonly first: Temporal.Instant; readonly last: Temporal.Instant }> {
-  const seen: string[] = [];
-  const billing: Billing = {
-    call: async <N extends OperationName>(_name: N, input: { readonly body?: unknown } = {}) => {
-      const { events } = input.body as { readonly events: readonly { readonly timestamp: string }[] };
-      for (const { timestamp } of events) seen.push(timestamp);
-      return await Promise.resolve({ status: 202, body: {} } as Answer<N>);
-    },
-  };
   const mapping = { eventName: 'llm.request', customer: 'acme', timeZone: 'UTC', properties: [] };
-  await importEvents({
-    input: createReadStream(file),
-    delimiter: ',',
-    batchSize: limits.eventsPerBatch,
-    billing,
-    mapping,
-  });
-  const instants = seen
-    .map((timestamp) => Temporal.Instant.from(timestamp))
-    .toSorted((a, b) => Temporal.Instant.compare(a, b));
+  const options = { delimiter: ',', batchSize: limits.eventsPerBatch, mapping };
+  const instants: Temporal.Instant[] = [];
+  for await (const { events } of readBatches(createReadStream(file), options)) {
+    for (const { timestamp } of events) instants.push(Temporal.Instant.from(timestamp));
+  }
+  instants.sort((a, b) => Temporal.Instant.compare(a, b));
   const [first, last] = [instants[0], instants.at(-1)];
   if (first === undefined || last === undefined) throw new BillingError('usage', `${file} has no rows`);
   return { first, last };

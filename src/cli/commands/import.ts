@@ -10,7 +10,7 @@ import { delimiterOf } from '../files/csv-file.ts';
 import { checkReadable } from '../files/files.ts';
 import { readBatches } from '../import/batches.ts';
 import type { OnStart } from '../import/batches.ts';
-import { importBatches } from '../import/events.ts';
+import { importEvents } from '../import/events.ts';
 import type { ImportReport } from '../import/events.ts';
 import { formatOf, importFormats } from '../import/input.ts';
 import type { ImportFormat } from '../import/input.ts';
@@ -142,7 +142,7 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
     const lateBefore = counting === undefined ? undefined : await countLate(counting);
     const signal = stopSignal(session);
     progress = await createProgress(session, size);
-    const report = await importBatches(batches, {
+    const report = await importEvents(batches, {
       billing: opened.billing,
       onAccepted: watched === undefined ? undefined : watching(watched),
       onProgress: ({ rows, bytes }) => progress?.update({ rows, done: bytes }),

@@ -2,6 +2,8 @@
 
 import type { Readable } from 'node:stream';
 
+import { BadRequestError } from '../../errors.ts';
+import { isAboutCsv } from '../files/csv-file.ts';
 import { counted, sniffed, unpacked } from './input.ts';
 import type { ImportFormat } from './input.ts';
 import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
@@ -42,10 +44,27 @@ export interface ReadingOptions {
 export type OnStart = (mapping: Pick<Mapping, 'timestampColumn' | 'properties'>) => void;
 
 /** `input` may be packed by gzip. Throws what stops the whole import: no header, a missing column, a file that is damaged. */
-export async function* readBatches(
+export async function* readBatches(input: Readable, options: ReadingOptions, onStart?: OnStart): Batches {
+  try {
+    yield* batchesOf(input, options, onStart);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const words = damageOf(code);
+    throw words === undefined ? error : new BadRequestError(`${words}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** What is wrong with a file, by the code of the failure. */
+function damageOf(code: string): string | undefined {
+  if (isAboutCsv(code)) return 'the file is no CSV';
+  if (code.startsWith('Z_')) return 'the file is damaged: it cannot be unpacked';
+  return code.startsWith('ERR_ENCODING_INVALID') ? 'the file is not UTF-8 text' : undefined;
+}
+
+async function* batchesOf(
   input: Readable,
   { format, delimiter, mapping, batchSize }: ReadingOptions,
-  onStart?: OnStart,
+  onStart: OnStart | undefined,
 ): Batches {
   let bytes = 0;
   const unpackedInput = await unpacked(counted(input, (total) => (bytes = total)));

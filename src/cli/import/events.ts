@@ -3,16 +3,12 @@
  * index and reported, and the rest of its batch goes on. Repeating an import changes nothing, since rows keep their keys.
  */
 
-import type { Readable } from 'node:stream';
-
-import { BadRequestError, BillingError } from '../../errors.ts';
+import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import { isAboutCsv } from '../files/csv-file.ts';
 import { withKnownHash } from '../wire/request-hash.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
-import { readBatches } from './batches.ts';
-import type { Batch, Batches, ReadingOptions, RefusedRow } from './batches.ts';
+import type { Batch, Batches, RefusedRow } from './batches.ts';
 import type { ImportedEvent } from './mapping.ts';
 
 export interface ImportReport {
@@ -25,7 +21,7 @@ export interface ImportReport {
   readonly lastLine: number;
 }
 
-interface SendingOptions {
+export interface SendingOptions {
   /** Takes the events, or rehearses that. */
   readonly billing: Billing;
   /** Given the events that are accepted, in the order of the file. */
@@ -35,18 +31,8 @@ interface SendingOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface ImportOptions extends ReadingOptions, SendingOptions {
-  /** Packed by gzip or not. */
-  readonly input: Readable;
-}
-
-/** Throws what stops the whole import: no header, a missing column, a service that cannot be reached. */
-export async function importEvents({ input, ...options }: ImportOptions): Promise<ImportReport> {
-  return await importBatches(readBatches(input, options), options);
-}
-
-/** The same of batches that are read elsewhere. */
-export async function importBatches(
+/** Throws what stops the whole import: a file that cannot be read to its end, a service that cannot be reached. */
+export async function importEvents(
   batches: Batches,
   { billing, onAccepted, onProgress, signal }: SendingOptions,
 ): Promise<ImportReport> {
@@ -158,22 +144,7 @@ function sorted(refused: readonly RefusedRow[]): RefusedRow[] {
 
 /** What stopped the import half-way says how far it came: repeating it is safe. */
 function explained(error: unknown, lastLine: number): unknown {
+  if (!(error instanceof BillingError)) return error;
   const done = lastLine > 1 ? ` (lines up to ${lastLine} are done; repeat the import to go on)` : '';
-  if (error instanceof BillingError) {
-    return new BillingError(error.kind, `${error.message}${done}`, {
-      cause: error,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-    });
-  }
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const words = damageOf(code);
-  if (!(error instanceof Error) || words === undefined) return error;
-  return new BadRequestError(`${words}: ${error.message}${done}`, { cause: error });
-}
-
-/** What is wrong with a file, by the code of the failure. */
-function damageOf(code: string): string | undefined {
-  if (isAboutCsv(code)) return 'the file is no CSV';
-  if (code.startsWith('Z_')) return 'the file is damaged: it cannot be unpacked';
-  return code.startsWith('ERR_ENCODING_INVALID') ? 'the file is not UTF-8 text' : undefined;
+  return new BillingError(error.kind, `${error.message}${done}`, { cause: error, hint: error.hint });
 }

@@ -52,13 +52,14 @@ export interface Mapping {
 
 /** Throws a usage error where a column does not exist, or where something needed is not said. */
 export function createMapping(header: readonly string[], options: MappingOptions): Mapping {
-  const columns = new Columns(header);
-  const timestamp = columns.index(options.timestampColumn ?? columns.find('timestamp'), '--timestamp');
-  const eventName = valueOrColumn(columns, options.eventName, options.eventNameColumn, '--event-name');
-  const customer = customerOf(columns, options);
-  const key = options.keyColumn === undefined ? undefined : columns.index(options.keyColumn, '--key-column');
+  refuseTwice(header);
+  const usual = header.find((name) => name.toLowerCase() === 'timestamp');
+  const timestamp = columnAt(header, options.timestampColumn ?? usual, '--timestamp');
+  const eventName = valueOrColumn(header, options.eventName, options.eventNameColumn, '--event-name');
+  const customer = customerOf(header, options);
+  const key = options.keyColumn === undefined ? undefined : columnAt(header, options.keyColumn, '--key-column');
   const used = new Set([timestamp, eventName.column, customer.column, key]);
-  const properties = propertiesOf(columns, options.properties, used);
+  const properties = propertiesOf(header, options.properties, used);
   const constants = constantsOf(
     options.constants ?? [],
     properties.map(({ name }) => name),
@@ -66,7 +67,7 @@ export function createMapping(header: readonly string[], options: MappingOptions
   const toTimestamp = createTimestampReader(options.timeZone);
   const identify = createRowIdentity();
   const { source = '' } = options;
-  const unnamed = properties.find(({ name, column }) => name === '' && columns.name(column) === '')?.column;
+  const unnamed = properties.find(({ name, column }) => name === '' && header[column] === '')?.column;
 
   const toEvent = (row: readonly string[]): MappedRow => {
     if (row.length !== header.length)
@@ -93,8 +94,8 @@ export function createMapping(header: readonly string[], options: MappingOptions
     };
   };
   return {
-    properties: Object.fromEntries(properties.map(({ name, column }) => [name, columns.name(column)])),
-    timestampColumn: columns.name(timestamp),
+    properties: Object.fromEntries(properties.map(({ name, column }) => [name, header[column] ?? ''])),
+    timestampColumn: header[timestamp] ?? '',
     toEvent,
   };
 }
@@ -103,38 +104,21 @@ function whyUnnamed(column: number): string {
   return `column ${column + 1} has no name: name it in the header, or choose columns with --property`;
 }
 
-class Columns {
-  readonly #header: readonly string[];
+function refuseTwice(header: readonly string[]): void {
+  const twice = header.find((name, index) => header.indexOf(name) !== index);
+  if (twice === undefined) return;
+  const which = twice === '' ? 'without a name' : `called "${twice}"`;
+  throw usage(`the file has two columns ${which}`, 'give each column a name of its own');
+}
 
-  constructor(header: readonly string[]) {
-    const twice = header.find((name, index) => header.indexOf(name) !== index);
-    if (twice !== undefined) {
-      const which = twice === '' ? 'without a name' : `called "${twice}"`;
-      throw usage(`the file has two columns ${which}`, 'give each column a name of its own');
-    }
-    this.#header = header;
-  }
-
-  find(name: string): string | undefined {
-    return this.#header.find((each) => each.toLowerCase() === name);
-  }
-
-  index(name: string | undefined, flag: string): number {
-    const other = delimiterHint(this.#header);
-    const known = `there are ${this.#header.join(', ')}`;
-    if (name === undefined) throw usage(`no column says when it happened`, other ?? `name it with ${flag}; ${known}`);
-    const index = this.#header.indexOf(name);
-    if (index === -1) throw usage(`${flag}: there is no column "${name}"`, other ?? known);
-    return index;
-  }
-
-  name(index: number): string {
-    return this.#header[index] ?? '';
-  }
-
-  others(used: ReadonlySet<number | undefined>): number[] {
-    return [...this.#header.keys()].filter((index) => !used.has(index));
-  }
+/** The place of a column. Throws a usage error where there is none of the name, or nothing names one. */
+function columnAt(header: readonly string[], name: string | undefined, flag: string): number {
+  const other = delimiterHint(header);
+  const known = `there are ${header.join(', ')}`;
+  if (name === undefined) throw usage(`no column says when it happened`, other ?? `name it with ${flag}; ${known}`);
+  const index = header.indexOf(name);
+  if (index === -1) throw usage(`${flag}: there is no column "${name}"`, other ?? known);
+  return index;
 }
 
 interface Read {
@@ -142,26 +126,31 @@ interface Read {
   readonly read: (row: readonly string[]) => string;
 }
 
-function valueOrColumn(columns: Columns, value: string | undefined, column: string | undefined, flag: string): Read {
+function valueOrColumn(
+  header: readonly string[],
+  value: string | undefined,
+  column: string | undefined,
+  flag: string,
+): Read {
   if (value !== undefined && column !== undefined)
     throw usage(`${flag} and ${flag}-column both say it`, 'give one of them');
   if (value !== undefined) return { column: undefined, read: () => value };
   if (column === undefined) throw usage(`${flag} or ${flag}-column is required`);
-  const index = columns.index(column, `${flag}-column`);
+  const index = columnAt(header, column, `${flag}-column`);
   return { column: index, read: (row) => row[index] ?? '' };
 }
 
 function customerOf(
-  columns: Columns,
+  header: readonly string[],
   options: MappingOptions,
 ): Read & { readonly field: 'customerId' | 'externalCustomerId' } {
   const given = [options.customerId, options.customer, options.customerColumn].filter((each) => each !== undefined);
   if (given.length !== 1) throw usage('exactly one of --customer, --customer-id and --customer-column is required');
   if (options.customerId !== undefined) {
-    return { ...valueOrColumn(columns, options.customerId, undefined, '--customer-id'), field: 'customerId' };
+    return { ...valueOrColumn(header, options.customerId, undefined, '--customer-id'), field: 'customerId' };
   }
   return {
-    ...valueOrColumn(columns, options.customer, options.customerColumn, '--customer'),
+    ...valueOrColumn(header, options.customer, options.customerColumn, '--customer'),
     field: 'externalCustomerId',
   };
 }
@@ -172,18 +161,18 @@ interface PropertyColumn {
 }
 
 function propertiesOf(
-  columns: Columns,
+  header: readonly string[],
   given: readonly string[],
   used: ReadonlySet<number | undefined>,
 ): PropertyColumn[] {
   if (given.length === 0) {
-    const others = columns.others(used).map((column) => ({ name: columns.name(column), column }));
+    const others = header.map((name, column) => ({ name, column })).filter(({ column }) => !used.has(column));
     for (const { name } of others) refuseForbidden(name);
     return others;
   }
   const properties = given.map((pair) => {
     const [name, column] = splitProperty(pair);
-    return { name, column: columns.index(column, '--property') };
+    return { name, column: columnAt(header, column, '--property') };
   });
   const twice = properties.find(({ name }, index) => properties.findIndex((each) => each.name === name) !== index);
   if (twice !== undefined) throw usage(`--property: "${twice.name}" is given twice`);

@@ -4,10 +4,9 @@ import { createReadStream } from 'node:fs';
 
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import { utcTimestamp } from '../../operations/field-rules.ts';
 import { checkReadable } from '../files/files.ts';
-import { importEvents } from '../import/events.ts';
+import { readBatches } from '../import/batches.ts';
 import { formatOf } from '../import/input.ts';
 import type { ImportedEvent } from '../import/mapping.ts';
 import type { Entry } from './scenario-schema.ts';
@@ -21,12 +20,10 @@ export async function usageOfFile(
   checkReadable(path);
   const read: ImportedEvent[] = [];
   const { eventName, eventNameColumn, customer, customerColumn, keyColumn, timestamp: timestampColumn } = entry;
-  const report = await importEvents({
-    input: createReadStream(path),
+  const batches = readBatches(createReadStream(path), {
     format: formatOf(path, entry.format),
     delimiter: entry.delimiter ?? ',',
     batchSize: limits.eventsPerBatch,
-    billing: collector(read),
     mapping: {
       eventName,
       eventNameColumn,
@@ -40,8 +37,11 @@ export async function usageOfFile(
       source: String(index),
     },
   });
-  const [refused] = report.refused;
-  if (refused !== undefined) throw new BillingError('invalidInput', `${path}:${refused.line}: ${refused.reason}`);
+  for await (const { events, refused } of batches) {
+    const [first] = refused;
+    if (first !== undefined) throw new BillingError('invalidInput', `${path}:${first.line}: ${first.reason}`);
+    read.push(...events);
+  }
   return read.map((event) => ({
     timestamp: utcTimestamp(event.timestamp) ?? event.timestamp,
     eventName: event.eventName,
@@ -50,14 +50,4 @@ export async function usageOfFile(
     idempotencyKey: String(event.idempotencyKey),
     properties: event.properties,
   }));
-}
-
-/** Takes what an import sends, and keeps it. */
-function collector(read: ImportedEvent[]): Billing {
-  return {
-    call: async <N extends OperationName>(_name: N, input: { readonly body?: unknown } = {}) => {
-      read.push(...(input.body as { readonly events: readonly ImportedEvent[] }).events);
-      return await Promise.resolve({ status: 202, body: {} } as Answer<N>);
-    },
-  };
 }

@@ -4,8 +4,10 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { readBatches } from '../../../src/cli/import/batches.ts';
+import type { ReadingOptions } from '../../../src/cli/import/batches.ts';
 import { importEvents } from '../../../src/cli/import/events.ts';
-import type { ImportOptions } from '../../../src/cli/import/events.ts';
+import type { SendingOptions } from '../../../src/cli/import/events.ts';
 import type { Billing } from '../../../src/operations/index.ts';
 import { createContract, createCustomer, createMeter, createPrice } from '../../support/usage-scenario.ts';
 import { createWorld } from '../../support/world.ts';
@@ -21,15 +23,12 @@ beforeEach(async () => {
 });
 afterEach(async () => await world.close());
 
-async function importText(text: string, options: Partial<ImportOptions> = {}) {
-  return await importEvents({
-    input: Readable.from([Buffer.from(text)]),
-    delimiter: ',',
-    batchSize: 3,
-    billing: world.billing,
-    mapping: { eventName: 'request', customerColumn: 'customer', timeZone: 'UTC', properties: [] },
-    ...options,
-  });
+type Options = ReadingOptions & SendingOptions;
+
+async function importText(text: string, given: Partial<Options> = {}) {
+  const mapping = { eventName: 'request', customerColumn: 'customer', timeZone: 'UTC', properties: [] };
+  const options = { delimiter: ',', batchSize: 3, billing: world.billing, mapping, ...given };
+  return await importEvents(readBatches(Readable.from([Buffer.from(text)]), options), options);
 }
 
 const storedCount = async () => (await world.call('usage.events')).total;
@@ -237,13 +236,14 @@ function importRealFile() {
       });
     }
     const importOnce = async () =>
-      await importEvents({
-        input: createReadStream(realFile),
-        delimiter: ',',
-        batchSize: 5_000,
-        billing: world.billing,
-        mapping: { eventName: 'llm.request', customer: 'acme', timeZone: 'UTC', properties: [] },
-      });
+      await importEvents(
+        readBatches(createReadStream(realFile), {
+          delimiter: ',',
+          batchSize: 5_000,
+          mapping: { eventName: 'llm.request', customer: 'acme', timeZone: 'UTC', properties: [] },
+        }),
+        { billing: world.billing },
+      );
     expect(await importOnce()).toMatchObject({ rows: 19_366, accepted: 19_366, refused: [] });
     expect(await importOnce()).toMatchObject({ rows: 19_366, accepted: 19_366, refused: [] });
     expect(await storedCount()).toBe(19_366);

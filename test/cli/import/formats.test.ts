@@ -8,8 +8,10 @@ import { gzipSync } from 'node:zlib';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { readBatches } from '../../../src/cli/import/batches.ts';
+import type { ReadingOptions } from '../../../src/cli/import/batches.ts';
 import { importEvents } from '../../../src/cli/import/events.ts';
-import type { ImportOptions } from '../../../src/cli/import/events.ts';
+import type { SendingOptions } from '../../../src/cli/import/events.ts';
 import { formatOf } from '../../../src/cli/import/input.ts';
 import type { ImportFormat } from '../../../src/cli/import/input.ts';
 import { createWorld } from '../../support/world.ts';
@@ -35,9 +37,11 @@ function chunked(bytes: Buffer): Readable {
   return Readable.from(chunks);
 }
 
-async function importText(text: string | Buffer, options: Partial<ImportOptions> = {}) {
-  const input = chunked(Buffer.from(text));
-  return await importEvents({ input, delimiter: ',', batchSize: 3, billing: world.billing, mapping, ...options });
+type Options = ReadingOptions & SendingOptions;
+
+async function importText(text: string | Buffer, given: Partial<Options> = {}) {
+  const options = { delimiter: ',', batchSize: 3, billing: world.billing, mapping, ...given };
+  return await importEvents(readBatches(chunked(Buffer.from(text)), options), options);
 }
 
 async function stored() {
@@ -72,7 +76,7 @@ const csv = `timestamp,customer,tokens,model\n${plain
   )
   .join('\n')}\n`;
 
-describe.each<[string, string, ImportFormat | undefined, Partial<ImportOptions>]>([
+describe.each<[string, string, ImportFormat | undefined, Partial<Options>]>([
   ['CSV', csv, 'csv', { mapping: flags }],
   ['CSV, told by its first character', csv, undefined, { mapping: flags }],
   ['JSON lines of plain records', lines(plain), 'jsonl', { mapping: flags }],
@@ -313,14 +317,8 @@ test('a line that does not end is refused, and takes no longer than it is long',
   const event = JSON.stringify({ eventName: 'a', externalCustomerId: 'acme', timestamp: '2026-01-01T00:00:00Z' });
   const packed = gzipSync(`${' '.repeat(64_000_000)}${event}\n${event}\n`);
   const began = performance.now();
-  const report = await importEvents({
-    input: Readable.from([packed]),
-    format: 'jsonl',
-    delimiter: ',',
-    batchSize: 3,
-    billing: world.billing,
-    mapping,
-  });
+  const batches = readBatches(Readable.from([packed]), { format: 'jsonl', delimiter: ',', batchSize: 3, mapping });
+  const report = await importEvents(batches, { billing: world.billing });
   // With each chunk joined to all before it this took a minute.
   expect(performance.now() - began).toBeLessThan(20_000);
   const refused = [{ line: 1, reason: 'is longer than 1048576 characters' }];
