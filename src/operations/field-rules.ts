@@ -123,9 +123,14 @@ export function timestampOf(instant: Temporal.Instant): string {
   return instant.toString({ fractionalSecondDigits: 3 });
 }
 
+/** The first instant of a calendar date, in UTC, as it stands on the wire. */
+export function midnightOf(date: string): string {
+  return `${date}T00:00:00.000Z`;
+}
+
 /** The start of a date in UTC, or the instant of a date-time; undefined for what is neither. */
 export function startOf(value: string): string | undefined {
-  return isCalendarDate(value) ? `${value}T00:00:00.000Z` : utcTimestamp(value);
+  return isCalendarDate(value) ? midnightOf(value) : utcTimestamp(value);
 }
 
 /** What commas separate. */

@@ -2,7 +2,6 @@
 
 import { BillingError } from '../../errors.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import type { LocalValues } from '../command-line/invocation.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { GlobalFlags } from '../command-line/global-flags.ts';
 import type { OutputStream } from '../terminal/terminal.ts';
@@ -16,8 +15,8 @@ export interface Chart {
 }
 
 /** Throws a usage error where another format is asked for than a picture. */
-export function checkChart(local: LocalValues, flags: GlobalFlags): void {
-  if (local['chart'] !== true) throw new BillingError('usage', '--ascii goes with --chart');
+export function checkChart({ chart }: { readonly chart?: string | true }, flags: GlobalFlags): void {
+  if (chart !== true) throw new BillingError('usage', '--ascii goes with --chart');
   const isFormatted = [flags.json, flags.jq, flags.columns].some((flag) => flag !== undefined);
   if (!isFormatted && (flags.output ?? 'table') === 'table') return;
   throw new BillingError('usage', '--chart draws a picture, and another format was asked for too', {

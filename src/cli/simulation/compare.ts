@@ -3,11 +3,12 @@
 import * as z from 'zod';
 
 import { BillingError, InvalidInputError } from '../../errors.ts';
+import { midnightOf } from '../../operations/field-rules.ts';
 import { centsInput, dateInput, dateOrTimestampInput, text } from '../../operations/fields.ts';
 import type { View } from '../../operations/operation.ts';
 import { issuesOf } from '../../operations/parse.ts';
 import { readCatalogFile } from '../catalog/file.ts';
-import { chartStyle } from '../charts/chart.ts';
+import { chartStyle, checkChart } from '../charts/chart.ts';
 import { drawComparison } from './comparison-chart.ts';
 import { readTextFile } from '../files/files.ts';
 import { structured } from '../command-line/flags.ts';
@@ -40,14 +41,7 @@ export interface CompareFlags {
 export async function runComparison(flags: CompareFlags, session: Session): Promise<void> {
   const { terminal, output } = session;
   checkFields(output, fields, view);
-  if (flags.ascii === true && flags.chart !== true) throw new BillingError('usage', '--ascii goes with --chart');
-  const { json, jq, columns } = session.flags;
-  const isFormatted = [json, jq, columns].some((flag) => flag !== undefined);
-  if (flags.chart === true && (isFormatted || (session.flags.output ?? 'table') !== 'table')) {
-    throw new BillingError('usage', '--chart draws a picture, and another format was asked for too', {
-      hint: 'leave out one of the two',
-    });
-  }
+  if ((flags.chart ?? flags.ascii) === true) checkChart(flags, session.flags);
   const window = { from: dateOf('--from', flags.from), to: dateOf('--to', flags.to) };
   const startDate = dateOf('--start-date', flags.startDate);
   const grants = (flags.grant ?? []).map(grantOf);
@@ -68,12 +62,12 @@ export async function runComparison(flags: CompareFlags, session: Session): Prom
     startDate,
     grants: grants.map((grant) => forCustomer(grant, history)),
   };
-  const until = window.to === undefined ? source.now : `${window.to}T00:00:00.000Z`;
+  const until = window.to === undefined ? source.now : midnightOf(window.to);
   const comparison = await compared(source, conditions, { from: window.from, until }, session);
   if (flags.chart === true)
     terminal.out(drawComparison(comparison.customers, chartStyle(terminal.stdout, flags.ascii === true)));
   else terminal.out(await render({ data: comparison }, view, { choice: output, fields, stdout: terminal.stdout }));
-  tell(comparison, session);
+  tellComparison(comparison, session);
 }
 
 const fields = [
@@ -131,7 +125,7 @@ function startOf({ contracts, events }: History, { startDate, grants }: Conditio
     ...(startDate === undefined ? [] : [startDate]),
   ];
   const instants = [
-    ...dates.map((date) => `${date}T00:00:00.000Z`),
+    ...dates.map(midnightOf),
     ...contracts.flatMap(({ movements }) => movements.map(({ at }) => at)),
     ...events.slice(0, 1).map(({ timestamp }) => timestamp),
     ...grants.flatMap(({ at }) => at ?? []),
@@ -191,7 +185,10 @@ function forCustomer({ customer, ...grant }: Grant, { customers }: History): Ext
   });
 }
 
-function tell({ total, eventCount, quantityCount, customers, notes }: Comparison, { terminal, flags }: Session): void {
+function tellComparison(
+  { total, eventCount, quantityCount, customers, notes }: Comparison,
+  { terminal, flags }: Session,
+): void {
   if (flags.quiet === true) return;
   for (const { customer, note } of notes) terminal.err(say`${customer}: ${note}\n`);
   const usage =

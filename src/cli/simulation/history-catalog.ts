@@ -37,10 +37,6 @@ export async function readHistoryCatalog(billing: Billing, planIds: ReadonlySet<
   const prices = new Map<string, PriceDefinition>();
   const plans = new Map<string, HistoricPlan>();
 
-  const keepPrice = (id: string, definition: PriceDefinition): void => {
-    const taken = [...prices.values()].filter(({ product }) => product === definition.product).map(({ name }) => name);
-    prices.set(id, { ...definition, name: free(definition.name, taken, ` (${tailOf(id)})`) });
-  };
   const addPrice = async (id: string): Promise<void> => {
     const row = (await billing.call('pricing.get', { params: { pricingId: id } })).body.data;
     if (row.meterId !== undefined && !meterCodes.has(row.meterId)) {
@@ -52,22 +48,16 @@ export async function readHistoryCatalog(billing: Billing, planIds: ReadonlySet<
     }
     if (!products.some(({ name }) => name === row.productName)) products.push({ name: row.productName });
     productNames.set(row.productId, row.productName);
-    keepPrice(id, priceOf(row, meterCodes));
+    keepPrice(prices, id, priceOf(row, meterCodes));
   };
   const keepPlan = (id: string, original: PlanDefinition, ids: readonly string[], isArchived: boolean): void => {
     const kept = [...plans.values()].map(({ plan }) => plan);
     const isTaken = kept.some((each) => planKey(each) === planKey(original) || each.name === original.name);
-    const items = original.items.map((item, index) => {
-      const { product, name } = prices.get(ids[index] ?? '') ?? { product: item.product, name: item.price };
-      return { ...item, product, price: name };
-    });
-    const plan = isTaken
-      ? { ...original, name: `${original.name} (${tailOf(id)})`, externalId: undefined, items }
-      : { ...original, items };
+    const plan = { ...(isTaken ? renamed(original, id) : original), items: itemsOn(original, ids, prices) };
     plans.set(id, { plan, original, isArchived });
   };
 
-  for (const { id, definition } of live.pricing) keepPrice(id, definition);
+  for (const { id, definition } of live.pricing) keepPrice(prices, id, definition);
   for (const { id, definition, pricingIds } of live.plans) keepPlan(id, definition, pricingIds, false);
   for (const planId of planIds) {
     if (plans.has(planId)) continue;
@@ -93,8 +83,31 @@ export function fileOf(catalog: Catalog): CatalogFile {
   return { catalog, sections, issueAt: (path, message) => ({ path: path.map(String).join('.'), message }) };
 }
 
+/** Keeps a price by its id, under a name that no price of its product has yet. */
+export function keepPrice(prices: Map<string, PriceDefinition>, id: string, definition: PriceDefinition): void {
+  const taken = [...prices.values()].filter(({ product }) => product === definition.product).map(({ name }) => name);
+  prices.set(id, { ...definition, name: free(definition.name, taken, ` (${tailOf(id)})`) });
+}
+
+/** The items of a plan by the names that its prices, given in the order of the items, were kept under. */
+export function itemsOn(
+  { items }: PlanDefinition,
+  pricingIds: readonly string[],
+  prices: ReadonlyMap<string, PriceDefinition>,
+): PlanDefinition['items'] {
+  return items.map((item, index) => {
+    const { product, name } = prices.get(pricingIds[index] ?? '') ?? { product: item.product, name: item.price };
+    return { ...item, product, price: name };
+  });
+}
+
+/** A plan whose name and external id another one has. */
+export function renamed(plan: PlanDefinition, id: string): PlanDefinition {
+  return { ...plan, name: `${plan.name} (${tailOf(id)})`, externalId: undefined };
+}
+
 /** A name that is not taken yet. */
-export function free(name: string, taken: readonly string[], ending: string): string {
+function free(name: string, taken: readonly string[], ending: string): string {
   return taken.includes(name) ? `${name}${ending}` : name;
 }
 

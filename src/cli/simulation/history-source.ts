@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { BillingError } from '../../errors.ts';
+import { midnightOf } from '../../operations/field-rules.ts';
 import { inPassingDirectory } from '../../passing-directory.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { say } from '../terminal/safe-text.ts';
@@ -58,7 +59,7 @@ async function readDatabase(
   const opened = await dependencies.openBilling(target, { timeoutMilliseconds: undefined });
   try {
     const { now } = (await opened.billing.call('clock.show')).body.data;
-    const until = to === undefined ? now : `${to}T00:00:00.000Z`;
+    const until = to === undefined ? now : midnightOf(to);
     const history = await readHistory(opened.billing, { only, until });
     return { history, catalog, until, now, notes: [], isMirror: false };
   } finally {

@@ -6,10 +6,10 @@
 import { InvalidInputError } from '../../errors.ts';
 import type { ResponseBody } from '../../operations/index.ts';
 import { priceKey, priceLabel } from '../catalog/definitions.ts';
-import type { Catalog, MeterDefinition, PlanDefinition } from '../catalog/definitions.ts';
+import type { Catalog, MeterDefinition, PlanDefinition, PriceDefinition } from '../catalog/definitions.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { planOf, priceOf } from '../catalog/live.ts';
-import { fileOf, free, tailOf } from './history-catalog.ts';
+import { fileOf, itemsOn, keepPrice, renamed, tailOf } from './history-catalog.ts';
 import type { HistoricPlan, HistoryCatalog } from './history-catalog.ts';
 import type { MirroredPrice } from './mirror-lines.ts';
 
@@ -30,33 +30,27 @@ export interface MirroredCatalog {
 /** What was in force, as a history has it. */
 export function historyCatalogOf(mirrored: MirroredCatalog, other: CatalogFile | undefined): HistoryCatalog {
   const meters = meterCodes(mirrored, other);
-  const prices = new Map<string, ReturnType<typeof priceOf>>();
+  const prices = new Map<string, PriceDefinition>();
   const listedFirst = mirrored.prices.toSorted((one, another) => Number(another.isListed) - Number(one.isListed));
   for (const { price } of listedFirst) {
-    const definition = priceOf(price, meters);
-    const taken = [...prices.values()].filter(({ product }) => product === price.productName).map(({ name }) => name);
-    prices.set(price.id, { ...definition, name: free(definition.name, taken, ` (${tailOf(price.id)})`) });
+    keepPrice(prices, price.id, priceOf(price, meters));
   }
   const plans = new Map<string, HistoricPlan>();
   const standIns: PlanDefinition[] = [];
   for (const row of mirrored.plans) {
     const original = planOf(row);
-    const items = original.items.map((item, index) => {
-      const { product, name } = prices.get(row.items[index]?.pricingId ?? '') ?? {
-        product: item.product,
-        name: item.price,
-      };
-      return { ...item, product, price: name };
-    });
+    const pricingIds = row.items.map(({ pricingId }) => pricingId);
+    const items = itemsOn(original, pricingIds, prices);
     const isTaken = [...plans.values()].some(({ plan }) => plan.name === original.name);
     // Its prices have successors of their names: so has the plan, which no contract of the mirror is on.
     const isOutdated = items.some((item, index) => item.price !== original.items[index]?.price);
     if (isOutdated && !isTaken && !standIns.some(({ name }) => name === original.name)) standIns.push(original);
     const isArchived = isTaken || isOutdated;
-    const plan = isArchived
-      ? { ...original, name: `${original.name} (${tailOf(row.id)})`, externalId: undefined, items }
-      : { ...original, items };
-    plans.set(row.id, { plan, original, isArchived });
+    plans.set(row.id, {
+      plan: { ...(isArchived ? renamed(original, row.id) : original), items },
+      original,
+      isArchived,
+    });
   }
   const pricing = [...prices.values()];
   const rateCards = [...mirrored.rates].flatMap(([id, rates]) =>

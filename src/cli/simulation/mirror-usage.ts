@@ -6,7 +6,7 @@
 
 import { Big } from 'big.js';
 
-import { timestampOf } from '../../operations/field-rules.ts';
+import { midnightOf, timestampOf } from '../../operations/field-rules.ts';
 import { centsOf } from '../wire/amounts.ts';
 import type { Invoice, LedgerEntry } from './books.ts';
 import type { HistoricEvent } from './history.ts';
@@ -95,7 +95,7 @@ export function hasLapsedIn(
 ): boolean {
   if (type !== 'grant' || expiresAt === null || invoice.period === undefined) return false;
   const { start, end } = invoice.period;
-  if (expiresAt <= `${start}T00:00:00.000Z` || expiresAt >= `${end}T00:00:00.000Z`) return false;
+  if (expiresAt <= midnightOf(start) || expiresAt >= midnightOf(end)) return false;
   return entries.some(({ grantEntryId, invoiceId }) => grantEntryId === id && invoiceId === invoice.id);
 }
 

@@ -3,6 +3,7 @@
 import { assert } from '../../assert.ts';
 import { BillingError, ConflictError } from '../../errors.ts';
 import { textOfNumber } from '../../exact-json.ts';
+import { midnightOf } from '../../operations/field-rules.ts';
 import type { Billing } from '../../operations/index.ts';
 import { compareText } from '../../text-order.ts';
 import { centsOf } from '../wire/amounts.ts';
@@ -17,7 +18,7 @@ import type { Invoice } from './books.ts';
 import { ledgerOf, oldestFirst } from './books.ts';
 import type { HistoricContract, History, Movement } from './history.ts';
 import { createPassing } from './passing.ts';
-import { applyTo, openThrowAway } from './throw-away.ts';
+import { applyTo, madeUpContacts, openThrowAway } from './throw-away.ts';
 
 export interface ExtraGrant {
   /** Id of the customer; undefined for every one. */
@@ -94,9 +95,10 @@ const emptyIds = () => ({
 });
 
 async function makeCustomers({ history, billing, customers }: Scene): Promise<void> {
-  const contacts = [{ name: 'Accounts payable', email: 'billing@example.com', roles: ['accounts_payable'] }];
   for (const { id, name } of history.customers) {
-    const { body } = await billing.call('customers.create', { body: { name, externalCustomerId: id, contacts } });
+    const { body } = await billing.call('customers.create', {
+      body: { name, externalCustomerId: id, contacts: madeUpContacts },
+    });
     customers.set(id, body.data.id);
   }
 }
@@ -234,7 +236,7 @@ function extraGrants(scene: Scene, start: string): Deed[] {
       .flatMap(({ id }): Deed[] => {
         const contract = contractFor(history, id, grant.at);
         if (contract === undefined) return [];
-        const begin = `${conditions.startDate ?? contract.startDate}T00:00:00.000Z`;
+        const begin = midnightOf(conditions.startDate ?? contract.startDate);
         const at = grant.at ?? (begin < start ? start : begin);
         const body = { amountCents: Number(grant.amountCents), expiresAt: grant.expiresAt };
         const contractId = contracts.get(contract.id) ?? '';

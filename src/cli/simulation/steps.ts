@@ -11,6 +11,7 @@ import type { Names } from './references.ts';
 import { contractName } from './scenario.ts';
 import type { Path, Scenario } from './scenario.ts';
 import type { Section } from './scenario-schema.ts';
+import { madeUpContacts } from './throw-away.ts';
 
 export interface Step {
   readonly at: string;
@@ -124,7 +125,7 @@ function customers(scenario: Scenario): Step[] {
       body: {
         name: id,
         externalCustomerId: id,
-        contacts: [{ name: 'Accounts payable', email: 'billing@example.com', roles: ['accounts_payable'] }],
+        contacts: madeUpContacts,
         ...(resolved(fieldsOf(scenario, 'customers', index, ['id']), names) as Fields),
       },
     }),

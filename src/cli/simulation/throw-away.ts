@@ -45,6 +45,11 @@ export async function applyTo(billing: Billing, file: CatalogFile): Promise<void
   await takeSteps(steps, known, { billing });
 }
 
+/** Contacts that a customer has to have, where nothing says who they are. */
+export const madeUpContacts = [
+  { name: 'Accounts payable', email: 'billing@example.com', roles: ['accounts_payable'] },
+] as const;
+
 /** Of the form of ids, counted from 1. */
 function countedIds(): () => string {
   let count = 0;
