@@ -7,7 +7,9 @@ import { type Place, shells } from './help/completions.ts';
 import { declared } from './help-pages.ts';
 import { helpTopics } from './help/topics.ts';
 import { localReferences } from './command-line/local-references.ts';
+import { operationFlags } from './command-line/global-flags.ts';
 import type { CommandSpec, Manifest } from './command-line/manifest.ts';
+import { hasFlag } from './verb.ts';
 
 /** The root first, then groups, verbs and commands that are no operation, in the order of help. */
 export async function placesOf(manifest: Manifest): Promise<Place[]> {
@@ -49,13 +51,7 @@ function helpPlace(words: string, next: Place['next']): Place {
 }
 
 function placeOf(command: CommandSpec): Place {
-  const own = [
-    ...(command.hasBody ? ['input'] : []),
-    ...(command.isPaged ? ['all'] : []),
-    ...(command.flags.some((spec) => spec.isNullable === true && spec.in === 'body') ? ['clear'] : []),
-    ...(command.isVersioned && command.isWrite ? ['if-match'] : []),
-    'help',
-  ];
+  const own = [...operationFlags.flatMap(({ name }) => (hasFlag(command, name) ? [name] : [])), 'help'];
   const known = command.flags.filter(
     (spec) =>
       spec.kind === 'boolean' ||

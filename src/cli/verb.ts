@@ -38,7 +38,8 @@ function byFlags(text: string, { flags }: CommandSpec): string {
   });
 }
 
-function hasFlag(command: CommandSpec, name: (typeof operationFlags)[number]['name']): boolean {
+/** Whether a command takes one of the flags of operations, beside `--help`. */
+export function hasFlag(command: CommandSpec, name: (typeof operationFlags)[number]['name']): boolean {
   if (name === 'input') return command.hasBody;
   if (name === 'clear') return clearableFlags(command).length > 0;
   if (name === 'all') return command.isPaged;

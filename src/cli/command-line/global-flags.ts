@@ -12,6 +12,10 @@ export interface GlobalFlag {
 export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'name'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
+/** What a service or database is. Writes to production ask first. */
+export const environments = ['production', 'sandbox', 'embedded'] as const;
+export type Environment = (typeof environments)[number];
+
 /** Order of help. */
 export const globalFlags = [
   { name: 'profile', value: '<name>', description: 'use a named service or database (env TALLY_PROFILE)' },
@@ -34,7 +38,7 @@ export const globalFlags = [
     name: 'expect-env',
     value: '<environment>',
     description: 'refuse to run on any other environment',
-    choices: ['production', 'sandbox', 'embedded'],
+    choices: environments,
   },
   { name: 'no-input', description: 'never ask for anything' },
   { name: 'quiet', short: 'q', description: 'no notes beside the answer' },

@@ -7,6 +7,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { BillingError } from '../../errors.ts';
+import { type Environment, environments } from '../command-line/global-flags.ts';
 import { readOptionalTextFile } from '../files/files.ts';
 import { isOpen } from './grant-history.ts';
 import type { GrantHistory, KnownGrant, Place } from './grant-history.ts';
@@ -123,9 +124,9 @@ function creditsIn(value: unknown, path: string): bigint {
 }
 
 function environmentsOf(value: unknown, path: string): string[] {
-  const names = ['production', 'sandbox', 'embedded'];
-  if (Array.isArray(value) && value.every((name) => names.includes(name as string))) return value as string[];
-  throw invalid(path, `environments must be a list of ${names.join(', ')}`);
+  const isList = Array.isArray(value) && value.every((name) => environments.includes(name as Environment));
+  if (isList) return value as string[];
+  throw invalid(path, `environments must be a list of ${environments.join(', ')}`);
 }
 
 function isRequired(value: unknown, path: string): boolean {

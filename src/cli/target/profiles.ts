@@ -7,11 +7,9 @@ import { join } from 'node:path';
 
 import { BillingError } from '../../errors.ts';
 import { apiKeyForm, apiKeyFormWords } from '../../operations/api-key.ts';
+import { type Environment, environments } from '../command-line/global-flags.ts';
 import { changePrivateFile, readPrivateFile } from './private-file.ts';
 import type { Machine, Members } from './private-file.ts';
-
-export const environments = ['production', 'sandbox', 'embedded'] as const;
-export type Environment = (typeof environments)[number];
 
 export interface Profile {
   readonly environment: Environment;

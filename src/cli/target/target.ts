@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { withoutFileScheme, withoutPassword } from '../../database-url.ts';
 import { BillingError, UnauthorizedError } from '../../errors.ts';
-import type { Environment, Profile, ProfileStore } from './profiles.ts';
-import { environments } from './profiles.ts';
+import { type Environment, environments } from '../command-line/global-flags.ts';
+import type { Profile, ProfileStore } from './profiles.ts';
 
 export type Target = EmbeddedTarget | RemoteTarget;
 
@@ -87,7 +87,11 @@ function choose({ flags, env, profiles, dataDirectory }: TargetOptions): Choice 
       hint: 'set TALLY_BASE_URL, choose --profile, or unset TALLY_API_KEY to work on the local database',
     });
   }
-  return { kind: 'default', name: join(dataDirectory, 'tallybook.db'), source: 'default' };
+  return { kind: 'default', name: usualDatabase(dataDirectory), source: 'default' };
+}
+
+function usualDatabase(dataDirectory: string): string {
+  return join(dataDirectory, 'tallybook.db');
 }
 
 function databaseTarget(choice: Choice, options: TargetOptions): EmbeddedTarget {
@@ -97,7 +101,7 @@ function databaseTarget(choice: Choice, options: TargetOptions): EmbeddedTarget 
 
 function embeddedProfile(choice: Choice, profile: Profile, options: TargetOptions): EmbeddedTarget {
   const isOwn = profile.database !== undefined;
-  const database = profile.database ?? join(options.dataDirectory, 'tallybook.db');
+  const database = profile.database ?? usualDatabase(options.dataDirectory);
   const sources = { profile: choice.source, database: isOwn ? 'profile' : 'default' };
   return embedded(database, sources, profile, { choice, options });
 }
