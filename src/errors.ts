@@ -116,6 +116,13 @@ export class BadRequestError extends BillingError {
   }
 }
 
+/** What is offered, and cannot be tried without being kept. */
+export class NotRehearsedError extends BillingError {
+  constructor(message: string) {
+    super('notOffered', message);
+  }
+}
+
 /** 401: no key, or one that is invalid, revoked or expired. */
 export class UnauthorizedError extends BillingError {
   constructor(message: string, options?: ErrorOptions) {

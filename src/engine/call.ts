@@ -1,6 +1,6 @@
 /** The path of every call: scope, parse, transaction, handler, check of the answer. */
 
-import { BillingError, ConflictError, ForbiddenError } from '../errors.ts';
+import { BillingError, ConflictError, ForbiddenError, NotRehearsedError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { once } from '../once.ts';
 import { loadOperation, loadOutline, roomOf } from '../operations/index.ts';
@@ -59,7 +59,7 @@ export async function callOperation<N extends OperationName>(
 
 /**
  * What `callOperation` would answer now, of which nothing is kept: the same refusals, and ids that nothing has. Rejects with
- * `notOffered` where an operation takes more transactions than one.
+ * NotRehearsedError where an operation takes more transactions than one.
  */
 export async function rehearseOperation<N extends OperationName>(
   dependencies: EngineParts,
@@ -87,7 +87,7 @@ async function perform(
   const parsed: ParsedInput<Operation> = await parseCall(name, input);
   const roomName = roomOf(name);
   if (roomName === 'clock') {
-    if (carryOut === inRehearsal) throw new BillingError('notOffered', `${name} cannot be rehearsed`);
+    if (carryOut === inRehearsal) throw new NotRehearsedError(`${name} cannot be rehearsed`);
     const undertakings = (await loadUndertakings()) as unknown as Record<OperationName, Undertaking<Operation>>;
     return { outline, result: await undertakings[name](dependencies, caller, parsed) };
   }

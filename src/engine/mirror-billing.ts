@@ -59,9 +59,13 @@ const readings: { readonly [N in OperationName]?: Reading<N> } = {
 };
 
 /** The service as far as the mirror at `url` has it. Throws ConflictError for a file that is none. */
-export async function openMirrorBilling(url: string): Promise<{ readonly billing: Billing; close(): Promise<void> }> {
+export async function openMirrorBilling(
+  url: string,
+): Promise<{ readonly billing: Billing; readonly rehearsal: Billing; close(): Promise<void> }> {
   const mirror = await openMirror(url);
-  return { billing: mirrorBilling(mirror), close: async () => await mirror.close() };
+  const billing = mirrorBilling(mirror);
+  // It refuses every write, and so what is rehearsed.
+  return { billing, rehearsal: billing, close: async () => await mirror.close() };
 }
 
 function mirrorBilling(mirror: Mirror): Billing {

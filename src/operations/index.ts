@@ -167,7 +167,7 @@ export interface Vitals {
 export interface Engine {
   /** The service as one caller sees it. */
   as(caller: Caller): Billing;
-  /** The same with nothing kept of what it does; rejects with `notOffered` what takes more than one transaction. */
+  /** The same with nothing kept of what it does; rejects with NotRehearsedError what takes more than one transaction. */
   rehearsal(caller: Caller): Billing;
   /** The caller of an API key; throws UnauthorizedError with the words of semantics 1. */
   authenticate(key: string): Promise<Caller>;

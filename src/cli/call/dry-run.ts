@@ -1,6 +1,6 @@
 /** What a write would send, and where the service is in this process what it would answer, with nothing kept of it. */
 
-import { BillingError } from '../../errors.ts';
+import { NotRehearsedError } from '../../errors.ts';
 import type { Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { parseCall } from '../../operations/parse.ts';
@@ -15,6 +15,7 @@ import { mask } from '../terminal/redact.ts';
 import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
+import { requireEmbedded } from '../target/target.ts';
 import type { Target } from '../target/target.ts';
 import { tell } from '../session/tell.ts';
 
@@ -31,6 +32,7 @@ export interface DryRun {
  */
 export async function printDryRun(command: CommandSpec, input: CallInput, context: DryRun): Promise<void> {
   const { session, target } = context;
+  if (command.path === undefined) requireEmbedded(target, `${command.group} ${command.verb}`);
   await parseCall(command.operation as OperationName, input);
   const request = {
     method: command.method ?? 'CALL',
@@ -78,7 +80,7 @@ async function answerOf(rehearsal: Billing, command: CommandSpec, input: CallInp
   try {
     return (await rehearsal.call(command.operation as OperationName, input)).body;
   } catch (error) {
-    if (error instanceof BillingError && error.kind === 'notOffered') return undefined;
+    if (error instanceof NotRehearsedError) return undefined;
     throw error;
   }
 }

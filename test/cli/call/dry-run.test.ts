@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createStage } from '../../support/stage.ts';
-import type { CommandStage, Surface } from '../../support/stage.ts';
+import type { ServedStage, Surface } from '../../support/stage.ts';
 
-let stage: CommandStage;
+let stage: ServedStage;
 let customer: string;
 let contract: string;
 afterEach(async () => await stage.close());
@@ -84,6 +84,18 @@ describe('elsewhere', () => {
       },
     });
     expect(await json('customers', 'get', customer)).toMatchObject({ data: { name: 'Acme' } });
+  });
+
+  test('what only a database does has no request, and is refused as it would be', async () => {
+    for (const words of [
+      ['keys', 'create', '--name', 'ci', '--scopes', '*'],
+      ['clock', 'reset'],
+    ]) {
+      const remotely = async (flag: string) => await stage.tally([...words, flag], {}, { env: stage.remote });
+      const [dry, real] = [await remotely('--dry-run'), await remotely('--yes')];
+      expect(dry).toMatchObject({ exitCode: real.exitCode, stdout: '' });
+      expect(dry).toMatchObject({ exitCode: 12, stderr: expect.stringContaining('needs a database') });
+    }
   });
 });
 

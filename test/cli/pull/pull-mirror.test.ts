@@ -125,6 +125,12 @@ describe('what the mirror answers', () => {
       expect([words, exitCode, stdout]).toEqual([words, 12, '']);
       expect(stderr).toContain(`mirrors`);
     }
+    const changes = refused.slice(0, 4);
+    for (const words of [...changes, ['customers', 'update', on.acme, '--name', 'Other']]) {
+      const { exitCode, stdout, stderr } = await on.offline(...words, '--dry-run');
+      expect([words, exitCode, stdout]).toEqual([words, 12, '']);
+      expect(stderr).toContain('it is only read');
+    }
     expect((await on.offline('backup', join(on.stage.directory, 'copy.db'))).exitCode).toBe(12);
     expect(existsSync(join(on.stage.directory, 'copy.db'))).toBe(false);
     expect(readFileSync(on.mirror).equals(before)).toBe(true);
