@@ -231,10 +231,10 @@ async function tellReport(
   { flags, isRehearsal, watched }: Circumstances,
 ): Promise<void> {
   const { terminal, output } = session;
-  const { refused } = report;
+  const { refused, unit } = report;
   if (flags.refused !== undefined) writeRefused(flags.refused, report, terminal);
   if (refused.length > 0) {
-    for (const { line, reason } of refused.slice(0, shownRefusals)) terminal.err(say`line ${line}: ${reason}\n`);
+    for (const { line, reason } of refused.slice(0, shownRefusals)) terminal.err(say`${unit} ${line}: ${reason}\n`);
     if (refused.length > shownRefusals) {
       const where =
         flags.refused === undefined
@@ -243,7 +243,7 @@ async function tellReport(
       terminal.err(say`and ${refused.length - shownRefusals} more refused rows: ${where}\n`);
     }
   }
-  if (watched !== undefined) tellSkipped(session, watched, { isRehearsal });
+  if (watched !== undefined) tellSkipped(session, watched, { isRehearsal, unit });
   const { rows, accepted } = report;
   // A person has read the first ones by then, and those of a large file would push everything else off the screen.
   const refusals = refused.length === 0 || output.format === 'table' ? {} : { refusals: refused };
@@ -259,7 +259,7 @@ async function tellReport(
   );
   if (isRehearsal) tell(session, say`dry run: nothing was sent`);
   if (!report.isComplete) {
-    throw new BillingError('interrupted', `stopped after line ${report.lastLine}; repeat the import to go on`);
+    throw new BillingError('interrupted', `stopped after ${unit} ${report.lastLine}; repeat the import to go on`);
   }
   if (refused.length > 0) {
     const others = isRehearsal ? 'the others would be imported' : 'the others are imported';

@@ -8,6 +8,7 @@ import { counted, sniffed, unpacked } from './input.ts';
 import type { ImportFormat } from './input.ts';
 import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
 import { readEvents } from './readers.ts';
+import type { RowUnit } from './readers.ts';
 
 export interface RefusedRow {
   /** Line of the file on which the row begins, or number of the element of a JSON document; from 1. */
@@ -19,6 +20,7 @@ export interface Batch {
   readonly events: readonly ImportedEvent[];
   /** Of each event the line on which its row begins, counted as in `RefusedRow`. */
   readonly lines: ArrayLike<number>;
+  readonly unit: RowUnit;
   readonly refused: readonly RefusedRow[];
   /** Line on which the last of these rows ends. */
   readonly lastLine: number;
@@ -71,9 +73,11 @@ async function* batchesOf(
   const found = format === undefined ? await sniffed(unpackedInput) : { format, bytes: unpackedInput };
   let [events, lines, refused]: [ImportedEvent[], number[], RefusedRow[]] = [[], [], []];
   let end = 0;
+  let countedBy: RowUnit = 'line';
   for await (const rows of readEvents(found.format, found.bytes, { delimiter, mapping, onStart })) {
-    for (const { line, lastLine, mapped } of rows) {
+    for (const { unit = 'line', line, lastLine, mapped } of rows) {
       end = lastLine;
+      countedBy = unit;
       if ('reason' in mapped) {
         refused.push({ line, reason: mapped.reason });
         continue;
@@ -81,9 +85,10 @@ async function* batchesOf(
       events.push(mapped.event);
       lines.push(line);
       if (events.length < batchSize) continue;
-      yield { events, lines, refused, lastLine: end, bytes, isRest: false };
+      yield { events, lines, unit, refused, lastLine: end, bytes, isRest: false };
       [events, lines, refused] = [[], [], []];
     }
   }
-  if (lines.length + refused.length > 0) yield { events, lines, refused, lastLine: end, bytes, isRest: true };
+  if (lines.length + refused.length > 0)
+    yield { events, lines, unit: countedBy, refused, lastLine: end, bytes, isRest: true };
 }

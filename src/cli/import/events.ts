@@ -10,6 +10,7 @@ import { withKnownHash } from '../wire/request-hash.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
 import type { Batch, Batches, RefusedRow } from './batches.ts';
 import type { ImportedEvent } from './mapping.ts';
+import type { RowUnit } from './readers.ts';
 
 export interface ImportReport {
   /** Rows read, the header not counted. */
@@ -19,6 +20,8 @@ export interface ImportReport {
   /** False when it was stopped: rows up to `lastLine` are done, and the rest was not read. */
   readonly isComplete: boolean;
   readonly lastLine: number;
+  /** What `lastLine` and the lines of refused rows count. */
+  readonly unit: RowUnit;
 }
 
 export interface SendingOptions {
@@ -39,20 +42,21 @@ export async function importEvents(
   let rows = 0;
   let accepted = 0;
   let lastLine = 0;
+  let unit: RowUnit = 'line';
   const refused: RefusedRow[] = [];
-  const report = (isComplete: boolean) => ({ rows, accepted, refused: sorted(refused), isComplete, lastLine });
+  const report = (isComplete: boolean) => ({ rows, accepted, refused: sorted(refused), isComplete, lastLine, unit });
   try {
     for await (const batch of batches) {
       for (const row of batch.refused) refused.push(row);
       rows += batch.lines.length + batch.refused.length;
       accepted += await send(batch, { billing, onAccepted, refused });
-      ({ lastLine } = batch);
+      ({ lastLine, unit } = batch);
       if (batch.isRest) continue;
       onProgress?.({ rows, bytes: batch.bytes });
       if (signal?.aborted === true) return report(false);
     }
   } catch (error) {
-    throw explained(error, lastLine);
+    throw explained(error, lastLine, unit);
   }
   return report(true);
 }
@@ -143,8 +147,8 @@ function sorted(refused: readonly RefusedRow[]): RefusedRow[] {
 }
 
 /** What stopped the import half-way says how far it came: repeating it is safe. */
-function explained(error: unknown, lastLine: number): unknown {
+function explained(error: unknown, lastLine: number, unit: RowUnit): unknown {
   if (!(error instanceof BillingError)) return error;
-  const done = lastLine > 1 ? ` (lines up to ${lastLine} are done; repeat the import to go on)` : '';
+  const done = lastLine > 1 ? ` (${unit}s up to ${lastLine} are done; repeat the import to go on)` : '';
   return new BillingError(error.kind, `${error.message}${done}`, { cause: error, hint: error.hint });
 }

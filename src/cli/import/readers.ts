@@ -13,7 +13,12 @@ import { createMapping } from './mapping.ts';
 import type { MappedRow, Mapping, MappingOptions } from './mapping.ts';
 import { createRecordMapping } from './record-mapping.ts';
 
+/** What rows of a file are counted by. */
+export type RowUnit = 'line' | 'element';
+
 export interface ReadRow {
+  /** Of a JSON document. */
+  readonly unit?: RowUnit;
   /** Line of the file on which the row begins; of a JSON document the number of the element. From 1. */
   readonly line: number;
   /** Line on which it ends. */
@@ -115,7 +120,7 @@ async function* readDocument(bytes: Bytes, toEvent: ToEvent): ReadRows {
 
 function* mapRecords(records: readonly unknown[], toEvent: ToEvent): Generator<ReadRow> {
   for (const [index, record] of records.entries()) {
-    yield { line: index + 1, lastLine: index + 1, mapped: toEvent(record) };
+    yield { unit: 'element', line: index + 1, lastLine: index + 1, mapped: toEvent(record) };
   }
 }
 

@@ -8,6 +8,7 @@ import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
 import type { ImportedEvent } from './mapping.ts';
+import type { RowUnit } from './readers.ts';
 
 const shownCharacters = 60;
 const shownNames = 3;
@@ -36,14 +37,14 @@ export function watching(skipped: SkippedValues) {
 export function tellSkipped(
   session: Session,
   watched: SkippedValues,
-  { isRehearsal }: { readonly isRehearsal: boolean },
+  { isRehearsal, unit }: { readonly isRehearsal: boolean; readonly unit: RowUnit },
 ): void {
   tellUnread(session, watched);
   const skipped = watched.read();
   if (skipped.length === 0) return;
   for (const { meterCode, aggregationKey, valueCount, skippedCount, first } of skipped) {
     const many = say`warning: ${aggregationKey}: meter ${meterCode} skips ${skippedCount} of ${valueCount} values`;
-    tell(session, say`${many}; the first, in line ${first.line ?? 0}: ${shortened(first.value)} ${first.reason}`);
+    tell(session, say`${many}; the first, in ${unit} ${first.line ?? 0}: ${shortened(first.value)} ${first.reason}`);
   }
   const what = isRehearsal
     ? 'correct them before they are imported'

@@ -49,6 +49,7 @@ test('every row becomes one event, however often the file is imported', async ()
       refused: [],
       isComplete: true,
       lastLine: 5,
+      unit: 'line',
     });
     expect(await storedCount()).toBe(4);
   }

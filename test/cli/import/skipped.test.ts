@@ -92,19 +92,32 @@ describe.each(['embedded', 'http'] as const)('%s', (surface) => {
   });
 
   test.each([
-    ['jsonl', '{"timestamp":"2026-02-01T00:00:00Z","tokens":1}\n{"timestamp":"2026-02-01T00:00:01Z","tokens":null}', 2],
-    ['json', '[{"timestamp":"2026-02-01T00:00:00Z","tokens":1},{"timestamp":"2026-02-01T00:00:01Z","tokens":null}]', 2],
+    [
+      'jsonl',
+      '{"timestamp":"2026-02-01T00:00:00Z","tokens":1}\n{"timestamp":"2026-02-01T00:00:01Z","tokens":null}',
+      2,
+      'line',
+    ],
+    [
+      'json',
+      '[{"timestamp":"2026-02-01T00:00:00Z","tokens":1},{"timestamp":"2026-02-01T00:00:01Z","tokens":null}]',
+      2,
+      'element',
+    ],
     [
       'cloudevents',
       '{"specversion":"1.0","id":"1","source":"/g","type":"x","time":"2026-02-01T00:00:00Z","data":{"tokens":null}}',
       1,
+      'line',
     ],
-  ])('of %s as well', async (format, text, line) => {
+  ])('of %s as well', async (format, text, line, unit) => {
     await addMeter('TOKENS', '--aggregation-key', 'tokens');
     const { stderr } = await importing(text, ...ofRequests, '--format', format);
     expect(warningsOf(stderr)).toEqual([
-      `warning: tokens: meter TOKENS skips 1 of ${line} values; the first, in line ${line}: null is not a number`,
+      `warning: tokens: meter TOKENS skips 1 of ${line} values; the first, in ${unit} ${line}: null is not a number`,
     ]);
+    const wrong = await importing(text.replaceAll('2026-02-01T', 'never '), ...ofRequests, '--format', format);
+    expect(wrong.stderr).toMatch(new RegExp(`^${unit} ${line}: .*time`, 'm'));
   });
 });
 
