@@ -54,24 +54,33 @@ async function problemsOf(rows: readonly BulkRow[]): Promise<Problem[]> {
 }
 
 /**
- * Rows of one customer are of one request as far as it takes them, which keeps their order: of two requests that are sent
- * beside each other either may come last.
+ * Rows of one customer are of one request as far as it takes them, and of one unit in any case, whose requests go one behind
+ * the other: of two that are sent beside each other either may come last.
  */
 function unitsOf(rows: readonly BulkRow[], billing: Billing): Unit[] {
   const most = limits.assignmentsPerRequest;
   const parts: BulkRow[][] = [];
   for (const own of Map.groupBy(rows, customerOf).values()) {
-    for (let start = 0; start < own.length; start += most) {
-      const some = own.slice(start, start + most);
-      const last = parts.at(-1);
-      if (last !== undefined && last.length + some.length <= most) last.push(...some);
-      else parts.push(some);
-    }
+    const last = parts.at(-1);
+    if (last !== undefined && last.length + own.length <= most) last.push(...own);
+    else parts.push(own);
   }
-  return parts.map((part) => ({
-    lines: part.map(({ line }) => line),
-    send: async () => await assign(part, billing),
-  }));
+  return parts.map((part) => unitOf(part, billing));
+}
+
+/** Sent again, it goes on behind the requests that were answered. */
+function unitOf(rows: readonly BulkRow[], billing: Billing): Unit {
+  const answered: RowOutcome[] = [];
+  const most = limits.assignmentsPerRequest;
+  return {
+    lines: rows.map(({ line }) => line),
+    async send() {
+      while (answered.length < rows.length) {
+        answered.push(...(await assign(rows.slice(answered.length, answered.length + most), billing)));
+      }
+      return answered;
+    },
+  };
 }
 
 function customerOf({ input }: BulkRow): string {

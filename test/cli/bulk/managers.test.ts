@@ -4,6 +4,9 @@ import { describe, expect, test } from 'vitest';
 
 import { managers } from '../../../src/cli/bulk/managers.ts';
 import type { BulkRow } from '../../../src/cli/bulk/rows.ts';
+import { UnavailableError } from '../../../src/errors.ts';
+import type { Billing } from '../../../src/operations/index.ts';
+import type { CallInput } from '../../../src/operations/operation.ts';
 
 /** One row for each id, from line 2 on. */
 function rowsOf(ids: readonly string[]): BulkRow[] {
@@ -38,9 +41,26 @@ describe('assignments of a file', () => {
     expect(units[0]?.indexOf(153)).toBe(1);
   });
 
-  test('of one customer that are more than a request takes go in several', async () => {
-    expect((await linesOf(Array.from({ length: 230 }, () => 'cus_x'))).map(({ length }) => length)).toEqual([
-      100, 100, 30,
-    ]);
+  test('of one customer that are more than a request takes go one behind the other, and on where they failed', async () => {
+    const sent: number[] = [];
+    let failures = 0;
+    const billing = {
+      async call(_name: string, { body }: CallInput = {}) {
+        const { assignments } = body as { assignments: readonly unknown[] };
+        if (sent.length === 1 && failures === 0) {
+          failures += 1;
+          throw new UnavailableError('later');
+        }
+        sent.push(assignments.length);
+        const results = assignments.map(() => ({ status: 'updated', customerId: 'c' }));
+        return await Promise.resolve({ status: 200, body: { data: { results } } });
+      },
+    } as unknown as Billing;
+    const rows = rowsOf(Array.from({ length: 230 }, () => 'cus_x'));
+    const [unit, ...more] = (await managers.plan(rows, {} as Parameters<typeof managers.plan>[1])).unitsFor(billing);
+    expect(more).toEqual([]);
+    await expect(unit?.send()).rejects.toThrow('later');
+    expect((await unit?.send())?.map(({ line }) => line)).toEqual(rows.map(({ line }) => line));
+    expect(sent).toEqual([100, 100, 30]);
   });
 });
