@@ -88,6 +88,8 @@ export const limits = {
   billRunBatchLines: 1_000,
   /** our choice: ledger entries that are held at once for the contracts of such a transaction, some 20 MB */
   entriesReadAhead: 10_000,
+  /** our choice: readings that are held at once for contracts of a customer that are billed together, some 10 MB */
+  readingsReadAhead: 10_000,
   /** our choice: seconds between the bill runs of a server */
   billEverySeconds: 60,
   /** semantics 7: hours between an invoice's date and its finalization */

@@ -12,6 +12,7 @@ import { type Invoice, listInvoicesOf } from '../store/records/invoices.ts';
 import { emptyStoredLedger, listLedgersOf } from '../store/records/ledger.ts';
 import type { CallContext } from './handler.ts';
 import type { BillingFacts } from './open-billing.ts';
+import { type MeteredTogether, metersTogether } from './usage-together.ts';
 
 /** A contract with what falls due of it, and what that is worked off with. */
 export interface DueContract {
@@ -22,6 +23,8 @@ export interface DueContract {
   readonly invoices: readonly Invoice[];
   /** Of the customer, made before it, oldest first. */
   readonly earlier: readonly Contract[];
+  /** It and others of the customer that were read with it. */
+  readonly together: MeteredTogether | undefined;
   /** The rest of what billing reads; undefined where the ledgers are too long to be held together. */
   readonly facts: Omit<BillingFacts, 'invoices'> | undefined;
 }
@@ -42,6 +45,8 @@ export async function readDueContracts(
   const invoices = await listInvoicesOf(tx, orgId, contractIds);
   const budgets = await listBudgetsOf(tx, orgId, contractIds);
   const ledgers = await listLedgersOf(tx, orgId, contractIds, limits.entriesReadAhead);
+  const asked = Map.groupBy(contractIds, (id) => byId.get(id)?.contract.customerId);
+  const together = new Map([...asked].map(([customerId, ids]) => [customerId, metersTogether(ids)]));
   return contractIds.flatMap((id) => {
     const each = byId.get(id);
     if (each === undefined) return [];
@@ -52,6 +57,7 @@ export async function readDueContracts(
     const facts = ledgers && { ledger: ledgers.get(id) ?? emptyStoredLedger, budgets: budgets.get(id) ?? [] };
     const invoiceDate = own.find(({ status }) => status === 'Drafted')?.invoiceDate;
     const due = { draftsDueOn, endsOn, invoiceDate, expiresAt: expiries.get(id) };
-    return [{ contract, due, customer: customers.get(contract.customerId), invoices: own, earlier, facts }];
+    const customer = customers.get(contract.customerId);
+    return [{ contract, due, customer, invoices: own, earlier, together: together.get(contract.customerId), facts }];
   });
 }

@@ -85,7 +85,9 @@ async function doWork(context: CallContext, subject: DueContract, by: DueBy): Pr
   const expiredGrantCount = isBy(due.expiresAt, by.instant) ? await countExpired(context, contract) : 0;
   const invoices = await finalizeDue(context, { ...subject, invoices: [...subject.invoices, ...drafts] }, by);
   // What finalizes an invoice settles expiries too.
-  if (expiredGrantCount > 0 && invoices.length === 0) await settle(context, contract, { earlier: subject.earlier });
+  if (expiredGrantCount > 0 && invoices.length === 0) {
+    await settle(context, contract, { earlier: subject.earlier, together: subject.together });
+  }
   const isEnding = isOnDay(due.endsOn, by.date);
   if (isEnding) await endContract(context, contract);
   return {
@@ -107,7 +109,7 @@ function isBy(instant: Temporal.Instant | undefined, until: Temporal.Instant): i
 
 async function finalizeDue(
   context: CallContext,
-  { contract, customer, invoices, earlier, facts }: DueContract,
+  { contract, customer, invoices, earlier, together, facts }: DueContract,
   by: DueBy,
 ): Promise<FinalizedInvoice[]> {
   const finalized: FinalizedInvoice[] = [];
@@ -115,7 +117,7 @@ async function finalizeDue(
     if (Temporal.PlainDate.compare(draft.invoiceDate, by.invoiceDate) > 0) break;
     // What was read does not hold any more once an invoice is finalized.
     const read = finalized.length === 0 && facts !== undefined ? { ...facts, invoices } : undefined;
-    finalized.push(await finalizeEarliest(context, contract, draft, { facts: read, earlier, customer }));
+    finalized.push(await finalizeEarliest(context, contract, draft, { facts: read, earlier, together, customer }));
   }
   return finalized;
 }

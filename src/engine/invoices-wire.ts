@@ -80,9 +80,10 @@ async function contractsWithFacts(
 ): Promise<readonly (KnownOfContract & { readonly contract: Contract })[]> {
   if (contractIds.length > 1) {
     const found = await readDueContracts(context, contractIds);
-    return found.map(({ contract, earlier, facts, invoices }) => ({
+    return found.map(({ contract, earlier, together, facts, invoices }) => ({
       contract,
       earlier,
+      together,
       facts: facts && { ...facts, invoices },
     }));
   }

@@ -29,6 +29,7 @@ import type { CallContext } from './handler.ts';
 import { meteringFor } from './usage-metering-options.ts';
 import { meterContract } from './usage-metering.ts';
 import type { MeteredContract, MeteringOptions } from './usage-metering-options.ts';
+import type { MeteredTogether } from './usage-together.ts';
 
 export type BillingContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'organization' | 'now' | 'sqlReadings'>;
 
@@ -66,18 +67,20 @@ export interface KnownOfContract {
   readonly facts?: BillingFacts | undefined;
   /** Contracts of the customer that were made before it, oldest first; looked up by who meters where it is left out. */
   readonly earlier?: readonly Contract[] | undefined;
+  /** Others of the customer that are billed with it. */
+  readonly together?: MeteredTogether | undefined;
 }
 
 /** `isOnce` where what comes out is written down. */
 export async function readOpenBilling(
   context: BillingContext,
   contract: Contract,
-  { facts, earlier, isOnce }: KnownOfContract & { readonly isOnce?: boolean } = {},
+  { facts, earlier, together, isOnce }: KnownOfContract & { readonly isOnce?: boolean } = {},
 ): Promise<OpenBilling> {
   const terms = billingTermsOf(contract);
   const { invoices, ledger, budgets: stored } = facts ?? (await readFacts(context, contract));
   const { entries } = ledger;
-  const subject = { id: contract.id, customerId: contract.customerId, earlier };
+  const subject = { id: contract.id, customerId: contract.customerId, earlier, together };
   const open = invoices.filter((invoice) => invoice.status === 'Drafted');
   const openInvoiceIds = new Set(open.map((invoice) => invoice.id));
   const openDraws = drawsOn(entries, openInvoiceIds);

@@ -41,6 +41,22 @@ export function takenBefore(
   return takenBy(coverages.slice(0, Math.max(place, 0)), meterId);
 }
 
+/** The same of contracts in their order, as far as it matters to a span: most often a single one of them takes all of it. */
+export function takenWithin(
+  contracts: readonly CoveringContract[],
+  { meterId, span }: { readonly meterId: string; readonly span: EpochInterval },
+): readonly EpochInterval[] {
+  const takesAll = (coverage: Coverage): boolean => coverage.meterIds.has(meterId) && covers(coverage, span);
+  return contracts.some((contract) => takesAll(coverageOf(contract)))
+    ? [span]
+    : takenBy(coveragesOf(contracts), meterId);
+}
+
+/** Whether all of a span lies in an interval. */
+export function covers(interval: EpochInterval, span: EpochInterval): boolean {
+  return interval.fromEpochMs <= span.fromEpochMs && span.toEpochMs <= interval.toEpochMs;
+}
+
 /** When any of these contracts takes the meter's events that name no contract: ascending, and apart from each other. */
 export function takenBy(coverages: readonly Coverage[], meterId: string): EpochInterval[] {
   const taking = coverages.filter(

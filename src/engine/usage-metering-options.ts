@@ -6,6 +6,7 @@ import { type UsageDimensions, usageDimensionsOf } from '../calculation/specifie
 import { noDimensions } from '../calculation/usage-fold.ts';
 import type { Budget } from '../store/records/budgets.ts';
 import type { Contract } from '../store/records/contracts.ts';
+import type { MeteredTogether } from './usage-together.ts';
 
 /** Narrows what is metered; usage that it leaves out is not seen at all. */
 export interface EventFilter {
@@ -52,6 +53,8 @@ export interface MeteredContract {
   readonly customerId: string;
   /** The customer's contracts of before it, where they have been read. */
   readonly earlier?: readonly Contract[] | undefined;
+  /** Others of the customer that are billed with it. */
+  readonly together?: MeteredTogether | undefined;
 }
 
 /** What to meter for an item; a usage window of calculation is one. */

@@ -8,16 +8,17 @@ import { assert } from '../assert.ts';
 import { hasProperty } from '../calculation/metering.ts';
 import { type MeteredUsage, phaseEndsOf, type UsagePhase } from '../calculation/usage-atoms.ts';
 import { type MeterRules, mergeReadings } from '../calculation/usage-fold.ts';
-import type { EventReadings, EventScan, ScannedEvent } from '../store/event-store.ts';
+import type { EpochInterval, EventReadings, EventScan, ScannedEvent } from '../store/event-store.ts';
 import type { MeterSqlEvent, MeterSqlReading } from '../store/meter-sql.ts';
 import { listContractsBefore } from '../store/records/contracts.ts';
 import type { Meter } from '../store/records/meters.ts';
 import type { CallContext } from './handler.ts';
 import { knownMeters } from './known-catalog.ts';
-import { coveragesOf, takenBy } from './usage-attribution.ts';
+import { covers, takenWithin } from './usage-attribution.ts';
 import { isDropped, readFrozenUsage, refuseDropped, type RetentionContext } from './usage-frozen.ts';
 import type { EventFilter, MeteredContract, MeteringOptions, MeteringWindow } from './usage-metering-options.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
+import { type MeteredTogether, readNamed } from './usage-together.ts';
 
 export type MeteringContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'sqlReadings'> & RetentionContext;
 
@@ -48,12 +49,15 @@ async function meterKept(
   options: MeteringOptions,
 ): Promise<ReadonlyMap<MeteringWindow, MeteredUsage>> {
   const { tx, orgId } = context;
-  const { id: contractId, customerId } = contract;
-  const earlier = coveragesOf(contract.earlier ?? (await listContractsBefore(tx, orgId, { customerId, contractId })));
-  return await meterWindows(context, windows, options, (meterId) => ({
-    customerId,
-    contract: { contractId, unassignedOutside: takenBy(earlier, meterId) },
-  }));
+  const { id: contractId, customerId, together } = contract;
+  const earlier = contract.earlier ?? (await listContractsBefore(tx, orgId, { customerId, contractId }));
+  return await meterWindows(context, windows, options, {
+    together,
+    ownerOf: (meterId, span) => ({
+      customerId,
+      contract: { contractId, unassignedOutside: takenWithin(earlier, { meterId, span }) },
+    }),
+  });
 }
 
 /**
@@ -67,18 +71,23 @@ export async function meterCustomer(
   options: MeteringOptions,
 ): Promise<MeteredUsage[]> {
   for (const { start } of windows) refuseDropped(context, start, 'usage of a customer cannot be read that far back');
-  const metered = await meterWindows(context, windows, options, () => ({ customerId }));
+  const metered = await meterWindows(context, windows, options, { ownerOf: () => ({ customerId }) });
   return windows.flatMap((window) => metered.get(window) ?? []);
 }
 
 /** Whose events a meter reads. */
 type Owner = Pick<EventScan, 'customerId' | 'contract'>;
 
+interface Owned {
+  readonly ownerOf: (meterId: string, span: EpochInterval) => Owner;
+  readonly together?: MeteredTogether | undefined;
+}
+
 async function meterWindows(
   context: MeteringContext,
   windows: readonly MeteringWindow[],
   options: MeteringOptions,
-  ownerOf: (meterId: string) => Owner,
+  { ownerOf, together }: Owned,
 ): Promise<ReadonlyMap<MeteringWindow, MeteredUsage>> {
   const known = await knownMeters(
     context,
@@ -90,7 +99,8 @@ async function meterWindows(
   for (const [meterId, group] of Map.groupBy(windows, (window) => window.meterId)) {
     const meter = meters.get(meterId);
     assert(meter !== undefined, `the meter ${meterId} of a contract is stored`);
-    const scan = { meter, owner: ownerOf(meterId), segments: segmentsOf(group, options), options };
+    const segments = segmentsOf(group, options);
+    const scan = { meter, owner: ownerOf(meterId, spanOf(segments)), segments, options };
     if (meter.sql === null) folded.push({ scan, windows: group, metered });
     else if (!options.leavesOutSql) {
       await queryWindows(context, { scan, windows: group, metered, meter: { ...meter, sql: meter.sql } });
@@ -98,7 +108,7 @@ async function meterWindows(
   }
   // Meters that read the same events read them together.
   for (const alike of Map.groupBy(folded, ({ scan }) => JSON.stringify([scan.owner, scan.segments])).values()) {
-    await foldWindows(context, alike, options);
+    await foldWindows(context, alike, { ...options, together });
   }
   return metered;
 }
@@ -110,6 +120,11 @@ function segmentsOf(windows: readonly MeteringWindow[], options: MeteringOptions
     ...phaseEndsOf(window, options.grants).map((end) => end.epochMilliseconds),
   ]);
   return [...new Set(bounds)].toSorted((a, b) => a - b);
+}
+
+function spanOf(segments: readonly number[]): EpochInterval {
+  const [fromEpochMs = 0] = segments;
+  return { fromEpochMs, toEpochMs: segments.at(-1) ?? fromEpochMs };
 }
 
 interface Scan {
@@ -128,19 +143,22 @@ interface Metering {
 
 /** Of meters that read the same events in the same segments. */
 async function foldWindows(
-  { tx, events, orgId }: MeteringContext,
+  context: MeteringContext,
   meterings: readonly Metering[],
-  { dimensions, filter, isOnce }: MeteringOptions,
+  { dimensions, filter, isOnce, together }: MeteringOptions & Pick<Owned, 'together'>,
 ): Promise<void> {
   const [first] = meterings;
   if (first === undefined) return;
-  const { owner, segments } = first.scan;
+  const { tx, events, orgId } = context;
+  const { segments, owner } = first.scan;
+  const { customerId, contract } = owner;
   const isStanding = filter?.eventNames === undefined && (filter?.properties ?? []).length === 0;
-  const readings = await events.aggregate(
-    tx,
-    { ...owner, orgId, boundsEpochMs: segments, dimensions, isStanding, isOnce },
-    meterings.map(({ scan }) => rulesOf(scan.meter, filter)),
-  );
+  const of = { orgId, customerId, boundsEpochMs: segments, dimensions, isStanding, isOnce };
+  const meters = meterings.map(({ scan }) => rulesOf(scan.meter, filter));
+  const isNamedAlone = contract?.unassignedOutside.some((taken) => covers(taken, spanOf(segments))) === true;
+  const readings = isNamedAlone
+    ? await readNamed(context, of, { contractId: contract.contractId, together, meters })
+    : await events.aggregate(tx, { ...of, contract }, meters);
   for (const [place, metering] of meterings.entries()) takeReadings(metering, readings[place] ?? []);
 }
 
@@ -204,8 +222,7 @@ async function scanEvents(
   { meter, owner, segments, options: { filter } }: Scan,
   onEvent: (event: ScannedEvent, segment: number) => void,
 ): Promise<void> {
-  const [fromEpochMs = 0] = segments;
-  const toEpochMs = segments.at(-1) ?? fromEpochMs;
+  const { fromEpochMs, toEpochMs } = spanOf(segments);
   const { include, exclude } = meter.eventTypeFilter;
   const request: EventScan = {
     ...owner,

@@ -21,7 +21,7 @@ export async function aggregateByScan(
 }
 
 /** Folds events that come by time, each into the interval in which it lies. */
-export function createIntervalFold({ rules, dimensions, boundsEpochMs }: EventAggregation) {
+function createIntervalFold({ rules, dimensions, boundsEpochMs }: EventAggregation) {
   const fold = createUsageFold(rules, dimensions);
   let interval = 0;
   return {
@@ -32,6 +32,23 @@ export function createIntervalFold({ rules, dimensions, boundsEpochMs }: EventAg
     /** Of each interval, in no order. */
     readings: (): UsageReading[][] => boundsEpochMs.slice(1).map((_, index) => fold.readings(index, index + 1)),
   };
+}
+
+/** The same of each of these contracts, of the events that name it; one fold of all events where none are given. */
+export function createFoldOfEach(request: EventAggregation, contractIds: readonly string[] | undefined) {
+  const folds = (contractIds ?? [undefined]).map(() => createIntervalFold(request));
+  const placeOf = placeAmong(contractIds);
+  return {
+    add: (event: ScannedEvent): void => folds[placeOf(event.contractId)]?.add(event),
+    readings: (): UsageReading[][][] => folds.map((fold) => fold.readings()),
+  };
+}
+
+/** Where the contract that an event names stands among these, -1 where it does not; 0 where none are given. */
+export function placeAmong(contractIds: readonly string[] | undefined): (contractId: unknown) => number {
+  if (contractIds === undefined) return () => 0;
+  const places = new Map<unknown, number>(contractIds.map((id, place) => [id, place]));
+  return (contractId) => places.get(contractId) ?? -1;
 }
 
 /** The events that a meter may count, by all that is no property. */

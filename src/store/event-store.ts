@@ -190,6 +190,16 @@ export interface EventStore {
     meters: readonly MeterRules[],
   ): Promise<readonly EventReadings[]>;
 
+  /**
+   * As `aggregate`, of the events that name each of these contracts, for each of them apart: a store looks at the events of the
+   * customer once for all. Contracts are all different; events that name none are nobody's.
+   */
+  aggregateNamed(
+    tx: Transaction,
+    events: Omit<AggregatedEvents, 'contract'>,
+    asked: { readonly contractIds: readonly string[]; readonly meters: readonly MeterRules[] },
+  ): Promise<readonly (readonly EventReadings[])[]>;
+
   /** A page of effective events, the one that arrived last first. A replaced event keeps its place. */
   list(tx: Transaction, query: EventQuery): Promise<EventPage>;
 

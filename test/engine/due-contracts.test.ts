@@ -59,6 +59,53 @@ test('contracts that are billed in one transaction come to what their drafts sho
   await world.close();
 });
 
+/** Ten contracts of one customer on one meter: alike, but that some began later, or have a grant that ends, or a budget. */
+async function subscribeTen(world: World): Promise<string> {
+  const first = await subscribe(world, { contract: { endDate: '2026-06-01' }, meter: { groupKeys: ['model'] } });
+  const { customerId, pricingId } = first;
+  const subscriptions = [first];
+  for (let count = 1; count < 10; count += 1) {
+    const startDate = count % 4 === 0 ? '2026-02-10' : '2026-03-01';
+    const contractId = await createContract(world, {
+      customerId,
+      pricingIds: [pricingId],
+      startDate,
+      endDate: '2026-06-01',
+    });
+    subscriptions.push({ ...first, contractId });
+    if (count % 3 === 0)
+      await grant(world, { ...first, contractId }, { amountCents: 30, expiresAt: '2026-03-20T00:00:00Z' });
+    if (count % 5 !== 0) continue;
+    const body = { label: 'ada', eventPropertyKey: 'user', eventPropertyValue: 'ada', maxCreditsCents: 15 };
+    await world.call('budgets.add', { params: { contractId }, body });
+  }
+  world.clock.set('2026-06-15T00:00:00Z');
+  for (const [place, subscription] of [...subscriptions, ...subscriptions, ...subscriptions].entries()) {
+    const at = `2026-0${2 + (place % 4)}-1${place % 9}T00:00:00Z`;
+    await use(world, subscription, { tokens: 10 + place, at, model: `m${place % 3}`, user: place % 2 ? 'ada' : 'bob' });
+    await send(world, { customerId, timestamp: at, properties: { tokens: 1000, model: 'of nobody' } });
+  }
+  return customerId;
+}
+
+test('drafts on a page, and contracts that are billed together, come to what each draft comes to by itself', async () => {
+  const world = await createWorld({ start: '2026-02-01T00:00:00.000Z', graceHours: 12 });
+  const customerId = await subscribeTen(world);
+  const query = { customerId, include: 'lineItems', limit: '100' };
+  const page = (await world.call('invoices.list', { query })).data;
+  expect(page).toHaveLength(32);
+  for (const invoice of page) {
+    const alone = { params: { invoiceId: invoice.id }, query: { include: 'lineItems' } };
+    expect((await world.call('invoices.get', alone)).data).toEqual(invoice);
+  }
+  expect((await world.call('bill.run', { body: {} })).data).toMatchObject({ finalizedCount: 32, failures: [] });
+  const billed = (await world.call('invoices.list', { query })).data;
+  const amountsOf = ({ id, totalCents, lineItems = [] }: (typeof page)[number]) =>
+    [id, totalCents, ...lineItems.map((line) => line.totalAmountCents)].map(String);
+  expect(billed.map(amountsOf)).toEqual(page.map(amountsOf));
+  await world.close();
+});
+
 test('ledgers are held together as long as they are short together', async () => {
   const world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
   const acme = await subscribe(world);

@@ -8,10 +8,9 @@ import type { MeterRules } from '../../src/calculation/usage-fold.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import type { EventAggregation, EventReadings, NewEvent } from '../../src/store/event-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { day, named, story } from './event-stories.ts';
 import { naiveReadings } from './naive-readings.ts';
 import { aggregateOne, contractRow, eventOf, insertTwoOrganizations, row } from './rows.ts';
-
-const day = 86_400_000;
 
 const sumOfTokens: MeterRules = {
   aggregationType: 'SUM',
@@ -211,6 +210,36 @@ export function describeEventAggregation(
       expect(await contract('unheard')).toEqual([['//: 20 of 2']]);
     });
 
+    test('of several contracts: the events that name each of them, and none that names no contract', async () => {
+      await append([
+        event('k1', '{"tokens":1}', { contractId: 'contract' }),
+        event('k2', '{"tokens":2}', { contractId: 'other', timestampEpochMs: day }),
+        event('k3', '{"tokens":4,"model":"\\u0061"}', { contractId: 'other', timestampEpochMs: 2 * day }),
+        event('k4', '{"tokens":8}'),
+        event('k5', '{"tokens":16}', { contractId: 'other', isLate: true }),
+      ]);
+      const { rules, ...of } = { ...wholeOfCustomer, boundsEpochMs: [0, 2 * day, 3 * day] };
+      const asked = {
+        contractIds: ['other', 'unheard', 'contract'],
+        meters: [rules, { ...rules, groupKeys: ['model'] }],
+      };
+      const found = await store.read((tx) => store.events.aggregateNamed(tx, of, asked));
+      expect(found.map((meters) => meters.map(rowsOf))).toEqual([
+        [
+          [['//: 2 of 1'], ['//: 4 of 1']],
+          [['//: 2 of 1'], ['a//: 4 of 1']],
+        ],
+        [
+          [[], []],
+          [[], []],
+        ],
+        [
+          [['//: 1 of 1'], []],
+          [['//: 1 of 1'], []],
+        ],
+      ]);
+    });
+
     test('a replacement moves what it counts, and leaves nothing behind', async () => {
       await append([event('k1', '{"tokens":1}'), event('k2', '{"tokens":2}')]);
       expect(await read()).toEqual([['//: 3 of 2']]);
@@ -268,6 +297,14 @@ export function describeEventAggregation(
               const counted = meters.map((rules) => naiveReadings([...effective.values()], { ...of, rules }));
               expect(found.map(rowsOf)).toEqual(counted);
             }
+            const { meters, contract: _contract, ...of } = { ...wholeOfCustomer, ...request, customerId };
+            const asked = { contractIds: ['other', 'unheard', 'contract'], meters };
+            const found = await store.read((tx) => store.events.aggregateNamed(tx, of, asked));
+            const counted = asked.contractIds.map((contractId) => {
+              const contract = { contractId, unassignedOutside: [{ fromEpochMs: 0, toEpochMs: Infinity }] };
+              return meters.map((rules) => naiveReadings([...effective.values()], { ...of, contract, rules }));
+            });
+            expect(found.map((readings) => readings.map(rowsOf))).toEqual(counted);
           }
         }),
         { numRuns: runs },
@@ -279,99 +316,3 @@ export function describeEventAggregation(
 async function insertCustomer(tx: Transaction, id: string): Promise<void> {
   await tx.insertInto('customers').values(row.customer('org-a', id)).execute();
 }
-
-const valueText = fc.constantFrom(
-  '1',
-  '2',
-  '0.1',
-  '1.10',
-  '12345.678',
-  '"3"',
-  '"x"',
-  'null',
-  '-7',
-  '999999999999999',
-  '1e-20',
-);
-const properties = fc
-  .record(
-    {
-      model: fc.constantFrom('"a"', '"b"', '""', '1.0', 'true'),
-      region: fc.constantFrom('"eu"', '"us"'),
-      tokens: valueText,
-    },
-    { requiredKeys: [] },
-  )
-  .map(
-    (members) =>
-      `{${Object.entries(members)
-        .map(([name, text]) => `"${name}":${text}`)
-        .join(',')}}`,
-  );
-
-const instant = fc.oneof(
-  fc.integer({ min: 0, max: 4 * day }),
-  fc.integer({ min: 0, max: 20 * day }),
-  fc.constantFrom(0, 1, day - 1, day, day + 1, 2 * day, 3 * day - 1, 3 * day, 8 * day - 1, 8 * day, 9 * day),
-);
-
-const newEvent = fc
-  .record({
-    key: fc.integer({ min: 0, max: 25 }),
-    customerId: fc.constantFrom('own', 'own', 'own', 'another'),
-    eventName: fc.constantFrom('a', 'b', 'c'),
-    timestampEpochMs: instant,
-    propertiesJson: properties,
-    isLate: fc.integer({ min: 0, max: 9 }).map((chance) => chance === 0),
-  })
-  .map(({ key, ...changes }) => eventOf(`k${key}`, changes));
-
-const meterRules = fc
-  .record({
-    aggregationType: fc.constantFrom('SUM', 'COUNT', 'MAX', 'MIN'),
-    groupKeys: fc.subarray(['model', 'region']),
-    include: fc.subarray(['a', 'b']),
-    exclude: fc.subarray(['b', 'c']),
-    propertyFilters: fc.subarray([
-      { name: 'model', include: ['a', '1.0'] },
-      { name: 'region', exclude: ['eu'] },
-      { name: 'tokens', exists: true },
-    ]),
-  })
-  .map(({ include, exclude, ...rules }): MeterRules => ({
-    ...rules,
-    aggregationKey: rules.aggregationType === 'COUNT' ? null : 'tokens',
-    eventTypeFilter: { include, exclude },
-  }));
-
-const request = fc
-  .record({
-    bounds: fc.uniqueArray(instant, { minLength: 2, maxLength: 4 }),
-    meters: fc.array(meterRules, { minLength: 1, maxLength: 3 }),
-    needsEventName: fc.boolean(),
-    propertyKeys: fc.subarray(['model', 'region']),
-    isStanding: fc.boolean(),
-    isOnce: fc.boolean(),
-    contractId: fc.constantFrom(undefined, 'contract', 'other'),
-    outside: fc.array(fc.tuple(instant, instant), { maxLength: 1 }),
-  })
-  .map(({ bounds, needsEventName, propertyKeys, contractId, outside, ...asked }) => ({
-    ...asked,
-    contract: contractId && {
-      contractId,
-      unassignedOutside: outside.map(([one, other]) => ({
-        fromEpochMs: Math.min(one, other),
-        toEpochMs: Math.max(one, other),
-      })),
-    },
-    boundsEpochMs: bounds.toSorted((a, b) => a - b),
-    dimensions: { needsEventName, propertyKeys },
-  }));
-
-/** The contracts that events of a story name in turn. */
-const named = fc.constantFrom([null], ['contract'], [null, null, 'contract'], [null, 'contract', 'other']);
-
-const story = fc.array(
-  fc.record({ events: fc.array(newEvent, { maxLength: 12 }), request, repeats: fc.integer({ min: 0, max: 2 }) }),
-  { minLength: 1, maxLength: 6 },
-);

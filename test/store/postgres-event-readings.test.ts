@@ -71,6 +71,7 @@ const events = texts.flatMap((model, place) =>
     .filter((_number, index) => (place + index) % 3 === 0)
     .map((tokens, index) =>
       eventOf(`${place}-${index}`, {
+        contractId: (place + index) % 4 === 0 ? null : 'contract',
         eventName: ['call', '\u0107all', 'other'][(place + index) % 3] ?? '',
         timestampEpochMs: (place * 7 + index) % 50,
         propertiesJson: `{"model":${model},"tokens":${tokens}${index % 5 === 0 ? '' : ',"region":"eu"'}${index % 4 === 0 ? odd : ''}}`,
@@ -145,6 +146,16 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
           await aggregateByScan(store.events, tx, asked),
         ]);
         expect(shown(read ?? [])).toEqual(shown(scanned ?? []));
+        const { rules, ...of } = asked;
+        const unassignedOutside = [{ fromEpochMs: 0, toEpochMs: 51 }];
+        const [[named] = [], ofContract] = await store.read(async (tx) => [
+          (await store.events.aggregateNamed(tx, of, { contractIds: ['none', 'contract'], meters: [rules] }))[1],
+          await aggregateByScan(store.events, tx, {
+            ...asked,
+            contract: { contractId: 'contract', unassignedOutside },
+          }),
+        ]);
+        expect(shown(named ?? [])).toEqual(shown(ofContract ?? []));
       }),
       { numRuns: 150 },
     );

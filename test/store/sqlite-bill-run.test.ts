@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
 import { watchStatements } from '../reliability/statements.ts';
-import { subscribe } from '../support/billing-scenario.ts';
-import { createContract } from '../support/usage-scenario.ts';
+import { subscribe, use } from '../support/billing-scenario.ts';
+import { createContract, send } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 
 test('a transaction of a bill run ends behind the contract whose invoices bring it to a thousand lines', async () => {
@@ -65,5 +65,36 @@ test('what billing reads of many contracts is read together: once for a page of 
     expect((await world.call('bill.run', { body: {} })).data).toMatchObject({ finalizedCount: 18 });
   // Those that are due, and what they are billed by.
   expect(await questions('contracts', run)).toBe(2);
+  await world.close();
+});
+
+test('the events of a customer are looked at for many contracts at once, and their number does not matter', async () => {
+  const world = await createWorld({ start: '2026-03-01T00:00:00.000Z', graceHours: 0 });
+  const terms = { startDate: '2026-03-01', endDate: '2026-04-01' };
+  const first = await subscribe(world, { contract: terms });
+  const { customerId, pricingId } = first;
+  const subscriptions = [first];
+  for (let count = 1; count < 20; count += 1) {
+    subscriptions.push({
+      ...first,
+      contractId: await createContract(world, { customerId, pricingIds: [pricingId], ...terms }),
+    });
+  }
+  world.clock.set('2026-04-01T00:00:00Z');
+  for (const [place, each] of subscriptions.entries())
+    await use(world, each, { tokens: place, at: '2026-03-02T00:00:00Z' });
+  await send(world, { customerId, timestamp: '2026-03-02T00:00:00Z', properties: { tokens: 1000 } });
+  let looks = 0;
+  const stop = watchStatements((sql) => {
+    if (sql.includes('FROM "eventTail"')) looks += 1;
+  });
+  const page = { query: { customerId, limit: '100' } };
+  const totals = (await world.call('invoices.list', page)).data.map(({ totalCents }) => Number(totalCents));
+  expect(totals.toReversed()).toEqual([1000, ...Array.from({ length: 19 }, (_, place) => place + 1)]);
+  // For the one that takes what names no contract, for the first of the others, and for all that are like it.
+  expect(looks).toBe(3);
+  expect((await world.call('bill.run', { body: {} })).data).toMatchObject({ finalizedCount: 20, totalCents: 1190 });
+  expect(looks).toBe(6);
+  stop();
   await world.close();
 });

@@ -33,6 +33,14 @@ export function otherThan(texts: readonly string[]): string {
   return other;
 }
 
+/** For each contract what each meter reads, of what was read of all contracts for one meter after the other. */
+export function byContract<Readings>(
+  contractIds: readonly string[],
+  ofMeters: readonly (readonly Readings[])[],
+): readonly (readonly Readings[])[] {
+  return contractIds.map((_id, place) => ofMeters.flatMap((readings) => readings.slice(place, place + 1)));
+}
+
 /** How a server adds up what it could read as a number. */
 export const operators = { SUM: 'sum', MAX: 'max', MIN: 'min' } as const;
 

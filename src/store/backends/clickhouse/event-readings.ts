@@ -6,34 +6,43 @@
 import type { UsageReading } from '../../../calculation/usage-atoms.ts';
 import { mergeReadings } from '../../../calculation/usage-fold.ts';
 import { reviveExactJson } from '../../../exact-json.ts';
-import { createIntervalFold, inOrder, scanOf } from '../../event-aggregation.ts';
+import { createFoldOfEach, inOrder, placeAmong, scanOf } from '../../event-aggregation.ts';
 import type { EventAggregation, EventReadings, EventScan, EventValue } from '../../event-store.ts';
 import { type View, scanConditions, scanView } from './view.ts';
 import type { ClickhouseServer, EventRow } from './connection.ts';
 import { createGroupReading, type GroupKeys, groupKeysOf, operators, otherThan } from '../event-groups.ts';
 
-/** Exactly what `aggregateByScan` gives. */
+/** What is asked of the server, and whether of each of some contracts apart, whose events alone the view then has. */
+interface Question {
+  readonly request: EventAggregation;
+  readonly contractIds?: readonly string[] | undefined;
+}
+
+/** Exactly what `aggregateByScan` gives, of each contract or in one answer. */
 export async function aggregateInClickhouse(
   server: ClickhouseServer,
   view: View,
-  request: EventAggregation,
-): Promise<EventReadings> {
+  question: Question,
+): Promise<readonly EventReadings[]> {
+  const { request, contractIds } = question;
   const { rules } = request;
   const scan = scanOf(request);
   const keys = groupKeysOf(request);
   const isSayable = [...keys.keys(), rules.aggregationKey ?? 'none'].every((name) => plainName.test(name));
-  const rows = isSayable ? await askForGroups(server, view, { request, scan, keys }) : [];
-  const found = readingsOf(rows, request, keys);
-  let folded: readonly UsageReading[][] = [];
+  const rows = isSayable ? await askForGroups(server, view, { ...question, scan, keys }) : [];
+  const found = readingsOf(rows, question, keys);
+  let folded: readonly UsageReading[][][] = [];
   const hasEscaped = rows.some((row) => row['isEscaped'] === 1);
   if (!isSayable || hasEscaped || view.staged.length > 0) {
     const moved = !isSayable ? '1' : hasEscaped ? isEscaped : '0';
-    const fold = createIntervalFold(request);
+    const fold = createFoldOfEach(request, contractIds);
     await scanView(server, view, { request: scan, only: { text: moved, holds: () => true } }, fold.add);
     folded = fold.readings();
   }
-  return found.map((readings, interval) =>
-    inOrder(mergeReadings(rules.aggregationType, [...readings, ...(folded[interval] ?? [])])),
+  return found.map((intervals, place) =>
+    intervals.map((readings, interval) =>
+      inOrder(mergeReadings(rules.aggregationType, [...readings, ...(folded[place]?.[interval] ?? [])])),
+    ),
   );
 }
 
@@ -51,7 +60,7 @@ const anyNumber = '^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,9})?$';
 async function askForGroups(
   { ask }: ClickhouseServer,
   view: View,
-  { request, scan, keys }: { readonly request: EventAggregation; readonly scan: EventScan; readonly keys: GroupKeys },
+  { request, contractIds, scan, keys }: Question & { readonly scan: EventScan; readonly keys: GroupKeys },
 ): Promise<readonly EventRow[]> {
   const { rules, dimensions, boundsEpochMs } = request;
   const conditions = scanConditions(scan);
@@ -62,6 +71,10 @@ async function askForGroups(
     `roundDown(timestampEpochMs, [${boundsEpochMs.join(', ')}]) AS beganAt`,
     `${isEscaped} AS isEscaped`,
   ];
+  if (contractIds !== undefined) {
+    groups.push('contractId');
+    columns.push('contractId');
+  }
   if (dimensions.needsEventName) {
     groups.push('name');
     columns.push('eventName AS name');
@@ -103,10 +116,15 @@ function classOf(raw: string, texts: readonly string[] | undefined, parameters: 
 }
 
 /** What the groups that the server could read come to, of each interval. */
-function readingsOf(rows: readonly EventRow[], request: EventAggregation, keys: GroupKeys): UsageReading[][] {
+function readingsOf(
+  rows: readonly EventRow[],
+  { request, contractIds }: Question,
+  keys: GroupKeys,
+): UsageReading[][][] {
   const { boundsEpochMs } = request;
   const readingOf = createGroupReading(request);
-  const found: UsageReading[][] = boundsEpochMs.slice(1).map(() => []);
+  const placeOf = placeAmong(contractIds);
+  const found = (contractIds ?? [undefined]).map(() => boundsEpochMs.slice(1).map((): UsageReading[] => []));
   const intervals = new Map(boundsEpochMs.map((bound, index) => [bound, index]));
   for (const row of rows) {
     if (row['isEscaped'] === 1) continue;
@@ -116,7 +134,8 @@ function readingsOf(rows: readonly EventRow[], request: EventAggregation, keys: 
     });
     const properties = reviveExactJson(`{${members.join(',')}}`) as Readonly<Record<string, EventValue>>;
     const reading = readingOf(row, properties);
-    if (reading !== undefined) found[intervals.get(Number(row['beganAt'])) ?? -1]?.push(reading);
+    const interval = intervals.get(Number(row['beganAt'])) ?? -1;
+    if (reading !== undefined) found[placeOf(row['contractId'])]?.[interval]?.push(reading);
   }
   return found;
 }

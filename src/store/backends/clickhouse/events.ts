@@ -15,12 +15,13 @@ import type {
   StoredEvent,
 } from '../../event-store.ts';
 import { listStagedBatches, readEventHead } from '../../records/staged-events.ts';
+import { byContract } from '../event-groups.ts';
 import { appendEvents } from './append.ts';
 import { listEventFaults } from './event-faults.ts';
 import { aggregateInClickhouse } from './event-readings.ts';
 import { countLeft, dropEvents } from './retention.ts';
 import type { ClickhouseServer } from './connection.ts';
-import { scanView, viewOf } from './view.ts';
+import { ofContracts, scanView, viewOf } from './view.ts';
 
 /** `mostStaged` events of an organization wait to be moved. */
 export function createClickhouseEventStore(server: ClickhouseServer, mostStaged: number): EventStore {
@@ -31,8 +32,18 @@ export function createClickhouseEventStore(server: ClickhouseServer, mostStaged:
     async aggregate(tx, of, meters) {
       const view = await viewOf(tx, of);
       const readings: EventReadings[] = [];
-      for (const rules of meters) readings.push(await aggregateInClickhouse(server, view, { ...of, rules }));
+      for (const rules of meters) {
+        readings.push(...(await aggregateInClickhouse(server, view, { request: { ...of, rules } })));
+      }
       return readings;
+    },
+    async aggregateNamed(tx, of, { contractIds, meters }) {
+      const view = ofContracts(await viewOf(tx, of), contractIds);
+      const readings: (readonly EventReadings[])[] = [];
+      for (const rules of meters) {
+        readings.push(await aggregateInClickhouse(server, view, { request: { ...of, rules }, contractIds }));
+      }
+      return byContract(contractIds, readings);
     },
     list: async (tx, query) => await list(server, tx, query, false),
     listLate: async (tx, query) => await list(server, tx, query, true),

@@ -46,6 +46,16 @@ export async function viewOf(
   };
 }
 
+/** What it has of events that name one of these contracts. */
+export function ofContracts(view: View, contractIds: readonly string[]): View {
+  const isNamed = new Set<string | null>(contractIds);
+  return {
+    staged: view.staged.filter(({ contractId }) => isNamed.has(contractId)),
+    condition: `${view.condition} AND contractId IN {contractIds:Array(String)}`,
+    parameters: { ...view.parameters, contractIds },
+  };
+}
+
 /** The same request as a condition for moved events and as a test for staged ones. */
 export function scanConditions(request: EventScan): {
   readonly text: string;

@@ -7,29 +7,49 @@
 import type { UsageReading } from '../../../calculation/usage-atoms.ts';
 import { mergeReadings } from '../../../calculation/usage-fold.ts';
 import type { Transaction } from '../../database.ts';
-import { aggregateByScan, createIntervalFold, inOrder, scanOf } from '../../event-aggregation.ts';
+import { createFoldOfEach, inOrder, placeAmong, scanOf } from '../../event-aggregation.ts';
 import type { EventAggregation, EventReadings } from '../../event-store.ts';
 import { createGroupReading, type GroupKeys, groupKeysOf, operators, otherThan } from '../event-groups.ts';
-import { ask, type Conditions, scan, scanConditions, scanWhere } from './event-scan.ts';
+import { ask, type Conditions, scanConditions, scanWhere } from './event-scan.ts';
 
-/** Exactly what `aggregateByScan` gives. */
-export async function aggregateInServer(tx: Transaction, request: EventAggregation): Promise<EventReadings> {
-  const { rules } = request;
-  const keys = groupKeysOf(request);
-  // The server could not even be asked about such a name.
-  if (![...keys.keys(), rules.aggregationKey ?? ''].every(isSayable))
-    return await aggregateByScan({ scan }, tx, request);
-  const grouped = await readGroups(tx, request, keys);
-  const escaped = await foldEscaped(tx, request);
-  return grouped.map((readings, interval) => {
-    return inOrder(mergeReadings(rules.aggregationType, [...readings, ...(escaped[interval] ?? [])]));
-  });
+/** What is asked of the server, and whether of each of some contracts apart, of the events that name it. */
+interface Question {
+  readonly request: EventAggregation;
+  readonly contractIds?: readonly string[] | undefined;
 }
 
-async function readGroups(tx: Transaction, request: EventAggregation, keys: GroupKeys): Promise<UsageReading[][]> {
-  const { text, values } = statementOf(keys, request, scanConditions(scanOf(request)));
+/** Exactly what `aggregateByScan` gives, of each contract or in one answer. */
+export async function aggregateInServer(tx: Transaction, question: Question): Promise<readonly EventReadings[]> {
+  const { rules } = question.request;
+  const keys = groupKeysOf(question.request);
+  // The server could not even be asked about such a name.
+  if (![...keys.keys(), rules.aggregationKey ?? ''].every(isSayable)) {
+    const folded = await foldWhere(tx, question, conditionsOf(question));
+    return folded.map((readings) => readings.map(inOrder));
+  }
+  const grouped = await readGroups(tx, question, keys);
+  const conditions = conditionsOf(question);
+  conditions.add(hasEscape);
+  const escaped = await foldWhere(tx, question, conditions);
+  return grouped.map((intervals, place) =>
+    intervals.map((readings, interval) =>
+      inOrder(mergeReadings(rules.aggregationType, [...readings, ...(escaped[place]?.[interval] ?? [])])),
+    ),
+  );
+}
+
+function conditionsOf({ request, contractIds }: Question): Conditions {
+  const conditions = scanConditions(scanOf(request));
+  if (contractIds !== undefined) conditions.add('"contractId" = ANY(?::text[])', contractIds);
+  return conditions;
+}
+
+async function readGroups(tx: Transaction, question: Question, keys: GroupKeys): Promise<UsageReading[][][]> {
+  const { request, contractIds } = question;
+  const { text, values } = statementOf(keys, question);
   const readingOf = createGroupReading(request);
-  const found: UsageReading[][] = request.boundsEpochMs.slice(1).map(() => []);
+  const placeOf = placeAmong(contractIds);
+  const found = (contractIds ?? [undefined]).map(() => request.boundsEpochMs.slice(1).map((): UsageReading[] => []));
   for (const row of await ask(tx, text, values)) {
     const properties = Object.fromEntries(
       [...keys.keys()].flatMap((name, index) => {
@@ -38,16 +58,18 @@ async function readGroups(tx: Transaction, request: EventAggregation, keys: Grou
       }),
     );
     const reading = readingOf(row, properties);
-    if (reading !== undefined) found[Number(row['interval']) - 1]?.push(reading);
+    if (reading !== undefined) found[placeOf(row['contractId'])]?.[Number(row['interval']) - 1]?.push(reading);
   }
   return found;
 }
 
-/** The same of the events whose text has an escaped character, one by one. */
-async function foldEscaped(tx: Transaction, request: EventAggregation): Promise<readonly UsageReading[][]> {
-  const conditions = scanConditions(scanOf(request));
-  conditions.add(hasEscape);
-  const fold = createIntervalFold(request);
+/** Folds these events one by one. */
+async function foldWhere(
+  tx: Transaction,
+  { request, contractIds }: Question,
+  conditions: Conditions,
+): Promise<readonly UsageReading[][][]> {
+  const fold = createFoldOfEach(request, contractIds);
   await scanWhere(tx, { conditions, withKeys: false }, fold.add);
   return fold.readings();
 }
@@ -62,9 +84,10 @@ const plainValue = `CASE WHEN "isNumber" AND length("value") <= 15 AND strpos("v
 
 function statementOf(
   keys: GroupKeys,
-  { rules, dimensions, boundsEpochMs }: EventAggregation,
-  conditions: Conditions,
+  question: Question,
 ): { readonly text: string; readonly values: readonly unknown[] } {
+  const { rules, dimensions, boundsEpochMs } = question.request;
+  const conditions = conditionsOf(question);
   const values = [...conditions.values];
   const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
   const members: string[] = [];
@@ -75,6 +98,7 @@ function statementOf(
   };
   const groups = [
     { name: '"interval"', text: `width_bucket("timestampEpochMs", ${bind(boundsEpochMs, 'bigint[]')})` },
+    ...(question.contractIds === undefined ? [] : [{ name: '"contractId"', text: '"contractId"' }]),
     ...(dimensions.needsEventName ? [{ name: '"name"', text: '"eventName"' }] : []),
     ...[...keys].map(([property, texts], index) => {
       return { name: `"key${index}"`, text: classOf(textOf(memberOf(property)), texts, bind) };
@@ -88,7 +112,7 @@ function statementOf(
     text: `SELECT ${[...names, ...added.results].join(', ')} FROM (
         SELECT ${['*', ...added.numbers].join(', ')} FROM (
           SELECT ${columns.join(', ')} FROM (
-            SELECT ${['"timestampEpochMs"', '"eventName"', ...members].join(', ')} FROM "events"
+            SELECT ${['"timestampEpochMs"', '"eventName"', '"contractId"', ...members].join(', ')} FROM "events"
             WHERE ${conditions} AND ${hasNoEscape} OFFSET 0
           ) AS "row" OFFSET 0
         ) AS "event" OFFSET 0

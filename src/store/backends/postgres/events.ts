@@ -18,6 +18,7 @@ import type {
 } from '../../event-store.ts';
 import type { RawRow } from '../../raw-query.ts';
 import { type PageStart, readPage } from '../../records/page.ts';
+import { byContract } from '../event-groups.ts';
 import { aggregateInServer } from './event-readings.ts';
 import { ask, Conditions, scan } from './event-scan.ts';
 
@@ -63,8 +64,15 @@ export function createPostgresEventStore(): EventStore {
     scan,
     async aggregate(tx, of, meters) {
       const readings: EventReadings[] = [];
-      for (const rules of meters) readings.push(await aggregateInServer(tx, { ...of, rules }));
+      for (const rules of meters) readings.push(...(await aggregateInServer(tx, { request: { ...of, rules } })));
       return readings;
+    },
+    async aggregateNamed(tx, of, { contractIds, meters }) {
+      const readings: (readonly EventReadings[])[] = [];
+      for (const rules of meters) {
+        readings.push(await aggregateInServer(tx, { request: { ...of, rules }, contractIds }));
+      }
+      return byContract(contractIds, readings);
     },
     list: async (tx, query) => await list(tx, query, false),
     listLate: async (tx, query) => await list(tx, query, true),

@@ -1,5 +1,6 @@
-/** Which events of a customer are of one contract: those that name it, and in its time those that name none. */
+/** Which events of a customer are of which contract: those that name it, and in its time those that name none. */
 
+import { chooseByContract, type ChosenRows, chooseRows, type RowChoice } from './segment-rows.ts';
 import type { Segment } from './segment.ts';
 import type { EpochInterval, EventScan } from '../../../event-store.ts';
 import type { SqliteConnection } from '../connection.ts';
@@ -34,20 +35,18 @@ export function isAttributed(
   );
 }
 
-/** How much of a segment's events that name no contract is the contract's that is asked for. */
-export function unassignedShare(attribution: Attribution | undefined, span: EpochInterval): 'all' | 'none' | 'part' {
-  const touching = (attribution?.elsewhere ?? []).filter(
+/** Whether only a part of a span's events that name no contract are the contract's. */
+function isCut({ elsewhere }: Attribution, span: EpochInterval): boolean {
+  const touching = elsewhere.filter(
     ({ fromEpochMs, toEpochMs }) => fromEpochMs < span.toEpochMs && span.fromEpochMs < toEpochMs,
   );
-  if (touching.length === 0) return 'all';
-  const covers = touching.some(
-    ({ fromEpochMs, toEpochMs }) => fromEpochMs <= span.fromEpochMs && span.toEpochMs <= toEpochMs,
-  );
-  return covers ? 'none' : 'part';
+  const covers = ({ fromEpochMs, toEpochMs }: EpochInterval): boolean =>
+    fromEpochMs <= span.fromEpochMs && span.toEpochMs <= toEpochMs;
+  return touching.length > 0 && !touching.some(covers);
 }
 
 /** Which rows of a segment whose days begin at `start` are the contract's; undefined where every one is. */
-export function rowTest(
+function rowTest(
   attribution: Attribution,
   { fixed, valueOfAll }: Segment,
   start: number,
@@ -60,4 +59,45 @@ export function rowTest(
   }
   const { millisecond } = fixed;
   return (row) => isAttributed(attribution, contractSeq[row] ?? 0, start + (millisecond[row] ?? 0));
+}
+
+/** Who takes which events of a customer: each is one's at most. */
+export interface Takers<Taker> {
+  readonly each: readonly Taker[];
+  /** By the contract that an event names, 0 for none, and its own time. */
+  readonly ofEvent: (contractSeq: number, timestampEpochMs: number) => Taker | undefined;
+  /** Whether events of a span that name the same contract, or none, may be several's. */
+  readonly isCut: (span: EpochInterval) => boolean;
+  /** The rows of a segment whose days begin at `start`. */
+  readonly ofRows: (
+    segment: Segment,
+    choice: Pick<RowChoice, 'from' | 'to'> & { readonly start: number },
+  ) => readonly (readonly [Taker, ChosenRows])[];
+}
+
+/** One who takes what is attributed; everything where no contract is asked for. */
+export function oneTaker<Taker>(attribution: Attribution | undefined, taker: Taker): Takers<Taker> {
+  return {
+    each: [taker],
+    ofEvent: (contractSeq, timestampEpochMs) =>
+      attribution === undefined || isAttributed(attribution, contractSeq, timestampEpochMs) ? taker : undefined,
+    isCut: (span) => attribution !== undefined && isCut(attribution, span),
+    ofRows: (segment, { start, from, to }) => [
+      [taker, chooseRows(segment, { from, to, takes: attribution && rowTest(attribution, segment, start) })],
+    ],
+  };
+}
+
+/** Of each of these contracts one, who takes the events that name it. */
+export function namedTakers<Taker>(takers: ReadonlyMap<number, Taker>): Takers<Taker> {
+  return {
+    each: [...takers.values()],
+    ofEvent: (contractSeq) => takers.get(contractSeq),
+    isCut: () => false,
+    ofRows: (segment, choice) =>
+      chooseByContract(segment, choice).flatMap(([contractSeq, rows]) => {
+        const taker = takers.get(contractSeq);
+        return taker === undefined ? [] : [[taker, rows] as const];
+      }),
+  };
 }

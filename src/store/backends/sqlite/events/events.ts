@@ -16,7 +16,7 @@ import { createSqliteEventKeys } from './keys.ts';
 import { createEventPages } from './pages.ts';
 import { findEvents } from './places.ts';
 import { createRecentRows } from './recent.ts';
-import { readSegments } from './readings.ts';
+import { readNamed, readSegments } from './readings.ts';
 import { type UpkeepThresholds, usualThresholds } from './segments.ts';
 import { type FoundTotals, keepTotals } from './totals.ts';
 
@@ -39,7 +39,14 @@ export function createSqliteEventStore(
   const recent = createRecentRows(connection);
   const cache = createReadingCache(connection);
   const pages = createEventPages(connection);
+  const upkeep = { leastKept: thresholds.leastKept, cache };
   let found: FoundTotals[] = [];
+
+  function keepOrHold(totals: readonly FoundTotals[]): void {
+    if (connection.isWriting) keepTotals(connection, totals);
+    else if (!connection.isReadOnly) found.push(...totals.slice(0, mostFound - found.length));
+  }
+
   return {
     async append(_tx, orgId, events, canReplace) {
       const appender = { connection: inTransaction(connection), keys, recent, thresholds };
@@ -50,10 +57,13 @@ export function createSqliteEventStore(
       scan(inTransaction(connection), request, onEvent);
     },
     async aggregate(_tx, of, meters) {
-      const { leastKept } = thresholds;
-      const answer = readSegments(inTransaction(connection), { of, meters }, { leastKept, cache });
-      if (connection.isWriting) keepTotals(connection, answer.found);
-      else if (!connection.isReadOnly) found.push(...answer.found.slice(0, mostFound - found.length));
+      const answer = readSegments(inTransaction(connection), { of, meters }, upkeep);
+      keepOrHold(answer.found);
+      return answer.readings;
+    },
+    async aggregateNamed(_tx, of, asked) {
+      const answer = readNamed(inTransaction(connection), { of, ...asked }, upkeep);
+      keepOrHold(answer.found);
       return answer.readings;
     },
     async list(_tx, query) {

@@ -16,13 +16,12 @@ import {
   type PlacedSegment,
   rowsWithin,
 } from './segment-intervals.ts';
-import { chooseRows } from './segment-rows.ts';
 import type { Segment } from './segment.ts';
 import type { AggregatedEvents, EventReadings } from '../../../event-store.ts';
 import type { SqliteConnection } from '../connection.ts';
-import { type Attribution, attributionOf, isAttributed, rowTest, unassignedShare } from './attribution.ts';
+import { attributionOf, namedTakers, oneTaker, type Takers } from './attribution.ts';
 import type { ReadingCache, SegmentVersion } from './cache.ts';
-import { findCustomerSeq } from './ids.ts';
+import { findContractSeq, findCustomerSeq } from './ids.ts';
 import { plainRows } from './rows.ts';
 import { boundsOf, dayOf, ofDays } from './segments.ts';
 import { tailRows } from './tail.ts';
@@ -64,70 +63,112 @@ interface Question {
 interface Reading {
   readonly connection: SqliteConnection;
   readonly of: AggregatedEvents;
-  readonly attribution: Attribution | undefined;
-  readonly meters: readonly MeterReading[];
+  readonly meters: readonly AskedMeter[];
+  readonly takers: Takers<Taker>;
   readonly found: FoundTotals[];
   readonly leastKept: number;
   readonly cache: ReadingCache;
 }
 
-interface MeterReading {
+interface AskedMeter {
   readonly query: SegmentQuery;
-  /** For each interval. */
-  readonly cells: readonly Cells[];
-  /** Takes what has to be read row by row. */
-  readonly fold: ReturnType<typeof createUsageFold>;
   /** What totals are kept by, and its id where there are any; empty where none are looked for. */
   readonly rulesText: string;
   readonly ruleId: bigint | undefined;
 }
 
-/** What each meter reads, and totals that it was worth finding out. Segments are looked at once for all meters. */
-export function readSegments(
+/** What is counted of the events that one takes: of each meter, in their order. */
+type Taker = readonly Count[];
+
+interface Count {
+  readonly meter: AskedMeter;
+  /** For each interval. */
+  readonly cells: readonly Cells[];
+  /** Takes what has to be read row by row. */
+  readonly fold: ReturnType<typeof createUsageFold>;
+}
+
+interface Upkeep {
+  readonly leastKept: number;
+  readonly cache: ReadingCache;
+}
+
+interface Answer<Readings> {
+  readonly readings: readonly Readings[];
+  /** Totals that it was worth finding out. */
+  readonly found: readonly FoundTotals[];
+}
+
+/** What each meter reads. Segments are looked at once for all meters. */
+export function readSegments(connection: SqliteConnection, question: Question, upkeep: Upkeep): Answer<EventReadings> {
+  const { orgId, contract } = question.of;
+  const { readings, found } = readTaken(connection, question, {
+    ...upkeep,
+    takersOf: (taker) => oneTaker(attributionOf(connection, orgId, contract), taker()),
+  });
+  return { readings: readings[0] ?? [], found };
+}
+
+/** The same of the events that name each of these contracts. Segments are looked at once for all of them, too. */
+export function readNamed(
+  connection: SqliteConnection,
+  { contractIds, ...question }: Question & { readonly contractIds: readonly string[] },
+  upkeep: Upkeep,
+): Answer<readonly EventReadings[]> {
+  const { orgId } = question.of;
+  // Of one that the organization does not have there are no events.
+  const seqs = contractIds.map((id, place) => findContractSeq(connection, orgId, id) ?? -1 - place);
+  return readTaken(connection, question, {
+    ...upkeep,
+    takersOf: (taker) => namedTakers(new Map(seqs.map((seq) => [seq, taker()]))),
+  });
+}
+
+/** Of each taker what each meter reads. */
+function readTaken(
   connection: SqliteConnection,
   { of, meters }: Question,
-  { leastKept, cache }: { readonly leastKept: number; readonly cache: ReadingCache },
-): { readonly readings: readonly EventReadings[]; readonly found: readonly FoundTotals[] } {
+  { takersOf, leastKept, cache }: Upkeep & { readonly takersOf: (newTaker: () => Taker) => Takers<Taker> },
+): Answer<readonly EventReadings[]> {
   const intervals = of.boundsEpochMs.slice(1);
+  const { dimensions } = of;
   const customerSeq = findCustomerSeq(connection, of.orgId, of.customerId);
-  if (customerSeq === undefined || intervals.length === 0) {
-    return { readings: meters.map(() => intervals.map(() => [])), found: [] };
-  }
-  const { headers, joined, tail } = readOwned(connection, of, { customerSeq, leastKept });
+  const isNothing = customerSeq === undefined || intervals.length === 0;
+  const { headers, joined, tail } = isNothing ? nothing : readOwned(connection, of, { customerSeq, leastKept });
   const mayHaveTotals = of.isStanding && headers.some(([, , , , rowCount]) => rowCount >= leastKept);
-  const reading: Reading = {
-    connection,
-    of,
-    attribution: attributionOf(connection, of.orgId, of.contract),
-    meters: meters.map((rules): MeterReading => {
-      const { dimensions } = of;
-      const rulesText = mayHaveTotals ? textOfRules({ rules, dimensions }) : '';
-      return {
-        query: createSegmentQuery({ rules, dimensions }, cache.eventName),
-        cells: intervals.map(() => new Map()),
-        fold: createUsageFold(rules, dimensions),
-        rulesText,
-        ruleId: mayHaveTotals ? findRule(connection, rulesText) : undefined,
-      };
-    }),
-    found: [],
-    leastKept,
-    cache,
-  };
+  const asked = meters.map((rules): AskedMeter => {
+    const rulesText = mayHaveTotals ? textOfRules({ rules, dimensions }) : '';
+    return {
+      query: createSegmentQuery({ rules, dimensions }, cache.eventName),
+      rulesText,
+      ruleId: mayHaveTotals ? findRule(connection, rulesText) : undefined,
+    };
+  });
+  const takers = takersOf(() =>
+    asked.map((meter) => ({
+      meter,
+      cells: intervals.map(() => new Map()),
+      fold: createUsageFold(meter.query.rules, dimensions),
+    })),
+  );
+  const reading: Reading = { connection, of, meters: asked, takers, found: [], leastKept, cache };
   for (const placed of inIntervals(headers, of.boundsEpochMs)) readSegment(reading, placed);
   for (const { parts, interval, ...span } of joined) {
-    foldRows(reading, reading.meters, { segment: segmentOf(parts), ...rowsWithin(of, interval, span) });
+    foldRows(reading, asked, { segment: segmentOf(parts), ...rowsWithin(of, interval, span) });
   }
   readTail(reading, tail);
-  return { readings: reading.meters.map((meter) => readingsOf(meter)), found: reading.found };
+  return { readings: takers.each.map((counts) => counts.map(readingsOf)), found: reading.found };
 }
+
+const nothing: Owned = { headers: [], joined: [], tail: [] };
 
 function findRule(connection: SqliteConnection, rulesText: string): bigint | undefined {
   const rule = connection.prepare('SELECT "id" FROM "eventRules" WHERE "rules" = ?').get(rulesText);
   return rule?.['id'] as bigint | undefined;
 }
 
-function readingsOf({ query: { rules, dimensions }, cells, fold }: MeterReading): EventReadings {
+function readingsOf({ meter: { query }, cells, fold }: Count): EventReadings {
+  const { rules, dimensions } = query;
   return cells.map((each, interval) => {
     const columns = readingsOfCells(each, rules, dimensions);
     const rows = fold.readings(interval, interval + 1);
@@ -164,19 +205,17 @@ function readOwned(
 function readSegment(reading: Reading, { row, start, end, firstInterval }: PlacedSegment): void {
   const { boundsEpochMs, isStanding, isOnce } = reading.of;
   const [id, , , revision, rowCount] = row;
-  const share = unassignedShare(reading.attribution, { fromEpochMs: start, toEpochMs: end });
   const isWhole = isWithinInterval(boundsEpochMs, firstInterval, { start, end });
-  const mayHaveTotals = isStanding && isWhole && share !== 'part' && rowCount >= reading.leastKept;
+  const isCut = reading.takers.isCut({ fromEpochMs: start, toEpochMs: end });
+  const mayHaveTotals = isStanding && isWhole && !isCut && rowCount >= reading.leastKept;
   let loaded: Segment | undefined;
   const load = (): Segment => (loaded ??= reading.cache.segment({ id, revision }, isOnce));
   let contracts: ContractRows | undefined;
   const loadContracts = (): ContractRows => (contracts ??= rowsOfContracts(load()));
-  const folded = reading.meters.filter((meter) => {
+  const folded = reading.meters.filter((meter, place) => {
     if (!mayHaveTotals) return true;
     const totals = totalsOf(reading, meter, { id, revision, load, loadContracts });
-    if (totals !== undefined) {
-      addTotals(reading, meter, { totals, interval: firstInterval, takesUnassigned: share === 'all' });
-    }
+    if (totals !== undefined) addTotals(reading, { totals, place, start, interval: firstInterval });
     return totals === undefined;
   });
   if (folded.length === 0) return;
@@ -188,7 +227,7 @@ function readSegment(reading: Reading, { row, start, end, firstInterval }: Place
 
 function totalsOf(
   { cache, found }: Reading,
-  { query, rulesText, ruleId }: MeterReading,
+  { query, rulesText, ruleId }: AskedMeter,
   {
     load,
     loadContracts,
@@ -211,22 +250,20 @@ function totalsOf(
 
 interface WholeSegment {
   readonly totals: Totals;
+  /** Of the meter. */
+  readonly place: number;
+  /** Of its days: whoever takes events of then takes all of the segment. */
+  readonly start: number;
   readonly interval: number;
-  /** Whether events that name no contract are the one's that is asked for. */
-  readonly takesUnassigned: boolean;
 }
 
-function addTotals(
-  { attribution }: Reading,
-  { cells, query }: MeterReading,
-  { totals, interval, takesUnassigned }: WholeSegment,
-): void {
-  const into = cells[interval] ?? new Map();
-  const { aggregationType } = query.rules;
+function addTotals({ takers }: Reading, { totals, place, start, interval }: WholeSegment): void {
   const cell: Cell = { coefficient: 0, scale: 0, count: 0 };
   for (const [contractSeq, scales, keys, coefficients, counts] of totals) {
-    const isWanted = contractSeq === 0 ? takesUnassigned : contractSeq === attribution?.contractSeq;
-    if (attribution !== undefined && !isWanted) continue;
+    const count = takers.ofEvent(contractSeq, start)?.[place];
+    if (count === undefined) continue;
+    const into = count.cells[interval] ?? new Map();
+    const { aggregationType } = count.meter.query.rules;
     for (const [index, key] of keys.entries()) {
       const stored = coefficients[index] ?? 0;
       cell.coefficient = typeof stored === 'number' ? stored : BigInt(stored);
@@ -242,22 +279,25 @@ interface Rows extends CutSegment {
 }
 
 function foldRows(
-  { attribution, connection }: Reading,
-  meters: readonly MeterReading[],
-  { segment, start, from, to, interval }: Rows,
+  { takers, connection }: Reading,
+  meters: readonly AskedMeter[],
+  { segment, interval, ...choice }: Rows,
 ): void {
-  const rows = chooseRows(segment, { from, to, takes: attribution && rowTest(attribution, segment, start) });
-  for (const { query, cells, fold } of meters) {
-    if (!lacksColumn(segment, query)) {
-      foldSegment(segment, query, rows, cells[interval] ?? new Map());
-      continue;
-    }
-    const { eventSeq, nameId } = segment.fixed;
-    const event = new ReusedEvent();
-    for (const row of rows.ofNames(query)) {
-      event.eventName = query.nameOf(nameId[row] ?? 0);
-      event.propertiesJson = propertiesOf(connection, eventSeq[row] ?? 0);
-      fold.add(event, interval);
+  for (const [taker, rows] of takers.ofRows(segment, choice)) {
+    for (const { meter, cells, fold } of taker) {
+      if (!meters.includes(meter)) continue;
+      const { query } = meter;
+      if (!lacksColumn(segment, query)) {
+        foldSegment(segment, query, rows, cells[interval] ?? new Map());
+        continue;
+      }
+      const { eventSeq, nameId } = segment.fixed;
+      const event = new ReusedEvent();
+      for (const row of rows.ofNames(query)) {
+        event.eventName = query.nameOf(nameId[row] ?? 0);
+        event.propertiesJson = propertiesOf(connection, eventSeq[row] ?? 0);
+        fold.add(event, interval);
+      }
     }
   }
 }
@@ -268,18 +308,19 @@ function propertiesOf(connection: SqliteConnection, eventSeq: number): string {
   );
 }
 
-function readTail({ of, attribution, meters }: Reading, rows: readonly TailRow[]): void {
+function readTail({ of, takers }: Reading, rows: readonly TailRow[]): void {
   const { boundsEpochMs } = of;
   const event = new ReusedEvent();
   let interval = 0;
   for (const [timestampEpochMs, contractSeq, nameId, propertiesJson, isLate] of rows) {
     while (timestampEpochMs >= (boundsEpochMs[interval + 1] ?? Infinity)) interval += 1;
     if (isLate === 1) continue;
-    if (attribution !== undefined && !isAttributed(attribution, contractSeq ?? 0, timestampEpochMs)) continue;
+    const taker = takers.ofEvent(contractSeq ?? 0, timestampEpochMs);
+    if (taker === undefined) continue;
     event.propertiesJson = propertiesJson;
-    for (const { query, fold } of meters) {
-      if (query.wantsName?.(nameId) === false) continue;
-      event.eventName = query.nameOf(nameId);
+    for (const { meter, fold } of taker) {
+      if (meter.query.wantsName?.(nameId) === false) continue;
+      event.eventName = meter.query.nameOf(nameId);
       fold.add(event, interval);
     }
   }

@@ -26,7 +26,27 @@ export interface ChosenRows {
 
 const none = new Int32Array(0);
 
-export function chooseRows({ fixed, valueOfAll, rowCount }: Segment, { from, to, takes }: RowChoice): ChosenRows {
+export function chooseRows(segment: Segment, choice: RowChoice): ChosenRows {
+  return toldApart(segment, chosenRows(segment, choice));
+}
+
+/**
+ * The same of each contract that a row of the segment names, 0 where one names none, in the order in which they come first.
+ * To ask `takes` of each of them would be to look at every row for each.
+ */
+export function chooseByContract(
+  segment: Segment,
+  span: Pick<RowChoice, 'from' | 'to'>,
+): readonly (readonly [contractSeq: number, rows: ChosenRows])[] {
+  const only = segment.valueOfAll?.('contractSeq');
+  if (only !== undefined) return [[only, chooseRows(segment, span)]];
+  const { contractSeq } = segment.fixed;
+  const lists = new Map([...new Set(contractSeq)].map((seq): [number, number[]] => [seq, []]));
+  for (const row of chosenRows(segment, span)) lists.get(contractSeq[row] ?? 0)?.push(row);
+  return [...lists].map(([seq, rows]) => [seq, toldApart(segment, Int32Array.from(rows))]);
+}
+
+function chosenRows({ fixed, valueOfAll, rowCount }: Segment, { from, to, takes }: RowChoice): Int32Array {
   const isLate = valueOfAll?.('isLate') === 0 ? undefined : fixed.isLate;
   // Columns are unpacked when they are looked at, and times decide only where a segment is cut.
   const millisecond = from > 0 || to < Infinity ? fixed.millisecond : undefined;
@@ -40,7 +60,10 @@ export function chooseRows({ fixed, valueOfAll, rowCount }: Segment, { from, to,
     chosen[count] = row;
     count += 1;
   }
-  const all = chosen.subarray(0, count);
+  return chosen.subarray(0, count);
+}
+
+function toldApart({ fixed, valueOfAll }: Segment, all: Int32Array): ChosenRows {
   let split: ReadonlyMap<number, Int32Array> | undefined;
   return {
     ofNames({ wantsName }) {

@@ -3,7 +3,7 @@
 import type { MeterRules } from '../../../../calculation/usage-fold.ts';
 import type { Cells } from './cells.ts';
 import { foldSegment, type SegmentQuery } from './segment-fold.ts';
-import { type ChosenRows, chooseRows } from './segment-rows.ts';
+import { chooseByContract, type ChosenRows } from './segment-rows.ts';
 import type { Segment } from './segment.ts';
 import type { EventAggregation } from '../../../event-store.ts';
 import type { SqliteConnection } from '../connection.ts';
@@ -72,17 +72,7 @@ export function rulesOfText(text: string): TotalRules {
 export type ContractRows = readonly (readonly [contractSeq: number, rows: ChosenRows])[];
 
 export function rowsOfContracts(segment: Segment): ContractRows {
-  const only = segment.valueOfAll?.('contractSeq');
-  if (only !== undefined) return [[only, chooseRows(segment, { from: 0, to: Infinity })]];
-  const column = segment.fixed.contractSeq;
-  const contracts = new Set<number>();
-  let last: number | undefined;
-  // Every row comes here, and mostly of the same contract as the one before.
-  for (let row = 0; row < column.length; row += 1) if (column[row] !== last) contracts.add((last = column[row] ?? 0));
-  return [...contracts].map((contractSeq) => {
-    const takes = contracts.size === 1 ? undefined : (row: number) => column[row] === contractSeq;
-    return [contractSeq, chooseRows(segment, { from: 0, to: Infinity, takes })];
-  });
+  return chooseByContract(segment, { from: 0, to: Infinity });
 }
 
 /** Of each contract that the events name, 0 where they name none: keys, coefficients (texts beyond 2^53), and counts. */
