@@ -45,13 +45,20 @@ export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
   if (body === undefined) throw invalidResponse(answer, problem ?? wantOf(reading.operation), reading);
   const etag = /^(?:W\/)?"(.*)"$/.exec(headers['etag'] ?? '')?.[1];
   const mismatches = headers['idempotency-mismatch']?.split(',').map((name) => name.trim());
+  const unchanged = countOf(headers['tallybook-events-unchanged']);
+  const replaced = countOf(headers['tallybook-events-replaced']);
   return {
     status,
     body: body as Answer['body'],
     ...(etag === undefined ? {} : { etag }),
     ...(headers['idempotency-replayed'] === 'true' ? { isReplay: true } : {}),
     ...(mismatches === undefined ? {} : { mismatches }),
+    ...(unchanged === undefined || replaced === undefined ? {} : { knownEvents: { unchanged, replaced } }),
   };
+}
+
+function countOf(text = ''): number | undefined {
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
 /** The JSON value of a body, or why there is none. */

@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 
-import type { Caller } from '../operations/index.ts';
+import type { Caller, KnownEvents } from '../operations/index.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { ParsedInput } from '../operations/parse.ts';
 import type { Transaction } from '../store/database.ts';
@@ -44,6 +44,7 @@ export interface Result<O extends Operation> {
   /** Nothing was created: an earlier request with the same idempotency member made what is answered. */
   readonly isReplay?: boolean;
   readonly mismatches?: readonly string[];
+  readonly knownEvents?: KnownEvents;
   /**
    * What a reading found worth recording, run in a write of its own after the answer was built. It may be lost (the
    * database may be read-only), so only what the next reading would find again belongs here.

@@ -4,9 +4,10 @@ import { propertyText } from '../calculation/metering.ts';
 import { ConflictError, type InputIssue, InvalidInputError } from '../errors.ts';
 import { reviveExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
+import type { KnownEvents } from '../operations/index.ts';
 import { listed } from '../operations/listed.ts';
 import type { EventInput } from '../operations/usage.ts';
-import type { NewEvent, StoredEvent } from '../store/event-store.ts';
+import type { AppendOutcome, NewEvent, StoredEvent } from '../store/event-store.ts';
 import { type Budget, listArmedBudgets } from '../store/records/budgets.ts';
 import { findContract } from '../store/records/contracts.ts';
 import { findCustomerIds, findCustomerIdsByExternalId } from '../store/records/event-owners.ts';
@@ -26,8 +27,8 @@ interface Incoming {
 }
 
 /**
- * Records events, all or none, and gives their idempotency keys with the id of the request. `prefixOf` is the path of
- * an event in the request. Throws InvalidInputError for an unknown customer, a contract that is not the customer's and
+ * Records events, all or none, and gives their idempotency keys, the id of the request, and how many of them were not new.
+ * `prefixOf` is the path of an event in the request. Throws InvalidInputError for an unknown customer, a contract that is not the customer's and
  * a timestamp more than an hour ahead; ConflictError for an event that would change a finalized period, and for one
  * whose time or key is that of events that are dropped.
  */
@@ -35,7 +36,7 @@ export async function recordEvents(
   context: CallContext,
   inputs: readonly EventInput[],
   prefixOf: (index: number) => string,
-): Promise<{ readonly keys: readonly string[]; readonly requestId: string }> {
+): Promise<{ readonly keys: readonly string[]; readonly requestId: string; readonly knownEvents: KnownEvents }> {
   const customerIds = await resolveCustomers(context, inputs, prefixOf);
   const owners = await loadEventOwners(context, [...new Set(customerIds)]);
   // A key of its own, also where the request has an id: nothing is recorded twice when a server gives one id again.
@@ -48,9 +49,10 @@ export async function recordEvents(
     const isLate = owners.hasFinalized(event.customerId) && owners.isFinalized({ ...event, properties });
     return isLate ? { ...event, isLate } : event;
   });
-  await append(context, { events, incoming, owners, prefixOf });
+  const knownEvents = await append(context, { events, incoming, owners, prefixOf });
   await exhaustBudgets(context, { incoming, owners });
-  return { keys: events.map((event) => event.idempotencyKey), requestId: context.caller.requestId ?? own };
+  const keys = events.map((event) => event.idempotencyKey);
+  return { keys, requestId: context.caller.requestId ?? own, knownEvents };
 }
 
 async function resolveCustomers(
@@ -140,7 +142,7 @@ function refuse(issues: readonly InputIssue[]): void {
 async function append(
   context: CallContext,
   { events, incoming, owners, prefixOf }: Batch & { readonly events: readonly NewEvent[] },
-): Promise<void> {
+): Promise<KnownEvents> {
   const timeless = new Set(incoming.filter((each) => each.isTimeless).map(({ event }) => event.id));
   const refused = new Set<string>();
   const outcomes = await context.events.append(context.tx, context.orgId, events, async (previous, next) => {
@@ -156,6 +158,9 @@ async function append(
     });
   }
   if (refused.size > 0) refuseReplacements(events, refused, prefixOf);
+  const countOf = (outcome: AppendOutcome) => outcomes.filter((each) => each === outcome).length;
+  const replaced = countOf('replaced');
+  return { replaced, unchanged: outcomes.length - replaced - countOf('new') };
 }
 
 /** In a batch each is named by its place too, as what is wrong with an event is. */

@@ -45,6 +45,8 @@ export interface Answer<N extends OperationName> {
   readonly isReplay?: boolean;
   /** Members in which a replayed request differs from the first one. */
   readonly mismatches?: readonly string[];
+  /** Of events that were recorded: how many were there as they are, and how many took the place of an earlier version. */
+  readonly knownEvents?: { readonly unchanged: number; readonly replaced: number };
 }
 
 /** The service as one caller sees it, in this process or behind HTTP. */

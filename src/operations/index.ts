@@ -110,6 +110,14 @@ function unknownOperation(name: string): TypeError {
 /** The body that a handler returns and a caller gets. */
 export type ResponseBody<N extends OperationName> = z.output<OperationTable[N]['response']>;
 
+/** What became of recorded events that were not new. */
+export interface KnownEvents {
+  /** Recorded before just as they are. */
+  readonly unchanged: number;
+  /** Took the place of an earlier version, under the same idempotency key. */
+  readonly replaced: number;
+}
+
 /** What a call that succeeded came to; a failure is a BillingError instead. */
 export interface Answer<N extends OperationName = OperationName> {
   readonly status: number;
@@ -120,6 +128,8 @@ export interface Answer<N extends OperationName = OperationName> {
   readonly isReplay?: boolean;
   /** Members in which a replayed request differs from the first one (semantics 9). */
   readonly mismatches?: readonly string[];
+  /** Where events were recorded; a service that is none of ours does not tell. */
+  readonly knownEvents?: KnownEvents;
 }
 
 /** The service as its callers see it, whether in this process or behind HTTP. */

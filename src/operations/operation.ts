@@ -137,6 +137,8 @@ export interface Operation {
   readonly repeatable?: 'always' | { readonly whenGiven: string };
   /** Answers carry an ETag and the input may carry `ifMatch`. */
   readonly versioned?: true;
+  /** Answers tell how many of the events were not new, beside their bodies. */
+  readonly recordsEvents?: true;
   /** Bodies may be larger, and the rate limit does not count them (semantics 1). */
   readonly bulk?: true;
   /** Whether the call changes anything; GET never does, other methods do unless they say so. */

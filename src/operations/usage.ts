@@ -239,6 +239,7 @@ export const usageOperations = [
     published: true,
     repeatable: { whenGiven: 'idempotencyKey' },
     bulk: true,
+    recordsEvents: true,
   }),
   defineOperation({
     name: 'usage.ingestBatch',
@@ -274,6 +275,7 @@ export const usageOperations = [
     documented: false,
     published: true,
     bulk: true,
+    recordsEvents: true,
   }),
   defineOperation({
     name: 'usage.events',

@@ -160,6 +160,7 @@ function responsesOf(operation: Operation): JsonObject {
     headers: {
       'x-request-id': textHeader('Names this request in the logs of the service.'),
       ...(operation.versioned === true ? { ETag: textHeader('Version of the answer.') } : {}),
+      ...(operation.recordsEvents === true ? knownEventsHeaders : {}),
     },
     content: { 'application/json': { schema: schemaOf(operation.response, 'output') } },
   };
@@ -177,6 +178,11 @@ function responsesOf(operation: Operation): JsonObject {
     ...Object.fromEntries(failures),
   };
 }
+
+const knownEventsHeaders: JsonObject = {
+  'Tallybook-Events-Unchanged': textHeader('How many events were recorded before just as they are.'),
+  'Tallybook-Events-Replaced': textHeader('How many took the place of an earlier version, under the same key.'),
+};
 
 function replayOf(success: JsonObject): JsonObject {
   return {

@@ -43,6 +43,7 @@ describe('through a service of ours', () => {
       etag: 'v7',
       isReplay: true,
       mismatches: ['amountCents', 'expiresAt'],
+      knownEvents: { unchanged: 3, replaced: 2 },
     } as unknown as Answer;
     const service = await startService(createSampleEngine({ 'budgets.list': () => given }));
     const answer = await startClient(service.url).call('budgets.list', { params: { contractId: 'x' } });

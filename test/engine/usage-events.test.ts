@@ -160,6 +160,19 @@ describe('an idempotency key', () => {
     expect((await events()).map((event) => event.properties)).toEqual([{ tokens: 2 }]);
   });
 
+  test('says of its batch how many were there already, and how many took the place of others', async () => {
+    const [first, second] = [
+      { customerId, eventName: 'call', ...sent, properties: { n: 1 } },
+      { customerId, eventName: 'call', idempotencyKey: 'k2', properties: { n: 1 } },
+    ];
+    expect((await ingestBatch(first, second)).knownEvents).toEqual({ unchanged: 0, replaced: 0 });
+    world.clock.advance({ hours: 1 });
+    const third = { ...first, idempotencyKey: 'k3' };
+    const changed = { ...first, properties: { n: 2 } };
+    expect((await ingestBatch(changed, second, third, third)).knownEvents).toEqual({ unchanged: 2, replaced: 1 });
+    expect((await ingest(changed)).knownEvents).toEqual({ unchanged: 1, replaced: 0 });
+  });
+
   test('without a timestamp keeps the instant at which it first came', async () => {
     await send(world, { customerId, idempotencyKey: 'k1', properties: { tokens: 1 } });
     world.clock.advance({ days: 20 });

@@ -88,6 +88,14 @@ test('a create that may be repeated by its idempotency member describes the answ
   expect(withBoth.map(({ name }) => name)).toEqual(['credits.grant']);
 });
 
+test('what records events describes the headers that tell of known ones, and nothing else does', () => {
+  const telling = routed.filter(({ route, operation: { status } }) => {
+    const { headers } = described(route.path, route.method).responses[String(status)] as { headers: object };
+    return 'Tallybook-Events-Unchanged' in headers && 'Tallybook-Events-Replaced' in headers;
+  });
+  expect(telling.map(({ name }) => name)).toEqual(['usage.ingest', 'usage.ingestBatch']);
+});
+
 /** What the described schema of a body says to a value of one of its members. */
 function judged(operationId: string, body: object): boolean {
   const { route } = routed.find(({ name }) => name === operationId) ?? {};

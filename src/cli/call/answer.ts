@@ -1,7 +1,7 @@
 /** Sends a request and prints what is answered, with the notes that go with it. */
 
 import { BillingError } from '../../errors.ts';
-import type { Answer, Billing, OperationName } from '../../operations/index.ts';
+import type { Answer, Billing, KnownEvents, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import type { ChartStyle } from '../charts/bars.ts';
 import type { Chart } from '../charts/chart.ts';
@@ -11,7 +11,7 @@ import { checkReplay } from '../operator/replay.ts';
 import { listText, render } from '../output/output.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
-import { say } from '../terminal/safe-text.ts';
+import { counted, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { rowsOf, valueAt, wireText } from '../wire/rows.ts';
 import { namingWhatIsMissing } from './missing-name.ts';
@@ -136,8 +136,14 @@ function tellOfNone({ findingsPath, view }: CommandSpec, session: Session): void
   else if (findingsPath === view.rows) tell(session, say`nothing wrong was found`);
 }
 
+function noteKnown({ unchanged, replaced }: KnownEvents, session: Session): void {
+  if (unchanged > 0) tell(session, say`${counted(unchanged, 'event')} had been sent before: nothing changed`);
+  if (replaced > 0) tell(session, say`${counted(replaced, 'event')} took the place of an earlier version`);
+}
+
 function note(command: CommandSpec, answer: Answer, session: Session): void {
   if (answer.isReplay === true) tell(session, say`this entry was there already: nothing was created`);
+  if (answer.knownEvents !== undefined) noteKnown(answer.knownEvents, session);
   if (command.isVersioned && answer.etag !== undefined && session.terminal.stderr.isTerminal) {
     tell(session, say`version ${answer.etag}: give --if-match to change only this version`);
   }

@@ -27,7 +27,7 @@ import { checkFields, render } from '../output/output.ts';
 import { createProgress } from '../session/progress.ts';
 import type { Progress } from '../session/progress.ts';
 import { confirmWrite } from '../session/prompts.ts';
-import { say } from '../terminal/safe-text.ts';
+import { counted, say } from '../terminal/safe-text.ts';
 import { stopSignal } from '../session/stop-signal.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
@@ -217,7 +217,7 @@ const view: View = {
   ],
 };
 
-const fields = ['rows', 'accepted', 'refused', 'refusals'];
+const fields = ['rows', 'accepted', 'refused', 'unchanged', 'replaced', 'refusals'];
 
 interface Circumstances {
   readonly flags: ImportFlags;
@@ -244,10 +244,11 @@ async function tellReport(
     }
   }
   if (watched !== undefined) tellSkipped(session, watched, { isRehearsal, unit });
-  const { rows, accepted } = report;
+  const { rows, accepted, known } = report;
+  if (known !== undefined && known.replaced > 0) tellReplaced(session, known.replaced, isRehearsal);
   // A person has read the first ones by then, and those of a large file would push everything else off the screen.
   const refusals = refused.length === 0 || output.format === 'table' ? {} : { refusals: refused };
-  const data = { rows, accepted, refused: refused.length, ...refusals };
+  const data = { rows, accepted, refused: refused.length, ...known, ...refusals };
   const body = isRehearsal ? { dryRun: data } : { data };
   const shown = isRehearsal ? { ...view, rows: 'dryRun' } : view;
   terminal.out(
@@ -269,6 +270,17 @@ async function tellReport(
         : `${refused.length} of ${rows} rows ${refused.length === 1 ? 'was' : 'were'} refused; ${others}`;
     throw new BillingError('checkFailed', message);
   }
+}
+
+/** Another version of a file that was imported before, or a key that is not one row's own. */
+function tellReplaced(session: Session, replaced: number, isRehearsal: boolean): void {
+  const [verb, end] = isRehearsal ? ['would replace', 'would be'] : ['replaced', 'is'];
+  const events = counted(replaced, 'event');
+  tell(session, say`warning: ${events} ${verb} what came under the same key before, which ${end} billed no more`);
+  tell(
+    session,
+    say`  hint: what comes last counts: import the newest file last; a key (--key-column) is one row's own`,
+  );
 }
 
 /** Lines and reasons, so that the rows can be mended and imported again. Never overwrites a file. */

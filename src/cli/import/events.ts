@@ -4,7 +4,7 @@
  */
 
 import { BillingError } from '../../errors.ts';
-import type { Billing } from '../../operations/index.ts';
+import type { Billing, KnownEvents } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { withKnownHash } from '../wire/request-hash.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
@@ -17,6 +17,8 @@ export interface ImportReport {
   readonly rows: number;
   readonly accepted: number;
   readonly refused: readonly RefusedRow[];
+  /** Of the accepted ones; undefined where the service does not tell. */
+  readonly known: KnownEvents | undefined;
   /** False when it was stopped: rows up to `lastLine` are done, and the rest was not read. */
   readonly isComplete: boolean;
   readonly lastLine: number;
@@ -41,15 +43,27 @@ export async function importEvents(
 ): Promise<ImportReport> {
   let rows = 0;
   let accepted = 0;
+  let known: KnownEvents | undefined = { unchanged: 0, replaced: 0 };
   let lastLine = 0;
   let unit: RowUnit = 'line';
   const refused: RefusedRow[] = [];
-  const report = (isComplete: boolean) => ({ rows, accepted, refused: sorted(refused), isComplete, lastLine, unit });
+  const report = (isComplete: boolean) => ({
+    rows,
+    accepted,
+    refused: sorted(refused),
+    known,
+    isComplete,
+    lastLine,
+    unit,
+  });
+  const onKnown = (more: KnownEvents | undefined): void => {
+    known = known && more && { unchanged: known.unchanged + more.unchanged, replaced: known.replaced + more.replaced };
+  };
   try {
     for await (const batch of batches) {
       for (const row of batch.refused) refused.push(row);
       rows += batch.lines.length + batch.refused.length;
-      accepted += await send(batch, { billing, onAccepted, refused });
+      accepted += await send(batch, { billing, onAccepted, onKnown, refused });
       ({ lastLine, unit } = batch);
       if (batch.isRest) continue;
       onProgress?.({ rows, bytes: batch.bytes });
@@ -64,6 +78,8 @@ export async function importEvents(
 type Rows = Pick<Batch, 'events' | 'lines' | 'requestHash'>;
 
 interface Sending extends Pick<SendingOptions, 'billing' | 'onAccepted'> {
+  /** Given what became of events that were not new. */
+  readonly onKnown: (known: KnownEvents | undefined) => void;
   readonly refused: RefusedRow[];
 }
 
@@ -72,9 +88,9 @@ async function send(rows: Rows, sending: Sending): Promise<number> {
   const { events, lines, requestHash } = rows;
   if (events.length === 0) return 0;
   const input: CallInput = { body: { events } };
-  const known = requestHash === undefined ? input : withKnownHash(input, requestHash);
+  const withHash = requestHash === undefined ? input : withKnownHash(input, requestHash);
   try {
-    await sending.billing.call('usage.ingestBatch', known);
+    sending.onKnown((await sending.billing.call('usage.ingestBatch', withHash)).knownEvents);
   } catch (error) {
     if (!(error instanceof BillingError) || !isAboutRows(error)) throw error;
     return await sendWithout(rows, error, sending);

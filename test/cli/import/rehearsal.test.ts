@@ -16,7 +16,7 @@ async function importing(rows: readonly string[], ...flags: readonly string[]) {
   writeFileSync(file, ['timestamp,account,id,note', ...rows].join('\n'));
   const words = ['--event-name', 'request', '--customer-column', 'account', '--key-column', 'id', '-o', 'json'];
   const { stdout, exitCode } = await stage.tally(['import', 'events', file, ...words, ...flags]);
-  const { dryRun, data = dryRun } = JSON.parse(stdout) as Record<string, unknown>;
+  const { dryRun, data = dryRun } = JSON.parse(stdout) as Record<string, object>;
   return { data, exitCode };
 }
 
@@ -45,7 +45,9 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
     const rehearsed = await importing([good, ...wrong], '--dry-run');
     expect(rehearsed).toMatchObject({ data: { rows: 4, accepted: 1, refused: 3 }, exitCode: 10 });
     expect((await stage.tally(['usage', 'events'])).stdout).toBe('');
-    expect(await importing([good, ...wrong])).toEqual(rehearsed);
+    // How many are known already is told by the service alone.
+    const known = { unchanged: 0, replaced: 0 };
+    expect(await importing([good, ...wrong])).toEqual({ ...rehearsed, data: { ...rehearsed.data, ...known } });
   });
 });
 

@@ -56,7 +56,7 @@ describe.each(['embedded', 'http'] as const)('%s', (surface) => {
     const rows = ['timestamp,tokens', ...Array.from({ length: 12 }, (_, index) => `never,${index}`)].join('\n');
     const { stdout, stderr } = await importing(rows, ...ofRequests, '-o', 'table');
     expect(stderr).toContain('and 2 more refused rows: all of them with --refused FILE or -o json');
-    expect(stdout).toBe('rows      12\naccepted  0\nrefused   12\n');
+    expect(stdout).toBe('rows       12\naccepted   0\nrefused    12\nunchanged  0\nreplaced   0\n');
     const { data } = JSON.parse((await importing(rows, ...ofRequests, '-o', 'json')).stdout);
     expect(data.refusals).toHaveLength(12);
   });
@@ -86,8 +86,9 @@ describe.each(['embedded', 'http'] as const)('%s', (surface) => {
     const found = await stage.tally(['usage', 'events', '--jq', '.data[] | select(.properties.tokens == "12 USD")']);
     const { idempotencyKey } = JSON.parse(found.stdout) as { readonly idempotencyKey: string };
     const corrected = `timestamp,status,tokens,key\n2026-02-01 00:00:03,ok,12,${idempotencyKey}\n`;
+    const told = 'warning: 1 event replaced what came under the same key before, which is billed no more';
     const again = await importing(corrected, ...ofRequests, '--key-column', 'key');
-    expect(warningsOf(again.stderr)).toEqual([]);
+    expect(warningsOf(again.stderr)).toEqual([told]);
     expect(await read()).toMatchObject({ quantity: 15.5, eventCount: 3, skippedCount: 0 });
   });
 
@@ -176,7 +177,10 @@ test('events that no meter takes are said to be so by their names, and a key tha
   const { stderr } = await importing(text, ...flags);
   expect(warningsOf(stderr)).toEqual(told);
   expect(stderr).toContain('hint: nothing is billed for that; see what meters read with: tally meters list');
-  expect(warningsOf((await importing(text, ...flags, '--property', 'bytes=size')).stderr)).toEqual(told.slice(0, 1));
+  expect(warningsOf((await importing(text, ...flags, '--property', 'bytes=size')).stderr)).toEqual([
+    told[0],
+    'warning: 6 events replaced what came under the same key before, which is billed no more',
+  ]);
 });
 
 test('events of several names are looked at by the meters of each', async () => {

@@ -1,0 +1,72 @@
+/** An import says how many of its events were there already, and how many took the place of others: those are billed no more. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, describe, expect, test } from 'vitest';
+
+import type { CommandStage, Surface } from '../../support/stage.ts';
+import { stageWithAcme } from './acme.ts';
+
+let stage: CommandStage;
+afterEach(async () => await stage.close());
+
+const good = ['1,2026-02-02 00:00:00,5', '2,2026-02-03 00:00:00,6'];
+
+async function importing(rows: readonly string[], ...flags: readonly string[]) {
+  const file = join(stage.directory, 'events.csv');
+  writeFileSync(file, ['id,timestamp,tokens', ...rows].join('\n'));
+  const words = ['--event-name', 'request', '--customer', 'acme', '--key-column', 'id', ...flags];
+  const { stdout, stderr } = await stage.tally(['import', 'events', file, '--json', 'unchanged,replaced', ...words]);
+  const told = stderr.split('\n').filter((line) => line !== '' && !/times from|no meter takes|dry run/.test(line));
+  const { data, dryRun } = JSON.parse(stdout) as Record<string, unknown>;
+  return {
+    known: data ?? dryRun ?? JSON.parse(stdout),
+    told: told.filter((line) => !line.includes('tally meters list')),
+  };
+}
+
+const hint = "  hint: what comes last counts: import the newest file last; a key (--key-column) is one row's own";
+
+describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
+  test('of a file that comes again it says how many are not new', async () => {
+    stage = await stageWithAcme(surface);
+    expect(await importing(good)).toEqual({ known: { unchanged: 0, replaced: 0 }, told: [] });
+    expect(await importing([...good, '3,2026-02-04 00:00:00,7'])).toEqual({
+      known: { unchanged: 2, replaced: 0 },
+      told: [],
+    });
+  });
+
+  test('an older file that comes after its correction is a warning', async () => {
+    stage = await stageWithAcme(surface);
+    await importing(['1,2026-02-02 00:00:00,50', '2,2026-02-03 00:00:00,6']);
+    expect(await importing(good)).toEqual({
+      known: { unchanged: 1, replaced: 1 },
+      told: ['warning: 1 event replaced what came under the same key before, which is billed no more', hint],
+    });
+  });
+
+  test('so is a column as key that names several rows, in one file and over its batches', async () => {
+    stage = await stageWithAcme(surface);
+    const rows = [1, 2, 3, 4, 5].map((day) => `same,2026-02-0${day} 00:00:00,${day}`);
+    expect(await importing(rows, '--batch-size', '2')).toMatchObject({
+      known: { unchanged: 0, replaced: 4 },
+      told: ['warning: 4 events replaced what came under the same key before, which is billed no more', hint],
+    });
+  });
+});
+
+test('a rehearsal on a database says it before', async () => {
+  stage = await stageWithAcme('embedded');
+  await importing(good);
+  expect(await importing(['1,2026-02-02 00:00:00,50'], '--dry-run')).toEqual({
+    known: { unchanged: 0, replaced: 1 },
+    told: ['warning: 1 event would replace what came under the same key before, which would be billed no more', hint],
+  });
+});
+
+test('of a service that does not tell nothing is said', async () => {
+  stage = await stageWithAcme('http');
+  expect((await importing(good, '--dry-run')).known).toEqual({ unchanged: null, replaced: null });
+});
