@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 
 import { decimal, decimalText } from '../calculation/money.ts';
-import { BillingError, ConflictError, type InputIssue, InvalidInputError, NotFoundError } from '../errors.ts';
+import { BillingError, ConflictError, type InputIssue, NotFoundError } from '../errors.ts';
 import { exactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { budgetInput, budgetOperations } from '../operations/budgets.ts';
@@ -27,6 +27,7 @@ import {
 import { wireBudget, wireConsumption } from './budgets-wire.ts';
 import { getContract } from './contract-lookup.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
+import { refuse } from './refuse.ts';
 import { sweepExpired } from './settlement.ts';
 
 export type BudgetInput = z.output<typeof budgetInput>;
@@ -126,7 +127,7 @@ export async function addFirstBudgets(
     if (!inputs.slice(0, index).some((earlier) => isSameDimension(earlier, input))) return [];
     return [{ path: `${path}[${index}].eventPropertyValue`, message: 'has a budget already' }];
   });
-  if (issues.length > 0) throw new InvalidInputError(issues);
+  refuse(issues);
   const budgets = inputs.map((input) => newBudget(context, contractId, input));
   await insertBudgets(context.tx, context.orgId, { from: 0, budgets });
 }
@@ -181,7 +182,7 @@ async function refuseUnknownMeters(
   const ids = named.flatMap(({ meterId }) => meterId ?? []);
   const known = new Set((await findMeters(tx, orgId, [...new Set(ids)])).map((meter) => meter.id));
   const unknown = named.filter(({ meterId }) => meterId !== null && meterId !== undefined && !known.has(meterId));
-  if (unknown.length > 0) throw new InvalidInputError(unknown.map(({ path }) => ({ path, message: 'names no meter' })));
+  refuse(unknown.map(({ path }) => ({ path, message: 'names no meter' })));
 }
 
 function newBudget(context: CallContext, contractId: string, input: BudgetInput): Budget {

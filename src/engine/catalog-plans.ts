@@ -11,6 +11,7 @@ import type { Plan, PlanItem } from '../store/records/plans.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
 import { intervalOf } from './price-source.ts';
+import { refuse } from './refuse.ts';
 import { wireCents } from './wire.ts';
 
 type PlanHandlers = Pick<
@@ -85,7 +86,7 @@ async function itemsOf(context: CallContext, given: readonly GivenItem[]): Promi
     );
     return problem === undefined ? [] : [{ path: `items[${index}].pricingId`, message: problem }];
   });
-  if (issues.length > 0) throw new InvalidInputError(issues);
+  refuse(issues);
   checkIntervals(pricings);
   return given.flatMap(({ pricingId, defaultQuantity }) => {
     const pricing = pricingOf.get(pricingId);

@@ -1,8 +1,9 @@
 /** Products and prices, and the room's table (interface 4.7 and 4.8, semantics 3 and 5). Plans are in catalog-plans.ts. */
 
+import { assert } from '../assert.ts';
 import type { PricingTier } from '../calculation/pricing/pricing-model.ts';
 import { normaliseTiers } from '../calculation/pricing/tiered.ts';
-import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
+import { ConflictError, NotFoundError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { catalogOperations, Tiering } from '../operations/catalog.ts';
@@ -23,6 +24,7 @@ import { findPlanNameOfPricing } from '../store/records/plans.ts';
 import { planHandlers } from './catalog-plans.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
+import { refuse } from './refuse.ts';
 
 export const catalogHandlers: HandlersOf<typeof catalogOperations> = {
   ...planHandlers,
@@ -66,8 +68,8 @@ export const catalogHandlers: HandlersOf<typeof catalogOperations> = {
     const meterIssues = body.meterId === undefined ? [] : await findMeterIssues(context, body.meterId);
     const product = await findOrAddProduct(context, body);
     const productIssues = product === undefined ? [{ path: 'productId', message: 'names no product' }] : [];
-    const issues = [...productIssues, ...meterIssues, ...tierIssues];
-    if (product === undefined || issues.length > 0) throw new InvalidInputError(issues);
+    refuse([...productIssues, ...meterIssues, ...tierIssues]);
+    assert(product !== undefined, 'a product that is not there was refused');
     const usualTiering: Tiering = tiers.length > 0 ? 'GRADUATED' : 'NONE';
     const pricing: Pricing = {
       id: context.newId(),

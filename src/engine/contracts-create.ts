@@ -2,10 +2,10 @@
 
 import type * as z from 'zod';
 
+import { assert } from '../assert.ts';
 import { isBefore, startOfDay } from '../calculation/billing-period.ts';
 import { buildContractItems, findOverrideProblems } from '../calculation/rate-card.ts';
 import type { PlanItemSource, PriceOverride } from '../calculation/rate-card.ts';
-import { InvalidInputError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { depletionActions } from '../operations/wire-values.ts';
 import type { contractOperations } from '../operations/contracts.ts';
@@ -25,7 +25,7 @@ import type { GrantKind } from './credits-grant.ts';
 import { makeDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
 import { priceSourceOf } from './price-source.ts';
-import { pastIssues } from './refuse.ts';
+import { pastIssues, refuse } from './refuse.ts';
 import { refuseDropped } from './usage-frozen.ts';
 
 type ContractInput = z.output<(typeof contractOperations)[0]['body']>;
@@ -47,7 +47,7 @@ export interface NewContract {
 
 /**
  * Makes a contract with its frozen prices, its first budgets, its drafts and the grant that it begins with (semantics
- * 6), of which nothing is told yet. Throws InvalidInputError with every issue, and ConflictError where its usage would
+ * 6), of which nothing is told yet. Throws InvalidInputError with the issues, and ConflictError where its usage would
  * begin among events that are dropped.
  */
 export async function createContract(context: CallContext, input: ContractInput): Promise<NewContract> {
@@ -59,7 +59,7 @@ export async function createContract(context: CallContext, input: ContractInput)
   const offer = plan === undefined ? { sources: [], meters: [] } : await offerOf(context, plan);
   const overrides = normaliseOverrides(offer, plan === undefined ? [] : (input.overrides ?? []));
   const creditGrantCents = grantOf(input, plan);
-  const issues = [
+  refuse([
     ...(plan === undefined || plan.archivedAt !== null ? [{ path: 'planId', message: 'names no plan' }] : []),
     ...(customer === undefined ? [{ path: 'customerId', message: 'names no customer' }] : []),
     ...(endDate !== undefined && !isBefore(startDate, endDate)
@@ -69,8 +69,8 @@ export async function createContract(context: CallContext, input: ContractInput)
       ? []
       : pastIssues('creditSettings.expiresAt', input.creditSettings?.expiresAt, context.timestamp)),
     ...overrides.issues,
-  ];
-  if (issues.length > 0 || plan === undefined || customer === undefined) throw new InvalidInputError(issues);
+  ]);
+  assert(plan !== undefined && customer !== undefined, 'a plan or customer that is not there was refused');
   if (offer.meters.length > 0) refuseDropped(context, startOfDay(startDate), 'usage cannot be billed from then on');
   const contract: Contract = {
     id: context.newId(),

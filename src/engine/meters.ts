@@ -2,7 +2,7 @@
 
 import type { PropertyFilter } from '../calculation/metering.ts';
 import { combinationKey, type DimensionRate } from '../calculation/rate-card.ts';
-import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
+import { ConflictError, NotFoundError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { OperationTable } from '../operations/index.ts';
@@ -23,6 +23,7 @@ import type { Meter, StoredRateCard } from '../store/records/meters.ts';
 import type { EngineParts } from './dependencies.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
+import { refuse } from './refuse.ts';
 
 export const meterHandlers: HandlersOf<typeof meterOperations> = {
   'meters.create': async (context, { body }) => {
@@ -86,8 +87,7 @@ export const meterHandlers: HandlersOf<typeof meterOperations> = {
 
   'meters.setRateCard': async (context, { params, body }) => {
     const meter = await getMeter(context, params.meterId);
-    const issues = [...dimensionIssues(meter, body.rates), ...repetitionIssues(body.rates)];
-    if (issues.length > 0) throw new InvalidInputError(issues);
+    refuse([...dimensionIssues(meter, body.rates), ...repetitionIssues(body.rates)]);
     const rateCard: StoredRateCard = {
       meterId: meter.id,
       rates: body.rates,

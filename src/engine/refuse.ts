@@ -1,10 +1,11 @@
 /** What a request may not say, beyond what its declaration knows. */
 
 import { type InputIssue, InvalidInputError } from '../errors.ts';
+import { listed } from '../operations/listed.ts';
 
-/** Throws InvalidInputError with the issues, where there are any. */
+/** Throws InvalidInputError with the issues, where there are any: the first `limits.listedIssues` of them. */
 export function refuse(issues: readonly InputIssue[]): void {
-  if (issues.length > 0) throw new InvalidInputError(issues);
+  if (issues.length > 0) throw new InvalidInputError(listed(issues, (message) => ({ path: '', message })));
 }
 
 /** Of an end that is not after now, both in UTC with milliseconds; no issue where none is given. */

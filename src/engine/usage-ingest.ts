@@ -1,7 +1,7 @@
 /** Events in: whose they are, whether they may still come, and what they bring about (semantics 1, 8, 10). */
 
 import { propertyText } from '../calculation/metering.ts';
-import { ConflictError, type InputIssue, InvalidInputError } from '../errors.ts';
+import { ConflictError, type InputIssue } from '../errors.ts';
 import { reviveExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { KnownEvents } from '../operations/index.ts';
@@ -14,6 +14,7 @@ import { findCustomerIds, findCustomerIdsByExternalId } from '../store/records/e
 import { markExhausted, readBudgets } from './budget-consumption.ts';
 import type { CallContext } from './handler.ts';
 import { type BilledEvent, type EventOwners, loadEventOwners } from './usage-finalized.ts';
+import { refuse } from './refuse.ts';
 import { isDropped, refuseDropped } from './usage-frozen.ts';
 
 type Properties = NonNullable<EventInput['properties']>;
@@ -133,10 +134,6 @@ function checkRules(context: CallContext, { incoming, owners, prefixOf }: Batch)
   const old = incoming.find(({ event }) => isDropped(context, event.timestampEpochMs));
   if (old === undefined) return;
   refuseDropped(context, old.event.timestampEpochMs, `the event "${old.event.idempotencyKey}" cannot be recorded`);
-}
-
-function refuse(issues: readonly InputIssue[]): void {
-  if (issues.length > 0) throw new InvalidInputError(listed(issues, (message) => ({ path: '', message })));
 }
 
 async function append(

@@ -257,6 +257,16 @@ describe('a rate card', () => {
     });
   });
 
+  it('names the first hundred of what is wrong, and says how much more there is', async () => {
+    const { id } = await create({ groupKeys: ['model'] });
+    const rates = Array.from({ length: 102 }, () => ({ dimensions: { model: 'a' }, unitAmount: '1' }));
+    await expect(setRateCard(id, { rates })).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /rates\[100\]\.dimensions: is the combination of rates\[0\]; and 1 more$/,
+      ) as string,
+    });
+  });
+
   it('refuses a rate without dimensions, which would be a second fallback', async () => {
     const { id } = await create({ groupKeys: ['model'] });
     await expect(setRateCard(id, { rates: [{ dimensions: {}, unitAmount: '1' }] })).rejects.toMatchObject({
