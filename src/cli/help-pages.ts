@@ -5,23 +5,20 @@ import { Command } from 'commander';
 import type { AllCommands } from './commands/command.ts';
 import { localCommands, localVerbs } from './commands/index.ts';
 import type { LocalCommand } from './commands/index.ts';
-import { examplesOfGroup, rootExamples } from './help/examples.ts';
+import { describeGroup, describeRoot } from './help/examples.ts';
 import type { HelpPage } from './help/page.ts';
 import type { ExampleLine, Manifest } from './command-line/manifest.ts';
-import { completeVerb } from './verb.ts';
+import { completeVerb, summarizeVerb } from './verb.ts';
 
 /** The root, every group, every verb and every command that is no operation, in the order of help. */
 export async function helpPages(manifest: Manifest): Promise<HelpPage[]> {
-  const root = new Command('tally').usage('<group> <verb> [id] [flags]').addHelpText('after', rootExamples);
-  root.description('Usage-based billing: a command line for the service, with the service inside.');
-  const pages = [pageOf([], root)];
+  const pages = [pageOf([], describeRoot(new Command('tally')))];
   for (const [name, summary] of Object.entries(manifest.groups)) {
     const commands = manifest.commands.filter(({ group }) => group === name);
-    const group = new Command(name).summary(summary).description(`${summary}.`).usage('<verb> [id] [flags]');
-    pages.push(pageOf([name], group.addHelpText('after', examplesOfGroup(commands))));
+    const group = new Command(name).summary(summary).description(`${summary}.`);
+    pages.push(pageOf([name], describeGroup(group, commands)));
     for (const command of commands) {
-      const ids = command.positionals.map(({ placeholder }) => `<${placeholder}>`);
-      const verb = new Command(command.verb).summary(command.summary).usage([...ids, '[flags]'].join(' '));
+      const verb = summarizeVerb(new Command(command.verb), command);
       completeVerb(verb, command, () => Promise.resolve());
       pages.push(pageOf([name, command.verb], verb));
     }

@@ -13,13 +13,13 @@ import { allowInspect, refuseRevealing } from './command-line/revealing.ts';
 import { tellFailure } from './failure.ts';
 import { globalFlags } from './command-line/global-flags.ts';
 import type { GlobalFlags } from './command-line/global-flags.ts';
-import { examplesOfGroup, globalFlagsNote, rootExamples } from './help/examples.ts';
+import { describeGroup, describeRoot, globalFlagsNote } from './help/examples.ts';
 import type { CommandSpec, LoadManifest } from './command-line/manifest.ts';
 import { vouch } from './terminal/safe-text.ts';
 import type { Dependencies, Session } from './session/session.ts';
 import type { Target } from './target/target.ts';
 import type { Named } from './usage-error.ts';
-import { completeVerb, globalOption } from './verb.ts';
+import { completeVerb, globalOption, summarizeVerb } from './verb.ts';
 
 /** What is known by the time that something fails. */
 interface Progress {
@@ -119,9 +119,7 @@ function createProgram(
   named: string | undefined,
   write: (text: string) => void,
 ): Command {
-  const program = new Command('tally')
-    .description('Usage-based billing: a command line for the service, with the service inside.')
-    .usage('<group> <verb> [id] [flags]')
+  const program = describeRoot(new Command('tally'))
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand(false)
@@ -136,7 +134,6 @@ function createProgram(
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .addHelpText('after', rootExamples)
     .hook('preAction', (_program, command) => refuseEmpty(command));
   const ownFlags = localCommands[named ?? '']?.ownFlags ?? [];
   for (const flag of globalFlags) if (!ownFlags.includes(flag.name)) program.addOption(globalOption(flag));
@@ -186,7 +183,7 @@ async function addCommands(
   for (const [name, summary] of Object.entries(commandGroups)) {
     if (isAlone && name !== named) continue;
     const heading = administrationGroups.has(name) ? 'Administration:' : 'Billing:';
-    const group = add(name, summary, heading).usage('<verb> [id] [flags]');
+    const group = add(name, summary, heading);
     if (name !== named) continue;
     const commands = (await load(name)).commands.filter((command) => command.group === name);
     const ownVerbs = Object.entries(localVerbs[name] ?? {});
@@ -194,7 +191,7 @@ async function addCommands(
     const isWanted = (verb: string): boolean => !isVerb || verb === verbWord;
     const wanted = commands.filter(({ verb }) => isWanted(verb));
     addVerbs(group, wanted, runAction);
-    group.addHelpText('after', () => examplesOfGroup(commands));
+    describeGroup(group, commands);
     for (const [verb, local] of ownVerbs.filter(([each]) => isWanted(each))) {
       const command = group.command(verb).summary(local.summary).description(`${local.summary}.`);
       (await local.load()).declare(command, { ...declaring, runAction: refusingDryRun(runAction) });
@@ -245,13 +242,7 @@ const administrationGroups: ReadonlySet<string> = new Set([
 
 /** What the group's help tells of each verb; the rest when the parser comes to the verb. */
 function addVerbs(group: Command, commands: readonly CommandSpec[], runAction: Run): void {
-  for (const command of commands) {
-    const ids = command.positionals.map(({ placeholder }) => `<${placeholder}>`);
-    group
-      .command(command.verb)
-      .summary(command.summary)
-      .usage([...ids, '[flags]'].join(' '));
-  }
+  for (const command of commands) summarizeVerb(group.command(command.verb), command);
   group.hook('preSubcommand', (_group, verb) => {
     const command = commands.find((each) => each.verb === verb.name());
     if (command !== undefined) completeVerb(verb, command, runAction);

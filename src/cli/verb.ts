@@ -13,6 +13,12 @@ import type { Invocation } from './command-line/invocation.ts';
 import { clearableFlags } from './command-line/manifest.ts';
 import type { CommandSpec, FlagSpec } from './command-line/manifest.ts';
 
+/** What the help of a group tells of the command of an operation; the rest is `completeVerb`'s. */
+export function summarizeVerb(verb: Command, { positionals, summary }: CommandSpec): Command {
+  const ids = positionals.map(({ placeholder }) => `<${placeholder}>`);
+  return verb.summary(summary).usage([...ids, '[flags]'].join(' '));
+}
+
 /** Gives the command of an operation its flags, help and action. */
 export function completeVerb(verb: Command, command: CommandSpec, runAction: Run): void {
   verb.description(byFlags([`${command.summary}.`, command.description].filter(Boolean).join(' '), command));

@@ -1,9 +1,10 @@
-/** What stands below the flags in help: examples, and where the rest is said. */
+/** What stands around the flags in help: usage, examples, and where the rest is said. */
+
+import type { Command } from 'commander';
 
 import type { CommandSpec, ExampleLine } from '../command-line/manifest.ts';
 
-/** What stands below the help of the root. */
-export const rootExamples = `
+const rootExamples = `
 Examples:
   # The whole story on a database of its own
   tally demo
@@ -19,8 +20,21 @@ Exit codes, environment variables and more: tally help exit-codes, tally help en
 /** Below the flags of every command but the root. */
 export const globalFlagsNote = 'Global flags (-o, --profile, --database, --dry-run and more): tally --help\n';
 
-/** What stands below the help of a group: the first example of its first verbs. */
-export function examplesOfGroup(commands: readonly CommandSpec[]): string {
+/** The help of the root. */
+export function describeRoot(root: Command): Command {
+  return root
+    .description('Usage-based billing: a command line for the service, with the service inside.')
+    .usage('<group> <verb> [id] [flags]')
+    .addHelpText('after', rootExamples);
+}
+
+/** The help of a group, beside its summary. */
+export function describeGroup(group: Command, commands: readonly CommandSpec[]): Command {
+  return group.usage('<verb> [id] [flags]').addHelpText('after', () => examplesOfGroup(commands));
+}
+
+/** The first example of its first verbs. */
+function examplesOfGroup(commands: readonly CommandSpec[]): string {
   const [alone, ...others] = commands;
   if (alone !== undefined && others.length === 0) return examplesText({ examples: alone.examples });
   const [first, more] = [
