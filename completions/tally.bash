@@ -2,50 +2,69 @@
 # Install: source <(tally completion bash)
 
 _tally() {
-  local line=${COMP_LINE:0:COMP_POINT} words=() place='' next='' flags='' asks='' takes=0 candidate
-  local given=() context=() question=()
-  read -ra words <<<"$line"
-  [[ $line == *[[:space:]] ]] && words+=('')
-  local last=$((${#words[@]} - 1)) index
-  local current=${words[last]} previous=${words[last - 1]}
+  local line=${COMP_LINE:0:COMP_POINT} breaks=${COMP_WORDBREAKS-':=@'} words=() word='' isWord=0 quote='' character index
+  local place='' next='' flags='' asks='' takes=0 given=() context=() question=() candidate isValue=0 lead='' behind=''
+  # The words as the shell would read them.
+  for ((index = 0; index < ${#line}; index++)); do
+    character=${line:index:1}
+    if [[ -n $quote && $character == "$quote" ]]; then quote=''
+    elif [[ $quote != "'" && $character == \\ ]]; then ((index++)); word+=${line:index:1} isWord=1
+    elif [[ -n $quote ]]; then word+=$character
+    elif [[ $character == [\'\"] ]]; then quote=$character isWord=1
+    elif [[ $character != [[:space:]] ]]; then word+=$character isWord=1
+    elif ((isWord)); then words+=("$word") word='' isWord=0; fi
+  done
+  words+=("$word")
+  local last=$((${#words[@]} - 1)) current=$word
+  local previous=${words[last - 1]}
   for ((index = 1; index < last; index++)); do
-    case ${words[index]} in
-      --json|--dry-run|--yes|--no-input|--quiet|--debug|--no-color|-[yqh]|--help|--all|--*=*) ;;
-      --profile|--database|--events|--org) 
-        ((index + 1 < last)) && context+=("${words[index]}" "${words[index + 1]}")
+    word=${words[index]}
+    case $word in
+      --profile=*|--database=*|--events=*|--org=*) context+=("$word") ;;
+      --json|--dry-run|--yes|--no-input|--quiet|--debug|--no-color|--version|--help|--all|--resume|--allow-zero|--chart|--ascii|--force|--secret-stdin|--allow-private-webhooks|--key-stdin|--no-check|--keyring|--full|--rebuild|--unfinished|--published|--check|--prune|--exit-code|--behind-proxy|--log-requests|--openapi|-[yqh]|--*=*) ;;
+      --profile|--database|--events|--org)
+        ((index + 1 < last)) && context+=("$word" "${words[index + 1]/#\~\//$HOME/}")
         ((index++)) ;;
       -*) ((index++)) ;;
       *)
-        if [[ -z $place ]]; then place=${words[index]}
-        elif [[ $place != *' '* ]]; then place+=" ${words[index]}"
-        else given+=("${words[index]}"); fi ;;
+        if [[ -z $place ]]; then place=$word
+        elif [[ $place != *' '* ]]; then place+=" $word"
+        else given+=("$word"); fi ;;
     esac
   done
   _tally_place "$place" || _tally_place "${place%% *}" || return
-  [[ $previous == -o ]] && previous=--output
   COMPREPLY=()
+  if [[ $current == --*=* ]]; then
+    isValue=1 previous=${current%%=*} current=${current#*=}
+    [[ $breaks == *=* ]] || lead=$previous=
+  fi
+  [[ $previous == -o ]] && previous=--output
   if [[ " $asks --profile --org --output --expect-env " == *" $previous "* ]]; then
     question=("${previous#--}" $place "${given[@]}")
-  elif ((index == last && ${#given[@]} < takes)) && [[ $current != -* && $place == *' '* ]]; then
+  elif ((index == last && !isValue && ${#given[@]} < takes)) && [[ $current != -* && $place == *' '* ]]; then
     question=($((${#given[@]} + 1)) $place "${given[@]}")
   fi
   if ((${#question[@]})); then
+    # Outside of quotes bash replaces only what stands behind the last of these.
+    for character in : = @; do
+      [[ -z $quote && $breaks == *$character* && $current == *$character* ]] || continue
+      word=${current%"$character"*}$character
+      ((${#word} > ${#behind})) && behind=$word
+    done
     while IFS= read -r candidate; do
       candidate=${candidate%%$'\t'*}
-      [[ $candidate == "$current"* ]] && COMPREPLY+=("$(printf %q "$candidate")")
+      [[ $candidate == "$current"* ]] || continue
+      if [[ -z $quote ]]; then COMPREPLY+=("$lead$(printf %q "${candidate#"$behind"}")")
+      elif [[ $candidate != *[\'\"\\\$\`!]* ]]; then COMPREPLY+=("$candidate"); fi
     done < <(tally __complete "${question[@]}" "${context[@]}" 2>/dev/null)
   elif [[ $current == -* ]]; then
     for candidate in $flags --profile --database --events --org --output --json --jq --columns --dry-run --yes --expect-env --no-input --quiet --debug --no-color --ca-file --timeout; do
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
     done
-  elif ((index == last)); then
+  elif ((index == last && !isValue)); then
     for candidate in $next; do
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
     done
-  fi
-  # Bash replaces only what stands behind the last colon.
-  if [[ $current == *:* ]]; then
-    for index in "${!COMPREPLY[@]}"; do COMPREPLY[index]=${COMPREPLY[index]#"${current%:*}:"}; done
   fi
 }
 
@@ -68,12 +87,12 @@ _tally_place() {
     'contracts update') next='' flags='--metadata --input --clear --help' asks='--clear' takes=1 ;;
     'contracts cancel') next='' flags='--cancel-at --input --help' asks='--cancel-at' takes=1 ;;
     'credits') next='grant ledger balance grant-paid adjust reverse settle explain verify statement' flags='' asks='' takes=0 ;;
-    'credits grant') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --resume --allow-zero --override-policy --from --result --ignore --delimiter --concurrency --source --input --help' asks='' takes=1 ;;
+    'credits grant') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --reason --resume --allow-zero --override-policy --from --result --ignore --delimiter --concurrency --source --input --help' asks='' takes=1 ;;
     'credits ledger') next='' flags='--type --created-after --created-before --limit --offset --chart --ascii --help' asks='--type' takes=1 ;;
     'credits balance') next='' flags='--include --chart --ascii --help' asks='--include' takes=1 ;;
     'credits grant-paid') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --input --clear --help' asks='--clear' takes=1 ;;
-    'credits adjust') next='' flags='--grant-entry-id --description --amount-cents --credit-amount --input --help' asks='--grant-entry-id' takes=1 ;;
-    'credits reverse') next='' flags='--description --input --help' asks='' takes=2 ;;
+    'credits adjust') next='' flags='--grant-entry-id --description --amount-cents --credit-amount --reason --input --help' asks='--grant-entry-id' takes=1 ;;
+    'credits reverse') next='' flags='--description --reason --input --help' asks='' takes=2 ;;
     'credits settle') next='' flags='--help' asks='' takes=1 ;;
     'credits explain') next='' flags='--help' asks='' takes=1 ;;
     'credits verify') next='' flags='--help' asks='' takes=1 ;;

@@ -9,7 +9,7 @@ function __tally_words
             continue
         end
         switch $word
-            case --json --dry-run --yes --no-input --quiet --debug --no-color -y -q -h --help --all '--*=*'
+            case --json --dry-run --yes --no-input --quiet --debug --no-color --version --help --all --resume --allow-zero --chart --ascii --force --secret-stdin --allow-private-webhooks --key-stdin --no-check --keyring --full --rebuild --unfinished --published --check --prune --exit-code --behind-proxy --log-requests --openapi -y -q -h '--*=*'
             case '-*'
                 set skip 1
             case '*'
@@ -25,8 +25,10 @@ end
 
 function __tally_context
     set -l words (commandline -opc)
-    for index in (seq 2 (math (count $words) - 1))
-        contains -- $words[$index] --profile --database --events --org; and printf '%s\n' $words[$index] $words[(math $index + 1)]
+    for index in (seq 2 (count $words))
+        string match -qr -- '^(--profile|--database|--events|--org)=' $words[$index]; and printf '%s\n' $words[$index]
+        contains -- $words[$index] --profile --database --events --org; and test $index -lt (count $words)
+        and printf '%s\n' $words[$index] (string replace -r '^~/' ~/ -- $words[(math $index + 1)])
     end
 end
 
@@ -207,6 +209,7 @@ complete -c tally -n "__tally_at 'credits grant'" -l description
 complete -c tally -n "__tally_at 'credits grant'" -l external-id
 complete -c tally -n "__tally_at 'credits grant'" -l specifiers
 complete -c tally -n "__tally_at 'credits grant'" -l metadata
+complete -c tally -n "__tally_at 'credits grant'" -l reason
 complete -c tally -n "__tally_at 'credits grant'" -l resume
 complete -c tally -n "__tally_at 'credits grant'" -l allow-zero
 complete -c tally -n "__tally_at 'credits grant'" -l override-policy
@@ -249,10 +252,12 @@ complete -c tally -n "__tally_at 'credits adjust'" -l grant-entry-id -x -a "(tal
 complete -c tally -n "__tally_at 'credits adjust'" -l description
 complete -c tally -n "__tally_at 'credits adjust'" -l amount-cents
 complete -c tally -n "__tally_at 'credits adjust'" -l credit-amount
+complete -c tally -n "__tally_at 'credits adjust'" -l reason
 complete -c tally -n "__tally_at 'credits adjust'" -l input
 complete -c tally -n "__tally_at 'credits adjust'" -l help
 complete -c tally -f -n "__tally_at 'credits adjust' 0" -a "(tally __complete 1 credits adjust (__tally_ids) (__tally_context))"
 complete -c tally -n "__tally_at 'credits reverse'" -l description
+complete -c tally -n "__tally_at 'credits reverse'" -l reason
 complete -c tally -n "__tally_at 'credits reverse'" -l input
 complete -c tally -n "__tally_at 'credits reverse'" -l help
 complete -c tally -f -n "__tally_at 'credits reverse' 0" -a "(tally __complete 1 credits reverse (__tally_ids) (__tally_context))"

@@ -21,12 +21,12 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'contracts update' = @{ takes = 1; next = @(); flags = @('--metadata','--input','--clear','--help'); asks = @('--clear') }
     'contracts cancel' = @{ takes = 1; next = @(); flags = @('--cancel-at','--input','--help'); asks = @('--cancel-at') }
     'credits' = @{ takes = 0; next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain','verify','statement'); flags = @(); asks = @() }
-    'credits grant' = @{ takes = 1; next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--resume','--allow-zero','--override-policy','--from','--result','--ignore','--delimiter','--concurrency','--source','--input','--help'); asks = @() }
+    'credits grant' = @{ takes = 1; next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--reason','--resume','--allow-zero','--override-policy','--from','--result','--ignore','--delimiter','--concurrency','--source','--input','--help'); asks = @() }
     'credits ledger' = @{ takes = 1; next = @(); flags = @('--type','--created-after','--created-before','--limit','--offset','--chart','--ascii','--help'); asks = @('--type') }
     'credits balance' = @{ takes = 1; next = @(); flags = @('--include','--chart','--ascii','--help'); asks = @('--include') }
     'credits grant-paid' = @{ takes = 1; next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--input','--clear','--help'); asks = @('--clear') }
-    'credits adjust' = @{ takes = 1; next = @(); flags = @('--grant-entry-id','--description','--amount-cents','--credit-amount','--input','--help'); asks = @('--grant-entry-id') }
-    'credits reverse' = @{ takes = 2; next = @(); flags = @('--description','--input','--help'); asks = @() }
+    'credits adjust' = @{ takes = 1; next = @(); flags = @('--grant-entry-id','--description','--amount-cents','--credit-amount','--reason','--input','--help'); asks = @('--grant-entry-id') }
+    'credits reverse' = @{ takes = 2; next = @(); flags = @('--description','--reason','--input','--help'); asks = @() }
     'credits settle' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'credits explain' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'credits verify' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
@@ -165,13 +165,14 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'help catalog' = @{ takes = 0; next = @('export','diff','apply','schema'); flags = @(); asks = @() }
     'help simulate' = @{ takes = 0; next = @('run','compare','schema'); flags = @(); asks = @() }
   }
-  $switches = @('--json','--dry-run','--yes','--no-input','--quiet','--debug','--no-color','-y','-q','-h','--help','--all')
+  $switches = @('--json','--dry-run','--yes','--no-input','--quiet','--debug','--no-color','--version','--help','--all','--resume','--allow-zero','--chart','--ascii','--force','--secret-stdin','--allow-private-webhooks','--key-stdin','--no-check','--keyring','--full','--rebuild','--unfinished','--published','--check','--prune','--exit-code','--behind-proxy','--log-requests','--openapi','-y','-q','-h')
   $before = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $position } | ForEach-Object { $_.ToString() })
   $words = @()
   $given = @()
   $context = @()
   for ($index = 1; $index -lt $before.Count; $index++) {
     $word = $before[$index]
+    if ($word -match '^(--profile|--database|--events|--org)=') { $context += $word }
     if ($switches -contains $word -or $word -like '--*=*') { continue }
     if (@('--profile','--database','--events','--org') -contains $word -and $index + 1 -lt $before.Count) { $context += $word, $before[$index + 1] }
     if ($word -like '-*') { $index++; continue }

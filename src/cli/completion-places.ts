@@ -6,8 +6,10 @@ import { localCommands, localVerbs } from './commands/index.ts';
 import { type Place, shells } from './help/completions.ts';
 import { declared } from './help-pages.ts';
 import { helpTopics } from './help/topics.ts';
+import { localFlags } from './command-line/local-flags.ts';
 import { localReferences } from './command-line/local-references.ts';
 import { operationFlags } from './command-line/global-flags.ts';
+import type { GlobalFlag } from './command-line/global-flags.ts';
 import type { CommandSpec, Manifest } from './command-line/manifest.ts';
 import { hasFlag } from './verb.ts';
 
@@ -23,7 +25,7 @@ export async function placesOf(manifest: Manifest): Promise<Place[]> {
       next[verb] = local.summary;
       own.push(localPlace(`${group} ${verb}`, await declared(verb, local, manifest)));
     }
-    places.push({ words: group, next, flags: [], asks: [], ids: 0 }, ...commands.map(placeOf), ...own);
+    places.push({ words: group, next, flags: [], switches: [], asks: [], ids: 0 }, ...commands.map(placeOf), ...own);
   }
   for (const [name, local] of Object.entries(localCommands)) {
     if (local.isHidden === true) continue;
@@ -38,7 +40,11 @@ export async function placesOf(manifest: Manifest): Promise<Place[]> {
   const shown = places.map((place) =>
     place.words === 'help' ? { ...place, next: { ...root, ...place.next } } : place,
   );
-  return [{ words: '', next: root, flags: ['version', 'help'], asks: [], ids: 0 }, ...shown, ...help];
+  return [
+    { words: '', next: root, flags: ['version', 'help'], switches: ['version', 'help'], asks: [], ids: 0 },
+    ...shown,
+    ...help,
+  ];
 }
 
 function isGroup(words: string, next: Place['next']): boolean {
@@ -47,11 +53,13 @@ function isGroup(words: string, next: Place['next']): boolean {
 
 /** Behind `help` stand the words of a command. */
 function helpPlace(words: string, next: Place['next']): Place {
-  return { words: `help ${words}`, next, flags: [], asks: [], ids: 0 };
+  return { words: `help ${words}`, next, flags: [], switches: [], asks: [], ids: 0 };
 }
 
 function placeOf(command: CommandSpec): Place {
-  const own = [...operationFlags.flatMap(({ name }) => (hasFlag(command, name) ? [name] : [])), 'help'];
+  const own = [...operationFlags.filter(({ name }) => hasFlag(command, name)), { name: 'help' }];
+  const others: readonly Pick<GlobalFlag, 'name' | 'value'>[] = [...(command.localFlags ?? []), ...own];
+  const otherNames = Object.values(localFlags[command.operation]?.aliases ?? {});
   const known = command.flags.filter(
     (spec) =>
       spec.kind === 'boolean' ||
@@ -62,8 +70,9 @@ function placeOf(command: CommandSpec): Place {
   return {
     words: `${command.group} ${command.verb}`,
     next: {},
-    flags: [...command.flags.map(({ flag }) => flag), ...(command.localFlags ?? []).map(({ name }) => name), ...own],
-    asks: [...known.map(({ flag }) => flag), ...(own.includes('clear') ? ['clear'] : [])],
+    flags: [...command.flags.map(({ flag }) => flag), ...otherNames, ...others.map(({ name }) => name)],
+    switches: others.flatMap(({ name, value }) => (value === undefined ? [name] : [])),
+    asks: [...known.map(({ flag }) => flag), ...(hasFlag(command, 'clear') ? ['clear'] : [])],
     ids: command.positionals.length,
   };
 }
@@ -75,6 +84,7 @@ function localPlace(words: string, command: Command): Place {
     words,
     next: { ...next, ...wordsBehind[words] },
     flags: command.options.map((option) => option.name()),
+    switches: command.options.filter(({ required, optional }) => !required && !optional).map((option) => option.name()),
     asks: command.options.filter((option) => option.argChoices !== undefined).map((option) => option.name()),
     ids: known.length,
   };

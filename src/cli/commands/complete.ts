@@ -95,7 +95,7 @@ async function stored(
   const target = await session.target();
   if (target.kind !== 'embedded' || !existsSync(target.database)) return [];
   const { choicesOf } = await import('../session/choices.ts');
-  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: undefined });
+  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: undefined, isRehearsal: true });
   try {
     return await choicesOf(kind, opened.billing, { contractId: firstId, most: mostCandidates });
   } finally {

@@ -25,6 +25,8 @@ export interface Place {
   readonly next: Readonly<Record<string, string>>;
   /** Flags without dashes. */
   readonly flags: readonly string[];
+  /** Those of them that no value follows. */
+  readonly switches: readonly string[];
   /** Flags whose values tally knows. */
   readonly asks: readonly string[];
   /** How many ids follow, which tally is asked for. */
@@ -43,7 +45,9 @@ const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
   powershell: powershellScript,
 };
 
-const switches = (globalFlags as readonly GlobalFlag[]).filter((flag) => flag.value?.startsWith('<') !== true);
+const globalSwitches = (globalFlags as readonly GlobalFlag[])
+  .filter((flag) => flag.value?.startsWith('<') !== true)
+  .map(({ name }) => name);
 const globalNames = globalFlags.map(({ name }) => name);
 const globalAsks = ['profile', 'org', 'output', 'expect-env'];
 /** What says which database is asked for candidates. */
@@ -51,6 +55,13 @@ const contextFlags = ['--profile', '--database', '--events', '--org'];
 
 const head = (comment: string, install: string) =>
   `${comment} Completions of tally. Written by npm run generate: do not edit.\n${comment} ${install}\n`;
+
+/** Flags behind which the next word is another one, wherever they stand. */
+function switchesOf(places: readonly Place[]): string[] {
+  const valued = new Set(places.flatMap(({ flags, switches }) => flags.filter((flag) => !switches.includes(flag))));
+  const own = places.flatMap(({ switches }) => switches).filter((flag) => !valued.has(flag));
+  return [...new Set([...globalSwitches, ...own])];
+}
 
 const dashed = (names: readonly string[]) => names.map((name) => `--${name}`).join(' ');
 
@@ -61,50 +72,69 @@ function bashScript(places: readonly Place[]): string {
   );
   return `${head('#', 'Install: source <(tally completion bash)')}
 _tally() {
-  local line=\${COMP_LINE:0:COMP_POINT} words=() place='' next='' flags='' asks='' takes=0 candidate
-  local given=() context=() question=()
-  read -ra words <<<"$line"
-  [[ $line == *[[:space:]] ]] && words+=('')
-  local last=$((\${#words[@]} - 1)) index
-  local current=\${words[last]} previous=\${words[last - 1]}
+  local line=\${COMP_LINE:0:COMP_POINT} breaks=\${COMP_WORDBREAKS-':=@'} words=() word='' isWord=0 quote='' character index
+  local place='' next='' flags='' asks='' takes=0 given=() context=() question=() candidate isValue=0 lead='' behind=''
+  # The words as the shell would read them.
+  for ((index = 0; index < \${#line}; index++)); do
+    character=\${line:index:1}
+    if [[ -n $quote && $character == "$quote" ]]; then quote=''
+    elif [[ $quote != "'" && $character == \\\\ ]]; then ((index++)); word+=\${line:index:1} isWord=1
+    elif [[ -n $quote ]]; then word+=$character
+    elif [[ $character == [\\'\\"] ]]; then quote=$character isWord=1
+    elif [[ $character != [[:space:]] ]]; then word+=$character isWord=1
+    elif ((isWord)); then words+=("$word") word='' isWord=0; fi
+  done
+  words+=("$word")
+  local last=$((\${#words[@]} - 1)) current=$word
+  local previous=\${words[last - 1]}
   for ((index = 1; index < last; index++)); do
-    case \${words[index]} in
-      ${switches.map(({ name }) => `--${name}`).join('|')}|-[yqh]|--help|--all|--*=*) ;;
-      ${contextFlags.join('|')}) 
-        ((index + 1 < last)) && context+=("\${words[index]}" "\${words[index + 1]}")
+    word=\${words[index]}
+    case $word in
+      ${contextFlags.map((flag) => `${flag}=*`).join('|')}) context+=("$word") ;;
+      ${dashed(switchesOf(places)).replaceAll(' ', '|')}|-[yqh]|--*=*) ;;
+      ${contextFlags.join('|')})
+        ((index + 1 < last)) && context+=("$word" "\${words[index + 1]/#\\~\\//$HOME/}")
         ((index++)) ;;
       -*) ((index++)) ;;
       *)
-        if [[ -z $place ]]; then place=\${words[index]}
-        elif [[ $place != *' '* ]]; then place+=" \${words[index]}"
-        else given+=("\${words[index]}"); fi ;;
+        if [[ -z $place ]]; then place=$word
+        elif [[ $place != *' '* ]]; then place+=" $word"
+        else given+=("$word"); fi ;;
     esac
   done
   _tally_place "$place" || _tally_place "\${place%% *}" || return
-  [[ $previous == -o ]] && previous=--output
   COMPREPLY=()
+  if [[ $current == --*=* ]]; then
+    isValue=1 previous=\${current%%=*} current=\${current#*=}
+    [[ $breaks == *=* ]] || lead=$previous=
+  fi
+  [[ $previous == -o ]] && previous=--output
   if [[ " $asks ${dashed(globalAsks)} " == *" $previous "* ]]; then
     question=("\${previous#--}" $place "\${given[@]}")
-  elif ((index == last && \${#given[@]} < takes)) && [[ $current != -* && $place == *' '* ]]; then
+  elif ((index == last && !isValue && \${#given[@]} < takes)) && [[ $current != -* && $place == *' '* ]]; then
     question=($((\${#given[@]} + 1)) $place "\${given[@]}")
   fi
   if ((\${#question[@]})); then
+    # Outside of quotes bash replaces only what stands behind the last of these.
+    for character in : = @; do
+      [[ -z $quote && $breaks == *$character* && $current == *$character* ]] || continue
+      word=\${current%"$character"*}$character
+      ((\${#word} > \${#behind})) && behind=$word
+    done
     while IFS= read -r candidate; do
       candidate=\${candidate%%$'\\t'*}
-      [[ $candidate == "$current"* ]] && COMPREPLY+=("$(printf %q "$candidate")")
+      [[ $candidate == "$current"* ]] || continue
+      if [[ -z $quote ]]; then COMPREPLY+=("$lead$(printf %q "\${candidate#"$behind"}")")
+      elif [[ $candidate != *[\\'\\"\\\\\\$\\\`!]* ]]; then COMPREPLY+=("$candidate"); fi
     done < <(tally __complete "\${question[@]}" "\${context[@]}" 2>/dev/null)
   elif [[ $current == -* ]]; then
     for candidate in $flags ${dashed(globalNames)}; do
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
     done
-  elif ((index == last)); then
+  elif ((index == last && !isValue)); then
     for candidate in $next; do
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
     done
-  fi
-  # Bash replaces only what stands behind the last colon.
-  if [[ $current == *:* ]]; then
-    for index in "\${!COMPREPLY[@]}"; do COMPREPLY[index]=\${COMPREPLY[index]#"\${current%:*}:"}; done
   fi
 }
 
@@ -126,16 +156,17 @@ function zshScript(places: readonly Place[]): string {
   return `#compdef tally
 ${head('#', 'Install: tally completion zsh > "${fpath[1]}/_tally"')}
 _tally() {
-  local place='' previous=\${words[CURRENT-1]} current=\${words[CURRENT]} word skip=0 takes=0 isContext=0
+  local place='' previous=\${words[CURRENT-1]} current=\${words[CURRENT]} word skip=0 takes=0 isContext=0 isValue=0
   local -a next flags asks found given context question values shown
-  for word in \${words[2,CURRENT-1]}; do
+  for word in "\${(@Q)words[2,CURRENT-1]}"; do
     if ((skip)); then
-      ((isContext)) && context+=($word)
+      ((isContext)) && context+=("\${word/#\\~\\//$HOME/}")
       skip=0 isContext=0
       continue
     fi
     case $word in
-      ${switches.map(({ name }) => `--${name}`).join('|')}|-[yqh]|--help|--all|--*=*) ;;
+      ${contextFlags.map((flag) => `${flag}=*`).join('|')}) context+=("$word") ;;
+      ${dashed(switchesOf(places)).replaceAll(' ', '|')}|-[yqh]|--*=*) ;;
       ${contextFlags.join('|')}) context+=($word) skip=1 isContext=1 ;;
       -*) skip=1 ;;
       *)
@@ -146,10 +177,14 @@ _tally() {
   done
   ((isContext)) && context[-1]=()
   _tally_place "$place" || _tally_place "\${place%% *}" || { _files; return }
+  if [[ $current == --*=* ]]; then
+    isValue=1 previous=\${current%%=*} current=\${current#*=}
+    compset -P 1 '*='
+  fi
   [[ $previous == -o ]] && previous=--output
   if (( \${\${asks[(Ie)$previous]}} )) || [[ ' ${dashed(globalAsks)} ' == *" $previous "* ]]; then
     question=("\${previous#--}")
-  elif ((!skip && \${#given} < takes)) && [[ $current != -* && $place == *' '* ]]; then
+  elif ((!skip && !isValue && \${#given} < takes)) && [[ $current != -* && $place == *' '* ]]; then
     question=($((\${#given} + 1)))
   fi
   if ((\${#question})); then
@@ -162,7 +197,7 @@ _tally() {
     compadd -l -d shown -- "\${values[@]}"
   elif [[ $current == -* ]]; then
     compadd -- $flags ${dashed(globalNames)}
-  elif ((\${#next})) && ((!skip)); then
+  elif ((\${#next})) && ((!skip && !isValue)); then
     _describe command next
   else
     _files
@@ -220,7 +255,7 @@ function __tally_words
             continue
         end
         switch $word
-            case ${switches.map(({ name }) => `--${name}`).join(' ')} -y -q -h --help --all '--*=*'
+            case ${dashed(switchesOf(places))} -y -q -h '--*=*'
             case '-*'
                 set skip 1
             case '*'
@@ -236,8 +271,10 @@ end
 
 function __tally_context
     set -l words (commandline -opc)
-    for index in (seq 2 (math (count $words) - 1))
-        contains -- $words[$index] ${contextFlags.join(' ')}; and printf '%s\\n' $words[$index] $words[(math $index + 1)]
+    for index in (seq 2 (count $words))
+        string match -qr -- '^(${contextFlags.join('|')})=' $words[$index]; and printf '%s\\n' $words[$index]
+        contains -- $words[$index] ${contextFlags.join(' ')}; and test $index -lt (count $words)
+        and printf '%s\\n' $words[$index] (string replace -r '^~/' ~/ -- $words[(math $index + 1)])
     end
 end
 
@@ -265,13 +302,14 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   param($current, $ast, $position)
   $places = @{
 ${rows.join('')}  }
-  $switches = @(${list([...switches.map(({ name }) => `--${name}`), '-y', '-q', '-h', '--help', '--all'])})
+  $switches = @(${list([...switchesOf(places).map((name) => `--${name}`), '-y', '-q', '-h'])})
   $before = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $position } | ForEach-Object { $_.ToString() })
   $words = @()
   $given = @()
   $context = @()
   for ($index = 1; $index -lt $before.Count; $index++) {
     $word = $before[$index]
+    if ($word -match '^(${contextFlags.join('|')})=') { $context += $word }
     if ($switches -contains $word -or $word -like '--*=*') { continue }
     if (@(${list(contextFlags)}) -contains $word -and $index + 1 -lt $before.Count) { $context += $word, $before[$index + 1] }
     if ($word -like '-*') { $index++; continue }

@@ -1,7 +1,17 @@
 /** The scripts in the shells that they are for, with the candidates of the demo's database and with hostile ones. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,22 +46,27 @@ function commandDirectory(script: string): string {
 const realCommand = commandDirectory(`exec '${process.execPath}' '${launcher}' "$@"`);
 afterAll(() => rmSync(join(realCommand, '..'), { recursive: true }));
 
-function environment(bin: string) {
+function environment(bin: string, database = join(home, 'demo.db')) {
   return {
     PATH: `${bin}:${process.env['PATH']}`,
     HOME: home,
     TERM: 'xterm',
-    TALLY_DATABASE: join(home, 'demo.db'),
+    TALLY_DATABASE: database,
     TALLY_CONFIG_DIR: join(home, 'config'),
     TALLY_DATA_DIR: home,
   };
 }
 
 /** What a shell offers behind a line, each candidate with its description where the shell shows one. */
-const offers: Readonly<Record<'bash' | 'fish', (line: string, bin: string) => string[]>> = {
-  bash: (line, bin) => lines('bash', ['--norc', '-c', bashScript, 'bash', line], bin),
-  fish: (line, bin) =>
-    lines('fish', ['--no-config', '-c', `source '${root}completions/tally.fish'; complete -C $argv[1]`, line], bin),
+const offers: Readonly<Record<'bash' | 'fish', (line: string, bin: string, database?: string) => string[]>> = {
+  bash: (line, bin, database) => lines('bash', ['--norc', '-c', bashScript, 'bash', line], bin, database),
+  fish: (line, bin, database) =>
+    lines(
+      'fish',
+      ['--no-config', '-c', `source '${root}completions/tally.fish'; complete -C $argv[1]`, line],
+      bin,
+      database,
+    ),
 };
 
 const bashScript = `
@@ -60,8 +75,8 @@ const bashScript = `
   _tally
   for each in "\${COMPREPLY[@]}"; do printf '%s\\n' "$each"; done`;
 
-function lines(shell: string, words: readonly string[], bin: string): string[] {
-  const text = execFileSync(shell, words, { encoding: 'utf8', env: environment(bin), cwd: home });
+function lines(shell: string, words: readonly string[], bin: string, database?: string): string[] {
+  const text = execFileSync(shell, words, { encoding: 'utf8', env: environment(bin, database), cwd: home });
   return text === '' ? [] : text.trimEnd().split('\n');
 }
 
@@ -73,6 +88,7 @@ for (const shell of ['bash', 'fish'] as const) {
     test.each<[string, string]>([
       ['tally customers get ', customer],
       ['tally credits grant ', contract],
+      ['tally credits ledger --chart ', contract],
       [`tally credits reverse ${contract} `, grant],
       ['tally contracts list --customer-id ', customer],
       ['tally usage cost --external-customer-id ', 'globex'],
@@ -97,8 +113,15 @@ for (const shell of ['bash', 'fish'] as const) {
     test('a database named on the line is the one that is asked, and none is made', () => {
       expect(offers[shell](`tally --database ${home}/none.db customers get `, realCommand)).toEqual([]);
       expect(existsSync(join(home, 'none.db'))).toBe(false);
-      const named = `tally --database ${home}/demo.db customers get `;
-      expect(offers[shell](named, realCommand).map(first)).toContain(customer);
+      const copy = playground.copy();
+      renameSync(join(copy, 'demo.db'), join(copy, 'the demo.db'));
+      for (const flag of [`--database '${copy}/the demo.db'`, `--database="${copy}/the demo.db"`]) {
+        const elsewhere = offers[shell](`tally ${flag} --quiet customers get `, realCommand, join(home, 'none.db'));
+        expect(elsewhere.map(first)).toContain(customer);
+      }
+      writeFileSync(join(home, 'empty.db'), '');
+      expect(offers[shell](`tally --database=${home}/empty.db customers get `, realCommand)).toEqual([]);
+      expect(statSync(join(home, 'empty.db')).size).toBe(0);
     });
   });
 }
@@ -162,6 +185,8 @@ describe.skipIf(isMissing('zsh'))('zsh (skipped where it is not installed)', () 
     ['tally customers pa', ['customers', 'pause']],
     ['tally credits grant 01900000-0000-7000-8000-00000000000', ['credits', 'grant', contract]],
     ['tally usage cost --external-customer-id gl', ['usage', 'cost', '--external-customer-id', 'globex']],
+    ['tally invoices list --status=Pa', ['invoices', 'list', '--status=Paid']],
+    ["tally --database='/none.db' customers get 0", ['--database=/none.db', 'customers', '0']],
   ])('%s is completed by the database', (line, expected) => {
     const bin = commandDirectory(
       `if [ "$1" = __complete ]; then exec '${realCommand}/tally' "$@"; else printf "%s\\n" "$@" > "$0.words"; fi`,

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -31,7 +31,10 @@ test.each(shells)('every command stands in the script of %s', async (shell) => {
 
 describe.runIf(process.platform !== 'win32')('in bash', () => {
   /** What bash offers at the end of a line; `tally` is a stand-in that answers with the given candidates. */
-  function offered(line: string, candidates: readonly string[] = []): string[] {
+  const offered = (line: string, candidates?: readonly string[]) => completed(line, candidates).offered;
+
+  /** The same, and the words with which `tally` was asked. */
+  function completed(line: string, candidates: readonly string[] = []) {
     const home = mkdtempSync(join(tmpdir(), 'tally-bash-'));
     const answer = candidates.map((candidate) => `${candidate}\n`).join('');
     writeFileSync(join(home, 'candidates'), answer);
@@ -45,9 +48,10 @@ describe.runIf(process.platform !== 'win32')('in bash', () => {
     const out = execFileSync('bash', ['--norc', '-c', script, 'bash', line], {
       encoding: 'utf8',
       cwd: home,
-      env: { PATH: `${home}:${process.env['PATH']}` },
+      env: { PATH: `${home}:${process.env['PATH']}`, HOME: process.env['HOME'] },
     });
-    return out === '' ? [] : out.trimEnd().split('\n');
+    const asked = existsSync(join(home, 'asked')) ? readFileSync(join(home, 'asked'), 'utf8').trim() : '';
+    return { offered: out === '' ? [] : out.trimEnd().split('\n'), asked };
   }
 
   test.each<[string, string[]]>([
@@ -73,6 +77,40 @@ describe.runIf(process.platform !== 'win32')('in bash', () => {
 
   test('only what stands behind a colon is replaced', () => {
     expect(offered('tally keys create --scopes invoices:', ['invoices:read', 'customers:read'])).toEqual(['read']);
+    expect(offered('tally usage cost --external-customer-id ops@a', ['ops@acme', 'ops@b'])).toEqual(['acme']);
+  });
+
+  const statuses = ['In Progress', 'In Transit', 'Paid'];
+  test.each<[string, string[]]>([
+    [String.raw`tally invoices list --status In\ `, [String.raw`In\ Progress`, String.raw`In\ Transit`]],
+    [String.raw`tally invoices list --status 'In'\ P`, [String.raw`In\ Progress`]],
+    ['tally invoices list --status "In P', ['In Progress']],
+    ["tally invoices list --status 'In ", ['In Progress', 'In Transit']],
+    ['tally invoices list --status=Pa', ['Paid']],
+    ['tally invoices list --status="In T', ['In Transit']],
+    ['tally invoices list --limit=Pa', []],
+  ])('%s is completed as it was begun', (line, expected) => {
+    expect(offered(line, statuses)).toEqual(expected);
+  });
+
+  test('between quotes nothing is offered that a shell would not take as it stands', () => {
+    const names = ["it's", '$(id)', '`id`', 'a"b', String.raw`a\b`, 'a!b', 'a b'];
+    for (const quote of ["'", '"']) {
+      expect(offered(`tally usage cost --external-customer-id ${quote}`, names)).toEqual(['a b']);
+    }
+  });
+
+  test.each([
+    ['tally --profile=live customers get ', '__complete 1 customers get --profile=live'],
+    ['tally --database "a b.db" customers get ', '__complete 1 customers get --database a b.db'],
+    [
+      'tally --database ~/b.db credits ledger --chart ',
+      `__complete 1 credits ledger --database ${process.env['HOME']}/b.db`,
+    ],
+    ['tally credits reverse --reason x id1 ', '__complete 2 credits reverse id1'],
+    ['tally credits grant --amount-cents=1', ''],
+  ])('%s asks: %s', (line, asked) => {
+    expect(completed(line).asked).toBe(asked);
   });
 
   test('no candidate is run', () => {
