@@ -180,7 +180,7 @@ async function workOffSome(
     for (const subject of await readDueContracts(context, contractIds)) {
       done = added(done, (await workOff(context, subject, by)) ?? nothingDone);
       const contractCount = contractIds.indexOf(subject.contract.id) + 1;
-      if (lineCountOf(done) >= limits.billRunBatchLines) return { done, contractCount };
+      if (isLong(done)) return { done, contractCount };
     }
   } catch (cause) {
     throw new BatchFailed('a contract of a batch could not be done', { cause });
@@ -188,8 +188,9 @@ async function workOffSome(
   return { done, contractCount: contractIds.length };
 }
 
-function lineCountOf({ invoices }: WorkDone): number {
-  return invoices.reduce((sum, { lineCount }) => sum + lineCount, 0);
+function isLong({ invoices }: WorkDone): boolean {
+  const lineCount = invoices.reduce((sum, invoice) => sum + invoice.lineCount, 0);
+  return invoices.length >= limits.billRunBatch || lineCount >= limits.billRunBatchLines;
 }
 
 function added(one: WorkDone, other: WorkDone): WorkDone {

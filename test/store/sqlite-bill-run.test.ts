@@ -7,6 +7,20 @@ import { watchStatements } from '../reliability/statements.ts';
 import { subscribe, use } from '../support/billing-scenario.ts';
 import { createContract, send } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+/** Runs, and gives how many invoices had been finalized at the end of each transaction that finalized any. */
+async function watchedRun(world: World) {
+  const numbersAtCommit: number[] = [];
+  let numbers = 0;
+  const stop = watchStatements((sql) => {
+    if (sql.startsWith('update "organizations" set "nextInvoiceNumber"')) numbers += 1;
+    if (sql === 'COMMIT' && numbers > (numbersAtCommit.at(-1) ?? 0)) numbersAtCommit.push(numbers);
+  });
+  const { data } = await world.call('bill.run', { body: {} });
+  stop();
+  return { data, numbersAtCommit };
+}
 
 test('a transaction of a bill run ends behind the contract whose invoices bring it to a thousand lines', async () => {
   const world = await createWorld({ start: '2026-03-01T00:00:00.000Z', graceHours: 0 });
@@ -25,16 +39,20 @@ test('a transaction of a bill run ends behind the contract whose invoices bring 
     await world.call('usage.ingestBatch', { body: { events } });
   }
   world.clock.set('2026-04-01T00:00:00Z');
-  const numbersAtCommit: number[] = [];
-  let numbers = 0;
-  const stop = watchStatements((sql) => {
-    if (sql.startsWith('update "organizations" set "nextInvoiceNumber"')) numbers += 1;
-    if (sql === 'COMMIT' && numbers > (numbersAtCommit.at(-1) ?? 0)) numbersAtCommit.push(numbers);
-  });
-  const { data } = await world.call('bill.run', { body: {} });
-  stop();
+  const { data, numbersAtCommit } = await watchedRun(world);
   expect(data).toMatchObject({ finalizedCount: 4, failedCount: 0, totalCents: 1501 });
   expect(numbersAtCommit).toEqual([2, 4]);
+  await world.close();
+});
+
+test('a transaction of a bill run ends behind the contract whose invoices bring it to a hundred', async () => {
+  const world = await createWorld({ start: '2026-03-01T00:00:00.000Z', graceHours: 0 });
+  for (const name of ['one', 'two', 'three']) {
+    await subscribe(world, { name, contract: { startDate: '2022-01-01', endDate: '2026-03-01' } });
+  }
+  const { data, numbersAtCommit } = await watchedRun(world);
+  expect(data).toMatchObject({ finalizedCount: 150, failedCount: 0 });
+  expect(numbersAtCommit).toEqual([100, 150]);
   await world.close();
 });
 
