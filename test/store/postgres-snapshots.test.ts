@@ -1,5 +1,6 @@
 /** What a transaction sees of others on a server, and what it leaves behind of its locks. */
 
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import type { Transaction } from '../../src/store/database.ts';
@@ -11,11 +12,12 @@ import { insertTwoOrganizations } from './rows.ts';
 const postgres = await usePostgres();
 
 describe.runIf(postgres !== undefined)('of two processes on a PostgreSQL server', () => {
+  let url: string;
   let one: Store;
   let another: Store;
 
   beforeEach(async () => {
-    const url = (await postgres?.create()) ?? '';
+    url = (await postgres?.create()) ?? '';
     [one, another] = [await openStore(url), await openStore(url, { busyTimeoutMilliseconds: 500 })];
     await one.write(insertTwoOrganizations);
   });
@@ -57,6 +59,31 @@ describe.runIf(postgres !== undefined)('of two processes on a PostgreSQL server'
     expect(names.filter((name) => name === 'first')).toHaveLength(1);
   });
 
+  test('a write that met one of the other is done again, also in the commit of one that failed', async () => {
+    let runs = 0;
+    const failing = one.write(
+      async () => {
+        throw new Error('changed my mind');
+      },
+      { turn: 'org-a' },
+    );
+    const meeting = one.write(
+      async (tx) => {
+        const name = await nameOf(tx, 'org-b');
+        runs += 1;
+        if (runs === 1)
+          await another.write(async (theirs) => await rename(theirs, 'org-b', 'theirs'), { turn: 'org-b' });
+        await rename(tx, 'org-b', `${name} and ours`);
+      },
+      { turn: 'org-a' },
+    );
+    expect((await Promise.allSettled([failing, meeting])).map(({ status }) => status)).toEqual([
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(await one.read(async (tx) => await nameOf(tx, 'org-b'))).toBe('theirs and ours');
+  });
+
   test('one whose write failed holds up no write of the other', async () => {
     const failing = one.write(
       async () => {
@@ -71,5 +98,44 @@ describe.runIf(postgres !== undefined)('of two processes on a PostgreSQL server'
       'theirs',
       'alone',
     ]);
+  });
+
+  test('a write that is told not to wait is refused at once, whoever holds it up', async () => {
+    const begun = Promise.withResolvers<void>();
+    const isOver = Promise.withResolvers<void>();
+    const holding = one.write(
+      async () => {
+        begun.resolve();
+        await isOver.promise;
+      },
+      { turn: 'org-a' },
+    );
+    await begun.promise;
+    for (const store of [one, another]) {
+      const hasty = store.write(async () => undefined, { turn: 'org-a', busyTimeoutMilliseconds: 0 });
+      await expect(hasty).rejects.toMatchObject({
+        kind: 'unavailable',
+        message: expect.stringContaining('locked by another writer'),
+      });
+    }
+    isOver.resolve();
+    await holding;
+  });
+
+  test('books in two schemas of one database hold up neither writes nor bill runs of each other', async () => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('CREATE SCHEMA second');
+    await client.end();
+    const second = await openStore(`${url}?options=-csearch_path%3Dsecond`, { busyTimeoutMilliseconds: 50 });
+    await second.write(insertTwoOrganizations);
+    const outcome = await one.exclusively('bill run', async () =>
+      one.write(async () => {
+        await second.write(async (tx) => await rename(tx, 'org-a', 'second'));
+        return await second.exclusively('bill run', async () => await Promise.resolve('done'));
+      }),
+    );
+    await second.close();
+    expect(outcome).toBe('done');
   });
 });

@@ -44,8 +44,11 @@ test('work without a turn is alone, and what comes behind it waits', async () =>
   expect(await running()).toBe('a1');
   end('a1');
   expect(await running()).toBe('alone');
+  ask('c1', 'c');
+  ask('alone too', undefined);
+  expect(await running()).toBe('alone');
   end('alone');
-  expect(await running()).toBe('b1');
+  expect(await running()).toBe('b1 c1');
 });
 
 test('what would have to wait is not free', async () => {

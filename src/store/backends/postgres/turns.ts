@@ -21,13 +21,11 @@ export function createNamedTurns(): NamedTurns {
   let waiting: Waiting[] = [];
 
   function beginNext(): void {
-    const passed = new Set<string>();
     const still: Waiting[] = [];
     let isHeld = isAlone;
     for (const each of waiting) {
       const { turn } = each;
-      const isFree =
-        turn === undefined ? running.size === 0 && passed.size === 0 : !running.has(turn) && !passed.has(turn);
+      const isFree = turn === undefined ? running.size === 0 : !running.has(turn);
       if (!isHeld && isFree) {
         if (turn === undefined) isAlone = isHeld = true;
         else running.add(turn);
@@ -37,7 +35,6 @@ export function createNamedTurns(): NamedTurns {
       still.push(each);
       // Behind work that waits to be alone nothing begins, or it would wait for ever.
       if (turn === undefined) isHeld = true;
-      else passed.add(turn);
     }
     waiting = still;
   }
