@@ -2,11 +2,10 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { ConstraintViolation } from '../../src/store/constraint-violation.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { prepared } from '../../src/store/prepared.ts';
 import type { Store } from '../../src/store/store.ts';
-import { at, contractRow, entryRow, insertTwoOrganizations, invoiceRow, row } from './rows.ts';
+import { at, contractRow, entryRow, insertTwoOrganizations, invoiceRow, row, ruleBroken } from './rows.ts';
 
 export function describeDatabase(backend: string, open: () => Promise<Store>): void {
   describe(`a database on ${backend}`, () => {
@@ -18,15 +17,7 @@ export function describeDatabase(backend: string, open: () => Promise<Store>): v
     });
     afterEach(() => store.close());
 
-    async function ruleBrokenBy(change: (tx: Transaction) => Promise<unknown>): Promise<string> {
-      const outcome = await store.write(change).then(
-        () => 'none',
-        (error: unknown) => error,
-      );
-      if (outcome instanceof ConstraintViolation) return outcome.rule;
-      if (outcome === 'none') return outcome;
-      throw outcome;
-    }
+    const ruleBrokenBy = async (change: (tx: Transaction) => Promise<unknown>) => await ruleBroken(store, change);
 
     async function customerNames(orgId: string): Promise<readonly string[]> {
       const query = (tx: Transaction) =>

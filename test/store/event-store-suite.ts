@@ -112,6 +112,14 @@ export function describeEventStore(backend: string, open: () => Promise<Store>):
         expect((await list({ orgId: 'org-b' })).total).toBe(0);
       });
 
+      test('what was sent with a batch that was refused can be sent again, and is then known', async () => {
+        const refused = append([eventOf('k1'), eventOf('k2'), eventOf('k3', { customerId: 'nowhere' })]);
+        await expect(refused).rejects.toBeInstanceOf(ConstraintViolation);
+        expect(await append([eventOf('k1'), eventOf('k2')])).toEqual(['new', 'new']);
+        expect(await append([eventOf('k1'), eventOf('k2'), eventOf('k3')])).toEqual(['same', 'same', 'new']);
+        expect((await list()).total).toBe(3);
+      });
+
       test('any order of sends ends with one effective event a key, the last one sent', async () => {
         const sends = fc.array(
           fc.record({ key: fc.integer({ min: 0, max: 4 }), tokens: fc.integer({ min: 0, max: 2 }) }),

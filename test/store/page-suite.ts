@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import type { InvoiceStatus } from '../../src/operations/invoices.ts';
+import type { Transaction } from '../../src/store/database.ts';
 import { listInvoices } from '../../src/store/records/invoice-pages.ts';
 import type { Store } from '../../src/store/store.ts';
 import { contractRow, eventOf, insertTwoOrganizations, invoiceRow, row } from './rows.ts';
@@ -105,14 +106,28 @@ export function describePages(backend: string, openTwo: OpenTwo, { runs }: { rea
       expect(total).toBe(names.length + writers.length);
     });
 
+    test('no page begins where one ended in a write that was undone', async () => {
+      for (const id of ['one', 'two']) await add(stores[0], id);
+      const writing = stores[0].write(async (tx) => {
+        await insert(tx, 'undone');
+        await listInvoices(tx, 'org-a', { limit: 1, offset: 0 });
+        throw new Error('undone');
+      });
+      await expect(writing).rejects.toThrow('undone');
+      const { rows, total } = await stores[0].read((tx) => listInvoices(tx, 'org-a', { limit: 1, offset: 1 }));
+      expect({ ids: rows.map(({ id }) => id), total }).toEqual({ ids: ['one'], total: 2 });
+    });
+
     async function add(store: Store, id: string): Promise<void> {
+      await store.write(async (tx) => await insert(tx, id));
+    }
+
+    async function insert(tx: Transaction, id: string): Promise<void> {
       const periodIndex = added++;
-      await store.write((tx) =>
-        tx
-          .insertInto('invoices')
-          .values(invoiceRow('org-a', id, { number: id, periodIndex }))
-          .execute(),
-      );
+      await tx
+        .insertInto('invoices')
+        .values(invoiceRow('org-a', id, { number: id, periodIndex }))
+        .execute();
     }
 
     test('a page is what its offset says, whoever has read or written what before', async () => {

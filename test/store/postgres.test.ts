@@ -5,6 +5,7 @@ import { describeLongLists } from './long-lists-suite.ts';
 import { describeEventAggregation } from './event-aggregation-suite.ts';
 import { describeEventStore } from './event-store-suite.ts';
 import { describePages } from './page-suite.ts';
+import { describeRules } from './rules-suite.ts';
 
 const postgres = await usePostgres();
 
@@ -15,6 +16,7 @@ if (postgres !== undefined) {
     return await openStore(url);
   };
   describeDatabase('PostgreSQL', open);
+  describeRules('PostgreSQL', open);
   describeLongLists('PostgreSQL', open);
   describePages('PostgreSQL', async () => [await open(), await openStore(url)], { runs: 10 });
   describeEventStore('PostgreSQL', open);

@@ -2,9 +2,11 @@
 
 import type { Insertable } from 'kysely';
 
+import { type ConstraintRule, ConstraintViolation } from '../../src/store/constraint-violation.ts';
 import type { ContractsTable, InvoicesTable, LedgerEntriesTable, Transaction } from '../../src/store/database.ts';
 import type { EventAggregation, EventReadings, EventStore, NewEvent } from '../../src/store/event-store.ts';
 import type { NewLedgerEntry } from '../../src/store/records/ledger.ts';
+import type { Store } from '../../src/store/store.ts';
 
 export const at = '2026-01-01T00:00:00.000Z';
 
@@ -156,4 +158,18 @@ export async function aggregateOne(
 ): Promise<EventReadings> {
   const [readings = []] = await events.aggregate(tx, of, [rules]);
   return readings;
+}
+
+/** The rule of the schema that a change breaks; `none` where it breaks none. */
+export async function ruleBroken(
+  store: Store,
+  change: (tx: Transaction) => Promise<unknown>,
+): Promise<ConstraintRule | 'none'> {
+  try {
+    await store.write(change);
+    return 'none';
+  } catch (error) {
+    if (error instanceof ConstraintViolation) return error.rule;
+    throw error;
+  }
 }

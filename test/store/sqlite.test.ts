@@ -10,6 +10,7 @@ import { describeLongLists } from './long-lists-suite.ts';
 import { describeEventAggregation } from './event-aggregation-suite.ts';
 import { describeEventStore } from './event-store-suite.ts';
 import { describePages } from './page-suite.ts';
+import { describeRules } from './rules-suite.ts';
 
 let directory: string;
 let files = 0;
@@ -28,6 +29,7 @@ const openMemory = () => openStore(':memory:');
 
 describeDatabase('SQLite in a file', openFile);
 
+describeRules('SQLite', openMemory);
 describeLongLists('SQLite in a file', openFile);
 describePages('SQLite in a file', openTwo, { runs: 30 });
 describeDatabase('SQLite in memory', openMemory);
