@@ -230,7 +230,7 @@ export async function moveBatches(
     await server.insert('tallybookEvents', some.map(eventRow));
     await server.insert('tallybookEventKeys', some.map(keyRow));
     await server.insert('tallybookSupersededEvents', some.flatMap(supersededRows));
-    await expectShown(server, orgId, some);
+    await expectShown(server, some);
   }
   await removeStagedBatches(tx, orgId, last.batch);
   const moved = { ...head, movedBatch: last.batch };
@@ -253,6 +253,8 @@ interface MovedEvent extends PlacedEvent {
   readonly orgId: string;
   readonly batch: number;
 }
+
+type SupersededRow = Pick<MovedEvent, 'orgId' | 'customerId' | 'timestampEpochMs' | 'place' | 'version' | 'batch'>;
 
 /** What shared a commit may be more than one text can hold: of one insert is about as much as is moved for its size. */
 function inInserts(placed: readonly MovedEvent[]): MovedEvent[][] {
@@ -277,7 +279,7 @@ function keyRow({ orgId, idempotencyKey, version, batch, place, customerId, time
   return { orgId, idempotencyKey, version, batch, place, customerId, timestampEpochMs };
 }
 
-function supersededRows({ orgId, batch, place, version, previous }: MovedEvent): EventRow[] {
+function supersededRows({ orgId, batch, place, version, previous }: MovedEvent): SupersededRow[] {
   if (previous === undefined) return [];
   const { customerId, timestampEpochMs } = previous;
   return [{ orgId, customerId, timestampEpochMs, place, version: version - 1, batch }];
@@ -316,26 +318,35 @@ async function announce(
 }
 
 /** A part is shown whole or not at all, and there is one for each month: one row of each tells. */
-async function expectShown(
-  { ask, location }: ClickhouseServer,
-  orgId: string,
-  placed: readonly PlacedEvent[],
-): Promise<void> {
-  const months = new Map(placed.map((event) => [monthOf(event.timestampEpochMs), event]));
-  for (const { customerId, timestampEpochMs, place, version, idempotencyKey } of months.values()) {
+async function expectShown({ ask, location }: ClickhouseServer, placed: readonly MovedEvent[]): Promise<void> {
+  for (const { orgId, customerId, timestampEpochMs, place, version, idempotencyKey } of ofEachMonth(placed)) {
     const [shown] = await ask(
-      `SELECT (SELECT count() FROM tallybookEvents WHERE orgId = {orgId:String} AND customerId = {customerId:String}
-           AND timestampEpochMs = {timestampEpochMs:Int64} AND place = {place:UInt64} AND version = {version:UInt32}) AS events,
+      `SELECT (SELECT count() FROM tallybookEvents WHERE ${isRow}) AS events,
          (SELECT count() FROM tallybookEventKeys WHERE orgId = {orgId:String}
            AND idempotencyKey = {idempotencyKey:String} AND version = {version:UInt32}) AS keys`,
       { orgId, customerId, timestampEpochMs, place, version, idempotencyKey },
     );
-    if (Number(shown?.['events']) > 0 && Number(shown?.['keys']) > 0) continue;
-    throw new BillingError('unavailable', `${location} took events and does not show them yet; nothing was recorded`, {
-      retryAfterSeconds: 1,
-      hint: 'read from the server that is written to, or add insert_quorum and select_sequential_consistency to the URL',
-    });
+    if (Number(shown?.['events']) === 0 || Number(shown?.['keys']) === 0) throw notShownError(location);
   }
+  // Of months of their own: what was superseded would count beside what took its place.
+  for (const superseded of ofEachMonth(placed.flatMap(supersededRows))) {
+    const [shown] = await ask(`SELECT count() AS total FROM tallybookSupersededEvents WHERE ${isRow}`, superseded);
+    if (Number(shown?.['total']) === 0) throw notShownError(location);
+  }
+}
+
+const isRow = `orgId = {orgId:String} AND customerId = {customerId:String} AND timestampEpochMs = {timestampEpochMs:Int64}
+  AND place = {place:UInt64} AND version = {version:UInt32}`;
+
+function notShownError(location: string): BillingError {
+  return new BillingError('unavailable', `${location} took events and does not show them yet; nothing was recorded`, {
+    retryAfterSeconds: 1,
+    hint: 'read from the server that is written to, or add insert_quorum and select_sequential_consistency to the URL',
+  });
+}
+
+function ofEachMonth<Row extends { readonly timestampEpochMs: number }>(rows: readonly Row[]): Iterable<Row> {
+  return new Map(rows.map((row) => [monthOf(row.timestampEpochMs), row])).values();
 }
 
 function monthOf(epochMs: number): string {
