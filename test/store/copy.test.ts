@@ -16,7 +16,7 @@ import { openBook, stepsOf } from '../reliability/book.ts';
 import { dumpOf } from '../reliability/store-dump.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { eventOf } from './rows.ts';
+import { eventOf, insertTwoOrganizations } from './rows.ts';
 
 const postgres = await usePostgres();
 const clickhouse = await useClickhouse();
@@ -183,6 +183,47 @@ describe('a copy of a book', () => {
     await copyBook({ from, to: { database: whole }, eventsAtOnce: 2, onProgress: ({ done }) => all.push(done) });
     expect(later).toHaveLength(all.length - steps.length);
     expect(await dumped(copy)).toBe(await dumped(from));
+  });
+
+  test('of two organizations that was cut off goes on with each where it was', async () => {
+    const [source, copy] = [{ database: newFile() }, { database: newFile() }];
+    const store = await openStore(source.database);
+    await store.write(insertTwoOrganizations);
+    for (const orgId of ['org-a', 'org-b']) {
+      for (const eventName of ['first', 'then']) {
+        const events = ['x', 'y', 'z'].map((key) => eventOf(key, { eventName }));
+        await store.write((tx) => store.events.append(tx, orgId, events, () => true));
+      }
+    }
+    await store.close();
+    const cut = copyBook({
+      from: source,
+      to: copy,
+      eventsAtOnce: 2,
+      onProgress: ({ done }) => {
+        if (done === 5) throw new Error('interrupted');
+      },
+    });
+    await expect(cut).rejects.toThrow('interrupted');
+    await copyBook({ from: source, to: copy, ...quietly });
+    expect(await dumped(copy)).toBe(await dumped(source));
+  });
+
+  test('that another command goes on with is left to it', async () => {
+    const copy = newFile();
+    const copying = copyBook({
+      from: { database: original },
+      to: { database: copy },
+      eventsAtOnce: 2,
+      onProgress: () => {
+        const places = `SELECT json_group_object("key", "value" + 1) FROM json_each("content", '$.places')`;
+        change(copy, `UPDATE "bookFacts" SET "content" = json_set("content", '$.places', json((${places})))`);
+      },
+    });
+    await expect(copying).rejects.toMatchObject({
+      kind: 'conflict',
+      message: expect.stringContaining('another command copies to'),
+    });
   });
 
   test('does not go on when the book has changed since', async () => {

@@ -1,0 +1,102 @@
+/** Segments: of more events than are held at once, of a day that is more than one, of several days, and their totals. */
+
+import { afterEach, expect, test } from 'vitest';
+
+import type { NewEvent } from '../../src/store/event-store.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store, StoreOptions } from '../../src/store/store.ts';
+import { turnOver } from '../../src/turns.ts';
+import { aggregateOne, eventOf, insertTwoOrganizations } from './rows.ts';
+
+const day = 86_400_000;
+const rules = {
+  aggregationType: 'SUM',
+  aggregationKey: 'tokens',
+  eventTypeFilter: { include: [], exclude: [] },
+  propertyFilters: [],
+  groupKeys: [],
+} as const;
+
+let store: Store;
+
+async function open(eventUpkeep?: StoreOptions['eventUpkeep']): Promise<void> {
+  store = await openStore(':memory:', { eventUpkeep });
+  await store.write(insertTwoOrganizations);
+}
+afterEach(async () => await store.close());
+
+const send = async (events: readonly NewEvent[]) =>
+  await store.write(async (tx) => await store.events.append(tx, 'org-a', events, () => true));
+
+/** What a meter reads of a customer, kept for whoever asks again: the quantity, of how many events. */
+async function read(
+  customerId: string,
+  [from, to]: readonly [number, number],
+  thenDo: () => Promise<void> = async () => {},
+) {
+  const of = { orgId: 'org-a', customerId, boundsEpochMs: [from, to], isStanding: true };
+  const dimensions = { needsEventName: false, propertyKeys: [] };
+  const [readings = []] = await store.read(async (tx) => {
+    const answer = await aggregateOne(store.events, tx, { ...of, dimensions, rules });
+    await thenDo();
+    return answer;
+  });
+  return readings.map(({ quantity, count }) => [String(quantity), count]);
+}
+
+const faults = async () => await store.read(async (tx) => await store.events.upkeep?.listFaults(tx, 'org-a'));
+
+test('more events than are held at once count once, made anew and then grown, in as many segments as a day needs', async () => {
+  await open();
+  const sendFrom = async (first: number, count: number) =>
+    await send(
+      Array.from({ length: count }, (_, index) =>
+        eventOf(`k${first + index}`, {
+          customerId: (first + index) % 10 === 0 ? 'only-in-a' : 'customer',
+          timestampEpochMs: first + index,
+        }),
+      ),
+    );
+  const both = async () => [await read('customer', [0, day]), await read('only-in-a', [0, day])];
+  for (let first = 0; first < 66_000; first += 22_000) await sendFrom(first, 22_000);
+  await store.write(async (tx) => await store.events.upkeep?.rebuild(tx));
+  expect(await both()).toEqual([[['59400', 59_400]], [['6600', 6_600]]]);
+  await sendFrom(66_000, 17_000);
+  expect(await both()).toEqual([[['74700', 74_700]], [['8300', 8_300]]]);
+  expect(await faults()).toEqual([]);
+}, 120_000);
+
+test('the last day of a segment of eight is found by itself, and gives up what is replaced', async () => {
+  await open({ longestTail: 3, leastKept: 100 });
+  const days = Array.from({ length: 8 }, (_, index) => 20 + index);
+  await send(
+    days.flatMap((each) => ['a', 'b'].map((key) => eventOf(`${key}${each}`, { timestampEpochMs: each * day }))),
+  );
+  const last = [27 * day, 28 * day] as const;
+  expect(await read('customer', last)).toEqual([['2', 2]]);
+  await send([eventOf('a27', { timestampEpochMs: 40 * day })]);
+  expect(await read('customer', last)).toEqual([['1', 1]]);
+  expect(await read('customer', [0, 50 * day])).toEqual([['16', 16]]);
+  expect(await faults()).toEqual([]);
+});
+
+test('totals that a reader found out are not kept of a segment that has changed since', async () => {
+  await open({ longestTail: 3, leastKept: 1 });
+  const events = (name: string) => ['a', 'b', 'c', 'd'].map((key) => eventOf(`${name}-${key}`));
+  await send(events('first'));
+  const found = Promise.withResolvers<void>();
+  const isHeldUp = Promise.withResolvers<void>();
+  const reading = read('customer', [0, day], async () => {
+    found.resolve();
+    await isHeldUp.promise;
+  });
+  await found.promise;
+  // It has its turn before what the reader found is kept.
+  const writing = send(events('then'));
+  for (let turn = 0; turn < 3; turn += 1) await turnOver();
+  isHeldUp.resolve();
+  expect(await reading).toEqual([['4', 4]]);
+  await writing;
+  for (const _again of [1, 2]) expect(await read('customer', [0, day])).toEqual([['8', 8]]);
+  expect(await faults()).toEqual([]);
+});
