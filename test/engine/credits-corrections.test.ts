@@ -169,11 +169,12 @@ describe('a reversal', () => {
     expect(data.budgets[0]).toMatchObject({ consumedCents: 0 });
   });
 
-  test('of a grant takes its expiry out of what falls due', async () => {
+  test('of a grant takes its expiry, and no other, out of what falls due', async () => {
     const id = await grant(world, acme, { amountCents: 500, expiresAt: '2026-03-10T00:00:00Z' });
+    await grant(world, acme, { amountCents: 70, expiresAt: '2026-03-10T00:00:00Z' });
     await reverse(id);
     world.clock.set('2026-03-11T00:00:00Z');
-    expect((await world.call('bill.run')).data).toMatchObject({ expiredGrantCount: 0 });
+    expect((await world.call('bill.run')).data).toMatchObject({ expiredGrantCount: 1 });
   });
 
   test('of a grant is refused once usage took from it', async () => {
