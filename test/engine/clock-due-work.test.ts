@@ -191,6 +191,18 @@ describe('simulated time', () => {
     expect(await movements(world, acme)).toEqual(['grant 500 0', 'usage -120 0', 'expiration -380 0']);
   });
 
+  test('tells the end of a contract that was cancelled before it began on that day, and not on the one it had', async () => {
+    await begin('2026-03-01');
+    await listen();
+    const acme = await subscribe(world, { contract: { startDate: '2026-08-01', endDate: '2026-11-01' } });
+    await world.call('contracts.cancel', {
+      params: { contractId: acme.contractId },
+      body: { cancelAt: 'end_of_period' },
+    });
+    await advanceTo('2026-12-01');
+    expect((await told('contract.terminated')).map(({ timestamp }) => timestamp)).toEqual(['2026-08-01T00:00:00.000Z']);
+  });
+
   test('does what was overdue before it goes on, at the instant at which the clock stands', async () => {
     await begin('2026-03-10');
     await subscribe(world, { contract: { startDate: '2026-01-01', endDate: '2026-04-01' } });

@@ -57,6 +57,21 @@ describe('the expiry of a grant', () => {
     expect((await invoiceAt(world, acme, 0)).totalCents).toBe(500);
   });
 
+  test('of one contract leaves those of others to the bill run', async () => {
+    const [acme, other] = [await subscribe(world), await subscribe(world, { name: 'other' })];
+    for (const each of [acme, other]) {
+      await grant(world, each, { amountCents: 100, expiresAt: '2026-03-10T00:00:00Z' });
+    }
+    world.clock.set('2026-03-11T00:00:00Z');
+    await settle(world, acme);
+    expect([await movements(world, acme), await movements(world, other)]).toEqual([
+      ['grant 100 0', 'expiration -100 0'],
+      ['grant 100 0'],
+    ]);
+    expect((await world.call('bill.run')).data).toMatchObject({ expiredGrantCount: 1 });
+    expect(await movements(world, other)).toEqual(['grant 100 0', 'expiration -100 0']);
+  });
+
   test('settles usage that a rolling contract is billed for only at the end of a longer period', async () => {
     const acme = await subscribe(world, { price: { priceInterval: 'YEAR' } });
     const seat = { productName: 'Seats', name: 'Seat', model: 'FLAT', unitAmount: '0', priceInterval: 'MONTH' };
