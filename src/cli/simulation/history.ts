@@ -50,7 +50,7 @@ export interface History {
   readonly catalog: HistoryCatalog;
   /** In the order in which they were made. */
   readonly contracts: readonly HistoricContract[];
-  /** In order of time; late ones, which are in no cost, left out. */
+  /** Those of the customers, in order of time; late ones, which are in no cost, left out. */
   readonly events: readonly HistoricEvent[];
   /** What was really billed, with periods; drafts as they stand. */
   readonly billed: readonly Invoice[];
@@ -63,7 +63,10 @@ export async function readHistory(
   billing: Billing,
   { only, until }: { readonly only: readonly string[]; readonly until: string },
 ): Promise<History> {
-  const customers = chosen(await oldestFirst(billing, 'customers.list'), only);
+  const named = chosen(await oldestFirst(billing, 'customers.list'), only);
+  const all = await oldestFirst(billing, 'contracts.list', { include: 'terms' });
+  const owners = new Set(all.map(({ customerId }) => customerId));
+  const customers = named.filter(({ id }) => only.length > 0 || owners.has(id));
   const ids = new Set(customers.map(({ id }) => id));
   const events: HistoricEvent[] = [];
   const billed: Invoice[] = [];
@@ -74,7 +77,6 @@ export async function readHistory(
       if (!event.isLate) events.push(event);
     }
   }
-  const all = await oldestFirst(billing, 'contracts.list', { include: 'terms' });
   const contracts: HistoricContract[] = [];
   for (const { terms, ...contract } of all.filter(({ customerId }) => ids.has(customerId))) {
     assert(terms !== undefined, `contract ${contract.id} came with its terms`);
@@ -86,9 +88,8 @@ export async function readHistory(
     });
   }
   const planIds = new Set(contracts.map(({ contract }) => contract.planId));
-  const owners = new Set(contracts.map(({ contract }) => contract.customerId));
   return {
-    customers: customers.filter(({ id }) => only.length > 0 || owners.has(id)),
+    customers,
     catalog: await readHistoryCatalog(billing, planIds),
     contracts,
     events: events.toSorted((one, other) => compareText(one.timestamp, other.timestamp)),

@@ -249,6 +249,15 @@ describe('tally simulate compare', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: code, stdout: '' });
     expect(stderr).toContain(words);
   });
+
+  test('leaves out what customers without a contract have used', async () => {
+    const contact = 'name=Ada,email=ada@example.com,roles=accounts_payable';
+    const initech = await id('customers', 'create', '--name', 'INITECH', '--contact', contact);
+    const when = ['--timestamp', '2026-04-05T00:00:00Z'];
+    await stage.tally(['usage', 'ingest', '--event-name', 'request', '--customer-id', initech, ...when]);
+    const found = await compared('--grant', 'amount-cents=1', '--to', '2026-05-01');
+    expect(found.customers.map(({ customer }) => customer)).toEqual(['acme', 'globex']);
+  });
 });
 
 describe('a replay of an unchanged history bills what was billed', () => {
