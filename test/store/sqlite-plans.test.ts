@@ -94,6 +94,20 @@ test('a walk through a list counts its rows once, and passes over none', async (
   expect(found).toEqual([['orgId=?'], behind, behind, behind, ['orgId=? AND createdAt<?']]);
 });
 
+test('invoices of a status are found by it, but those of a customer by the customer', async () => {
+  const statements = await statementsOf(async (tx) => {
+    await listInvoices(tx, 'o', { status: 'In Transit', limit: 10, offset: 0 });
+    await listInvoices(tx, 'o', { status: 'Paid', customerId: 'u', limit: 10, offset: 0 });
+  });
+  const plans = statements.filter((sql) => sql.includes('"invoices"')).map(planOf);
+  expect(plans.map(([step]) => step)).toEqual([
+    'SEARCH invoices USING INDEX invoices_status (orgId=? AND status=?)',
+    'SEARCH invoices USING COVERING INDEX invoices_status (orgId=? AND status=?)',
+    'SEARCH invoices USING INDEX invoices_customer (orgId=? AND customerId=?)',
+    'SEARCH invoices USING INDEX invoices_customer (orgId=? AND customerId=?)',
+  ]);
+});
+
 test('a walk through the invoices of before an instant asks for one end of time at once', async () => {
   const store = await openFilled();
   const days = ['2026-01-01', '2026-01-02', '2026-01-03', '2026-01-03', '2026-01-04'];

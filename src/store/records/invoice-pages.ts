@@ -1,5 +1,7 @@
 /** Invoices page by page. */
 
+import { sql } from 'kysely';
+
 import type { InvoiceStatus } from '../../operations/invoices.ts';
 import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
@@ -57,11 +59,14 @@ const invoiceCount = prepared(
   { name: 'number of invoices', of: [unfiltered] },
 );
 
+const concealedStatus = () => sql<InvoiceStatus>`"status" || ''`;
+
 function invoicesAmong(tx: Transaction, chosen: Chosen) {
   const { orgId, customerId, status, createdAfter, createdBefore } = chosen;
   let query = tx.selectFrom('invoices').where('orgId', '=', orgId);
   if (customerId !== undefined) query = query.where('customerId', '=', customerId);
-  if (status !== undefined) query = query.where('status', '=', status);
+  // SQLite cannot tell which are fewer: those of a customer are, so that no index of statuses is to be offered then.
+  if (status !== undefined) query = query.where(customerId === undefined ? 'status' : concealedStatus(), '=', status);
   if (createdAfter !== undefined) query = query.where('createdAt', '>=', createdAfter);
   if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);
   return query;

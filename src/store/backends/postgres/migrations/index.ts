@@ -9,6 +9,7 @@ import { eventsElsewhere } from './0002-events-elsewhere.ts';
 import { retention } from './0003-retention.ts';
 import { ledgerIndexes } from './0004-ledger-indexes.ts';
 import { webhookQueue } from './0005-webhook-queue.ts';
+import { invoiceStatus } from './0006-invoice-status.ts';
 import type { PostgresMigration } from './migration.ts';
 
 export const migrations: readonly PostgresMigration[] = [
@@ -17,4 +18,5 @@ export const migrations: readonly PostgresMigration[] = [
   retention,
   ledgerIndexes,
   webhookQueue,
+  invoiceStatus,
 ];

@@ -7,4 +7,4 @@ export interface PostgresMigration {
 }
 
 /** The version of the last migration. Stands apart from the steps, so that opening a current database loads none. */
-export const postgresSchemaVersion = 5;
+export const postgresSchemaVersion = 6;

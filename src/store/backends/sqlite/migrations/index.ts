@@ -15,6 +15,7 @@ import { ledgerIndexes } from './0009-ledger-indexes.ts';
 import { eventTail } from './0010-event-tail-runs.ts';
 import { eventDays } from './0011-event-days.ts';
 import { webhookQueue } from './0012-webhook-queue.ts';
+import { invoiceStatus } from './0013-invoice-status.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   eventTail,
   eventDays,
   webhookQueue,
+  invoiceStatus,
 ];
