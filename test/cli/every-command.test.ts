@@ -12,7 +12,7 @@ import { localPages } from '../../src/cli/help-pages.ts';
 import type { CommandSpec } from '../../src/cli/command-line/manifest.ts';
 import { rowsOf, valueAt, wireText } from '../../src/cli/wire/rows.ts';
 import { createPlayground } from '../support/playground.ts';
-import type { Playground } from '../support/playground.ts';
+import type { NamedAnswer, Playground } from '../support/playground.ts';
 import { exampleLineOf, manifest, shellWords } from './shell.ts';
 
 let playground: Playground;
@@ -39,6 +39,11 @@ async function run(command: CommandSpec, words: readonly string[], isTerminal = 
   return await playground.tally(confirmed, { ...place, terminal: { isTerminal, columns: 100, answers: ['yes'] } });
 }
 
+/** The last one of its operation: some commands look around once they are done. */
+function answerTo({ operation }: CommandSpec, { answers }: { readonly answers: readonly NamedAnswer[] }) {
+  return answers.findLast(({ name }) => name === operation)?.body;
+}
+
 const escape = '\u001b';
 const isFormula = (cell: string) => /^[=+@\t\r]/.test(cell) || (cell.startsWith('-') && !/^-\d+(?:\.\d+)?$/.test(cell));
 
@@ -48,7 +53,7 @@ describe('an answer', () => {
     // A write is done anew for each format, on a book of its own: what is printed is held against the answer of that run.
     const ask = async (format: string) => {
       const result = await run(command, [...words, '-o', format]);
-      const body = JSON.parse(JSON.stringify(result.answers.at(-1))) as unknown;
+      const body = JSON.parse(JSON.stringify(answerTo(command, result))) as unknown;
       return { ...result, body, rows: rowsOf(body, command.view).rows };
     };
     const nameField = ['id', 'name'].find((field) => command.fields.includes(field));
@@ -78,7 +83,7 @@ describe('an answer', () => {
 
     const result = await run(command, [...words, '-o', 'name']);
     if (nameField !== undefined) {
-      const { rows } = rowsOf(result.answers.at(-1), command.view);
+      const { rows } = rowsOf(answerTo(command, result), command.view);
       expect(result.stdout).toBe(rows.map((row) => `${wireText(row[nameField])}\n`).join(''));
     } else expect([result.exitCode, result.stdout]).toEqual([2, '']);
 
@@ -92,7 +97,7 @@ describe('an answer', () => {
     const table = await run(command, good(command), true);
     const json = await run(command, [...good(command), '-o', 'json'], true);
     expect([table.exitCode, json.exitCode, table.stdout.includes(escape)]).toEqual([0, 0, false]);
-    expect(JSON.parse(JSON.stringify(json.answers))).toContainEqual(JSON.parse(json.stdout));
+    expect(JSON.parse(JSON.stringify(json.answers.map(({ body }) => body)))).toContainEqual(JSON.parse(json.stdout));
     expect(table.stdout).not.toMatch(/undefined|\[object|NaN/);
   });
 
@@ -101,11 +106,11 @@ describe('an answer', () => {
     async ({ command }) => {
       const [field = ''] = command.fields;
       const picked = await run(command, [...good(command), '--json', field]);
-      const { rows, isList } = rowsOf(picked.answers.at(-1), command.view);
+      const { rows, isList } = rowsOf(answerTo(command, picked), command.view);
       const expected = rows.map((row) => ({ [field]: valueAt(row, field) ?? null }));
       expect(JSON.parse(picked.stdout)).toEqual(JSON.parse(JSON.stringify(isList ? expected : (expected[0] ?? {}))));
       const through = await run(command, [...good(command), '--jq', '.']);
-      expect(JSON.parse(through.stdout)).toEqual(JSON.parse(JSON.stringify(through.answers.at(-1))));
+      expect(JSON.parse(through.stdout)).toEqual(JSON.parse(JSON.stringify(answerTo(command, through))));
     },
   );
 

@@ -7,13 +7,18 @@ import { join } from 'node:path';
 
 import type { Dependencies } from '../../src/cli/session/session.ts';
 import { createEngine } from '../../src/engine/engine.ts';
-import type { Answer, Billing } from '../../src/operations/index.ts';
+import type { Answer, Billing, OperationName } from '../../src/operations/index.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { TestTerminalOptions } from '../../src/cli/terminal/terminal.ts';
 import { createStage } from './stage.ts';
 import type { CommandResult } from './stage.ts';
 
 const today = '2026-11-21T12:00:00Z';
+
+export interface NamedAnswer {
+  readonly name: OperationName;
+  readonly body: Answer['body'];
+}
 
 export interface Playground {
   /** A directory with the database and the files, as after `tally demo --into`. */
@@ -26,7 +31,7 @@ export interface Playground {
       readonly directory?: string;
       readonly instead?: Partial<Dependencies>;
     },
-  ) => Promise<CommandResult & { readonly answers: readonly Answer['body'][] }>;
+  ) => Promise<CommandResult & { readonly answers: readonly NamedAnswer[] }>;
   readonly close: () => Promise<void>;
 }
 
@@ -38,7 +43,7 @@ export async function createPlayground(): Promise<Playground> {
   if (made.exitCode !== 0) throw new Error(`the demo failed: ${made.stdout}${made.stderr}`);
   const now = () => Temporal.Instant.from(today);
   const openRecorded =
-    (answers: Answer['body'][]): Dependencies['openBilling'] =>
+    (answers: NamedAnswer[]): Dependencies['openBilling'] =>
     async (target) => {
       if (target.kind !== 'embedded') throw new TypeError('a playground has its own database alone');
       const store = await openStore(target.database);
@@ -54,7 +59,7 @@ export async function createPlayground(): Promise<Playground> {
       const billing = engine.as(owner);
       const call = async (...given: Parameters<Billing['call']>) => {
         const answer = await billing.call(...given);
-        answers.push(answer.body);
+        answers.push({ name: given[0], body: answer.body });
         return answer;
       };
       return {
@@ -78,7 +83,7 @@ export async function createPlayground(): Promise<Playground> {
     copy,
     tally: async (words, options = {}) => {
       const directory = options.directory ?? copy();
-      const answers: Answer['body'][] = [];
+      const answers: NamedAnswer[] = [];
       const before = process.cwd();
       process.chdir(directory);
       try {

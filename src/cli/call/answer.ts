@@ -59,6 +59,9 @@ export async function printAnswer(request: OperationRequest, billing: Billing, s
   note(command, answer, session);
   if (isEmptyPage(answer)) await tellUnknownFilters(command, input, { billing, session });
   await receipt?.(answer);
+  if (command.operation === 'contracts.create') {
+    await (await import('./same-plan.ts')).tellOfSamePlan(answer, billing, session);
+  }
   if (end !== undefined) tell(session, end);
   checkFindings(command, answer);
 }

@@ -1,0 +1,52 @@
+/** A contract that was made twice bills its fixed prices twice; nothing else would tell of it before the invoices do. */
+
+import { BillingError } from '../../errors.ts';
+import type { Answer, Billing, ResponseBody } from '../../operations/index.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
+
+type Contract = ResponseBody<'contracts.list'>['data'][number];
+
+const most = 100;
+
+/**
+ * Warns where the customer is on the plan by another contract in the same time, one of the newest. Nothing is said where a key
+ * may not read contracts.
+ */
+export async function tellOfSamePlan(
+  { body: { data: created } }: Answer<'contracts.create'>,
+  billing: Billing,
+  session: Session,
+): Promise<void> {
+  if (session.flags.quiet === true) return;
+  const other = (await onSamePlan(created, billing)).find(({ id }) => id !== created.id);
+  if (other === undefined) return;
+  const { id, startDate, endDate } = other;
+  const time = endDate === undefined ? say`since ${startDate}` : say`${startDate} to ${endDate}`;
+  tell(
+    session,
+    say`warning: the customer is on this plan by another contract already: ${id} (${time}); both are billed`,
+  );
+  const undo = say`end it with tally contracts cancel ${created.id}, and its drafts with tally invoices cancel`;
+  tell(session, say`  hint: if it was made twice, ${undo}`);
+}
+
+async function onSamePlan({ customerId, planId, ...own }: Contract, billing: Billing): Promise<readonly Contract[]> {
+  try {
+    const { body } = await billing.call('contracts.list', {
+      query: { customerId, planId, isActive: 'true', limit: String(most) },
+    });
+    return body.data.filter(
+      (other) => isBefore(other.startDate, own.endDate) && isBefore(own.startDate, other.endDate),
+    );
+  } catch (error) {
+    if (error instanceof BillingError) return [];
+    throw error;
+  }
+}
+
+/** Without an end a contract goes on. */
+function isBefore(start: string, end: string | undefined): boolean {
+  return end === undefined || start < end;
+}
