@@ -141,9 +141,14 @@ describe('a promotional grant', () => {
     expect(await ledger(world, acme)).toEqual([]);
   });
 
-  test('is refused once the last invoice of an ended contract is finalized', async () => {
-    const ended = await subscribe(world, { name: 'ended', contract: { endDate: '2026-04-01' } });
+  test.each([
+    ['with an end', '2026-04-01'],
+    ['that was cancelled', undefined],
+  ])('is refused once the last invoice of an ended contract %s is finalized', async (_how, endDate) => {
+    const ended = await subscribe(world, { name: 'ended', contract: { endDate } });
     const params = { contractId: ended.contractId };
+    const cancelAt = 'end_of_period';
+    if (endDate === undefined) await world.call('contracts.cancel', { params, body: { cancelAt } });
     world.clock.set('2026-04-01T00:00:00Z');
     const body = { amountCents: 1, expiresAt };
     expect(await refusal(world, 'credits.grant', { params, body })).toBe('accepted');

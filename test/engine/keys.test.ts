@@ -48,6 +48,8 @@ describe('the local owner', () => {
     const { data: eu } = await world.call('orgs.create', { body: { name: 'eu' } });
     expect((await world.engine.owner('eu')).organizationId).toBe(eu.id);
     expect((await world.engine.owner(eu.id)).organizationId).toBe(eu.id);
+    await world.call('orgs.update', { params: { organizationId: 'default' }, body: { name: eu.id } });
+    expect((await world.engine.owner(eu.id)).organizationId).toBe(eu.id);
   });
 
   it('is told how to see the names when the named organization does not exist', async () => {

@@ -184,6 +184,9 @@ describe('the expiry of a grant', () => {
 
   test('comes before a rate that is granted later, so that it is not what free credits were worth', async () => {
     const acme = await subscribe(world);
+    // Of no use to what is used, and last to expire.
+    const specifiers = { properties: { model: 'none' } };
+    await grant(world, acme, { amountCents: 1, expiresAt: '2026-12-01T00:00:00Z', specifiers });
     await grant(world, acme, { creditAmount: 1, creditRateCents: 10, expiresAt: '2026-03-02T00:00:00Z' });
     const id = await grant(world, acme, {
       creditAmount: 5,
