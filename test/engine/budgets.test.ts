@@ -303,11 +303,37 @@ describe('consumption', () => {
   });
 });
 
+describe('a budget that is removed', () => {
+  test('leaves those of another contract in their places', async () => {
+    const second = await createContract(world, { customerId, pricingIds: [await createPrice(world, meterId)] });
+    for (const id of [contractId, second]) {
+      for (const eventPropertyValue of ['large', 'small']) {
+        const body = { eventPropertyKey: 'model', eventPropertyValue };
+        await world.call('budgets.add', { params: { contractId: id }, body });
+      }
+    }
+    await remove('0');
+    await world.call('budgets.remove', { params: { contractId: second, index: '1' } });
+    const values = async (id: string) => (await budgetsOf(id)).map(({ eventPropertyValue }) => eventPropertyValue);
+    expect([await values(contractId), await values(second)]).toEqual([['small'], ['large']]);
+  });
+});
+
 describe('a budget that reaches its cap', () => {
   const isExhausted = async () => (await budgetsOf())[0]?.isExhausted;
 
   test('is exhausted by the event that reaches it, and not before', async () => {
     await add({ maxCreditsCents: 100 });
+    await use(99);
+    expect(await isExhausted()).toBe(false);
+    await use(1);
+    expect(await isExhausted()).toBe(true);
+  });
+
+  test('is exhausted in the same way where its cap is in credits alone', async () => {
+    const body = { creditAmount: 100, creditRateCents: 10, expiresAt: '2027-01-01T00:00:00Z' };
+    await world.call('credits.grant', { params: { contractId }, body });
+    await add({ maxCredits: 10 });
     await use(99);
     expect(await isExhausted()).toBe(false);
     await use(1);
