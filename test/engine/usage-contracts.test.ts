@@ -330,6 +330,14 @@ describe('once an invoice is finalized', () => {
     expect(await total(open)).toBe(1);
   });
 
+  test('an event that names no contract is late where the older of two takes it, though the other is open', async () => {
+    world.clock.advance({ seconds: 1 });
+    const newer = await contractOf();
+    await use('2026-01-10', 100, { idempotencyKey: 'of the older' });
+    expect(await eventOf('of the older')).toMatchObject({ isLate: true });
+    expect(await total(newer, january)).toBe(0);
+  });
+
   test('its events cannot be replaced, and the refusal names the key', async () => {
     expect(await refusalOf(use('2026-01-10', 200, { idempotencyKey: 'january' }))).toBe(
       'conflict events[0]: the event "january" differs from the one recorded under this key, and its billing period is finalized',

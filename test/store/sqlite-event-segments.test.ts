@@ -76,6 +76,32 @@ test('the last day of a segment of eight is found by itself, and gives up what i
   expect(await faults()).toEqual([]);
 });
 
+test('segments whose numbers have other decimals are read each as they are', async () => {
+  await open({ longestTail: 3, leastKept: 100 });
+  for (const [at, tokens] of [
+    [10, '1'],
+    [20, '2.5'],
+    [30, '0.125'],
+    [40, '4'],
+  ] as const) {
+    const propertiesJson = `{"tokens":${tokens}}`;
+    await send(['a', 'b', 'c'].map((key) => eventOf(`${key}${at}`, { timestampEpochMs: at * day, propertiesJson })));
+  }
+  expect(await read('customer', [0, 50 * day])).toEqual([['22.875', 12]]);
+});
+
+test.each([2 ** 8, 2 ** 16, 2 ** 32, 10 ** 14].flatMap((most) => [most - 1, most]))(
+  'numbers from 0 to %s are read as they were sent',
+  async (most) => {
+    await open({ longestTail: 3, leastKept: 100 });
+    const events = [0, most, most].map((tokens, index) =>
+      eventOf(`k${index}`, { timestampEpochMs: index, propertiesJson: `{"tokens":${tokens}}` }),
+    );
+    await send(events);
+    expect(await read('customer', [0, day])).toEqual([[String(2 * most), 3]]);
+  },
+);
+
 test('totals that a reader found out are not kept of a segment that has changed since', async () => {
   await open({ longestTail: 3, leastKept: 1 });
   const events = (name: string) => ['a', 'b', 'c', 'd'].map((key) => eventOf(`${name}-${key}`));
