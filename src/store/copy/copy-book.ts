@@ -18,6 +18,7 @@ import { readLedgerHead } from '../records/seals.ts';
 import type { Store } from '../store.ts';
 import {
   type ReadRows,
+  type TableDigest,
   bookTables,
   copyTables,
   digestTables,
@@ -80,21 +81,46 @@ function forbiddenRows({ store }: End, cause: ConstraintViolation): BillingError
 export async function measureBook(from: CopyPlace): Promise<CopyReport> {
   const source = await openEnd(from, { readOnly: true });
   try {
-    return await source.store.read(async (tx) => {
-      await refuseDropped(tx, source);
-      const tables = await digestTables(tx, source.readRows);
-      const organizations = await Promise.all(
-        (await listOrganizations(tx)).map(async ({ id, name }) => ({
-          name,
-          eventCount: (await source.store.events.list(tx, { orgId: id, limit: 1, offset: 0 })).total,
-          ledgerHead: await readLedgerHead(tx, id),
-        })),
-      );
-      return { tables: tables.map(({ table, rowCount }) => ({ table, rowCount })), organizations };
-    });
+    return await source.store.read(async (tx) => reportOf(await contentOf(tx, source)));
   } finally {
     await source.close();
   }
+}
+
+/** What is to be copied. */
+interface Content {
+  readonly tables: readonly TableDigest[];
+  readonly organizations: readonly (CopyReport['organizations'][number] & { readonly id: string })[];
+}
+
+async function contentOf(tx: Transaction, { store, readRows }: End): Promise<Content> {
+  const known = await listOrganizations(tx);
+  const dropped = known.find((each) => each.eventsDroppedBeforeEpochMs > 0);
+  // Keys of dropped events, and what an event was before it was replaced, are in no page of events.
+  if (dropped !== undefined) throw droppedError(store, dropped.name);
+  const tables = await digestTables(tx, readRows);
+  const organizations = await Promise.all(
+    known.map(async ({ id, name }) => ({
+      id,
+      name,
+      eventCount: (await store.events.list(tx, { orgId: id, limit: 1, offset: 0 })).total,
+      ledgerHead: await readLedgerHead(tx, id),
+    })),
+  );
+  return { tables, organizations };
+}
+
+function droppedError({ location }: Store, organization: string): ConflictError {
+  return new ConflictError(`events of organization ${organization} in ${location} were dropped: it cannot be copied`, {
+    hint: 'take the book and the database of its events elsewhere by their own means, as they stand at one time',
+  });
+}
+
+function reportOf({ tables, organizations }: Content): CopyReport {
+  return {
+    tables: tables.map(({ table, rowCount }) => ({ table, rowCount })),
+    organizations: organizations.map(({ name, eventCount, ledgerHead }) => ({ name, eventCount, ledgerHead })),
+  };
 }
 
 async function openEnd(
@@ -127,52 +153,25 @@ async function copySnapshot(
   tx: Transaction,
   { source, target, onProgress, eventsAtOnce }: Copying,
 ): Promise<CopyReport> {
-  await refuseDropped(tx, source);
-  const tables = await digestTables(tx, source.readRows);
-  const fingerprint = sha256Of(JSON.stringify(tables));
+  const content = await contentOf(tx, source);
+  const fingerprint = sha256Of(JSON.stringify(content.tables));
   await begin(tx, { source, target, fingerprint });
-  const organizations = await listOrganizations(tx);
-  const counts = new Map<string, number>();
-  for (const { id } of organizations) {
-    counts.set(id, (await source.store.events.list(tx, { orgId: id, limit: 1, offset: 0 })).total);
-  }
-  const total = counts.values().reduce((sum, count) => sum + count, 0);
+  const total = content.organizations.reduce((sum, { eventCount }) => sum + eventCount, 0);
   let done = 0;
-  for (const { id } of organizations) {
+  for (const { id } of content.organizations) {
     await copyEvents(tx, id, { source, target, fingerprint, eventsAtOnce }, (copied) => {
       done += copied;
       onProgress({ done: Math.min(done, total), total });
     });
   }
-  const problems = await differences(tx, { source, target, tables, orgIds: organizations.map(({ id }) => id) });
+  const problems = await differences(tx, { source, target, content });
   if (problems.length > 0) {
     throw new BillingError('checkFailed', `the copy at ${target.store.location} differs: ${problems.join('; ')}`, {
       hint: 'it cannot be used: remove it, see that nobody writes to either, and copy again',
     });
   }
   await target.store.write(async (to) => await removeBookFact(to, 'unfinishedCopy'));
-  return {
-    tables: tables.map(({ table, rowCount }) => ({ table, rowCount })),
-    organizations: await Promise.all(
-      organizations.map(async ({ id, name }) => ({
-        name,
-        eventCount: counts.get(id) ?? 0,
-        ledgerHead: await readLedgerHead(tx, id),
-      })),
-    ),
-  };
-}
-
-/** Keys of dropped events, and what an event was before it was replaced, are in no page of events. */
-async function refuseDropped(tx: Transaction, { store }: End): Promise<void> {
-  const dropped = (await listOrganizations(tx)).find((each) => each.eventsDroppedBeforeEpochMs > 0);
-  if (dropped === undefined) return;
-  throw new ConflictError(
-    `events of organization ${dropped.name} in ${store.location} were dropped: it cannot be copied`,
-    {
-      hint: 'take the book and the database of its events elsewhere by their own means, as they stand at one time',
-    },
-  );
+  return reportOf(content);
 }
 
 async function begin(
@@ -251,30 +250,19 @@ async function copyEvents(
 
 async function differences(
   tx: Transaction,
-  {
-    source,
-    target,
-    tables,
-    orgIds,
-  }: {
-    readonly source: End;
-    readonly target: End;
-    readonly tables: Awaited<ReturnType<typeof digestTables>>;
-    readonly orgIds: readonly string[];
-  },
+  { source, target, content }: Pick<Copying, 'source' | 'target'> & { readonly content: Content },
 ): Promise<string[]> {
   return await target.store.read(async (to) => {
     const problems: string[] = [];
     const copied = new Map((await digestTables(to, target.readRows)).map((each) => [each.table, each]));
-    for (const { table, rowCount, digest } of tables) {
+    for (const { table, rowCount, digest } of content.tables) {
       const copy = copied.get(table);
       if (copy?.rowCount !== rowCount) problems.push(`${copy?.rowCount ?? 0} of ${rowCount} rows of ${table}`);
       else if (copy.digest !== digest) problems.push(`a row of ${table} is another one`);
     }
-    for (const orgId of orgIds) {
-      if ((await readLedgerHead(to, orgId)) !== (await readLedgerHead(tx, orgId))) {
+    for (const { id: orgId, ledgerHead } of content.organizations) {
+      if ((await readLedgerHead(to, orgId)) !== ledgerHead)
         problems.push(`the ledger of ${orgId} ends in another seal`);
-      }
       const [was, is] = [await digestEvents(source, tx, orgId), await digestEvents(target, to, orgId)];
       if (was.count !== is.count) problems.push(`${is.count} of ${was.count} versions of events of ${orgId}`);
       else if (was.digest !== is.digest) problems.push(`an event of ${orgId} is another one`);
