@@ -5,7 +5,7 @@ import { storedEvent, withoutPlace } from '../event-content.ts';
 import type { ClickhouseServer } from '../backends/clickhouse/connection.ts';
 import type { StoredEvent } from '../event-store.ts';
 import { rowsOfText } from '../raw-query.ts';
-import { listStagedBatches, readEventHead } from '../records/staged-events.ts';
+import { listStagedEvents, readEventHead } from '../records/staged-events.ts';
 
 export interface PlacedVersions {
   /** Where the event stands among others; rises with every event that is new. */
@@ -73,7 +73,7 @@ export const readPageOfServer: ReadEventPage = async (tx, orgId, { after, limit 
 export function readPageOf({ ask: question }: ClickhouseServer): ReadEventPage {
   return async (tx, orgId, { after, limit }) => {
     const { lastPlace, movedBatch } = await readEventHead(tx, orgId);
-    const staged = (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
+    const staged = await listStagedEvents(tx, orgId);
     // Places of events that were dropped are empty.
     for (let from = after; from < lastPlace; from += limit) {
       const page = await readBetween(from, from + limit);

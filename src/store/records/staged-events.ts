@@ -91,6 +91,11 @@ export async function listStagedBatches(tx: Transaction, orgId: string): Promise
   return batches;
 }
 
+/** Every staged version, oldest first. */
+export async function listStagedEvents(tx: Transaction, orgId: string): Promise<readonly PlacedEvent[]> {
+  return (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
+}
+
 function stagedOf(tx: Transaction, orgId: string) {
   return tx.selectFrom('stagedEvents').where('orgId', '=', orgId).orderBy('batch');
 }

@@ -121,7 +121,7 @@ async function findMovedEvents(
 ): Promise<Map<string, KnownEvent>> {
   const { movedBatch, droppedBeforeEpochMs } = head;
   const known = new Map<string, KnownEvent>();
-  for (const some of inShortLists(keys)) {
+  for (const some of inParts(keys, keyCharactersAtOnce, (key) => key.length)) {
     const places = await ask(
       `SELECT idempotencyKey, argMax(customerId, version) AS "customerId",
          argMax(timestampEpochMs, version) AS "timestampEpochMs",
@@ -162,18 +162,20 @@ async function readPlaces(
   return rows.map((row) => ({ ...storedEvent(row), place: Number(row['place']) }));
 }
 
-function inShortLists(keys: readonly string[]): string[][] {
-  const lists: string[][] = [];
+/** In their order, each part of at most so many characters, or of a single element that has more. */
+function inParts<T>(all: readonly T[], most: number, charactersOf: (each: T) => number): T[][] {
+  const parts: T[][] = [];
   let room = 0;
-  for (const key of keys) {
-    if (room < key.length || lists.length === 0) {
-      lists.push([]);
-      room = keyCharactersAtOnce;
+  for (const each of all) {
+    const characters = charactersOf(each);
+    if (room < characters || parts.length === 0) {
+      parts.push([]);
+      room = most;
     }
-    room -= key.length;
-    lists.at(-1)?.push(key);
+    room -= characters;
+    parts.at(-1)?.push(each);
   }
-  return lists;
+  return parts;
 }
 
 async function decide(
@@ -226,7 +228,8 @@ export async function moveBatches(
   await refuseOtherBook(server, tx);
   await announce(server, { orgId, head, batches });
   const placed = batches.flatMap(({ batch, events }) => events.map((event) => ({ orgId, batch, ...event })));
-  for (const some of inInserts(placed)) {
+  // What shared a commit may be more than one text can hold: of one insert is as much as is moved for its size.
+  for (const some of inParts(placed, limits.stagedCharacters, ({ propertiesJson }) => propertiesJson.length)) {
     await server.insert('tallybookEvents', some.map(eventRow));
     await server.insert('tallybookEventKeys', some.map(keyRow));
     await server.insert('tallybookSupersededEvents', some.flatMap(supersededRows));
@@ -255,21 +258,6 @@ interface MovedEvent extends PlacedEvent {
 }
 
 type SupersededRow = Pick<MovedEvent, 'orgId' | 'customerId' | 'timestampEpochMs' | 'place' | 'version' | 'batch'>;
-
-/** What shared a commit may be more than one text can hold: of one insert is about as much as is moved for its size. */
-function inInserts(placed: readonly MovedEvent[]): MovedEvent[][] {
-  const inserts: MovedEvent[][] = [];
-  let room = 0;
-  for (const event of placed) {
-    if (room <= 0) {
-      inserts.push([]);
-      room = limits.stagedCharacters;
-    }
-    room -= event.propertiesJson.length;
-    inserts.at(-1)?.push(event);
-  }
-  return inserts;
-}
 
 function eventRow({ previous: _previous, isLate, ...event }: MovedEvent): EventRow {
   return { ...event, isLate: isLate ? 1 : 0 };

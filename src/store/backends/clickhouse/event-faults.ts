@@ -6,7 +6,7 @@
 import { limits } from '../../../limits.ts';
 import type { Transaction } from '../../database.ts';
 import type { EventFault } from '../../event-store.ts';
-import { listStagedBatches, readEventHead } from '../../records/staged-events.ts';
+import { listStagedEvents, readEventHead } from '../../records/staged-events.ts';
 import type { ClickhouseServer } from './connection.ts';
 
 const recorded = 'orgId = {orgId:String} AND batch <= {movedBatch:UInt64}';
@@ -84,8 +84,7 @@ async function foreignPairs(
 
 /** The numbers of events that are only staged, rising: behind those of all that have moved. */
 async function stagedPlaces(tx: Transaction, orgId: string): Promise<number[]> {
-  const staged = (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
-  return staged.filter(({ version }) => version === 1).map(({ place }) => place);
+  return (await listStagedEvents(tx, orgId)).filter(({ version }) => version === 1).map(({ place }) => place);
 }
 
 /** Numbers that are staged nowhere, and should be. */

@@ -34,9 +34,9 @@ export async function aggregateInClickhouse(
   let folded: readonly UsageReading[][][] = [];
   const hasEscaped = rows.some((row) => row['isEscaped'] === 1);
   if (!isSayable || hasEscaped || view.staged.length > 0) {
-    const moved = !isSayable ? '1' : hasEscaped ? isEscaped : '0';
+    const amongMoved = !isSayable ? '1' : hasEscaped ? isEscaped : '0';
     const fold = createFoldOfEach(request, contractIds);
-    await scanView(server, view, { request: scan, only: { text: moved, holds: () => true } }, fold.add);
+    await scanView(server, view, { request: scan, amongMoved }, fold.add);
     folded = fold.readings();
   }
   return found.map((intervals, place) =>

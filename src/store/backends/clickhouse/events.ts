@@ -5,16 +5,8 @@
 
 import type { Transaction } from '../../database.ts';
 import { storedEvent, withoutPlace } from '../../event-content.ts';
-import type {
-  EventPage,
-  EventQuery,
-  EventReadings,
-  EventScan,
-  EventStore,
-  ScannedEvent,
-  StoredEvent,
-} from '../../event-store.ts';
-import { listStagedBatches, readEventHead } from '../../records/staged-events.ts';
+import type { EventPage, EventQuery, EventReadings, EventStore, StoredEvent } from '../../event-store.ts';
+import { listStagedEvents, readEventHead } from '../../records/staged-events.ts';
 import { byContract } from '../event-groups.ts';
 import { appendEvents } from './append.ts';
 import { listEventFaults } from './event-faults.ts';
@@ -28,7 +20,7 @@ export function createClickhouseEventStore(server: ClickhouseServer, mostStaged:
   return {
     append: async (tx, orgId, events, canReplace) =>
       await appendEvents({ server, mostStaged }, tx, { orgId, events, canReplace }),
-    scan: async (tx, request, onEvent) => await scan(server, tx, request, onEvent),
+    scan: async (tx, request, onEvent) => await scanView(server, await viewOf(tx, request), { request }, onEvent),
     async aggregate(tx, of, meters) {
       const view = await viewOf(tx, of);
       const readings: EventReadings[] = [];
@@ -49,21 +41,12 @@ export function createClickhouseEventStore(server: ClickhouseServer, mostStaged:
     listLate: async (tx, query) => await list(server, tx, query, true),
     listVersions: async (tx, orgId, idempotencyKey) => await listVersions(server, tx, orgId, idempotencyKey),
     listFaults: async (tx, orgId) => await listEventFaults(server, tx, orgId),
-    checkAnswers: async () => await server.checkAnswers(),
+    checkAnswers: server.checkAnswers,
     retention: {
       drop: async (tx, orgId) => await dropEvents(server, tx, orgId),
       countLeft: async (tx, orgId) => await countLeft(server, tx, orgId),
     },
   };
-}
-
-async function scan(
-  server: ClickhouseServer,
-  tx: Transaction,
-  request: EventScan,
-  onEvent: (event: ScannedEvent) => void,
-): Promise<void> {
-  await scanView(server, await viewOf(tx, request), { request }, onEvent);
 }
 
 async function list(
@@ -125,7 +108,7 @@ async function listVersions(
          WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64} AND idempotencyKey = {idempotencyKey:String})`,
     { orgId, movedBatch, droppedBeforeEpochMs, idempotencyKey },
   );
-  const staged = (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
+  const staged = await listStagedEvents(tx, orgId);
   const versions = [...rows.map(storedEvent), ...staged.filter((event) => event.idempotencyKey === idempotencyKey)];
   return versions
     .toSorted((a, b) => a.version - b.version)

@@ -6,7 +6,7 @@
 import type { Transaction } from '../../database.ts';
 import { ReusedEvent } from '../../event-content.ts';
 import type { EventScan, ScannedEvent, StoredEvent } from '../../event-store.ts';
-import { type PlacedEvent, listStagedBatches, readEventHead } from '../../records/staged-events.ts';
+import { type PlacedEvent, listStagedEvents, readEventHead } from '../../records/staged-events.ts';
 import type { ClickhouseServer } from './connection.ts';
 import { nextLimit, scannedBytes, scannedRows } from '../scan-pages.ts';
 
@@ -29,7 +29,7 @@ export async function viewOf(
 ): Promise<View> {
   if (tx === undefined) throw new Error('events are read and written inside read() or write() only');
   const { movedBatch, droppedBeforeEpochMs } = await readEventHead(tx, orgId);
-  const versions = (await listStagedBatches(tx, orgId)).flatMap(({ events }) => events);
+  const versions = await listStagedEvents(tx, orgId);
   const last = new Map(versions.map((event) => [event.place, event]));
   const superseded = versions
     .filter(({ version }) => version > 1)
@@ -108,19 +108,16 @@ type Scanned = Pick<
 /** What stands in its page before it. */
 type ScannedRow = Scanned & { readonly before: number };
 
-/** `only` narrows both the moved and the staged events further. */
+/** `amongMoved` narrows the moved events further, and no staged ones. */
 export async function scanView(
   { ask }: ClickhouseServer,
   view: View,
-  {
-    request,
-    only,
-  }: { readonly request: EventScan; readonly only?: { readonly text: string; holds(event: StoredEvent): boolean } },
+  { request, amongMoved = '1' }: { readonly request: EventScan; readonly amongMoved?: string },
   onEvent: (event: ScannedEvent) => void,
 ): Promise<void> {
   const { text, parameters, holds } = scanConditions(request);
   const staged = view.staged
-    .filter((event) => holds(event) && only?.holds(event) !== false)
+    .filter(holds)
     .toSorted((a, b) => a.timestampEpochMs - b.timestampEpochMs || a.place - b.place);
   const event = new ReusedEvent();
   const give = (found: Scanned): void => {
@@ -137,7 +134,7 @@ export async function scanView(
         ORDER BY timestampEpochMs, place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
       FROM (
         SELECT ${columns} FROM tallybookEvents FINAL
-        WHERE ${view.condition} AND ${text}${only === undefined ? '' : ` AND ${only.text}`}
+        WHERE ${view.condition} AND ${text} AND ${amongMoved}
           AND (timestampEpochMs, place) > ({afterEpochMs:Int64}, {afterPlace:UInt64})
         ORDER BY timestampEpochMs, place LIMIT {limit:UInt64}
       )
