@@ -6,7 +6,7 @@ import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
 import { shellWord } from '../command-line/example-line.ts';
-import { readTextFile } from '../files/files.ts';
+import { nameOfFile, readTextFile } from '../files/files.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import { timeoutOf } from '../session/open-session.ts';
 import { checkOutputFile, writeOutputFile } from '../files/output-file.ts';
@@ -77,7 +77,7 @@ export async function diffCatalog(path: string, flags: ChangeFlags, session: Ses
   await show(plan, session);
   const { length } = plan.changes;
   if (flags.exitCode !== true || length === 0) return;
-  throw new BillingError('checkFailed', `the catalog differs from ${nameOf(path)}: ${counted(length, 'change')}`, {
+  throw new BillingError('checkFailed', `the catalog differs from ${nameOfFile(path)}: ${counted(length, 'change')}`, {
     hint: `make it what the file says with: tally catalog apply ${shellWord(path)}`,
   });
 }
@@ -110,11 +110,7 @@ export async function printSchema({ terminal, flags, output }: Session): Promise
 }
 
 async function fileAt(path: string, { terminal }: Session): Promise<CatalogFile> {
-  return readCatalogFile(await readTextFile(path, terminal), nameOf(path));
-}
-
-function nameOf(path: string): string {
-  return path === '-' ? 'standard input' : path;
+  return readCatalogFile(await readTextFile(path, terminal), nameOfFile(path));
 }
 
 async function planned(file: CatalogFile, { prune }: ChangeFlags, billing: Billing): Promise<CatalogPlan> {

@@ -16,6 +16,11 @@ export async function readTextFile(path: string, terminal: Terminal): Promise<st
   }
 }
 
+/** What messages call a file that is read. */
+export function nameOfFile(path: string): string {
+  return path === '-' ? 'standard input' : path;
+}
+
 /** The text of a file; undefined when there is none. */
 export function readOptionalTextFile(path: string): string | undefined {
   try {

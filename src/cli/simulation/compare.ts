@@ -10,7 +10,7 @@ import { issuesOf } from '../../operations/parse.ts';
 import { readCatalogFile } from '../catalog/file.ts';
 import { chartStyle, checkChart } from '../charts/chart.ts';
 import { drawComparison } from './comparison-chart.ts';
-import { readTextFile } from '../files/files.ts';
+import { nameOfFile, readTextFile } from '../files/files.ts';
 import { structured } from '../command-line/flags.ts';
 import type { FlagSpec } from '../command-line/manifest.ts';
 import { checkFields, render } from '../output/output.ts';
@@ -53,7 +53,7 @@ export async function runComparison(flags: CompareFlags, session: Session): Prom
   const catalog =
     flags.catalog === undefined
       ? undefined
-      : readCatalogFile(await readTextFile(flags.catalog, terminal), flags.catalog);
+      : readCatalogFile(await readTextFile(flags.catalog, terminal), nameOfFile(flags.catalog));
   const target = requireEmbedded(await session.target(), 'simulate compare');
   const source = await readSource(target, { only: flags.customer ?? [], to: window.to, catalog, startDate }, session);
   const { history } = source;

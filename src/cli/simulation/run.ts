@@ -2,7 +2,7 @@
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
-import { readTextFile } from '../files/files.ts';
+import { nameOfFile, readTextFile } from '../files/files.ts';
 import { writeOutputFile } from '../files/output-file.ts';
 import { checkFields, render } from '../output/output.ts';
 import { seedOfFlag } from '../seeded-random.ts';
@@ -31,7 +31,7 @@ export interface RunFlags {
 export async function runScenario(path: string, flags: RunFlags, session: Session): Promise<void> {
   const shown = shownPart(flags, session);
   checkFields(session.output, ...choiceOf(shown));
-  const read = readScenario(await readTextFile(path, session.terminal), path === '-' ? 'standard input' : path);
+  const read = readScenario(await readTextFile(path, session.terminal), nameOfFile(path));
   const scenario = flags.seed === undefined ? read : { ...read, file: { ...read.file, seed: seedOfFlag(flags.seed) } };
   const outcomes: Outcome[] = [];
   const report = await reporting(
