@@ -7,7 +7,9 @@ import { quantityOf } from '../../calculation/aggregation.ts';
 import { createEventMatcher, groupValuesOf, type MeteredEvent, presentProperties } from '../../calculation/metering.ts';
 import { decimal, decimalOfInteger } from '../../calculation/money.ts';
 import type { UsageReading } from '../../calculation/usage-atoms.ts';
-import type { EventAggregation } from '../event-store.ts';
+import { mergeReadings } from '../../calculation/usage-fold.ts';
+import { inOrder } from '../event-aggregation.ts';
+import type { EventAggregation, EventReadings } from '../event-store.ts';
 
 /** Every property that rules and dimensions look at, with the texts that matter where only some do. */
 export type GroupKeys = ReadonlyMap<string, readonly string[] | undefined>;
@@ -40,6 +42,37 @@ export function byContract<Readings>(
 ): readonly (readonly Readings[])[] {
   return contractIds.map((_id, place) => ofMeters.flatMap((readings) => readings.slice(place, place + 1)));
 }
+
+/** What is asked of a server: what one meter reads, all in one answer or of each of some contracts, by the events that name it. */
+export interface GroupQuestion {
+  readonly request: EventAggregation;
+  readonly contractIds?: readonly string[] | undefined;
+}
+
+/** A list for each contract, if contracts are told apart, and interval. */
+export function emptyReadings({ request, contractIds }: GroupQuestion): UsageReading[][][] {
+  return (contractIds ?? [undefined]).map(() => request.boundsEpochMs.slice(1).map(() => []));
+}
+
+/** What a server has grouped, together with what was folded here. */
+export function withFolded(
+  { aggregationType }: EventAggregation['rules'],
+  grouped: readonly UsageReading[][][],
+  folded: readonly UsageReading[][][],
+): readonly EventReadings[] {
+  return grouped.map((intervals, place) =>
+    intervals.map((readings, interval) =>
+      inOrder(mergeReadings(aggregationType, [...readings, ...(folded[place]?.[interval] ?? [])])),
+    ),
+  );
+}
+
+/**
+ * Texts of numbers as a server knows them: whole ones of up to 15 digits with up to 40 decimals are counted as they stand; others
+ * are looked at one by one.
+ */
+export const plainNumber = '^-?[0-9]{1,15}([.][0-9]{1,40})?$';
+export const anyNumber = '^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,9})?$';
 
 /** How a server adds up what it could read as a number. */
 export const operators = { SUM: 'sum', MAX: 'max', MIN: 'min' } as const;

@@ -4,25 +4,29 @@
  */
 
 import type { UsageReading } from '../../../calculation/usage-atoms.ts';
-import { mergeReadings } from '../../../calculation/usage-fold.ts';
 import { reviveExactJson } from '../../../exact-json.ts';
-import { createFoldOfEach, inOrder, placeAmong, scanOf } from '../../event-aggregation.ts';
-import type { EventAggregation, EventReadings, EventScan, EventValue } from '../../event-store.ts';
+import { createFoldOfEach, placeAmong, scanOf } from '../../event-aggregation.ts';
+import type { EventReadings, EventScan, EventValue } from '../../event-store.ts';
 import { type View, scanConditions, scanView } from './view.ts';
 import type { ClickhouseServer, EventRow } from './connection.ts';
-import { createGroupReading, type GroupKeys, groupKeysOf, operators, otherThan } from '../event-groups.ts';
+import {
+  anyNumber,
+  createGroupReading,
+  emptyReadings,
+  type GroupKeys,
+  groupKeysOf,
+  type GroupQuestion,
+  operators,
+  otherThan,
+  plainNumber,
+  withFolded,
+} from '../event-groups.ts';
 
-/** What is asked of the server, and whether of each of some contracts apart, whose events alone the view then has. */
-interface Question {
-  readonly request: EventAggregation;
-  readonly contractIds?: readonly string[] | undefined;
-}
-
-/** Exactly what `aggregateByScan` gives, of each contract or in one answer. */
+/** Exactly what `aggregateByScan` gives; of a question about contracts, of a view that has the events of these alone. */
 export async function aggregateInClickhouse(
   server: ClickhouseServer,
   view: View,
-  question: Question,
+  question: GroupQuestion,
 ): Promise<readonly EventReadings[]> {
   const { request, contractIds } = question;
   const { rules } = request;
@@ -39,11 +43,7 @@ export async function aggregateInClickhouse(
     await scanView(server, view, { request: scan, amongMoved }, fold.add);
     folded = fold.readings();
   }
-  return found.map((intervals, place) =>
-    intervals.map((readings, interval) =>
-      inOrder(mergeReadings(rules.aggregationType, [...readings, ...(folded[place]?.[interval] ?? [])])),
-    ),
-  );
+  return withFolded(rules, found, folded);
 }
 
 /**
@@ -53,14 +53,10 @@ export async function aggregateInClickhouse(
 const plainName = /^[\w.$ -]+$/;
 const isEscaped = String.raw`position(propertiesJson, '\\') > 0`;
 
-/** Whole numbers of up to 15 digits with up to 40 decimals are counted as they stand; others are looked at one by one. */
-const plainNumber = '^-?[0-9]{1,15}([.][0-9]{1,40})?$';
-const anyNumber = '^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,9})?$';
-
 async function askForGroups(
   { ask }: ClickhouseServer,
   view: View,
-  { request, contractIds, scan, keys }: Question & { readonly scan: EventScan; readonly keys: GroupKeys },
+  { request, contractIds, scan, keys }: GroupQuestion & { readonly scan: EventScan; readonly keys: GroupKeys },
 ): Promise<readonly EventRow[]> {
   const { rules, dimensions, boundsEpochMs } = request;
   const conditions = scanConditions(scan);
@@ -116,16 +112,12 @@ function classOf(raw: string, texts: readonly string[] | undefined, parameters: 
 }
 
 /** What the groups that the server could read come to, of each interval. */
-function readingsOf(
-  rows: readonly EventRow[],
-  { request, contractIds }: Question,
-  keys: GroupKeys,
-): UsageReading[][][] {
-  const { boundsEpochMs } = request;
+function readingsOf(rows: readonly EventRow[], question: GroupQuestion, keys: GroupKeys): UsageReading[][][] {
+  const { request, contractIds } = question;
   const readingOf = createGroupReading(request);
   const placeOf = placeAmong(contractIds);
-  const found = (contractIds ?? [undefined]).map(() => boundsEpochMs.slice(1).map((): UsageReading[] => []));
-  const intervals = new Map(boundsEpochMs.map((bound, index) => [bound, index]));
+  const found = emptyReadings(question);
+  const intervals = new Map(request.boundsEpochMs.map((bound, index) => [bound, index]));
   for (const row of rows) {
     if (row['isEscaped'] === 1) continue;
     const members = [...keys.keys()].flatMap((name, index) => {

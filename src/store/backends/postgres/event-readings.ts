@@ -5,21 +5,25 @@
  */
 
 import type { UsageReading } from '../../../calculation/usage-atoms.ts';
-import { mergeReadings } from '../../../calculation/usage-fold.ts';
 import type { Transaction } from '../../database.ts';
 import { createFoldOfEach, inOrder, placeAmong, scanOf } from '../../event-aggregation.ts';
 import type { EventAggregation, EventReadings } from '../../event-store.ts';
-import { createGroupReading, type GroupKeys, groupKeysOf, operators, otherThan } from '../event-groups.ts';
+import {
+  anyNumber,
+  createGroupReading,
+  emptyReadings,
+  type GroupKeys,
+  groupKeysOf,
+  type GroupQuestion,
+  operators,
+  otherThan,
+  plainNumber,
+  withFolded,
+} from '../event-groups.ts';
 import { ask, type Conditions, scanConditions, scanWhere } from './event-scan.ts';
 
-/** What is asked of the server, and whether of each of some contracts apart, of the events that name it. */
-interface Question {
-  readonly request: EventAggregation;
-  readonly contractIds?: readonly string[] | undefined;
-}
-
-/** Exactly what `aggregateByScan` gives, of each contract or in one answer. */
-export async function aggregateInServer(tx: Transaction, question: Question): Promise<readonly EventReadings[]> {
+/** Exactly what `aggregateByScan` gives. */
+export async function aggregateInServer(tx: Transaction, question: GroupQuestion): Promise<readonly EventReadings[]> {
   const { rules } = question.request;
   const keys = groupKeysOf(question.request);
   // The server could not even be asked about such a name.
@@ -31,25 +35,21 @@ export async function aggregateInServer(tx: Transaction, question: Question): Pr
   const conditions = conditionsOf(question);
   conditions.add(hasEscape);
   const escaped = await foldWhere(tx, question, conditions);
-  return grouped.map((intervals, place) =>
-    intervals.map((readings, interval) =>
-      inOrder(mergeReadings(rules.aggregationType, [...readings, ...(escaped[place]?.[interval] ?? [])])),
-    ),
-  );
+  return withFolded(rules, grouped, escaped);
 }
 
-function conditionsOf({ request, contractIds }: Question): Conditions {
+function conditionsOf({ request, contractIds }: GroupQuestion): Conditions {
   const conditions = scanConditions(scanOf(request));
   if (contractIds !== undefined) conditions.add('"contractId" = ANY(?::text[])', contractIds);
   return conditions;
 }
 
-async function readGroups(tx: Transaction, question: Question, keys: GroupKeys): Promise<UsageReading[][][]> {
+async function readGroups(tx: Transaction, question: GroupQuestion, keys: GroupKeys): Promise<UsageReading[][][]> {
   const { request, contractIds } = question;
   const { text, values } = statementOf(keys, question);
   const readingOf = createGroupReading(request);
   const placeOf = placeAmong(contractIds);
-  const found = (contractIds ?? [undefined]).map(() => request.boundsEpochMs.slice(1).map((): UsageReading[] => []));
+  const found = emptyReadings(question);
   for (const row of await ask(tx, text, values)) {
     const properties = Object.fromEntries(
       [...keys.keys()].flatMap((name, index) => {
@@ -66,7 +66,7 @@ async function readGroups(tx: Transaction, question: Question, keys: GroupKeys):
 /** Folds these events one by one. */
 async function foldWhere(
   tx: Transaction,
-  { request, contractIds }: Question,
+  { request, contractIds }: GroupQuestion,
   conditions: Conditions,
 ): Promise<readonly UsageReading[][][]> {
   const fold = createFoldOfEach(request, contractIds);
@@ -74,17 +74,13 @@ async function foldWhere(
   return fold.readings();
 }
 
-/** Whole numbers of up to 15 digits with up to 40 decimals are counted as they stand; others are looked at one by one. */
-const plainNumber = '^-?[0-9]{1,15}([.][0-9]{1,40})?$';
-const anyNumber = '^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,9})?$';
-
 /** A short JSON number without an exponent is a plain one, which is seen sooner than by a pattern. */
 const plainValue = `CASE WHEN "isNumber" AND length("value") <= 15 AND strpos("value", 'e') = 0 AND strpos("value", 'E') = 0
     OR "value" ~ '${plainNumber}' THEN "value"::numeric END`;
 
 function statementOf(
   keys: GroupKeys,
-  question: Question,
+  question: GroupQuestion,
 ): { readonly text: string; readonly values: readonly unknown[] } {
   const { rules, dimensions, boundsEpochMs } = question.request;
   const conditions = conditionsOf(question);
