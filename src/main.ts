@@ -15,11 +15,11 @@ import type { EmbeddedTarget } from './cli/target/target.ts';
 import { createTerminal } from './cli/terminal/terminal.ts';
 import type { Terminal } from './cli/terminal/terminal.ts';
 import { inMemory, withoutPassword } from './database-url.ts';
-import { BillingError } from './errors.ts';
+import { BillingError, errorFacts } from './errors.ts';
 import type { Store } from './store/store.ts';
 
 const { env, execArgv: nodeFlags } = process;
-const interruptedExitCode = 130;
+const interruptedExitCode = errorFacts.interrupted.exitCode;
 const terminatedExitCode = 143;
 const interrupting = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGTSTP'] as const;
 /** Has the self-contained executable become the process that reads SQL meters, instead of a command. */

@@ -20,7 +20,7 @@ export function createMaintenance({ now }: { readonly now: () => Temporal.Instan
       }
     },
     async rebuild(database, options) {
-      const store = await openStore(database, { ...options });
+      const store = await openStore(database, options);
       try {
         const { upkeep } = store.events;
         if (upkeep !== undefined) await store.write(async (tx) => await upkeep.rebuild(tx));

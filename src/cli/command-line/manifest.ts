@@ -93,9 +93,14 @@ export interface CommandSpec {
   readonly findingsPath?: string;
 }
 
-/** Flags of the fields that may be set to null, by `--clear`. */
+/** Whether a field may be set to null, by `--clear`. */
+export function isClearable(spec: FlagSpec): boolean {
+  return spec.isNullable === true && spec.in === 'body';
+}
+
+/** The flags of all such fields. */
 export function clearableFlags({ flags }: CommandSpec): readonly string[] {
-  return flags.filter((spec) => spec.isNullable === true && spec.in === 'body').map(({ flag }) => flag);
+  return flags.filter(isClearable).map(({ flag }) => flag);
 }
 
 export interface Manifest {

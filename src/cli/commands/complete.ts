@@ -9,6 +9,7 @@ import type { choicesOf as ChoicesOf } from '../session/choices.ts';
 import type { Choice } from '../terminal/questions.ts';
 import { globalFlags } from '../command-line/global-flags.ts';
 import type { GlobalFlag } from '../command-line/global-flags.ts';
+import { isClearable } from '../command-line/manifest.ts';
 import { safe, vouch } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule, Declaring } from './command.ts';
@@ -57,7 +58,11 @@ async function candidatesFor(
   const { commands } = await declaring.loadManifest();
   const found = commands.find((each) => `${each.group} ${each.verb}` === command);
   if (found === undefined && !isGlobal(what)) return await localCandidates(what, command, { declaring, session });
-  if (what === 'clear') return (found?.flags ?? []).filter((spec) => spec.isNullable === true).map(flagChoice);
+  if (what === 'clear') {
+    return (found?.flags ?? [])
+      .filter(isClearable)
+      .map(({ flag, description }) => ({ value: flag, label: description }));
+  }
   const id = isId ? found?.positionals[Number(what) - 1] : undefined;
   const flag = found?.flags.find((each) => each.flag === what || each.alias === what);
   const reference = what === 'org' ? 'organizations' : (id ?? flag)?.reference;
@@ -101,10 +106,6 @@ async function stored(
   } finally {
     await opened.close();
   }
-}
-
-function flagChoice({ flag, description }: { readonly flag: string; readonly description: string }): Choice {
-  return { value: flag, label: description };
 }
 
 function plainChoice(value: string): Choice {

@@ -38,16 +38,15 @@ Examples:
   tally doctor --rebuild --full
 `,
     )
-    .action(
-      async (flags: { readonly full?: true; readonly rebuild?: true }) =>
-        await runAction(async (session) => await doctor(flags, session)),
-    );
+    .action(async (flags: DoctorFlags) => await runAction(async (session) => await doctor(flags, session)));
 };
 
-async function doctor(
-  { full, rebuild }: { readonly full?: true; readonly rebuild?: true },
-  session: Session,
-): Promise<void> {
+interface DoctorFlags {
+  readonly full?: true;
+  readonly rebuild?: true;
+}
+
+async function doctor({ full, rebuild }: DoctorFlags, session: Session): Promise<void> {
   const { dependencies, output, terminal } = session;
   checkFields(output, fields, view);
   const target = requireEmbedded(await session.target(), 'doctor');

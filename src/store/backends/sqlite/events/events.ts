@@ -1,7 +1,7 @@
 /**
  * Events in SQLite. This is the hot path, so it speaks to prepared statements: a query builder costs more than the row.
  * The table `events` holds the effective versions; a trigger keeps what an update supersedes in `eventVersions`. What stands
- * beside them for reading is derived: `sqlite-event-segments` and `sqlite-event-keys`.
+ * beside them for reading is derived: see segments.ts and keys.ts.
  */
 
 import { ReusedEvent, storedEvent } from '../../../event-content.ts';
