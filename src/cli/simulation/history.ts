@@ -2,6 +2,7 @@
 
 import { assert } from '../../assert.ts';
 import { NotFoundError } from '../../errors.ts';
+import { textOfNumber } from '../../exact-json.ts';
 import { limits } from '../../limits.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import type { Billing, ResponseBody } from '../../operations/index.ts';
@@ -84,7 +85,7 @@ export async function readHistory(
     contracts.push({
       contract: { ...contract, terms },
       budgets: (await billing.call('budgets.list', { params: { contractId: contract.id } })).body.data.budgets,
-      ...(await creditsOf(billing, contract.id, invoices)),
+      ...(await creditsOf(billing, { ...contract, terms }, invoices)),
     });
   }
   const planIds = new Set(contracts.map(({ contract }) => contract.planId));
@@ -114,11 +115,13 @@ export function chosen(
 /** Grants but for the one that a contract begins with, corrections of grants, and undone grants and corrections. */
 async function creditsOf(
   billing: Billing,
-  contractId: string,
+  { id: contractId, terms }: HistoricContract['contract'],
   invoices: readonly Invoice[],
 ): Promise<Pick<HistoricContract, 'ownGrantId' | 'movements'>> {
   const entries = await ledgerOf(billing, contractId);
-  const manual = new Set(entries.filter(isManual).map(({ id }) => id));
+  const hasOwn = textOfNumber(terms.creditGrantCents ?? 0) !== '0';
+  const ownGrantId = hasOwn ? firstPaidGrant(entries)?.id : undefined;
+  const manual = new Set(entries.filter((entry) => isManual(entry, ownGrantId)).map(({ id }) => id));
   const movements: Movement[] = [];
   for (const entry of entries) {
     if (!manual.has(entry.id) && entry.type !== 'reversal') continue;
@@ -131,7 +134,7 @@ async function creditsOf(
       movements.push({ kind: 'reverse', at, entry, targetId: target.id });
     }
   }
-  return { ownGrantId: entries.find(isOwnGrant)?.id, movements };
+  return { ownGrantId, movements };
 }
 
 /**
@@ -153,10 +156,11 @@ function lastMillisecondBefore(date: string): string {
   return timestampOf(end.subtract({ milliseconds: 1 }));
 }
 
-export function isOwnGrant({ type, sourceType }: LedgerEntry): boolean {
-  return type === 'grant' && sourceType === 'contract';
+/** The one that the contract began with, where it began with one: later purchases have the same source. Oldest entry first. */
+export function firstPaidGrant(entries: readonly LedgerEntry[]): LedgerEntry | undefined {
+  return entries.find(({ type, sourceType }) => type === 'grant' && sourceType === 'contract');
 }
 
-export function isManual(entry: LedgerEntry): boolean {
-  return entry.type === 'adjustment' || (entry.type === 'grant' && !isOwnGrant(entry));
+export function isManual({ id, type }: LedgerEntry, ownGrantId: string | undefined): boolean {
+  return type === 'adjustment' || (type === 'grant' && id !== ownGrantId);
 }

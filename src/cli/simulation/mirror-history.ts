@@ -7,7 +7,7 @@ import type { Mirror, Mirrored } from '../../operations/mirror.ts';
 import { compareText } from '../../text-order.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import type { Invoice, LedgerEntry } from './books.ts';
-import { chosen, inTime, isManual, isOwnGrant } from './history.ts';
+import { chosen, firstPaidGrant, inTime, isManual } from './history.ts';
 import type { HistoricContract, History, Movement } from './history.ts';
 import { historyCatalogOf, meterByRates, withAddedMeters, withoutUsage } from './mirror-catalog.ts';
 import type { MirroredCatalog, MirroredPlan } from './mirror-catalog.ts';
@@ -222,7 +222,7 @@ function metersOf(contracts: readonly MirroredContract[]): Pick<MirroredCatalog,
 }
 
 function historicContract({ contract, plan, entries, budgets, billed, invoices }: MirroredContract): HistoricContract {
-  const own = entries.find(isOwnGrant);
+  const own = firstPaidGrant(entries);
   const rate = own === undefined ? '0' : textOfNumber(own.creditRateCents);
   return {
     contract: {
@@ -245,7 +245,7 @@ function historicContract({ contract, plan, entries, budgets, billed, invoices }
     },
     budgets: [...budgets],
     ownGrantId: own?.id,
-    movements: movementsOf(entries, invoices),
+    movements: movementsOf(entries, invoices, own?.id),
   };
 }
 
@@ -258,18 +258,22 @@ function lastDayOf(invoices: readonly Invoice[]): string | null {
 }
 
 /** As far as a ledger tells: not what a grant is limited to, nor by its id what a reversal undoes. */
-function movementsOf(entries: readonly LedgerEntry[], invoices: readonly Invoice[]): Movement[] {
+function movementsOf(
+  entries: readonly LedgerEntry[],
+  invoices: readonly Invoice[],
+  ownGrantId: string | undefined,
+): Movement[] {
   const undone = new Set<string>();
   return entries.flatMap((entry): Movement[] => {
     const at = entry.createdAt;
-    if (entry.type === 'grant' && isManual(entry)) {
+    if (entry.type === 'grant' && isManual(entry, ownGrantId)) {
       return [{ kind: 'grant', entry, paysFor: {}, at: inTime(entry, entries, invoices) }];
     }
     if (entry.type === 'adjustment') return [{ kind: 'adjust', at, entry, grantId: entry.grantEntryId ?? '' }];
     if (entry.type !== 'reversal' || typeof entry.invoiceId === 'string') return [];
     const target = entries.findLast(
       (each) =>
-        isManual(each) &&
+        isManual(each, ownGrantId) &&
         !undone.has(each.id) &&
         each.createdAt <= at &&
         isOpposite(each, entry) &&
