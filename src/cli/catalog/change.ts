@@ -1,7 +1,7 @@
 /** A line of the plan: what happens to one thing, and why. */
 
 import { compareText } from '../../text-order.ts';
-import { differences } from './comparison.ts';
+import { amountsOf, differences } from './comparison.ts';
 import type { Difference } from './comparison.ts';
 import type { Live } from './live.ts';
 import type { Settled } from './matching.ts';
@@ -17,6 +17,7 @@ export interface Change {
   readonly name: string;
   /** Why, where it is not the differences alone. */
   readonly reason?: string;
+  /** Of what is made its amounts. */
   readonly differences: readonly Difference[];
 }
 
@@ -47,7 +48,7 @@ export function changesOf<D extends object, L extends Live<D>>(
       const [replaced] = superseded;
       const name = labelOf(definition);
       if (kept !== undefined) return others;
-      if (replaced === undefined) return [{ action: 'create', kind, name, differences: [] }];
+      if (replaced === undefined) return [{ action: 'create', kind, name, differences: amountsOf(definition) }];
       const reason = reasonOf(replaced);
       return [
         {

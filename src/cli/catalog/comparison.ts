@@ -29,6 +29,21 @@ export interface Difference {
   readonly to: unknown;
 }
 
+/** Fields that say what something costs, or gives away. */
+const moneyFields: ReadonlySet<string> = new Set([
+  'unitAmount',
+  'flatAmount',
+  'pricingTiers',
+  'rates',
+  'fallbackUnitAmount',
+  'metadata.defaultCreditGrantCents',
+]);
+
+/** The amounts of what is made anew, as differences from nothing: what a person who agrees to it has to see. */
+export function amountsOf(definition: object): Difference[] {
+  return differences({ metadata: {} }, definition).filter(({ field }) => moneyFields.has(field));
+}
+
 /** The fields in which two definitions of one thing differ, in the order of their names. */
 export function differences(from: object, to: object, within = ''): Difference[] {
   const names = [...new Set([...Object.keys(from), ...Object.keys(to)])].toSorted();

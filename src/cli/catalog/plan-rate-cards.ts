@@ -1,7 +1,7 @@
 /** Rate cards are the one part of a catalog that changes in place: a whole one takes the place of another. */
 
 import type { Change } from './change.ts';
-import { differences, saySame } from './comparison.ts';
+import { amountsOf, differences, saySame } from './comparison.ts';
 import type { MeterDefinition, RateCardDefinition } from './definitions.ts';
 import type { Live } from './live.ts';
 import { stayingOf, supersededOf } from './matching.ts';
@@ -57,7 +57,7 @@ function emptyCard(meter: string): RateCardDefinition {
 
 function changeOf(definition: RateCardDefinition, card: Live<RateCardDefinition> | undefined): Change {
   const named = { kind: 'rate card', name: definition.meter } as const;
-  if (card === undefined) return { action: 'create', ...named, differences: [] };
+  if (card === undefined) return { action: 'create', ...named, differences: amountsOf(definition) };
   const found = differences(card.definition, definition);
   return found.length === 0
     ? { action: 'replace', ...named, reason: `the meter ${definition.meter} is replaced`, differences: [] }

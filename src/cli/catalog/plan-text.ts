@@ -38,10 +38,7 @@ const frozenWords =
   'Contracts keep the prices, rates and meters that they were made with; new contracts get the new ones.';
 
 function linesOf(change: Change): SafeText[] {
-  const why = [
-    ...(change.reason === undefined ? [] : [safe(change.reason)]),
-    ...change.differences.map(({ field, from, to }) => say`${field}: ${valueText(from)} -> ${valueText(to)}`),
-  ];
+  const why = [...(change.reason === undefined ? [] : [safe(change.reason)]), ...wordsOf(change).map(safe)];
   const indent = ' '.repeat(kindWidth + 6);
   return [say`    ${change.kind.padEnd(kindWidth)}  ${change.name}`, ...why.map((line) => vouch(`${indent}${line}`))];
 }
@@ -55,7 +52,13 @@ export function planData({ changes, unchanged, unlisted }: CatalogPlan) {
   return { changes: changes.map((change) => ({ ...change, why: whyOf(change) })), unchanged, unlisted };
 }
 
-function whyOf({ reason, differences }: Change): string {
-  const words = differences.map(({ field, from, to }) => `${field}: ${valueText(from)} -> ${valueText(to)}`);
-  return [...(reason === undefined ? [] : [reason]), ...words].join('; ');
+function whyOf(change: Change): string {
+  const { reason } = change;
+  return [...(reason === undefined ? [] : [reason]), ...wordsOf(change)].join('; ');
+}
+
+function wordsOf({ action, differences }: Change): string[] {
+  return differences.map(({ field, from, to }) =>
+    action === 'create' ? `${field}: ${valueText(to)}` : `${field}: ${valueText(from)} -> ${valueText(to)}`,
+  );
 }

@@ -97,6 +97,10 @@ describe('apply', () => {
     expect(done.stderr).toMatch(
       /^\+ create\n {4}product {4}Inference\n[^]*= 0 unchanged\n\? Make 8 changes to the catalog on embedded\?\n$/,
     );
+    // Whoever agrees has seen what it will cost.
+    expect(done.stderr).toMatch(/\n {4}price {6}Inference \/ \S+\n {15}unitAmount: 0\.\d+\n/);
+    expect(done.stderr).toMatch(/\n {4}rate card {2}\S+\n {15}fallbackUnitAmount: \S+\n {15}rates: \[\{.*\}\]\n/);
+    expect(done.stderr).toMatch(/\n {4}price {6}Seats \/ Seats\n {15}pricingTiers: \[\{.*"9\.50".*\}\]\n/);
     expect((await tally('catalog export')).stdout).toBe(catalog);
   });
 
