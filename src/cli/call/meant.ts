@@ -6,11 +6,10 @@ import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
-import { pagesOf } from '../every-row.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
-import { withOwnId } from './unknown-filter.ts';
+import { customerCalled, searched, withOwnId } from './customers-meant.ts';
 
 /** By the word of a refusal. */
 const kinds: Readonly<Record<string, ReferenceKind>> = {
@@ -22,9 +21,6 @@ const kinds: Readonly<Record<string, ReferenceKind>> = {
   product: 'products',
   meter: 'meters',
 };
-
-/** What is further down in a list than this is not looked for. */
-const mostRows = 1_000;
 
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -65,7 +61,12 @@ async function meaning(kind: ReferenceKind, text: string, billing: Billing): Pro
     }
   }
   const id = await idOf(kind, text, billing);
-  return id === undefined ? undefined : say`the id of ${text} is ${id}`;
+  if (id !== undefined) return say`the id of ${text} is ${id}`;
+  if (kind !== 'customers' && kind !== 'contracts') return undefined;
+  const called = await customerCalled(text, billing);
+  if (called === undefined) return undefined;
+  if (kind === 'customers') return say`the id of ${called.name} is ${called.id}`;
+  return say`${called.name} is a customer; ${listOfContracts(called.id)}`;
 }
 
 /** Who is asked about has an id of the same form, and is the one that people know. */
@@ -81,15 +82,10 @@ function listOfContracts(customerId: string): SafeText {
 /** Of the only one that is called so. */
 async function idOf(kind: ReferenceKind, text: string, billing: Billing): Promise<string | undefined> {
   const { operation, label } = referenced[kind];
-  const found: string[] = [];
-  let count = 0;
-  for await (const { rows } of pagesOf(async (query) => (await billing.call(operation, { query })).body)) {
-    const alike = rows.filter((row) => label.some((path) => wireText(valueAt(row, path)) === text));
-    found.push(...alike.map((row) => wireText(valueAt(row, 'id'))));
-    count += rows.length;
-    if (count >= mostRows) break;
-  }
-  return found.length === 1 ? found[0] : undefined;
+  const found = await searched(operation, billing, (row) =>
+    label.some((path) => wireText(valueAt(row, path)) === text),
+  );
+  return found.length === 1 ? wireText(valueAt(found[0], 'id')) : undefined;
 }
 
 /** A refusal stays what it is where the service does not tell more. */

@@ -6,6 +6,7 @@ import type { CallInput } from '../../operations/operation.ts';
 import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
+import { customerCalled, withOwnId } from './customers-meant.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 
@@ -17,7 +18,11 @@ const findByKind: Partial<Record<ReferenceKind, Find>> = {
     if (await isThere(async () => await billing.call('customers.get', { params: { customerId: id } })))
       return undefined;
     const own = await withOwnId(id, billing);
-    const better = own === undefined ? say`` : say`; ${id} is your own id of ${own.name}: --customer-id ${own.id}`;
+    if (own !== undefined) {
+      return say`there is no customer of the id ${id}; ${id} is your own id of ${own.name}: --customer-id ${own.id}`;
+    }
+    const called = await customerCalled(id, billing);
+    const better = called === undefined ? say`` : say`; that of ${called.name} is ${called.id}`;
     return say`there is no customer of the id ${id}${better}`;
   },
   async externalCustomers(id, billing) {
@@ -59,10 +64,4 @@ async function isThere(get: () => Promise<unknown>): Promise<boolean> {
     if (error instanceof NotFoundError) return false;
     throw error;
   }
-}
-
-/** The customer who has this as your own id. */
-export async function withOwnId(id: string, billing: Billing): Promise<{ id: string; name: string } | undefined> {
-  const { body } = await billing.call('customers.list', { query: { externalCustomerId: id } });
-  return body.data[0];
 }

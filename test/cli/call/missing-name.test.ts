@@ -11,7 +11,9 @@ let grant = '';
 beforeAll(async () => {
   stage = await createStage('embedded');
   const made = async (line: string) => (await stage.tally([...line.split(' '), '-o', 'name'])).stdout.trim();
-  customer = await made('customers create --name Acme --contact name=Ada,email=ada@acme.example,roles=primary');
+  customer = await made(
+    'customers create --name Acme --contact name=Ada,email=ada@acme.example,roles=accounts_payable',
+  );
   const price = await made(
     'pricing create --product-name Seats --name Seat --model FLAT --unit-amount 1 --price-interval MONTH',
   );
@@ -37,6 +39,26 @@ test('the id of a customer in the place of a contract leads to the contracts of 
     `tally: no contract has this id: ${customer}\n` +
       `  hint: ${customer} is a customer; see the contracts with: tally contracts list --customer-id ${customer}\n`,
   ]);
+});
+
+test.each(['acme', 'ADA@acme.example', 'Ac'])(
+  '%s is known as a customer, of whom there are contracts',
+  async (text) => {
+    expect((await stage.tally(['customers', 'get', text])).stderr).toContain(`hint: the id of Acme is ${customer}\n`);
+    expect((await stage.tally(['credits', 'balance', text])).stderr).toContain(
+      `hint: Acme is a customer; see the contracts with: tally contracts list --customer-id ${customer}\n`,
+    );
+    const listed = await stage.tally(['invoices', 'list', '--customer-id', text]);
+    expect(listed.stderr).toContain(`there is no customer of the id ${text}; that of Acme is ${customer}\n`);
+  },
+);
+
+test('who is meant is told of one customer alone', async () => {
+  const words = ['customers', 'create', '--name', 'Acme Two', '--contact', 'name=B,email=b@acme.example,roles=primary'];
+  const other = (await stage.tally([...words, '-o', 'name'])).stdout.trim();
+  expect((await stage.tally(['customers', 'get', 'ac'])).stderr).toContain('hint: see them with: tally customers list');
+  expect((await stage.tally(['customers', 'get', 'acme'])).stderr).toContain(`is ${customer}\n`);
+  expect((await stage.tally(['customers', 'get', 'acme t'])).stderr).toContain(`is ${other}\n`);
 });
 
 test('what a refusal names itself is not named twice', async () => {
