@@ -22,10 +22,12 @@ const mostMeant = 3;
  */
 const alike = [
   ['get', 'show', 'view', 'describe'],
-  ['list', 'ls'],
+  ['list', 'ls', 'find', 'search'],
   ['create', 'add', 'new'],
   ['update', 'edit', 'change', 'modify', 'rename'],
   ['remove', 'delete', 'rm', 'archive', 'cancel', 'void', 'revoke'],
+  ['reverse', 'undo', 'revert'],
+  ['resend', 'replay', 'redeliver'],
   ['import'],
   ['export'],
   ['test'],
@@ -37,7 +39,7 @@ export function usageError(error: CommanderError, { known, path }: Named): Billi
   const [, command, flag] = /^unknown (?:command '(.+)'|option '(--\w[^']*)')$/.exec(message) ?? [];
   const meant =
     command === undefined
-      ? (listed(shownFlags(path).filter((each) => flag !== undefined && each.startsWith(flag))) ?? similar)
+      ? ((flag === undefined ? undefined : flagMeant(flag, path)) ?? similar)
       : commandMeant(
           command,
           (path.at(-1)?.commands ?? []).map((each) => each.name()),
@@ -50,6 +52,16 @@ export function usageError(error: CommanderError, { known, path }: Named): Billi
   }
   const place = ['tally', ...known, '--help'].join(' ');
   return new BillingError('usage', message, { hint: meant === undefined ? `see: ${place}` : `did you mean ${meant}?` });
+}
+
+/** What begins with it; else what has all of its words, or of whose words it has all: `--cents`, `--pricing-tier`. */
+function flagMeant(flag: string, path: readonly Command[]): string | undefined {
+  const name = flag.replace(/=.*/s, '');
+  const wordsOf = (text: string) => new Set(text.slice(2).split('-'));
+  const words = wordsOf(name);
+  const others = shownFlags(path);
+  const isKin = (other: string) => wordsOf(other).isSubsetOf(words) || words.isSubsetOf(wordsOf(other));
+  return listed(others.filter((each) => each.startsWith(name))) ?? listed(others.filter(isKin));
 }
 
 /** A word cut short comes before one of the same meaning, and that before one misspelt. */
