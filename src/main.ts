@@ -6,10 +6,12 @@
 import packageFacts from '../package.json' with { type: 'json' };
 import type { Interruption } from './cli/terminal/drawing.ts';
 import type { Keyring } from './cli/target/profiles.ts';
+import { wantsJson } from './cli/command-line/command-line.ts';
 import { loadManifest } from './cli/command-line/manifest.ts';
+import { tellFailure } from './cli/failure.ts';
 import { descriptorEnd, dropUnwritten } from './cli/terminal/output-end.ts';
 import { run } from './cli/program.ts';
-import { say, vouch } from './cli/terminal/safe-text.ts';
+import { vouch } from './cli/terminal/safe-text.ts';
 import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from './cli/session/session.ts';
 import type { EmbeddedTarget } from './cli/target/target.ts';
 import { createTerminal } from './cli/terminal/terminal.ts';
@@ -56,11 +58,7 @@ export async function main(readingThread?: string): Promise<void> {
   });
   process.on('SIGINT', stopAtOnce);
   process.on('uncaughtException', (error: unknown) => {
-    const words = JSON.stringify(error instanceof Error ? error.message : String(error));
-    terminal.err(
-      error instanceof BillingError ? say`tally: ${error.message}\n` : vouch(`tally: unexpected: ${words}\n`),
-    );
-    process.exit(1);
+    process.exit(tellFailure(error, { terminal, isJson: wantsJson(process.argv), isDebug: false }));
   });
   hideKeys(terminal);
   process.exitCode = await run(process.argv.slice(2), { ...dependenciesFor(terminal), readingThread }, loadManifest);

@@ -61,7 +61,11 @@ test.runIf(existsSync('/dev/full'))('a full disk is called that', () => {
     encoding: 'utf8',
   });
   closeSync(full);
-  expect([status, stderr]).toEqual([1, 'tally: the output cannot be written: the disk is full\n']);
+  expect([status, stderr]).toEqual([
+    1,
+    'tally: the output cannot be written: the disk is full\n' +
+      '  hint: what was to be done is done: look before the command is repeated\n',
+  ]);
 });
 
 test.runIf(canFillDisk)(
