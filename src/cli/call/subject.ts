@@ -1,22 +1,22 @@
 /** Whom or what a write is about, for who has to agree to it: an id alone tells a person little. */
 
 import { BillingError } from '../../errors.ts';
-import type { OperationName } from '../../operations/index.ts';
+import type { Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { loadManifest } from '../command-line/manifest.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { render } from '../output/output.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
-import { vouch } from '../terminal/safe-text.ts';
+import { say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
-import { rowsOf } from '../wire/rows.ts';
+import { rowsOf, valueAt, wireText } from '../wire/rows.ts';
 
 /** A person waits for the question. */
 const patienceMilliseconds = 5_000;
 
 /**
- * What the first id of the command names, as its `get` shows it, a row of a table; empty where there is no `get` for it, or
+ * What the first id of the command names, as its `get` shows it, a row of a table, and the name of its customer; empty where there is no `get` for it, or
  * the service does not tell: the write itself has the better answer then.
  */
 export async function subjectOf(
@@ -37,11 +37,27 @@ export async function subjectOf(
     const { body } = await opened.billing.call(reading.operation as OperationName, { params: { [idOf.name]: id } });
     const { view, fields } = reading;
     const shown = { choice: { format: 'table' }, fields, stdout: session.terminal.stderr } as const;
-    return await render({ rows: rowsOf(body, view).rows }, { ...view, rows: 'rows' }, shown);
+    const { rows } = rowsOf(body, view);
+    const table = await render({ rows }, { ...view, rows: 'rows' }, shown);
+    return vouch(`${table}${await customerOf(rows[0], opened.billing)}`);
   } catch (error) {
     if (error instanceof BillingError) return nothing;
     throw error;
   } finally {
     await opened.close();
+  }
+}
+
+/** Whose it is, by the name that people know: the row has an id alone. */
+async function customerOf(row: unknown, billing: Billing): Promise<SafeText> {
+  const customerId = wireText(valueAt(row, 'customerId'));
+  if (customerId === '') return vouch('');
+  try {
+    const { body } = await billing.call('customers.get', { params: { customerId } });
+    return say`of ${body.data.name}\n`;
+  } catch (error) {
+    // A key may show the one and not the other.
+    if (error instanceof BillingError) return vouch('');
+    throw error;
   }
 }

@@ -217,6 +217,24 @@ describe('a write to production', () => {
     expect(unnamed.stderr).toContain('Stop sending invoices to a customer: c1');
   });
 
+  test('of an invoice says whose it is, by name, where the key may know', async () => {
+    const rows: Readonly<Record<string, object>> = {
+      'invoices.get': { id: 'i1', invoiceNumber: 'INV-1', customerId: 'c1', status: 'Drafted', totalCents: 5 },
+      'customers.get': { id: 'c1', name: 'Acme' },
+    };
+    const asked = async (reply: NonNullable<ShellOptions['reply']>) => {
+      const shell = createShell({ reply, env: production });
+      return (await shell.run('invoices cancel i1', { ...terminal, answers: ['no'] })).stderr;
+    };
+    const named = await asked(({ name }) => ({ body: { data: rows[name] } as unknown as Answer['body'] }));
+    expect(named).toMatch(/INV-1.*\n(?:no room.*\n)?of Acme\nCancel a draft/);
+    const unnamed = await asked(({ name }) => {
+      if (name === 'customers.get') throw new ForbiddenError('this key lacks customers:read');
+      return { body: { data: rows[name] } as unknown as Answer['body'] };
+    });
+    expect(unnamed).toMatch(/INV-1.*\n(?:no room.*\n)?Cancel a draft/);
+  });
+
   test('looks at nothing where nobody is asked', async () => {
     const shell = createShell({ reply: done, env: production });
     await shell.run('customers pause c1 --yes --expect-env production');
