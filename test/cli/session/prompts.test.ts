@@ -79,9 +79,16 @@ describe('an answer', () => {
   const customers = [{ id: 'c1', name: 'Acme\u001b[31m' }];
   const plans = [{ id: 'p1', name: 'Pay as you go' }];
   const reply = ({ name }: { readonly name: string }) => {
-    const data = name === 'customers.list' ? customers : name === 'plans.list' ? plans : { id: 'k1' };
+    const lists: Readonly<Record<string, unknown>> = {
+      'customers.list': customers,
+      'plans.list': plans,
+      'contracts.list': [],
+    };
+    const data = lists[name] ?? { id: 'k1' };
     return { body: { data, hasMore: false, total: 1 } as unknown as Answer['body'] };
   };
+
+  const isCreation = ({ name }: { readonly name: string }) => name === 'contracts.create';
 
   test('is chosen from what the service has, by name', async () => {
     const questions: Question[] = [];
@@ -97,7 +104,11 @@ describe('an answer', () => {
       ['choice', [{ value: 'c1', label: 'Acme\u001b[31m' }]],
       ['text', undefined],
     ]);
-    expect(shell.calls.at(-1)?.input.body).toEqual({ planId: 'p1', customerId: 'c1', startDate: '2026-03-01' });
+    expect(shell.calls.find(isCreation)?.input.body).toEqual({
+      planId: 'p1',
+      customerId: 'c1',
+      startDate: '2026-03-01',
+    });
   });
 
   test('is held to the schema of its field, and asked for again', async () => {
@@ -106,7 +117,7 @@ describe('an answer', () => {
     const { code, stderr } = await shell.run('contracts create', { ...terminal, answers });
     expect(code).toBe(0);
     expect(stderr.match(/> must be a date/g)).toHaveLength(2);
-    expect(shell.calls.at(-1)?.input.body).toMatchObject({ startDate: '2026-03-31' });
+    expect(shell.calls.find(isCreation)?.input.body).toMatchObject({ startDate: '2026-03-31' });
   });
 
   test('is typed where the service does not tell what there is', async () => {
