@@ -2,7 +2,9 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { limits } from '../../src/limits.ts';
 import { connectClickhouse, type ClickhouseServer } from '../../src/store/backends/clickhouse/connection.ts';
+import type { Transaction } from '../../src/store/database.ts';
 import { moveStaged } from '../../src/store/events-elsewhere.ts';
 import { openStore } from '../../src/store/open.ts';
 import { updateOrganization } from '../../src/store/records/organizations.ts';
@@ -69,6 +71,22 @@ describe.runIf(clickhouse !== undefined)('a book with its events in ClickHouse',
     },
   );
 
+  test('moves nothing of a write that has not been committed, also where its next events find the others due', async () => {
+    await store.write(insertTwoOrganizations);
+    const appendAt = async (tx: Transaction, key: string, milliseconds: number) =>
+      await store.events.append(tx, 'org-a', [eventOf(key, { receivedAtEpochMs: milliseconds })], () => true);
+    await store.write(async (tx) => await appendAt(tx, 'a', 0));
+    const taken = store.write(async (tx) => {
+      await appendAt(tx, 'b', limits.stagedMilliseconds - 1);
+      await appendAt(tx, 'c', limits.stagedMilliseconds);
+      throw new Error('taken back');
+    });
+    await expect(taken).rejects.toThrow('taken back');
+    expect(await append('other')).toEqual(['new']);
+    await moveStaged(store, server);
+    expect(await keys()).toEqual(['a 1', 'other 1']);
+  });
+
   test('moves nothing where the database was told of batches that it does not have', async () => {
     await store.write(insertTwoOrganizations);
     await append('a');
@@ -96,5 +114,6 @@ describe.runIf(clickhouse !== undefined)('a book with its events in ClickHouse',
     const stored = async () => await clickhouse?.ask(events, 'SELECT idempotencyKey AS key FROM tallybookEvents');
     await expect.poll(stored).toEqual([{ key: 'fifth of february' }]);
     expect(await append('january', 40 * day)).toEqual(['dropped']);
+    expect(await append('fifth of february', 35 * day)).toEqual(['same']);
   });
 });

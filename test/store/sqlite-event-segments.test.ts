@@ -102,6 +102,21 @@ test.each([2 ** 8, 2 ** 16, 2 ** 32, 10 ** 14].flatMap((most) => [most - 1, most
   },
 );
 
+const large = [...Array.from({ length: 9 }, () => 999_999_999_999_999), 999_999_999_999_998];
+
+test.each([
+  ['that decimals beside them make longer', ['900000000000001', '0.01', '0.01'], '900000000000001.02'],
+  ['that come to more on the way than in the end', [...large, ...large.map((each) => -each), 1], '1'],
+])('numbers %s are added without a loss', async (_which, numbers, sum) => {
+  await open({ longestTail: 3, leastKept: 100 });
+  await send(
+    numbers.map((tokens, index) =>
+      eventOf(`k${index}`, { timestampEpochMs: index, propertiesJson: `{"tokens":${tokens}}` }),
+    ),
+  );
+  expect(await read('customer', [0, day])).toEqual([[sum, numbers.length]]);
+});
+
 test('totals that a reader found out are not kept of a segment that has changed since', async () => {
   await open({ longestTail: 3, leastKept: 1 });
   const events = (name: string) => ['a', 'b', 'c', 'd'].map((key) => eventOf(`${name}-${key}`));
