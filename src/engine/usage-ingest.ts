@@ -124,7 +124,8 @@ function checkRules(context: CallContext, { incoming, owners, prefixOf }: Batch)
   const issues: InputIssue[] = [];
   for (const [index, { event }] of incoming.entries()) {
     if (event.timestampEpochMs > latest) {
-      issues.push({ path: `${prefixOf(index)}timestamp`, message: 'must be at most one hour in the future' });
+      const message = `must be at most one hour in the future, and now is ${context.timestamp}`;
+      issues.push({ path: `${prefixOf(index)}timestamp`, message });
     }
     if (event.contractId === null) continue;
     if (owners.contractsOf(event.customerId).some((contract) => contract.id === event.contractId)) continue;

@@ -69,7 +69,7 @@ describe('sending an event', () => {
     await ingest({ customerId, timestamp: '2026-03-15T13:00:00.000Z' });
     await expect(ingest({ customerId, timestamp: '2026-03-15T13:00:00.001Z' })).rejects.toMatchObject({
       kind: 'invalidInput',
-      message: 'timestamp: must be at most one hour in the future',
+      message: 'timestamp: must be at most one hour in the future, and now is 2026-03-15T12:00:00.000Z',
     });
   });
 
@@ -121,7 +121,7 @@ describe('a batch', () => {
       message: 'events[1].customerId: names no customer; events[2].externalCustomerId: names no customer',
     });
     await expect(ingestBatch(good, { ...good, timestamp: '2030-01-01T00:00:00Z' })).rejects.toMatchObject({
-      message: 'events[1].timestamp: must be at most one hour in the future',
+      message: 'events[1].timestamp: must be at most one hour in the future, and now is 2026-03-15T12:00:00.000Z',
     });
     await expect(ingestBatch(good, { ...good, contractId: 'none' })).rejects.toMatchObject({
       message: 'events[1].contractId: names no contract of this customer',
