@@ -1,6 +1,6 @@
 /**
- * The suite of the engine, as it is, on a PostgreSQL server. Left out, as the model and the scripts go over the same ground there:
- * what does one thing many times over (`-properties`, a year day by day), and what brings a database of its own.
+ * The suite of the engine, as it is, on a PostgreSQL server. Left out, as the model and the scripts go over the same ground
+ * there: what does one thing many times over (`-properties`, a year day by day), and what brings a database of its own.
  */
 
 import { readdirSync } from 'node:fs';

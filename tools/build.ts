@@ -1,9 +1,9 @@
 /**
  * Bundles src/ and every library it uses into dist/: one file for what every command runs, one for what every call of an
- * embedded service runs, one for the records of most rooms, one for what most rooms share, one for the thread that reads large
- * files, and one for each part that is loaded later. Each file costs a command 0.2 ms, and so do 30 KB that it has no use for. The libraries are development
- * dependencies for that reason: installing the package fetches nothing else. Their licences are collected into
- * dist/licenses.txt, since their code travels with ours.
+ * embedded service runs, one for the records of most rooms, one for what most rooms share, one for the thread that reads
+ * large files, and one for each part that is loaded later. Each file costs a command 0.2 ms, and so do 30 KB that it has no
+ * use for. The libraries are development dependencies for that reason: installing the package fetches nothing else. Their
+ * licences are collected into dist/licenses.txt, since their code travels with ours.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

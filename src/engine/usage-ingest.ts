@@ -29,9 +29,9 @@ interface Incoming {
 
 /**
  * Records events, all or none, and gives their idempotency keys, the id of the request, and how many of them were not new.
- * `prefixOf` is the path of an event in the request. Throws InvalidInputError for an unknown customer, a contract that is not the customer's and
- * a timestamp more than an hour ahead; ConflictError for an event that would change a finalized period, and for one
- * whose time or key is that of events that are dropped.
+ * `prefixOf` is the path of an event in the request. Throws InvalidInputError for an unknown customer, a contract that is not
+ * the customer's and a timestamp more than an hour ahead; ConflictError for an event that would change a finalized period,
+ * and for one whose time or key is that of events that are dropped.
  */
 export async function recordEvents(
   context: CallContext,

@@ -10,10 +10,10 @@ import type { Store, StoreOptions } from './store.ts';
 /**
  * The store at `url`: a path, `file:…`, `sqlite:…`, `:memory:`, or `postgres://…` (`postgresql://…`). Makes the file, and its
  * directory, where there is none, or the tables in a database of a server. `events` is a `clickhouse://…` URL; it is given on
- * every opening of a book that has its events there.
- * Throws a usage error for a URL of another kind, NotFoundError where a file is only to be read and there is none, ConflictError
- * where the events are not where it was said and for a copy that is not whole, UnavailableError for what cannot be opened now, and
- * an internal error for what is damaged, of another application or of a newer version; that is left as it is.
+ * every opening of a book that has its events there. Throws a usage error for a URL of another kind, NotFoundError where a
+ * file is only to be read and there is none, ConflictError where the events are not where it was said and for a copy that is
+ * not whole, UnavailableError for what cannot be opened now, and an internal error for what is damaged, of another
+ * application or of a newer version; that is left as it is.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const store = await openBook(url, options);

@@ -13,20 +13,20 @@ export interface Store {
   /** Transactions of this store that run or wait for their turn. */
   readonly pendingTransactions: number;
   /**
-   * Runs `query` on one snapshot; on a server perhaps more than once, from its beginning. Cannot be called inside another `read` or
-   * `write` of the same store.
+   * Runs `query` on one snapshot; on a server perhaps more than once, from its beginning. Cannot be called inside another
+   * `read` or `write` of the same store.
    */
   read<T>(query: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
-   * Runs `change` as one transaction: committed when it resolves, rolled back when it throws. Waits for other writers,
-   * at most the busy timeout, then throws UnavailableError; readers go on meanwhile. Where a server finds that others changed what
-   * it read, `change` runs again from its beginning, and what it did before is undone; where a server never said whether it
-   * committed, throws UnknownOutcomeError. Cannot be called inside another `read` or `write`.
+   * Runs `change` as one transaction: committed when it resolves, rolled back when it throws. Waits for other writers, at
+   * most the busy timeout, then throws UnavailableError; readers go on meanwhile. Where a server finds that others changed
+   * what it read, `change` runs again from its beginning, and what it did before is undone; where a server never said whether
+   * it committed, throws UnknownOutcomeError. Cannot be called inside another `read` or `write`.
    */
   write<T>(change: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /**
-   * Does `work` unless another process on the same server is at work of this name; then gives undefined. Processes on one file are
-   * kept apart by their transactions alone.
+   * Does `work` unless another process on the same server is at work of this name; then gives undefined. Processes on one
+   * file are kept apart by their transactions alone.
    */
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T | undefined>;
   /** Looks over pages, references and schema, and changes nothing. Cannot be called inside `read` or `write`. */

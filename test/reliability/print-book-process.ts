@@ -1,6 +1,7 @@
 /**
  * A process of its own that writes two books, and prints everything that can be seen of them: every answer, all that can be
- * read, and every row. `node print-book-process.ts [reversed]`. The first line is the offset of its time zone in July, in minutes.
+ * read, and every row. `node print-book-process.ts [reversed]`. The first line is the offset of its time zone in July, in
+ * minutes.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

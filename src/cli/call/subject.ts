@@ -16,8 +16,8 @@ import { rowsOf, valueAt, wireText } from '../wire/rows.ts';
 const patienceMilliseconds = 5_000;
 
 /**
- * What the first id of the command names, as its `get` shows it, a row of a table, and the name of its customer; empty where there is no `get` for it, or
- * the service does not tell: the write itself has the better answer then.
+ * What the first id of the command names, as its `get` shows it, a row of a table, and the name of its customer; empty where
+ * there is no `get` for it, or the service does not tell: the write itself has the better answer then.
  */
 export async function subjectOf(
   { positionals: [named] }: CommandSpec,

@@ -1,6 +1,7 @@
 /**
- * Completion scripts, written from the places of the command line: groups, verbs and flags stand in the script, so that a Tab starts nothing;
- * the values of a flag are asked for with `tally __complete`. No candidate is ever evaluated (security 4, SEC-24).
+ * Completion scripts, written from the places of the command line: groups, verbs and flags stand in the script, so that a Tab
+ * starts nothing; the values of a flag are asked for with `tally __complete`. No candidate is ever evaluated (security 4,
+ * SEC-24).
  */
 
 import { globalFlags } from '../command-line/global-flags.ts';

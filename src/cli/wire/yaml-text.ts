@@ -6,8 +6,8 @@ import { hasUnsafe, safeYaml } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 
 /**
- * The YAML text, ending in a line end. Readers of YAML 1.1 take `no` for a boolean, `12:30` for a number and U+2028 for the end of
- * a line, behind which a name could go on as fields of its own: such texts are quoted, and such characters escaped.
+ * The YAML text, ending in a line end. Readers of YAML 1.1 take `no` for a boolean, `12:30` for a number and U+2028 for the
+ * end of a line, behind which a name could go on as fields of its own: such texts are quoted, and such characters escaped.
  */
 export async function yamlText(value: unknown): Promise<SafeText> {
   const { Document, visit } = await import('yaml');

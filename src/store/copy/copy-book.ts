@@ -48,8 +48,9 @@ export interface CopyOptions {
 }
 
 /**
- * Throws ConflictError where the target has something that is not this copy's, or the source has changed since the copy began;
- * a failed check where the source has rows that no database takes, or the two are not equal in the end. Then the target stays unfinished, and cannot be used.
+ * Throws ConflictError where the target has something that is not this copy's, or the source has changed since the copy
+ * began; a failed check where the source has rows that no database takes, or the two are not equal in the end. Then the
+ * target stays unfinished, and cannot be used.
  */
 export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage }: CopyOptions): Promise<CopyReport> {
   const source = await openEnd(from, { readOnly: true });

@@ -71,8 +71,8 @@ interface LongList<Row> {
 }
 
 /**
- * A page of a list that may have very many rows: from where the page before it ended, as far as that is known. Rows of a list in the
- * order of `seq` alone need not say when they were made.
+ * A page of a list that may have very many rows: from where the page before it ended, as far as that is known. Rows of a list
+ * in the order of `seq` alone need not say when they were made.
  */
 export async function readPage<Row extends { readonly createdAt?: string; readonly seq: bigint }>(
   tx: Transaction,
@@ -91,8 +91,8 @@ export async function readPage<Row extends { readonly createdAt?: string; readon
 }
 
 /**
- * First those of the same instant, then those of before. In one question SQLite looks for the instant alone and passes over all that
- * it had before the row: everything, where a clock stands still.
+ * First those of the same instant, then those of before. In one question SQLite looks for the instant alone and passes over
+ * all that it had before the row: everything, where a clock stands still.
  */
 async function rowsBehind<Row>(
   { createdAt, seq }: PageEnd,

@@ -187,7 +187,8 @@ export async function disableEndpointOf(
 
 /**
  * The first due delivery of each endpoint that has room: what was never attempted, then what has waited longest; a disabled
- * endpoint gets nothing. What waits behind the first is not read: of an endpoint that does not answer that may be a hundred thousand.
+ * endpoint gets nothing. What waits behind the first is not read: of an endpoint that does not answer that may be a hundred
+ * thousand.
  */
 function dueWithRoom(tx: Transaction, now: string, { free, perEndpoint, ofEndpoints, ofOrganizations }: SendingRoom) {
   const endpoints = fullOf(ofEndpoints, perEndpoint);

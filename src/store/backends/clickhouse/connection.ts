@@ -103,8 +103,8 @@ export function connectClickhouse(url: string): ClickhouseServer {
 }
 
 /**
- * The rows of an answer of one line each. The library takes one that breaks off in a row for whole, and gives what the server says
- * of its failure behind the rows as another row; what is billed by them would be too little.
+ * The rows of an answer of one line each. The library takes one that breaks off in a row for whole, and gives what the server
+ * says of its failure behind the rows as another row; what is billed by them would be too little.
  */
 function rowsOf(answer: string, location: string): readonly EventRow[] {
   const lines = answer.split('\n');

@@ -1,6 +1,6 @@
 /**
- * Whether events in ClickHouse are as `append` leaves them. Of the moved ones: those that are staged are rows of the books, and as
- * they were written.
+ * Whether events in ClickHouse are as `append` leaves them. Of the moved ones: those that are staged are rows of the books,
+ * and as they were written.
  */
 
 import { limits } from '../../../limits.ts';

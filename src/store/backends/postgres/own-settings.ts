@@ -15,8 +15,8 @@ const common = {
 } as const;
 
 /**
- * The schema that holds the book comes first: one that was put before it later, as that of a user's own name is, would be taken for
- * the book's by whatever asks for the current one.
+ * The schema that holds the book comes first: one that was put before it later, as that of a user's own name is, would be
+ * taken for the book's by whatever asks for the current one.
  */
 const path = `coalesce((SELECT quote_ident(nspname) || ', ' FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
     WHERE pg_class.oid = to_regclass('"${versionTable}"')), '') || current_setting('search_path')`;

@@ -1,6 +1,7 @@
 /**
- * Poolers between this program and the server. Locks, settings and prepared statements belong to a session; a pooler of transactions
- * gives the session to another program after each of them, and a lock that nobody can give back stops every writer.
+ * Poolers between this program and the server. Locks, settings and prepared statements belong to a session; a pooler of
+ * transactions gives the session to another program after each of them, and a lock that nobody can give back stops every
+ * writer.
  */
 
 import type { Pool, PoolClient, QueryConfig } from 'pg';

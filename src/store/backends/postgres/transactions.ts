@@ -1,6 +1,7 @@
 /**
- * Transactions of one pool of sessions. A write waits for the lock of its turn before it begins, so that its snapshot is never old;
- * below the locks every write is SERIALIZABLE, and is done again as a whole where the server finds that it was not alone after all.
+ * Transactions of one pool of sessions. A write waits for the lock of its turn before it begins, so that its snapshot is
+ * never old; below the locks every write is SERIALIZABLE, and is done again as a whole where the server finds that it was not
+ * alone after all.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';

@@ -19,10 +19,10 @@ import { sliceMilliseconds } from './lock-wait.ts';
 const oldestSqlite = [3, 51, 3];
 
 /**
- * FULL makes an acknowledged write survive power loss. A log of 10,000 pages before it is folded back, and a cache of
- * 64 MiB, are what a fast import needs. A log that grew beyond 64 MiB, while somebody read for long, gives the disk its room back
- * once it is begun anew, rather than when the last process ends. The last word reads the header, so that a file which is no database, or cannot
- * be used in this way, is found out at once.
+ * FULL makes an acknowledged write survive power loss. A log of 10,000 pages before it is folded back, and a cache of 64 MiB,
+ * are what a fast import needs. A log that grew beyond 64 MiB, while somebody read for long, gives the disk its room back
+ * once it is begun anew, rather than when the last process ends. The last word reads the header, so that a file which is no
+ * database, or cannot be used in this way, is found out at once.
  */
 const settings = `PRAGMA trusted_schema = OFF;
   PRAGMA synchronous = FULL;

@@ -44,8 +44,8 @@ export interface EventSeqs {
 }
 
 /**
- * What these events have in their rows, each looked up once; makes the ids of names that are new. The function that it gives throws
- * ConstraintViolation for a customer or contract that the organization lacks. Belongs into a transaction for writing.
+ * What these events have in their rows, each looked up once; makes the ids of names that are new. The function that it gives
+ * throws ConstraintViolation for a customer or contract that the organization lacks. Belongs into a transaction for writing.
  */
 export function eventSeqs(
   connection: SqliteConnection,

@@ -1,7 +1,8 @@
 /**
  * What is derived from events for reading: a tail of the newest, and segments by customer and day that the tail is absorbed
- * into once it is long; days of few events share a segment. A segment's totals for the rules of a meter are kept beside it, and
- * hold for one revision of it. All of it changes in the transaction that changes the events, so that it always says what they say.
+ * into once it is long; days of few events share a segment. A segment's totals for the rules of a meter are kept beside it,
+ * and hold for one revision of it. All of it changes in the transaction that changes the events, so that it always says what
+ * they say.
  */
 
 import { decodeSegment, encodeSegment } from './segment-bytes.ts';

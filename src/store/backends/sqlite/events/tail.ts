@@ -1,7 +1,7 @@
 /**
- * The tail: events that are in no segment yet, by customer and time. A few that come at once are rows of a small table; many are a
- * run of their own with one row for each customer, written one behind the other, since rows in the order of customers would
- * change a page for nearly each event.
+ * The tail: events that are in no segment yet, by customer and time. A few that come at once are rows of a small table; many
+ * are a run of their own with one row for each customer, written one behind the other, since rows in the order of customers
+ * would change a page for nearly each event.
  */
 
 import type { SqliteConnection } from '../connection.ts';

@@ -26,8 +26,8 @@ const memoryCheckMilliseconds = 20;
 const rules = childRules({ sqlLength: limits.sqlCharacters, maximum: limits.meterSqlValueMaximum });
 
 /**
- * No environment of ours, no file, no network and no process of its own are within its reach; the one thread more that it may have
- * is its own watchman. All of this is in case a query got out of SQLite: what holds it inside are the rules.
+ * No environment of ours, no file, no network and no process of its own are within its reach; the one thread more that it may
+ * have is its own watchman. All of this is in case a query got out of SQLite: what holds it inside are the rules.
  */
 const confinement = [
   '--permission',
