@@ -19,7 +19,7 @@ import { firstDifference } from '../reliability/reference-book.ts';
 import { problemsOf } from '../reliability/soundness.ts';
 import { dumpOf } from '../reliability/store-dump.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { at, eventOf, insertTwoOrganizations } from './rows.ts';
+import { at, eventOf, insertTwoOrganizations, row } from './rows.ts';
 
 const postgres = await usePostgres();
 
@@ -66,7 +66,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       await opened.world.close();
     }, 60_000);
 
-    test('has all rows, also where they are many or large', async () => {
+    test('has all rows, also where they are many or large, and new ones stand behind them', async () => {
       const [url, copy, restored] = [(await postgres?.create()) ?? '', newCopy(), await empty()];
       const store = await openStore(url);
       await store.write(insertTwoOrganizations);
@@ -79,6 +79,17 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       await backUp({ from: url, to: copy, createdAt: at });
       await restore({ from: copy, to: restored });
       expect(firstDifference(await read(restored), await read(url))).toBeUndefined();
+      const later = await openStore(restored);
+      await later.write(async (tx) => {
+        await tx.insertInto('customers').values(row.customer('org-a', 'next')).execute();
+        await later.events.append(tx, 'org-a', [eventOf('next')], () => true);
+      });
+      const newest = await later.read(async (tx) => [
+        (await tx.selectFrom('customers').select('id').orderBy('seq', 'desc').executeTakeFirst())?.id,
+        (await later.events.list(tx, { orgId: 'org-a', limit: 1, offset: 0 })).rows[0]?.idempotencyKey,
+      ]);
+      expect(newest).toEqual(['next', 'next']);
+      await later.close();
     }, 60_000);
 
     test('is of one instant, whatever is written meanwhile', async () => {
