@@ -115,7 +115,18 @@ async function sendWithout(rows: Rows, error: BillingError, sending: Sending): P
       const [line, event] = [rows.lines[index], rows.events[index]];
       if (line !== undefined) refused.push({ line, reason: naming(reason, event) });
     }
-    return await sendOf((index) => !reasons.has(index));
+    const rest = chosen(rows, (index) => !reasons.has(index));
+    // Most of them are refused, and the first ones named: each refusal names as many again, whatever is sent with them.
+    const isMostlyWrong = Number(/; and (\d+) more$/.exec(error.message)?.[1] ?? 0) > count / 2;
+    const partSize = isMostlyWrong ? reasons.size : count;
+    let accepted = 0;
+    for (let start = 0; start < rest.events.length; start += partSize) {
+      accepted += await send(
+        chosen(rest, (index) => index >= start && index < start + partSize),
+        sending,
+      );
+    }
+    return accepted;
   }
   const line = rows.lines[0];
   if (count === 1 && line !== undefined) {

@@ -255,3 +255,23 @@ function importRealFile() {
     expect(cost).toMatchObject({ totalAmount: 128.415585, currency: 'USD' });
   });
 }
+
+test('of a batch that is mostly wrong every row is named, without sending all of it for each hundred', async () => {
+  const sizes: number[] = [];
+  const billing: Billing = {
+    call: async (name, input = {}) => {
+      sizes.push((input.body as { readonly events: readonly unknown[] }).events.length);
+      return await world.billing.call(name, input);
+    },
+  };
+  const owners = Array.from({ length: 1_000 }, (_, index) => (index % 10 === 0 ? 'acme' : 'nobody'));
+  const text = ['timestamp,customer', ...owners.map((owner) => `2026-02-01 00:00:00,${owner}`)].join('\n');
+  const report = await importText(text, { billing, batchSize: 1_000 });
+  expect([report.rows, report.accepted, report.refused.length]).toEqual([1_000, 100, 900]);
+  expect(report.refused.map(({ line }) => line)).toEqual(
+    owners.flatMap((owner, index) => (owner === 'nobody' ? [index + 2] : [])),
+  );
+  expect(await storedCount()).toBe(100);
+  expect(sizes[0]).toBe(1_000);
+  expect(Math.max(...sizes.slice(1))).toBe(100);
+});
