@@ -160,7 +160,7 @@ test('a large file is read by a thread of its own', () => {
   const words = ['--customer', 'acme', '--event-name', 'request', '--quiet', '-o', 'json'];
   const { stdout, stderr, status } = tally('import', 'events', file, ...words);
   expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
-  expect(JSON.parse(stdout).data).toEqual({ rows: 6_000, accepted: 6_000, refused: 0 });
+  expect(JSON.parse(stdout).data).toMatchObject({ rows: 6_000, accepted: 6_000, refused: 0 });
 });
 
 test('it tells the story of the demo', () => {

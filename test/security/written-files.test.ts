@@ -101,7 +101,8 @@ describe('a file that may not be replaced', () => {
 describe.skipIf(process.platform === 'win32')('a file that may be replaced', () => {
   test('becomes its owner’s alone', () => {
     const path = place();
-    writeFileSync(path, 'older and longer', { mode: 0o666 });
+    writeFileSync(path, 'older and longer');
+    chmodSync(path, 0o666);
     writeOutputFile(path, 'new', { isForced: true });
     expect([readFileSync(path, 'utf8'), (statSync(path).mode & 0o777).toString(8)]).toEqual(['new', '600']);
   });

@@ -67,7 +67,8 @@ describe('files', () => {
   test.skipIf(isWindows)('are not put where others may look, the first one neither', async () => {
     const shell = createShell();
     const directory = join(shell.home, 'config');
-    mkdirSync(directory, { mode: 0o755 });
+    mkdirSync(directory);
+    chmodSync(directory, 0o755);
     const { code, stderr } = await shell.run(sandbox, { input: `${key}\n` });
     expect([code, readdirSync(directory)]).toEqual([2, []]);
     expect(stderr).toContain(`chmod 700 '${directory}'`);
