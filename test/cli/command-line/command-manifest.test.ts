@@ -41,11 +41,10 @@ test.each(examples)('$line makes the call that the example declares', async ({ l
   // A grant without an external id gets one.
   const made = operation.name === 'credits.grant' ? { externalId: expect.any(String) } : {};
   const body = operation.body === undefined ? {} : { body: { ...made, ...(input.body as object | undefined) } };
-  // What has versions is read before it is changed (call.test.ts).
-  const isOwn = (name: string) => name === operation.name || operation.versioned !== true;
-  expect(shell.calls.filter(({ name }) => isOwn(name))).toEqual([
-    { name: operation.name, input: { ...input, ...body } },
-  ]);
+  // What has versions is read before it is changed (call.test.ts), and other contracts once one is made (same-plan.test.ts).
+  const looksAround = operation.versioned === true || operation.name === 'contracts.create';
+  const calls = looksAround ? shell.calls.filter(({ name }) => name === operation.name) : shell.calls;
+  expect(calls).toEqual([{ name: operation.name, input: { ...input, ...body } }]);
 });
 
 test.each(manifest.commands)('$operation has a help page with an example', async ({ group, verb, summary }) => {
