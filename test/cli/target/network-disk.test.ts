@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { networkDiskOf } from '../../../src/cli/target/network-disk.ts';
 import { createShell } from '../shell.ts';
 
-const machine = { platform: 'linux', userId: 0, now: () => 0 };
+const machine = { platform: 'linux', userId: process.getuid?.(), now: () => 0 };
 
 describe('the disk that a database is on', () => {
   test.each([
