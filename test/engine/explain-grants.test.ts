@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { finalize, grant, grantPaid, invoiceAt, settle, subscribe, use } from '../support/billing-scenario.ts';
-import type { Subscription } from '../support/billing-scenario.ts';
-import { expectSound } from '../support/explanation.ts';
+import { expectSound, explain, explainFirst } from '../support/explanation.ts';
 import type { Explained } from '../support/explanation.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
@@ -14,14 +13,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await world.close();
 });
-
-async function explain(invoiceId: string): Promise<Explained> {
-  return (await world.call('invoices.explain', { params: { invoiceId } })).data;
-}
-
-async function explainFirst(subscription: Subscription): Promise<Explained> {
-  return await explain((await invoiceAt(world, subscription, 0)).id);
-}
 
 /** What grants paid of a metered line, as `rank cents why`; behind it why others paid nothing, as `ranks why`. */
 function payments(explained: Explained, index = 0): string[] {
@@ -47,7 +38,7 @@ describe('the grants that paid', () => {
     const endless = await grantPaid(world, acme, { amountCents: 70 });
     world.clock.set('2026-03-20T00:00:00Z');
     await use(world, acme, { tokens: 40, at: '2026-03-03T00:00:00Z' });
-    const explained = await explainFirst(acme);
+    const explained = await explainFirst(world, acme);
     expect(explained.grants.map((each) => [each.grantId, each.rank, each.reason])).toEqual([
       [elsewhere, 1, 'first in the order'],
       [promotional, 2, 'expires 2026-06-01T00:00:00Z, after 2026-05-01T00:00:00Z'],
@@ -70,7 +61,7 @@ describe('the grants that paid', () => {
     world.clock.set('2026-03-20T00:00:00Z');
     await use(world, acme, { tokens: 10, at: '2026-03-03T00:00:00Z', model: 'a' });
     await use(world, acme, { tokens: 10, at: '2026-03-03T00:00:00Z', model: 'b' });
-    const explained = await explainFirst(acme);
+    const explained = await explainFirst(world, acme);
     expect(payments(explained, 0)).toEqual(['1 10 paid until nothing was left of it']);
     expect(payments(explained, 1)).toEqual(['1-1 had nothing left']);
     expect(explained.lines[1]).toMatchObject({ creditCents: 0, overageCents: 10 });
@@ -85,7 +76,7 @@ describe('the grants that paid', () => {
     }
     world.clock.set('2026-03-20T00:00:00Z');
     await use(world, acme, { tokens: 20, at: '2026-03-03T00:00:00Z' });
-    const explained = await explainFirst(acme);
+    const explained = await explainFirst(world, acme);
     expect(payments(explained)).toEqual([
       '3 20 paid all of it',
       '1-2,4-4 limited to other usage',
@@ -101,7 +92,7 @@ describe('the grants that paid', () => {
     await use(world, acme, { tokens: 10, at: '2026-03-03T00:00:00Z', model: 'early' });
     world.clock.set('2026-03-20T00:00:00Z');
     await use(world, acme, { tokens: 10, at: '2026-03-15T00:00:00Z', model: 'late' });
-    const explained = await explainFirst(acme);
+    const explained = await explainFirst(world, acme);
     expect(payments(explained, 0)).toEqual(['1 10 paid all of it']);
     expect(payments(explained, 1)).toEqual(['1-1 expired before this usage ended']);
     expectSound(explained);
@@ -117,7 +108,7 @@ describe('the grants that paid', () => {
     });
     world.clock.set('2026-03-20T00:00:00Z');
     await use(world, acme, { tokens: 40, at: '2026-03-03T00:00:00Z', model: 'large' });
-    const explained = await explainFirst(acme);
+    const explained = await explainFirst(world, acme);
     expect(payments(explained)).toEqual([
       '1 15 paid the part that credits may pay',
       '2-2 a budget caps the credits that this usage may take',
@@ -129,7 +120,7 @@ describe('the grants that paid', () => {
     await grant(world, acme, { amountCents: 0, creditRateCents: 0, creditAmount: 5 });
     world.clock.set('2026-03-20T00:00:00Z');
     await use(world, acme, { tokens: 40, at: '2026-03-03T00:00:00Z' });
-    expect(payments(await explainFirst(acme))).toEqual([
+    expect(payments(await explainFirst(world, acme))).toEqual([
       '1-1 free credits have no value here: the contract has no credit rate',
     ]);
   });
@@ -139,9 +130,9 @@ describe('the grants that paid', () => {
     await grant(world, acme, { amountCents: 100 });
     world.clock.set('2026-03-20T00:00:00Z');
     await use(world, acme, { tokens: 40, at: '2026-03-03T00:00:00Z' });
-    expect((await explainFirst(acme)).lines[0]?.grants[0]?.entryIds).toEqual([]);
+    expect((await explainFirst(world, acme)).lines[0]?.grants[0]?.entryIds).toEqual([]);
     const [entry] = await settle(world, acme);
-    expect((await explainFirst(acme)).lines[0]?.grants[0]?.entryIds).toEqual([entry?.id]);
+    expect((await explainFirst(world, acme)).lines[0]?.grants[0]?.entryIds).toEqual([entry?.id]);
   });
 
   test('that came at the instant of finalization, behind it, say that it was too late', async () => {
@@ -151,6 +142,6 @@ describe('the grants that paid', () => {
     const invoiceId = (await invoiceAt(world, acme, 0)).id;
     await finalize(world, invoiceId);
     await grant(world, acme, { amountCents: 500 });
-    expect(payments(await explain(invoiceId))).toEqual(['1-1 came when the invoice was finalized already']);
+    expect(payments(await explain(world, invoiceId))).toEqual(['1-1 came when the invoice was finalized already']);
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { finalize, grant, invoiceAt, settle, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
-import { expectSound } from '../support/explanation.ts';
+import { expectSound, explain, explainFirst } from '../support/explanation.ts';
 import type { Explained } from '../support/explanation.ts';
 import { refusalOf } from '../support/refusal.ts';
 import { createPrice } from '../support/usage-scenario.ts';
@@ -17,14 +17,6 @@ afterEach(async () => {
   await world.close();
 });
 
-async function explain(invoiceId: string): Promise<Explained> {
-  return (await world.call('invoices.explain', { params: { invoiceId } })).data;
-}
-
-async function explainFirst(subscription: Subscription): Promise<Explained> {
-  return await explain((await invoiceAt(world, subscription, 0)).id);
-}
-
 const rest = (explained: Explained) => ({ ...explained, basis: '', asOf: '', invoiceNumber: '', status: '' });
 
 describe('a metered line is traced', () => {
@@ -35,7 +27,7 @@ describe('a metered line is traced', () => {
       await use(world, acme, { tokens: day, at: `2026-03-0${day}T00:00:00Z`, key: `day-${day}` });
     }
     await use(world, acme, { tokens: 'many', at: '2026-03-09T00:00:00Z' });
-    const explained = await explainFirst(acme);
+    const explained = await explainFirst(world, acme);
     expect(explained).toMatchObject({ basis: 'live', status: 'Drafted', lateEventCount: 0 });
     expect(explained.lines[0]).toMatchObject({
       kind: 'metered',
@@ -73,7 +65,7 @@ describe('a metered line is traced', () => {
     await use(world, acme, { tokens: 3, at: '2026-03-03T00:00:00Z', key: 'small' });
     await use(world, acme, { tokens: 9, at: '2026-03-04T00:00:00Z', key: 'large' });
     await use(world, acme, { tokens: 9, at: '2026-03-05T00:00:00Z', key: 'same' });
-    const explained = await explainFirst(acme);
+    const explained = await explainFirst(world, acme);
     expect(explained.lines[0]?.usage?.decidedBy).toMatchObject({ idempotencyKey: 'large', value: 9 });
   });
 
@@ -81,7 +73,7 @@ describe('a metered line is traced', () => {
     const acme = await subscribe(world);
     world.clock.set('2026-03-20T00:00:00Z');
     await use(world, acme, { tokens: '1000.5', at: '2026-03-03T00:00:00Z' });
-    const [line] = (await explainFirst(acme)).lines;
+    const [line] = (await explainFirst(world, acme)).lines;
     expect([line?.exactAmount, line?.roundingAmount, line?.totalAmountCents]).toEqual(['10.005', '0.005', 1001]);
   });
 
@@ -93,7 +85,7 @@ describe('a metered line is traced', () => {
     const acme = await subscribe(world, { price: { tiering: 'GRADUATED', pricingTiers: tiers } });
     world.clock.set('2026-03-20T00:00:00Z');
     await use(world, acme, { tokens: 14, at: '2026-03-03T00:00:00Z' });
-    const explained = await explainFirst(acme);
+    const explained = await explainFirst(world, acme);
     expect(explained.lines[0]?.breakdown).toEqual([
       { from: 0, to: 10, quantity: 10, unitAmount: '1', flatAmount: '5', amount: '15' },
       { from: 10, to: null, quantity: 4, unitAmount: '0.5', flatAmount: '0', amount: '2' },
@@ -113,7 +105,7 @@ describe('a metered line is traced', () => {
     world.clock.set('2026-03-20T00:00:00Z');
     await use(world, second, { tokens: 5, at: '2026-03-03T00:00:00Z', model: 'large', key: 'l' });
     await use(world, second, { tokens: 7, at: '2026-03-03T00:00:00Z', model: 'small', key: 's' });
-    const { lines } = await explainFirst(second);
+    const { lines } = await explainFirst(world, second);
     expect(
       lines.map((line) => [
         line.dimensions,
@@ -143,7 +135,7 @@ test('a fixed line names its price and the days that prorate it', async () => {
   const { data } = await world.call('contracts.create', {
     body: { planId: plan.id, customerId: acme.customerId, startDate: '2026-03-01', endDate: '2026-03-11' },
   });
-  const explained = await explainFirst({ ...acme, contractId: data.id });
+  const explained = await explainFirst(world, { ...acme, contractId: data.id });
   expect(explained.lines).toMatchObject([
     {
       kind: 'fixed',
@@ -166,14 +158,14 @@ describe('a finalized invoice', () => {
     await use(world, acme, { tokens: '30.5', at: '2026-03-18T00:00:00Z', model: 'b' });
     world.clock.set('2026-04-02T00:00:00Z');
     const invoiceId = (await invoiceAt(world, acme, 0)).id;
-    const draft = await explain(invoiceId);
+    const draft = await explain(world, invoiceId);
     await finalize(world, invoiceId);
     return { acme, draft, invoiceId };
   }
 
   test('is explained by its frozen figures, which are those of the draft before it', async () => {
     const { draft, invoiceId } = await billed();
-    const frozen = await explain(invoiceId);
+    const frozen = await explain(world, invoiceId);
     expect(frozen).toMatchObject({ basis: 'frozen', status: 'In Progress', asOf: '2026-04-02T00:00:00.000Z' });
     expectSound(frozen);
     const withoutEntries = (explained: Explained) =>
@@ -184,13 +176,13 @@ describe('a finalized invoice', () => {
 
   test('reads the same whatever happens later: grants, late events, other prices', async () => {
     const { acme, invoiceId } = await billed();
-    const before = await explain(invoiceId);
+    const before = await explain(world, invoiceId);
     world.clock.set('2026-04-10T00:00:00Z');
     await grant(world, acme, { amountCents: 500 });
     await use(world, acme, { tokens: 99, at: '2026-03-04T00:00:00Z', model: 'a' });
     await use(world, acme, { tokens: 60, at: '2026-04-04T00:00:00Z', model: 'a' });
     await settle(world, acme);
-    const after = await explain(invoiceId);
+    const after = await explain(world, invoiceId);
     expect(after.lateEventCount).toBe(1);
     expect({ ...after, lateEventCount: 0 }).toEqual(before);
   });
@@ -200,11 +192,11 @@ describe('a finalized invoice', () => {
     ['refunded with its credits', 'invoices.refund', { restoreCredits: true }],
   ] as const)('that is %s still shows what had paid it', async (_words, operation, body) => {
     const { invoiceId } = await billed();
-    const before = await explain(invoiceId);
+    const before = await explain(world, invoiceId);
     const isRefund = operation === 'invoices.refund';
     if (isRefund) await world.call('invoices.pay', { params: { invoiceId } });
     await world.call(operation, { params: { invoiceId }, ...(isRefund ? { body } : {}) });
-    const after = await explain(invoiceId);
+    const after = await explain(world, invoiceId);
     expectSound(after);
     expect({ ...after, status: before.status }).toEqual(before);
   });
@@ -217,11 +209,11 @@ describe('a finalized invoice', () => {
     await settle(world, acme);
     await use(world, acme, { tokens: 0, at: '2026-03-03T00:00:00Z', key: 'k' });
     world.clock.set('2026-04-02T00:00:00Z');
-    const [draft, invoiceId] = [await explainFirst(acme), (await invoiceAt(world, acme, 0)).id];
+    const [draft, invoiceId] = [await explainFirst(world, acme), (await invoiceAt(world, acme, 0)).id];
     await finalize(world, invoiceId);
     world.clock.set('2026-04-03T00:00:00Z');
     await world.call('invoices.refund', { params: { invoiceId } });
-    const refunded = await explain(invoiceId);
+    const refunded = await explain(world, invoiceId);
     expect(refunded.disagreements).toEqual([]);
     expect(refunded.lines).toEqual(draft.lines);
     expectSound(refunded);
@@ -229,9 +221,9 @@ describe('a finalized invoice', () => {
 
   test('reads the same whatever follows at the same instant, as on a clock that stands still', async () => {
     const { acme, invoiceId } = await billed();
-    const before = await explain(invoiceId);
+    const before = await explain(world, invoiceId);
     await grant(world, acme, { amountCents: 500 });
-    expect(await explain(invoiceId)).toEqual(before);
+    expect(await explain(world, invoiceId)).toEqual(before);
   });
 
   test('says where its frozen figures are not what events and prices give', async () => {
@@ -252,7 +244,7 @@ describe('a finalized invoice', () => {
       };
       await world.store.events.append(tx, orgId, [event], () => true);
     });
-    const { disagreements, totalCents, lines } = await explain(invoiceId);
+    const { disagreements, totalCents, lines } = await explain(world, invoiceId);
     const words = disagreements.map((each) => each.replace(/^line \S+ /, ''));
     expect(words).toEqual([
       '(Inference (model=a)): quantity is frozen as 10, events and prices give 11',
@@ -267,7 +259,7 @@ test('a draft that was cancelled bills nothing, and says that there is nothing t
   const acme = await subscribe(world);
   const { id } = await invoiceAt(world, acme, 1);
   await world.call('invoices.cancel', { params: { invoiceId: id } });
-  expect(await explain(id)).toMatchObject({ basis: 'none', totalCents: 0, lines: [], grants: [] });
+  expect(await explain(world, id)).toMatchObject({ basis: 'none', totalCents: 0, lines: [], grants: [] });
 });
 
 test('an invoice of another organization is as unknown as any', async () => {

@@ -1,10 +1,22 @@
-/** What every explanation of an invoice has to hold to. */
+/** Explanations of invoices, and what each has to hold to. */
 
 import { expect } from 'vitest';
 
 import type { ResponseBody } from '../../src/operations/index.ts';
+import { invoiceAt } from './billing-scenario.ts';
+import type { Subscription } from './billing-scenario.ts';
+import type { World } from './world.ts';
 
 export type Explained = ResponseBody<'invoices.explain'>['data'];
+
+export async function explain(world: World, invoiceId: string): Promise<Explained> {
+  return (await world.call('invoices.explain', { params: { invoiceId } })).data;
+}
+
+/** The invoice of the first period. */
+export async function explainFirst(world: World, subscription: Subscription): Promise<Explained> {
+  return await explain(world, (await invoiceAt(world, subscription, 0)).id);
+}
 
 /** Lines add up, credits are what grants paid, grants pay no more than they had, and frozen figures are today's. */
 export function expectSound(explained: Explained): void {
