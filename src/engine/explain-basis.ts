@@ -26,6 +26,7 @@ import { listLedger, type StoredLedgerEntry } from '../store/records/ledger.ts';
 import { billingTermsAt } from './contract-terms.ts';
 import { getContract } from './contract-lookup.ts';
 import type { CallContext } from './handler.ts';
+import { isUndone } from './invoices-transitions.ts';
 import { frozenLines } from './invoices-wire.ts';
 import { readOpenBilling } from './open-billing.ts';
 import { meteringFor } from './usage-metering-options.ts';
@@ -202,10 +203,6 @@ function beforeLapse(entries: readonly StoredLedgerEntry[], invoice: Invoice): r
     ({ type, expiresAt }) =>
       type !== 'expiration' || (expiresAt !== undefined && Temporal.Instant.compare(expiresAt, start) <= 0),
   );
-}
-
-function isUndone({ status }: Invoice): boolean {
-  return status === 'Cancelled' || status === 'Refunded';
 }
 
 /** A draft that is cancelled by now counts as well: what it drew, its cancellation has reversed. */

@@ -12,6 +12,7 @@ import { wireEntry } from './credits-wire.ts';
 import { explainInvoice } from './explain-invoice.ts';
 import type { ExplainedInvoice, ExplainedLine } from './explain-invoice.ts';
 import type { CallContext } from './handler.ts';
+import { isUndone } from './invoices-transitions.ts';
 import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
 
 type ExplainedEntry = ResponseBody<'credits.explain'>['data'];
@@ -112,11 +113,10 @@ function reversalReason({ entry, target, invoice }: Story): string {
   if (target.type !== 'usage' || invoice === undefined)
     return `the ${target.type} was undone by hand: ${entry.description}`;
   const order = Temporal.Instant.compare(entry.createdAt, invoice.updatedAt);
-  const isOver = invoice.status === 'Cancelled' || invoice.status === 'Refunded';
-  if (isOver && order === 0) {
+  if (isUndone(invoice) && order === 0) {
     return `invoice ${invoice.number} was ${invoice.status.toLowerCase()}, so what it had taken went back`;
   }
-  if (isOver && order > 0) return `the usage was undone by hand: ${entry.description}`;
+  if (isUndone(invoice) && order > 0) return `the usage was undone by hand: ${entry.description}`;
   return `less of invoice ${invoice.number} was due from this grant than had been written; what still is due is written anew`;
 }
 

@@ -24,7 +24,12 @@ export const transitions: Readonly<Record<InvoiceAction, Transition>> = {
   refund: { from: ['Paid'], to: ['Refunded'], words: 'refund' },
 };
 
-/** What whoever asked for it probably needs, by status; what is cancelled or refunded stays so. */
+/** Cancelled or refunded: no action leads out of it. */
+export function isUndone({ status }: Pick<Invoice, 'status'>): boolean {
+  return status === 'Cancelled' || status === 'Refunded';
+}
+
+/** What whoever asked for it probably needs, by status; what is undone stays so. */
 const instead: Partial<Record<InvoiceStatus, Partial<Record<InvoiceAction, string>>>> = {
   Drafted: {
     initiatePayment: 'finalize it first: tally invoices finalize ID',
