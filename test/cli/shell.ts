@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { commandManifest } from '../../src/cli/command-line/command-manifest.ts';
+import { commandManifest } from '../../tools/command-manifest.ts';
 import type { CommandSpec } from '../../src/cli/command-line/manifest.ts';
 import { run } from '../../src/cli/program.ts';
 import type { Dependencies } from '../../src/cli/session/session.ts';

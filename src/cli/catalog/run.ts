@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
-import { shellWord } from '../command-line/example-line.ts';
+import { shellWord } from '../command-line/shell-word.ts';
 import { nameOfFile, readTextFile } from '../files/files.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import { timeoutOf } from '../session/open-session.ts';

@@ -5,7 +5,7 @@
 
 import { withoutPassword } from '../../database-url.ts';
 import type { GlobalFlags } from './global-flags.ts';
-import { shellWord } from './example-line.ts';
+import { shellWord } from './shell-word.ts';
 
 /** A command at the end of a clause, but for those that look at nothing of a service or database. */
 const namedCommand = /(?<=[:,] )tally (?!help |pull |copy |journal |api --openapi|\S+ schema|profile (?!check))[^,;]*/g;

@@ -9,7 +9,7 @@ import type { ErrorKind } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { exampleIds } from '../../operations/example-ids.ts';
-import { shellWord } from '../command-line/example-line.ts';
+import { shellWord } from '../command-line/shell-word.ts';
 import { generateEvents } from '../demo/generated-events.ts';
 import { furnish } from '../demo/furnishing.ts';
 import { tellStory } from '../demo/story.ts';

@@ -1,9 +1,9 @@
 /** The manual page, made of the same declarations as the help; written by `npm run generate`. */
 
-import { globalFlags, flagForm } from '../command-line/global-flags.ts';
-import type { HelpFlag, HelpPage } from './page.ts';
-import { helpTopics } from './topics.ts';
-import type { ExampleLine } from '../command-line/manifest.ts';
+import { globalFlags, flagForm } from '../src/cli/command-line/global-flags.ts';
+import type { HelpFlag, HelpPage } from '../src/cli/help/page.ts';
+import { helpTopics } from '../src/cli/help/topics.ts';
+import type { ExampleLine } from '../src/cli/command-line/manifest.ts';
 
 /** The page in the language of man(7). */
 export function manPage(pages: readonly HelpPage[], version: string): string {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
-import { commandManifest } from '../../../src/cli/command-line/command-manifest.ts';
-import { loadManifest } from '../../../src/cli/command-line/manifest.ts';
-import type { CommandSpec } from '../../../src/cli/command-line/manifest.ts';
-import { allOperations } from '../../../src/operations/all.ts';
-import type { Operation } from '../../../src/operations/operation.ts';
-import { createShell, manifest } from '../shell.ts';
+import { commandManifest } from '../../tools/command-manifest.ts';
+import { loadManifest } from '../../src/cli/command-line/manifest.ts';
+import type { CommandSpec } from '../../src/cli/command-line/manifest.ts';
+import { allOperations } from '../../src/operations/all.ts';
+import type { Operation } from '../../src/operations/operation.ts';
+import { createShell, manifest } from '../cli/shell.ts';
 
 const examples = allOperations.flatMap((operation) => {
   const command = manifest.commands.find((each) => each.operation === operation.name);

@@ -1,8 +1,9 @@
 /** A call written as the command line that makes it. What it writes, flags.ts reads back to the same call. */
 
-import { isExactNumber, textOfNumber } from '../../exact-json.ts';
-import type { CallInput } from '../../operations/operation.ts';
-import type { CommandSpec, FlagSpec, Shape } from './manifest.ts';
+import { isExactNumber, textOfNumber } from '../src/exact-json.ts';
+import type { CallInput } from '../src/operations/operation.ts';
+import type { CommandSpec, FlagSpec, Shape } from '../src/cli/command-line/manifest.ts';
+import { shellWord } from '../src/cli/command-line/shell-word.ts';
 
 /** `tally credits grant ID --amount-cents 5000 …`, quoted for a shell. */
 export function exampleLine(command: Omit<CommandSpec, 'examples'>, input: CallInput): string {
@@ -64,8 +65,4 @@ function scalarText(value: unknown, shape: Shape | undefined): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   const looksLikeAnother = /^(?:true|false|null|-?\d|["[{])/.test(value);
   return shape?.kind === 'any' && looksLikeAnother ? JSON.stringify(value) : value;
-}
-
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 
 import { expect, test } from 'vitest';
 
-import { helpPages } from '../../../src/cli/help-pages.ts';
-import { manPage } from '../../../src/cli/help/man-page.ts';
-import { manifest } from '../shell.ts';
+import { helpPages } from '../../src/cli/help-pages.ts';
+import { manPage } from '../../tools/man-page.ts';
+import { manifest } from '../cli/shell.ts';
 
-const file = fileURLToPath(new URL('../../../man/tally.1', import.meta.url));
+const file = fileURLToPath(new URL('../../man/tally.1', import.meta.url));
 const hasMan = spawnSync('man', ['--version']).error === undefined;
 
 test('the page has a section for every command', async () => {

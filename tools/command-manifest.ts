@@ -1,15 +1,15 @@
-/** From declarations to the manifest: the one place where a schema becomes flags. Loaded only to generate and to test. */
+/** From declarations to the manifest: the one place where a schema becomes flags. */
 
 import * as z from 'zod';
 
-import { changesState, commandGroups } from '../../operations/operation.ts';
-import type { Operation } from '../../operations/operation.ts';
-import type { ReferenceKind } from '../../operations/references.ts';
+import { changesState, commandGroups } from '../src/operations/operation.ts';
+import type { Operation } from '../src/operations/operation.ts';
+import type { ReferenceKind } from '../src/operations/references.ts';
 import { exampleLine } from './example-line.ts';
-import { globalFlags, operationFlags } from './global-flags.ts';
-import type { GlobalFlag } from './global-flags.ts';
-import { localFlags } from './local-flags.ts';
-import type { CommandSpec, ExampleLine, FlagSpec, Manifest, Shape } from './manifest.ts';
+import { globalFlags, operationFlags } from '../src/cli/command-line/global-flags.ts';
+import type { GlobalFlag } from '../src/cli/command-line/global-flags.ts';
+import { localFlags } from '../src/cli/command-line/local-flags.ts';
+import type { CommandSpec, ExampleLine, FlagSpec, Manifest, Shape } from '../src/cli/command-line/manifest.ts';
 
 /** JSON schema as zod writes it, as far as we read it. */
 interface Schema {
