@@ -72,11 +72,6 @@ export function dollarsOfCents(cents: bigint): Big {
   return scaledDecimal(cents, 2);
 }
 
-/** An amount in cents as dollars with two decimals, such as `-12.30`. */
-export function dollarsText(cents: bigint): string {
-  return dollarsOfCents(cents).toFixed(2);
-}
-
 /** Credits as a decimal of at most six digits. */
 function creditsOfMicros(creditMicros: bigint): Big {
   return scaledDecimal(creditMicros, limits.creditFractionDigits);

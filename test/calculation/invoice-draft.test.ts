@@ -8,7 +8,7 @@ import {
   invoicePeriodIndexContaining,
   usageWindowsOf,
 } from '../../src/calculation/invoice-periods.ts';
-import { decimal, decimalText, dollarsText } from '../../src/calculation/money.ts';
+import { decimal, decimalText, dollarsOfCents } from '../../src/calculation/money.ts';
 import { rateUsage } from '../../src/calculation/rating.ts';
 import { date, flatItem, grant, usageItem } from './fixtures.ts';
 
@@ -32,7 +32,7 @@ const metered = (id: string, quantity: string): RatedUsage =>
 function linesOf(terms: BillingTerms, index: number, rated?: RatedUsage): string[] {
   return draftInvoice(terms, periodOf(terms, index), rated).lines.map((line) => {
     const { start, end } = line.servicePeriod;
-    return `${line.name}: ${dollarsText(line.totalCents)}, ${start.toString().slice(0, 10)} ${end.toString().slice(0, 10)}`;
+    return `${line.name}: ${dollarsOfCents(line.totalCents).toFixed(2)}, ${start.toString().slice(0, 10)} ${end.toString().slice(0, 10)}`;
   });
 }
 

@@ -8,7 +8,7 @@ import {
   decimal,
   decimalText,
   divideHalfUp,
-  dollarsText,
+  dollarsOfCents,
   microsOfCents,
   microsOfCredits,
   multiplyDivideHalfUp,
@@ -117,11 +117,11 @@ describe('texts', () => {
   });
 
   test.each([
-    [-1230n, '-12.30'],
-    [0n, '0.00'],
+    [-1230n, '-12.3'],
+    [0n, '0'],
     [5n, '0.05'],
-  ])('%s cents are written %s', (cents, text) => {
-    expect(dollarsText(cents)).toBe(text);
+  ])('%s cents are %s dollars', (cents, text) => {
+    expect(decimalText(dollarsOfCents(cents))).toBe(text);
   });
 
   test('credits come back from their text', () => {
