@@ -64,7 +64,7 @@ export interface JournalContext {
 /** Where the calls of a target go, as the journal names it: without a key, and the same from every directory. */
 export function placeOf(target: Target): Place {
   const { environment, profile } = target;
-  if (target.kind === 'remote') return { environment, target: target.baseUrl.replace(/\/+$/, ''), profile };
+  if (target.kind === 'remote') return { environment, target: target.baseUrl, profile };
   return { environment, target: databaseName(target.database), organization: target.organization, profile };
 }
 

@@ -8,6 +8,7 @@ import { readTextFile } from '../files/files.ts';
 import { type Environment, environments } from '../command-line/global-flags.ts';
 import { checkedKey } from '../target/profiles.ts';
 import type { Profile } from '../target/profiles.ts';
+import { withoutLastSlash } from '../target/target.ts';
 import { mayAsk } from '../session/prompts.ts';
 import { say } from '../terminal/safe-text.ts';
 import { factsOf } from './service-check.ts';
@@ -121,7 +122,7 @@ async function remoteProfile(
   session.terminal.conceal(key);
   const { caFile } = session.flags;
   const authorities = caFile === undefined ? {} : { caFile: resolve(caFile) };
-  const profile = { environment, baseUrl: flags.baseUrl.replace(/\/+$/, ''), ...authorities };
+  const profile = { environment, baseUrl: withoutLastSlash(flags.baseUrl), ...authorities };
   return { profile, key: checkedKey(key) };
 }
 

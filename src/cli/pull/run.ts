@@ -77,7 +77,7 @@ function sourceOf(target: Target, { published }: PullFlags): MirrorSource {
     });
   }
   const { environment, baseUrl, profile } = target;
-  return { environment, address: baseUrl.replace(/\/+$/, ''), profile, hasContracts: published === true };
+  return { environment, address: baseUrl, profile, hasContracts: published === true };
 }
 
 /** A mirror is made only for contracts that are named. */

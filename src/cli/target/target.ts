@@ -26,6 +26,7 @@ export interface RemoteTarget {
   readonly kind: 'remote';
   readonly environment: Environment;
   readonly profile: string | undefined;
+  /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly key: string;
   /** Authorities that are trusted beside those of the system, as PEM. */
@@ -150,7 +151,7 @@ async function remoteProfile(choice: Choice, profile: Profile, options: TargetOp
     kind: 'remote',
     environment: profile.environment,
     profile: choice.name,
-    baseUrl: profile.baseUrl ?? '',
+    baseUrl: withoutLastSlash(profile.baseUrl ?? ''),
     key: stored.key,
     caFile: caFile?.path,
     sources: {
@@ -168,7 +169,7 @@ function addressTarget(choice: Choice, options: TargetOptions): RemoteTarget {
   const { flags, env } = options;
   refuseOrg(flags);
   const caFile = caFileOf(options, undefined);
-  const baseUrl = choice.name;
+  const baseUrl = withoutLastSlash(choice.name);
   const key = env['TALLY_API_KEY'];
   if (!isSet(key)) {
     throw new UnauthorizedError('TALLY_BASE_URL is set, but there is no key for it', { hint: 'set TALLY_API_KEY' });
@@ -192,6 +193,11 @@ function addressTarget(choice: Choice, options: TargetOptions): RemoteTarget {
       environment: isSet(named) ? 'TALLY_ENVIRONMENT' : 'default',
     },
   };
+}
+
+/** One service has one address, however many slashes it is given with at its end. */
+export function withoutLastSlash(baseUrl: string): string {
+  return baseUrl.replace(/\/+$/, '');
 }
 
 function caFileOf({ flags, env }: TargetOptions, ofProfile: string | undefined) {

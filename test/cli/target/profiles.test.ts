@@ -343,6 +343,12 @@ describe('what commands work on', () => {
       { baseUrl: ['https://env.example.com', 'TALLY_BASE_URL'], environment: ['production', 'default'] },
     ],
     [
+      'an address has no slash at its end',
+      { ...address, TALLY_BASE_URL: 'https://env.example.com/billing//' },
+      '',
+      { baseUrl: ['https://env.example.com/billing', 'TALLY_BASE_URL'] },
+    ],
+    [
       'the profile in use goes before the default',
       {},
       '',
