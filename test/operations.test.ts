@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { loadManifest } from '../src/cli/command-line/manifest.ts';
 import { run } from '../src/cli/program.ts';
-import { testTerminal } from '../src/cli/terminal/terminal.ts';
+import { testTerminal } from './support/test-terminal.ts';
 import { createClient } from '../src/client/client.ts';
 import type { BillingError } from '../src/errors.ts';
 import { allOperations } from '../src/operations/all.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { render } from '../../src/cli/output/output.ts';
-import { testTerminal } from '../../src/cli/terminal/terminal.ts';
+import { testTerminal } from '../support/test-terminal.ts';
 import { operations } from '../../src/operations/all.ts';
 
 const { stdout } = testTerminal({ isTerminal: true });

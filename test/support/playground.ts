@@ -9,7 +9,7 @@ import type { Dependencies } from '../../src/cli/session/session.ts';
 import { createEngine } from '../../src/engine/engine.ts';
 import type { Answer, Billing, OperationName } from '../../src/operations/index.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { TestTerminalOptions } from '../../src/cli/terminal/terminal.ts';
+import type { TestTerminalOptions } from './test-terminal.ts';
 import { createStage } from './stage.ts';
 import type { CommandResult } from './stage.ts';
 

@@ -1,6 +1,6 @@
 /** The streams of a command: the only place that writes. What may be coloured, how wide it is, and who can be asked. */
 
-import { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 
 import { BadRequestError } from '../../errors.ts';
 import { drawBar, drawQuestion } from './drawing.ts';
@@ -8,7 +8,6 @@ import type { Drawing, Interruption, Keys } from './drawing.ts';
 import type { OutputEnd } from './output-end.ts';
 import { askPerson, type Question } from './questions.ts';
 import { redact, withoutSecrets } from './redact.ts';
-import { safe, vouch } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
 
 export interface OutputStream {
@@ -129,66 +128,4 @@ async function readAll(stdin: Readable): Promise<string> {
   } catch (cause) {
     throw new BadRequestError('standard input is not UTF-8 text', { cause });
   }
-}
-
-export interface TestTerminal extends Terminal {
-  readonly written: { readonly stdout: string; readonly stderr: string };
-  readonly asked: readonly Question[];
-}
-
-export interface TestTerminalOptions {
-  readonly isTerminal?: boolean;
-  /** Where standard input or standard error is another thing than standard output. */
-  readonly isInputTerminal?: boolean;
-  readonly isErrorTerminal?: boolean;
-  readonly columns?: number;
-  readonly hasColor?: boolean;
-  readonly hasUnicode?: boolean;
-  readonly input?: string;
-  /** What the person answers, in order; then the input ends. */
-  readonly answers?: readonly string[];
-  readonly onAsk?: (question: Question) => void;
-}
-
-/** A terminal that keeps what is written and answers from a list. */
-export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
-  const written = { stdout: '', stderr: '' };
-  const asked: Question[] = [];
-  const secrets = new Set<string>();
-  const isTerminal = options.isTerminal ?? false;
-  const answers = [...(options.answers ?? [])];
-  const stream = {
-    isTerminal,
-    hasColor: options.hasColor ?? false,
-    hasUnicode: options.hasUnicode ?? false,
-    columns: isTerminal ? (options.columns ?? 120) : undefined,
-  };
-  return {
-    written,
-    asked,
-    stdin: { isTerminal: options.isInputTerminal ?? isTerminal },
-    stdout: stream,
-    stderr: { ...stream, isTerminal: options.isErrorTerminal ?? isTerminal },
-    out: (text) => void (written.stdout += withoutSecrets(text, secrets)),
-    err: (text) => void (written.stderr += redact(text, secrets)),
-    conceal: (secret) => void secrets.add(secret),
-    withoutSecrets: (text) => withoutSecrets(text, secrets),
-    openInput: () => Readable.from([Buffer.from(options.input ?? '')]),
-    openProgress: () => ({
-      output: new Writable({ write: (_chunk, _encoding, done) => done() }),
-      close: () => undefined,
-    }),
-    readInput: () => Promise.resolve(options.input ?? ''),
-    ask: async (question) => {
-      asked.push(question);
-      options.onAsk?.(question);
-      written.stderr += vouch(`? ${question.message}\n`);
-      for (;;) {
-        const answer = answers.shift();
-        const problem = answer === undefined ? undefined : await question.validate?.(answer);
-        if (problem === undefined) return answer;
-        written.stderr += vouch(`> ${safe(problem)}\n`);
-      }
-    },
-  };
 }

@@ -8,7 +8,7 @@ import { planCatalog } from '../../../src/cli/catalog/plan.ts';
 import { takeSteps } from '../../../src/cli/catalog/steps.ts';
 import { createWaitingNote } from '../../../src/cli/session/patiently.ts';
 import type { OnWait } from '../../../src/cli/session/patiently.ts';
-import { testTerminal } from '../../../src/cli/terminal/terminal.ts';
+import { testTerminal } from '../../support/test-terminal.ts';
 import { BillingError, RateLimitedError } from '../../../src/errors.ts';
 import type { Billing, OperationName } from '../../../src/operations/index.ts';
 import { createWorld } from '../../support/world.ts';

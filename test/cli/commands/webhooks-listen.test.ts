@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import { testTerminal } from '../../../src/cli/terminal/terminal.ts';
+import { testTerminal } from '../../support/test-terminal.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';
 import { createShell } from '../shell.ts';
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 import { createProgress, durationText } from '../../../src/cli/session/progress.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
-import { testTerminal } from '../../../src/cli/terminal/terminal.ts';
+import { testTerminal } from '../../support/test-terminal.ts';
 
 test.each([
   [true, '████████████░░░░░░░░░░░░ 50% | 7 rows, '],

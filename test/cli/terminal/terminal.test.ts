@@ -6,7 +6,8 @@ import { openSession } from '../../../src/cli/session/open-session.ts';
 import { streamEnd } from '../../../src/cli/terminal/output-end.ts';
 import { safe, safeJson, say } from '../../../src/cli/terminal/safe-text.ts';
 import type { Dependencies } from '../../../src/cli/session/session.ts';
-import { createTerminal, takesColor, takesUnicode, testTerminal } from '../../../src/cli/terminal/terminal.ts';
+import { createTerminal, takesColor, takesUnicode } from '../../../src/cli/terminal/terminal.ts';
+import { testTerminal } from '../../support/test-terminal.ts';
 import type { Answer } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
 
