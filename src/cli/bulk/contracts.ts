@@ -3,7 +3,7 @@
 import { NotFoundError, BillingError } from '../../errors.ts';
 import type { Billing, ResponseBody } from '../../operations/index.ts';
 import { everyRow } from '../every-row.ts';
-import { createContractLookup } from '../operator/journaled-billing.ts';
+import { createContractLookup } from '../operator/granting.ts';
 
 /** Up to here one request for each contract is cheaper than the list of all. */
 const askedOneByOne = 20;

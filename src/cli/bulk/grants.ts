@@ -9,8 +9,9 @@ import type { View } from '../../operations/operation.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import { creditsOf, readGrant } from '../operator/grant-request.ts';
 import type { GrantRequest } from '../operator/grant-request.ts';
-import { cappedTogether, journaledBilling } from '../operator/journaled-billing.ts';
-import type { JournalContext } from '../operator/journaled-billing.ts';
+import { cappedTogether } from '../operator/granting.ts';
+import type { ContractLookup, JournalContext } from '../operator/journal-context.ts';
+import { journaledBilling } from '../operator/journaled-billing.ts';
 import { violations, violationWords } from '../operator/policy.ts';
 import { differingMembers } from '../operator/replay.ts';
 import { createRowIdentity } from '../wire/row-identity.ts';
@@ -96,7 +97,7 @@ async function readGrants(rows: readonly BulkRow[], { source, allowZero }: BulkO
 /** What the policy says of the rows, each judged as if those before it were granted. */
 async function refusals(
   rows: readonly GrantRow[],
-  context: JournalContext & { readonly contractsOf: (contractId: string) => Promise<readonly string[]> },
+  context: JournalContext & { readonly contractsOf: ContractLookup },
 ): Promise<Problem[]> {
   const { policy, overrideReason, journal, place, operator, now } = context;
   if (policy === undefined || overrideReason !== undefined) return [];

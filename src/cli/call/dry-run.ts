@@ -7,7 +7,7 @@ import { parseCall } from '../../operations/parse.ts';
 import type { LocalValues } from '../command-line/invocation.ts';
 import { namingWhatIsMissing } from './missing-name.ts';
 import { grantOperation } from '../operator/grant-history.ts';
-import { judgeGrant } from '../operator/journaled-billing.ts';
+import { judgeGrant } from '../operator/granting.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import { jsonAnswer, render } from '../output/output.ts';

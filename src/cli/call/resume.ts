@@ -9,7 +9,7 @@ import type { Invocation } from '../command-line/invocation.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import type { KnownGrant } from '../operator/grant-history.ts';
 import { openJournal, openForWriting } from '../session/open-billing.ts';
-import { placeOf } from '../operator/journaled-billing.ts';
+import { placeOf } from '../operator/journal-context.ts';
 import { render } from '../output/output.ts';
 import { confirmWrite } from '../session/prompts.ts';
 import { differingMembers } from '../operator/replay.ts';

@@ -1,0 +1,44 @@
+/** What the journal is told with every call: who sends it, from here or elsewhere, to which place, and under which policy. */
+
+import { resolve } from 'node:path';
+
+import { inMemory, withoutPassword } from '../../database-url.ts';
+import type { Target } from '../target/target.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import type { Place } from './grant-history.ts';
+import type { Journal } from './journal.ts';
+import type { Policy } from './policy.ts';
+
+/** Ids of all contracts of the customer of a contract. */
+export type ContractLookup = (contractId: string) => Promise<readonly string[]>;
+
+export interface JournalContext {
+  readonly journal: Journal;
+  readonly place: Place;
+  /** The service is in this process, whose refusals say what became of the request. */
+  readonly isHere: boolean;
+  readonly operator: string;
+  readonly policy: Policy | undefined;
+  /** Why the policy does not hold for this command. */
+  readonly overrideReason: string | undefined;
+  /** Looked up when not given. */
+  readonly contractsOf?: ContractLookup | undefined;
+  readonly now: () => Temporal.Instant;
+  readonly newId: () => string;
+  readonly tell: (note: SafeText) => void;
+  /** What is said from now on when the person interrupts the program. */
+  readonly atInterrupt: (words: SafeText | undefined) => void;
+}
+
+/** Where the calls of a target go, as the journal names it: without a key, and the same from every directory. */
+export function placeOf(target: Target): Place {
+  const { environment, profile } = target;
+  if (target.kind === 'remote') return { environment, target: target.baseUrl, profile };
+  return { environment, target: databaseName(target.database), organization: target.organization, profile };
+}
+
+function databaseName(url: string): string {
+  if (url === inMemory) return url;
+  const match = /^([a-z]+:\/\/)(?:[^@/]*@)?(.*)$/.exec(withoutPassword(url));
+  return match === null ? resolve(url) : `${match[1]}${match[2]}`;
+}
