@@ -40,7 +40,7 @@ try {
   cpSync(join(root, 'bin'), dirname(launcher), { recursive: true });
   await warmUp();
   const config = join(folder, 'executable.json');
-  const assets = { ...byName('dist/*.cjs', ''), ...bytecode() };
+  const assets = { ...byName('dist/*.cjs'), ...bytecode() };
   const main = join(root, 'tools/binary-launcher.cjs');
   writeFileSync(config, JSON.stringify({ main, output, assets, disableExperimentalSEAWarning: true }));
   mkdirSync(dirname(output), { recursive: true });
@@ -86,7 +86,7 @@ async function warmUp(): Promise<void> {
 
 /** The bytecode of each file; throws where this Node would not take it, since the executable would be slow and say nothing. */
 function bytecode(): Record<string, string> {
-  const kept = byName('cache/tallybook/bytecode/*/*.cjs', '');
+  const kept = byName('cache/tallybook/bytecode/*/*.cjs');
   return Object.fromEntries(
     Object.entries(kept).map(([name, path]) => {
       // The launcher keeps it twice, to see damage on a disk of the user's.
@@ -110,6 +110,6 @@ function run(...words: readonly string[]): string {
   });
 }
 
-function byName(pattern: string, suffix: string): Record<string, string> {
-  return Object.fromEntries(globSync(join(folder, pattern)).map((path) => [`${basename(path)}${suffix}`, path]));
+function byName(pattern: string): Record<string, string> {
+  return Object.fromEntries(globSync(join(folder, pattern)).map((path) => [basename(path), path]));
 }

@@ -39,7 +39,7 @@ export function libraryTypes(): string {
 import type { ExactNumber } from '../exact-json.ts';
 
 export interface Operations {
-${entries.map((entry) => indented(entry, 1)).join('\n')}
+${entries.map((entry) => indented(entry)).join('\n')}
 }
 `;
 }
@@ -136,9 +136,9 @@ function comment(words: string | undefined): string {
 }
 
 function block(members: readonly string[]): string {
-  return `{\n${members.map((member) => indented(member, 1)).join('\n')}\n}`;
+  return `{\n${members.map((member) => indented(member)).join('\n')}\n}`;
 }
 
-function indented(text: string, levels: number): string {
-  return text.replaceAll(/^(?=.)/gm, '  '.repeat(levels));
+function indented(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '  ');
 }
