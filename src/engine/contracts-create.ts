@@ -7,6 +7,7 @@ import { isBefore, startOfDay } from '../calculation/billing-period.ts';
 import { buildContractItems, findOverrideProblems } from '../calculation/rate-card.ts';
 import type { PlanItemSource, PriceOverride } from '../calculation/rate-card.ts';
 import type { InputIssue } from '../errors.ts';
+import { isMoreThanZero } from '../operations/field-rules.ts';
 import { depletionActions } from '../operations/wire-values.ts';
 import type { contractOperations } from '../operations/contracts.ts';
 import { insertContract } from '../store/records/contracts.ts';
@@ -192,6 +193,9 @@ function targetIssues(
       : []),
     ...(!isTiered && input.pricingTiers !== undefined
       ? [{ path: `${path}.pricingTiers`, message: 'this price has no tiers: override unitAmount' }]
+      : []),
+    ...(item.model === 'TIER' && isMoreThanZero(input.flatAmount)
+      ? [{ path: `${path}.flatAmount`, message: 'this price has its flat amounts in its tiers: override pricingTiers' }]
       : []),
     ...(item.model === 'USAGE' && input.quantity !== undefined
       ? [{ path: `${path}.quantity`, message: 'a price by usage takes its quantity from its meter' }]

@@ -20,6 +20,7 @@ import {
   timestamp,
   uuid,
 } from './fields.ts';
+import { isMoreThanZero } from './field-rules.ts';
 import { depletionActions } from './wire-values.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
@@ -230,6 +231,9 @@ export const catalogOperations = [
         }
         if (input.pricingTiers !== undefined && input.unitAmount !== undefined) {
           context.addIssue(ruleIssue(['unitAmount'], 'goes into the tiers of a tiered price'));
+        }
+        if (input.model === 'TIER' && isMoreThanZero(input.flatAmount)) {
+          context.addIssue(ruleIssue(['flatAmount'], 'goes into the tiers of a TIER price'));
         }
         if (input.model === 'USAGE' && input.unitAmount === undefined && input.pricingTiers === undefined) {
           context.addIssue(ruleIssue(['unitAmount'], 'is required for USAGE without tiers'));

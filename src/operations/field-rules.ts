@@ -56,6 +56,11 @@ export function withoutExponent(number: string): string {
   return `${sign}${digits.slice(0, Math.max(1, point)).replace(/^0+(?=\d)/, '')}${tail === '' ? '' : `.${tail}`}`;
 }
 
+/** Of a decimal text that keeps to the rules of one. */
+export function isMoreThanZero(text: string | undefined): boolean {
+  return text !== undefined && /[1-9]/.test(text);
+}
+
 const plainDecimal = /^(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
 /** Whether the digits are a number of credits within its bounds. */

@@ -169,6 +169,10 @@ describe('creating a price', () => {
     [{ unitAmount: undefined }, 'unitAmount: is required for FLAT'],
     [{ model: 'USAGE' }, 'meterId: is required for USAGE'],
     [{ model: 'TIER', unitAmount: undefined }, 'pricingTiers: is required for a tiered price'],
+    [
+      { model: 'TIER', unitAmount: undefined, pricingTiers: [{ unitAmount: '1' }], flatAmount: '0.01' },
+      'flatAmount: goes into the tiers of a TIER price',
+    ],
     [{ priceInterval: undefined }, 'priceInterval: is required when RECURRING'],
     [{ productName: undefined }, 'productId: exactly one of productId and productName is required'],
     [{ billingMode: 'ONE_TIME' }, 'priceInterval: goes with RECURRING only'],

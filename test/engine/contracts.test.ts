@@ -115,9 +115,16 @@ describe('creating a contract', () => {
     ],
     ['tiers of a price without tiers', { pricingTiers: [{ unitAmount: '1' }] }, undefined, 'overrides[0].pricingTiers'],
     ['nothing', {}, undefined, 'overrides[0]: overrides nothing'],
-  ])('refuses overrides of %s', async (_what, first, second, words) => {
+    [
+      'the flat amount of tiers on the quantity',
+      { flatAmount: '4' },
+      undefined,
+      'overrides[0].flatAmount: this price has its flat amounts in its tiers',
+      { model: 'TIER', unitAmount: undefined, pricingTiers: [{ unitAmount: '1' }] },
+    ],
+  ])('refuses overrides of %s', async (_what, first, second, words, price: Record<string, unknown> = {}) => {
     const customerId = await createCustomer(world, 'acme');
-    const basePricingId = await flatPrice();
+    const basePricingId = await flatPrice(price);
     const planId = await createPlan(world, [basePricingId]);
     const overrides = [first, second].flatMap((each) => (each === undefined ? [] : [{ basePricingId, ...each }]));
     const input = { body: { planId, customerId, startDate: '2026-03-01', overrides } };
