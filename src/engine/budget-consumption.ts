@@ -34,13 +34,13 @@ export async function readBudgets(context: CallContext, contract: Contract): Pro
   const budgets = await listBudgets(tx, orgId, contract.id);
   if (budgets.length === 0) return [];
   const entries = await listLedger(tx, orgId, contract.id);
-  const rate = valuationRateOf(entries, contract.creditSettings.creditRateCents);
+  const rateCents = valuationRateOf(entries, contract.creditSettings.creditRateCents);
   const consumed = await consumedCents(context, contract, {
     budgets,
     windows: await windowsSoFar(context, contract),
     metering: meteringFor(standingGrants(entries), budgets),
   });
-  return budgets.map((budget) => ({ budget, use: budgetUse(budget, consumed.get(budget.id) ?? 0n, rate) }));
+  return budgets.map((budget) => ({ budget, use: budgetUse(budget, consumed.get(budget.id) ?? 0n, rateCents) }));
 }
 
 export interface ConsumptionQuery {

@@ -112,16 +112,16 @@ function amountsOf({ amountCents, creditRateCents, creditAmount }: GrantRequest)
     return { amountCents: amountCents ?? 0n, creditMicros: 0n, creditRateCents: 0n };
   }
   const creditMicros = microsOfCredits(decimal(creditAmount));
-  const rate = BigInt(creditRateCents);
-  const derived = centsOfCredits(creditMicros, rate);
-  if (derived > limits.centsMaximum) {
-    refuse([{ path: 'creditAmount', message: `comes to ${derived} cents, more than ${limits.centsMaximum}` }]);
+  const rateCents = BigInt(creditRateCents);
+  const derivedCents = centsOfCredits(creditMicros, rateCents);
+  if (derivedCents > limits.centsMaximum) {
+    refuse([{ path: 'creditAmount', message: `comes to ${derivedCents} cents, more than ${limits.centsMaximum}` }]);
   }
-  if (amountCents !== undefined && amountCents !== derived) {
-    const product = `${creditsText(creditMicros)} credits at ${rate} cents are ${derived} cents`;
+  if (amountCents !== undefined && amountCents !== derivedCents) {
+    const product = `${creditsText(creditMicros)} credits at ${rateCents} cents are ${derivedCents} cents`;
     refuse([{ path: 'amountCents', message: `contradicts the credits: ${product}` }]);
   }
-  return { amountCents: derived, creditMicros, creditRateCents: rate };
+  return { amountCents: derivedCents, creditMicros, creditRateCents: rateCents };
 }
 
 async function findEarlier(

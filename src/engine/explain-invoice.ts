@@ -220,7 +220,7 @@ function wireTier(share: TierShare): ExplainedLine['breakdown'][number] {
     quantity: exactNumber(decimalText(share.quantity)),
     unitAmount: decimalText(share.unitAmount),
     flatAmount: decimalText(share.flatAmount),
-    amount: decimalText(share.amount),
+    amount: decimalText(share.exactAmount),
   };
 }
 

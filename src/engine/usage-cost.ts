@@ -33,13 +33,13 @@ type Question = Omit<CostInput, 'unit'>;
  */
 export async function usageCost(context: CallContext, input: CostInput): Promise<ResponseBody<'usage.cost'>> {
   const { customerId, facts, lines } = await ratedUsage(context, input);
-  const total = sumOf(lines);
-  const rate = input.unit === 'credits' ? await creditRateOf(context, customerId) : undefined;
-  if (rate === undefined) {
-    return { totalAmount: exactNumber(decimalText(total)), currency: 'USD', unit: 'currency', ...facts };
+  const dollars = sumOf(lines);
+  const creditRateCents = input.unit === 'credits' ? await findCreditRateCents(context, customerId) : undefined;
+  if (creditRateCents === undefined) {
+    return { totalAmount: exactNumber(decimalText(dollars)), currency: 'USD', unit: 'currency', ...facts };
   }
-  const credits = exactNumber(decimalText(creditsOfDollars(total, rate)));
-  return { totalAmount: credits, creditRateCents: wireCents(rate), unit: 'credits', ...facts };
+  const credits = exactNumber(decimalText(creditsOfDollars(dollars, creditRateCents)));
+  return { totalAmount: credits, creditRateCents: wireCents(creditRateCents), unit: 'credits', ...facts };
 }
 
 /** Answers `usage.breakdown`; throws as `usageCost` does, and where no meter that is priced has the group key. */
@@ -56,33 +56,33 @@ export async function usageBreakdown(
   const parts = Map.groupBy(lines, ({ groupValues }) =>
     Object.hasOwn(groupValues, groupKey) ? (groupValues[groupKey] ?? null) : null,
   );
-  const rows = [...parts].map(([value, found]) => ({ value, amount: sumOf(found) })).filter(isWorthShowing);
-  const total = rows.reduce((sum, { amount }) => sum.plus(amount), zero);
+  const rows = [...parts].map(([value, found]) => ({ value, dollars: sumOf(found) })).filter(isWorthShowing);
+  const totalDollars = rows.reduce((sum, { dollars }) => sum.plus(dollars), zero);
   return {
     data: {
       groupKey,
-      totalAmount: exactNumber(decimalText(total)),
+      totalAmount: exactNumber(decimalText(totalDollars)),
       currency: 'USD',
       ...facts,
       rows: rows
         .sort(dearestFirst)
-        .map(({ value, amount }) => ({ value, totalAmount: exactNumber(decimalText(amount)) })),
+        .map(({ value, dollars }) => ({ value, totalAmount: exactNumber(decimalText(dollars)) })),
     },
   };
 }
 
 interface Part {
   readonly value: string | null;
-  readonly amount: Big;
+  readonly dollars: Big;
 }
 
 /** What meters without the key cost is a row only where it costs anything. */
-function isWorthShowing({ value, amount }: Part): boolean {
-  return value !== null || !amount.eq(zero);
+function isWorthShowing({ value, dollars }: Part): boolean {
+  return value !== null || !dollars.eq(zero);
 }
 
 function dearestFirst(one: Part, other: Part): number {
-  return other.amount.cmp(one.amount) || ((one.value ?? '\uffff') < (other.value ?? '\uffff') ? -1 : 1);
+  return other.dollars.cmp(one.dollars) || ((one.value ?? '\uffff') < (other.value ?? '\uffff') ? -1 : 1);
 }
 
 /** A line as far as its cost: of a contract whole cents, of a customer exact. */
@@ -192,6 +192,6 @@ function linesOfUsage(usage: MeteredUsage): RatedLine[] {
 }
 
 /** The rate of the customer's newest grant that has one, on whatever contract (semantics 11). */
-async function creditRateOf({ tx, orgId }: CallContext, customerId: string): Promise<bigint | undefined> {
+async function findCreditRateCents({ tx, orgId }: CallContext, customerId: string): Promise<bigint | undefined> {
   return newestRateOf(await listGrantsOfCustomer(tx, orgId, customerId));
 }

@@ -32,7 +32,8 @@ export interface TierShare {
   readonly quantity: Big;
   readonly unitAmount: Big;
   readonly flatAmount: Big;
-  readonly amount: Big;
+  /** Dollars, unrounded. */
+  readonly exactAmount: Big;
 }
 
 /** What a price asks for a quantity, not yet rounded to cents. */

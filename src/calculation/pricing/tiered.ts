@@ -69,7 +69,7 @@ export const tiered: PricingModel = {
     assert(first !== undefined, 'a tiered price has tiers');
     if (quantity.lt(zero)) return { quantity: zero, exactAmount: zero, unitPrice: first.unitAmount, breakdown: [] };
     const breakdown = sharesOf[price.tiering](tiers, quantity);
-    const exactAmount = breakdown.reduce((sum, share) => sum.plus(share.amount), zero);
+    const exactAmount = breakdown.reduce((sum, share) => sum.plus(share.exactAmount), zero);
     // Nothing to divide by at 0: the price of the first unit says more than 0 would.
     const unitPrice = quantity.eq(zero)
       ? first.unitAmount
@@ -100,7 +100,7 @@ function volumeShares(tiers: readonly Tier[], quantity: Big): TierShare[] {
 }
 
 function shareOf(tier: Tier, quantity: Big): TierShare {
-  return { ...tier, quantity, amount: quantity.times(tier.unitAmount).plus(tier.flatAmount) };
+  return { ...tier, quantity, exactAmount: quantity.times(tier.unitAmount).plus(tier.flatAmount) };
 }
 
 function parseTier(tier: PricingTier): Tier {

@@ -45,7 +45,7 @@ test.each([
 test('the breakdown says what each tier added', () => {
   const { breakdown, unitPrice } = priceQuantity(tiered('GRADUATED'), decimal('150'));
   const rows = breakdown.map((share) =>
-    [share.from, share.to ?? 'end', share.quantity, share.amount].map(String).join(' '),
+    [share.from, share.to ?? 'end', share.quantity, share.exactAmount].map(String).join(' '),
   );
   expect(rows).toEqual(['0 100 100 15', '100 1000 50 4.5']);
   expect(decimalText(unitPrice)).toBe('0.13');
