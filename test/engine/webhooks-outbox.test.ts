@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import type { DueDelivery } from '../../src/operations/webhook-outbox.ts';
+import { outboxOf, webhookCalls } from '../support/webhook-receiver.ts';
+import type { WebhookCalls } from '../support/webhook-receiver.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+
+const url = 'https://hooks.example.com/billing';
+
+let world: World;
+let { register, trigger, onlyDelivery } = {} as WebhookCalls;
+beforeEach(async () => {
+  world = await createWorld();
+  ({ register, trigger, onlyDelivery } = webhookCalls(world));
+});
+afterEach(async () => {
+  await world.close();
+});
+
+async function takeOne(): Promise<DueDelivery> {
+  const [delivery] = await outboxOf(world).lease(1);
+  if (delivery === undefined) throw new Error('nothing was due');
+  return delivery;
+}
+
+const fail = async (delivery: DueDelivery): Promise<unknown> =>
+  await outboxOf(world).record(delivery, { responseStatus: 500, error: 'answered 500' });
+
+describe('what is due', () => {
+  const types = ['customer.created', 'customer.updated', 'invoice.created'] as const;
+
+  test.each([
+    ['one endpoint', [[...types]]],
+    ['several endpoints', types.map((type) => [type])],
+  ])('of %s goes out by how long it has waited, behind what was never attempted', async (_whose, endpoints) => {
+    for (const eventTypes of endpoints) await register(url, { eventTypes });
+    const twice = await trigger(types[0]);
+    await fail(await takeOne());
+    world.clock.advance({ seconds: 15 });
+    await fail(await takeOne());
+    const once = await trigger(types[1]);
+    await fail(await takeOne());
+    world.clock.advance({ minutes: 1 });
+    const never = await trigger(types[2]);
+    const taken = [await takeOne(), await takeOne(), await takeOne()];
+    expect(taken.map(({ eventId }) => eventId)).toEqual([never, once, twice]);
+  });
+
+  test('of events that were never attempted goes out in their order, whichever endpoint is the older', async () => {
+    for (const type of types.toReversed()) await register(url, { eventTypes: [type] });
+    const events: string[] = [];
+    for (const type of types) events.push(await trigger(type));
+    const taken = [await takeOne(), await takeOne(), await takeOne()];
+    expect(taken.map(({ eventId }) => eventId)).toEqual(events);
+  });
+
+  test('is counted while nobody holds it and its endpoint is enabled, from the instant on that it is due', async () => {
+    const { id } = await register(url);
+    const due = async () => {
+      const { dueDeliveries, oldestDueAt } = await world.engine.vitals();
+      return [dueDeliveries, oldestDueAt];
+    };
+    await trigger();
+    expect(await due()).toEqual([1, '2026-03-01T00:00:00.000Z']);
+    const held = await takeOne();
+    expect(await due()).toEqual([0, undefined]);
+    await fail(held);
+    world.clock.advance({ minutes: 1 });
+    expect(await due()).toEqual([1, '2026-03-01T00:00:15.000Z']);
+    await world.call('webhooks.update', { params: { endpointId: id }, body: { isEnabled: false } });
+    expect(await due()).toEqual([0, undefined]);
+  });
+});
+
+test('an endpoint that is removed fails what still waits for it, and nothing else', async () => {
+  const { id } = await register(url);
+  const { id: other } = await register(url);
+  await trigger();
+  for (const held of [await takeOne(), await takeOne()]) await outboxOf(world).record(held, { responseStatus: 200 });
+  await trigger();
+  await world.call('webhooks.remove', { params: { endpointId: id } });
+  const { data } = await world.call('webhooks.deliveries');
+  const statusesOf = (endpoint: string) =>
+    data.flatMap(({ endpointId, status }) => (endpointId === endpoint ? [status] : []));
+  expect(statusesOf(id)).toEqual(['failed', 'delivered']);
+  expect(statusesOf(other)).toEqual(['pending', 'delivered']);
+});
+
+test('a delivery whose endpoint is removed during an attempt is not tried again when that fails', async () => {
+  const { id } = await register(url);
+  await trigger();
+  const held = await takeOne();
+  await world.call('webhooks.remove', { params: { endpointId: id } });
+  await fail(held);
+  expect(await onlyDelivery()).toMatchObject({
+    status: 'failed',
+    nextAttemptAt: null,
+    error: 'the endpoint was removed',
+  });
+});
