@@ -47,6 +47,8 @@ export default defineConfig({
     // Real databases and child processes: a cold machine with two cores needs more than the default five seconds.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // The second that is usual is less than a busy machine may let anything wait.
+    expect: { poll: { timeout: 20_000 } },
     passWithNoTests: false,
     // As Node imports CommonJS: a default export that is a promise would else be wrapped, and no longer be one.
     deps: { interopDefault: false },

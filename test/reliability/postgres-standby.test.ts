@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { subscribe } from '../support/billing-scenario.ts';
 import { usePostgres } from '../support/postgres.ts';
@@ -51,11 +51,11 @@ describe.runIf(postgres !== undefined)('a primary server with a standby', () => 
       (await world.call('credits.ledger', { params: { contractId } })).data.totalCount;
 
     await grant(near, 'before');
-    await vi.waitFor(async () => expect(await count(far)).toBe(1), 10_000);
+    await expect.poll(async () => await count(far)).toBe(1);
     await primary.stop('immediate');
     await lead(primary.port, standby.port);
     for (const world of [near, far]) {
-      await vi.waitFor(async () => expect(await count(world)).toBe(1));
+      await expect.poll(async () => await count(world)).toBe(1);
       await expect(grant(world, 'between')).rejects.toMatchObject({
         kind: 'unavailable',
         message: expect.stringMatching(/is read-only; nothing was changed$/),

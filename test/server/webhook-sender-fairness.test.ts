@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
 import type { SentTo } from '../../src/operations/webhook-outbox.ts';
@@ -60,9 +60,9 @@ describe('an endpoint that answers slowly', () => {
     const rounds = Promise.all(
       Array.from({ length: senders }, async () => await senderFor(world, { pollMilliseconds: 1 }).deliverDue()),
     );
-    await vi.waitUntil(() => quick.received.length === 1 && slow.received.length === senders * perEndpoint);
+    await expect.poll(() => [quick, slow].map(({ received }) => received.length)).toEqual([1, senders * perEndpoint]);
     await trigger('customer.created');
-    await vi.waitUntil(() => quick.received.length === 2);
+    await expect.poll(() => quick.received.length).toBe(2);
     expect(slow.received).toHaveLength(senders * perEndpoint);
     slow.release();
     const delivered = (await rounds).reduce((sum, counts) => sum + counts.delivered, 0);
@@ -74,7 +74,7 @@ describe('an endpoint that answers slowly', () => {
     const { slow } = await slowBeforeQuick();
     const sender = senderFor(world, { pollMilliseconds: 1 });
     sender.start();
-    await vi.waitUntil(() => slow.received.length === perEndpoint);
+    await expect.poll(() => slow.received.length).toBe(perEndpoint);
     const closed = sender.close();
     slow.release();
     await closed;
@@ -94,7 +94,7 @@ describe('an endpoint that answers slowly', () => {
           const due = await outbox.lease(count, underWay);
           if (due.length === 0 && recorded < perEndpoint) {
             slow.release();
-            await vi.waitUntil(() => recorded === perEndpoint);
+            await expect.poll(() => recorded).toBe(perEndpoint);
           }
           return due;
         },
@@ -144,9 +144,9 @@ describe('organizations whose endpoints are all slow', () => {
     await register(quick.url);
     await trigger();
     const round = senderFor(world, { pollMilliseconds: 1 }).deliverDue();
-    await vi.waitUntil(() => quick.received.length === 1);
+    await expect.poll(() => quick.received.length).toBe(1);
     await trigger();
-    await vi.waitUntil(() => quick.received.length === 2);
+    await expect.poll(() => quick.received.length).toBe(2);
     expect(slow.received.length).toBeLessThan(limits.webhookConcurrency);
     slow.release();
     expect(await round).toEqual({

@@ -253,7 +253,7 @@ describe('a sender that goes on', () => {
     const sender = senderFor(world, { pollMilliseconds: 1 });
     sender.start();
     await trigger();
-    await vi.waitUntil(() => receiver.received.length === 1);
+    await expect.poll(() => receiver.received.length).toBe(1);
     await sender.close();
     expect(await onlyDelivery()).toMatchObject({ status: 'delivered' });
     await trigger();
@@ -280,7 +280,7 @@ describe('a sender that goes on', () => {
       },
     });
     sender.start();
-    await vi.waitUntil(() => receiver.received.length === 1);
+    await expect.poll(() => receiver.received.length).toBe(1);
     await sender.close();
     expect(failures).toEqual([new Error('the database is locked')]);
   });

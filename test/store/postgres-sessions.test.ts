@@ -2,7 +2,7 @@
 
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { openStore } from '../../src/store/open.ts';
 import { createSessions, openPool } from '../../src/store/backends/postgres/session.ts';
@@ -65,11 +65,9 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await store.write(async () => undefined, { busyTimeoutMilliseconds: 0 });
     await other.query('BEGIN; LOCK TABLE "customers" IN ACCESS EXCLUSIVE MODE');
     const reading = store.read(async (tx) => await tx.selectFrom('customers').select('name').execute());
-    await vi.waitFor(async () => {
-      const { rowCount } = await other.query(`SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
-        WHERE datname = current_database() AND NOT granted`);
-      expect(rowCount).toBe(1);
-    });
+    const waiting = `SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
+      WHERE datname = current_database() AND NOT granted`;
+    await expect.poll(async () => (await other.query(waiting)).rowCount).toBe(1);
     await other.query('COMMIT');
     await expect(reading).resolves.toEqual([]);
     await other.end();

@@ -28,7 +28,7 @@ async function listen(flags: readonly string[] = []): Promise<Listening> {
   });
   const running = shell.run(['webhooks', 'listen', ...flags]);
   onTestFinished(() => stop());
-  const url = await vi.waitUntil(() => /http:\S+/.exec(terminal.written.stderr)?.[0]);
+  const url = await vi.waitUntil(() => /http:\S+/.exec(terminal.written.stderr)?.[0], { timeout: 10_000 });
   return {
     url,
     written: terminal.written,
