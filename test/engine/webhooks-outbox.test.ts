@@ -73,6 +73,17 @@ describe('what is due', () => {
   });
 });
 
+test('what is sent again by hand is due at once, with all its attempts: whether it waited or a sender has it', async () => {
+  await register(url);
+  await trigger();
+  await fail(await takeOne());
+  const { id } = await onlyDelivery();
+  for (let round = 0; round < 2; round += 1) {
+    await world.call('webhooks.resend', { params: { deliveryId: id } });
+    expect(await takeOne()).toMatchObject({ deliveryId: id, attempts: 0 });
+  }
+});
+
 test('an endpoint that is removed fails what still waits for it, and nothing else', async () => {
   const { id } = await register(url);
   const { id: other } = await register(url);

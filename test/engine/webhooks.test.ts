@@ -66,6 +66,14 @@ describe('endpoints', () => {
     expect((await world.call('webhooks.list')).data[0]?.previousSecretValidUntil).toBeNull();
   });
 
+  test('are listed newest first', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) ids.unshift((await register()).id);
+    world.clock.advance({ days: 1 });
+    ids.unshift((await register()).id);
+    expect((await world.call('webhooks.list')).data.map(({ id }) => id)).toEqual(ids);
+  });
+
   test('are at most twenty', async () => {
     for (let count = 0; count < limits.webhookEndpoints; count += 1) await register();
     expect(await refused('webhooks.create', { body: { url } })).toBe(

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { BackupManifest } from '../../src/operations/backup-manifest.ts';
@@ -235,6 +236,7 @@ describe('a restored database', () => {
     ['with a manifest that is no JSON', 'checkFailed', () => writeFileSync(manifestPath(), '{')],
     ['with a manifest of nothing', 'checkFailed', () => writeFileSync(manifestPath(), 'null')],
     ['with the manifest of another', 'checkFailed', () => changeManifest({ sha256: '0'.repeat(64) })],
+    ['with a manifest that says another length', 'checkFailed', () => changeManifest({ bytes: 1 })],
     ['with a manifest of a later form', 'checkFailed', () => changeManifest({ manifestVersion: 2 as 1 })],
     ['that says another schema', 'checkFailed', () => changeManifest({ schemaVersion: 1 })],
     ['that counts other rows', 'checkFailed', () => changeManifest({ organizations: countedOnceMore() })],
@@ -249,6 +251,23 @@ describe('a restored database', () => {
     injure();
     expect((await refusal(again())).kind).toBe(kind);
     expect(existsSync(restored)).toBe(false);
+  });
+
+  test.each(['bytes', 'sha256', 'schemaVersion', 'organizations'])(
+    'is not made from a backup whose manifest does not say its %s',
+    async (name) => {
+      changeManifest({ [name]: undefined });
+      expect((await refusal(again())).message).toContain(`${manifestPath()} is no manifest of a backup`);
+    },
+  );
+
+  test('never takes the place of a file that came while it was made', async () => {
+    restored = join(directory, 'restored.db');
+    const restoring = refusal(again());
+    while (!readdirSync(directory).some((name) => name.startsWith('.tally-'))) await setImmediate();
+    writeFileSync(restored, 'mine');
+    expect((await restoring).kind).toBe('conflict');
+    expect(readFileSync(restored, 'utf8')).toBe('mine');
   });
 
   test.skipIf(process.platform === 'win32').each([() => copy, manifestPath])(

@@ -1,6 +1,6 @@
 /** A whole book from engine to engine: the same book at the end, after an interruption too, and never over another one. */
 
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,7 +8,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { CopyPlace } from '../../src/operations/maintenance.ts';
+import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
 import { copyBook, measureBook } from '../../src/store/copy/copy-book.ts';
+import { moveStaged } from '../../src/store/events-elsewhere.ts';
 import { openStore } from '../../src/store/open.ts';
 import { rowsOfText } from '../../src/store/raw-query.ts';
 import { listOrganizations } from '../../src/store/records/organizations.ts';
@@ -57,6 +59,14 @@ describe('a copy of a book', () => {
     expect(report.tables.find(({ table }) => table === 'ledgerEntries')?.rowCount).toBeGreaterThan(5);
     expect(report).toEqual(await measureBook({ database: original }));
     expect(await dumped(copy)).toBe(await dumped({ database: original }));
+  });
+
+  test('of a book that is not there is refused, and makes none', async () => {
+    const from = { database: newFile() };
+    for (const look of [copyBook({ from, to: { database: newFile() }, ...quietly }), measureBook(from)]) {
+      await expect(look).rejects.toMatchObject({ kind: 'notFound' });
+    }
+    expect(existsSync(from.database)).toBe(false);
   });
 
   test('is refused in words where somebody wrote what no rule allows', async () => {
@@ -109,6 +119,29 @@ describe('a copy of a book', () => {
       await copyBook({ from: apart, to: back, ...quietly });
       expect(await dumped(apart)).toBe(await dumped({ database: original }));
       expect(await dumped(back)).toBe(await dumped({ database: original }));
+    },
+  );
+
+  test.skipIf(clickhouse === undefined)(
+    'has the events that have not moved to their own database yet, each once, on whichever page they stand',
+    async () => {
+      const apart = { database: newFile(), events: (await clickhouse?.create()) ?? '' };
+      const store = await openStore(apart.database, { events: apart.events });
+      const server = connectClickhouse(apart.events);
+      const append = async (eventName: string, ...keys: string[]) => {
+        const events = keys.map((key) => eventOf(key, { eventName }));
+        await store.write((tx) => store.events.append(tx, 'org-a', events, () => true));
+      };
+      await store.write(insertTwoOrganizations);
+      await append('moved', 'a', 'b', 'c');
+      await moveStaged(store, server);
+      await append('waits', 'd', 'e', 'b', 'f', 'g', 'h', 'i');
+      const copy = { database: newFile() };
+      const report = await copyBook({ from: apart, to: copy, ...quietly, eventsAtOnce: 2 });
+      expect(report.organizations.map(({ eventCount }) => eventCount)).toEqual([9, 0]);
+      expect(await server.ask('SELECT count() AS versions FROM tallybookEvents FINAL')).toEqual([{ versions: 3 }]);
+      expect(await dumped(copy)).toBe(await dumpOf(store));
+      await Promise.all([store.close(), server.close()]);
     },
   );
 

@@ -126,6 +126,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       await expect(restore({ from: copy, to: join(directory, 'file.db') })).rejects.toThrow(
         'of a database on a server',
       );
+      await expect(restore({ from: copy, to: await empty(), isDryRun: true })).rejects.toMatchObject({ kind: 'usage' });
 
       const file = join(directory, 'source.db');
       await (await openStore(file)).close();
