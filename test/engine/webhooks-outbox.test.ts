@@ -84,6 +84,41 @@ test('what is sent again by hand is due at once, with all its attempts: whether 
   }
 });
 
+test.each([
+  [{ url: 'https://other.example.com/' }, false],
+  [{ url: 'https://other.example.com/', allowPrivate: true }, true],
+  [{ description: 'books' }, true],
+])('whether an endpoint may be private is said anew with each address: after %j, %s', async (body, allowPrivate) => {
+  const { id } = await register(url);
+  await world.call('webhooks.update', { params: { endpointId: id }, body });
+  await trigger();
+  expect(await takeOne()).toMatchObject({ allowPrivate });
+});
+
+test.each([
+  [
+    'disabled',
+    async (endpointId: string) => {
+      await world.call('webhooks.update', { params: { endpointId }, body: { isEnabled: false } });
+    },
+  ],
+  [
+    'removed',
+    async (endpointId: string) => {
+      await world.call('webhooks.remove', { params: { endpointId } });
+    },
+  ],
+])('what was for an endpoint that is %s is not sent again by hand', async (state, end) => {
+  const endpoint = await register(url);
+  await trigger();
+  const { id } = await onlyDelivery();
+  await end(endpoint.id);
+  await expect(world.call('webhooks.resend', { params: { deliveryId: id } })).rejects.toMatchObject({
+    kind: 'conflict',
+    message: expect.stringMatching(`^the endpoint of delivery ${id} (?:is|was) ${state}$`),
+  });
+});
+
 test('an endpoint that is removed fails what still waits for it, and nothing else', async () => {
   const { id } = await register(url);
   const { id: other } = await register(url);

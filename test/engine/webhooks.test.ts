@@ -66,6 +66,13 @@ describe('endpoints', () => {
     expect((await world.call('webhooks.list')).data[0]?.previousSecretValidUntil).toBeNull();
   });
 
+  test('keep the old secret by the clock of the machine, which receivers have, also where time is simulated', async () => {
+    await world.call('clock.set', { body: { to: '2027-01-01T00:00:00Z' } });
+    const { id } = await register();
+    const { data } = await world.call('webhooks.rotate', { params: { endpointId: id } });
+    expect(data.previousSecretValidUntil).toBe('2026-03-02T00:00:00.000Z');
+  });
+
   test('are listed newest first', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) ids.unshift((await register()).id);

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
+import { limits } from '../../src/limits.ts';
 import type { ResolveHost } from '../../src/server/webhook-address.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { outboxOf, senderFor, signersOf, startReceiver, webhookCalls } from '../support/webhook-receiver.ts';
@@ -244,6 +245,16 @@ describe('several senders', () => {
     expect(counts.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(30);
     expect(receiver.received).toHaveLength(30);
   });
+});
+
+test('a sender that cannot keep how an attempt ended begins no more of them', async () => {
+  const receiver = await startReceiver();
+  await register(receiver.url);
+  for (let count = 0; count < 2 * limits.webhookConcurrencyPerEndpoint; count += 1) await trigger();
+  const record = async () => await Promise.reject(new Error('the database is locked'));
+  const sender = senderFor(world, { pollMilliseconds: 1, outbox: { ...outboxOf(world), record } });
+  await expect(sender.deliverDue()).rejects.toThrow('the database is locked');
+  expect(receiver.received).toHaveLength(limits.webhookConcurrencyPerEndpoint);
 });
 
 describe('a sender that goes on', () => {

@@ -164,7 +164,7 @@ describe('what counts as failed', () => {
 
   test('an answer that stops half-way', async () => {
     await triggeredAt(await startReceiver((_request, response) => void response.writeHead(200).write('half')));
-    await senderFor(world, { timeoutMilliseconds: 50 }).deliverDue();
+    await senderFor(world, { timeoutMilliseconds: 1_000 }).deliverDue();
     const error = 'answered 200, and not all of the answer came';
     expect(await onlyDelivery()).toMatchObject({ status: 'pending', responseStatus: 200, error });
   });
