@@ -130,7 +130,7 @@ describe('the surroundings are wrong, and nothing is lost', () => {
     expect(outcome.stderr).toContain(home);
   });
 
-  test.concurrent('a read-only file: it is read, a change ends with exit code 9 and status 503', async () => {
+  test.concurrent('a read-only file: it is read, a change ends with exit code 9 and status 503, and `serve` says so before', async () => {
     const path = copy('read-only');
     const rows = rowsOf(path);
     chmodSync(path, 0o444);
@@ -145,7 +145,9 @@ describe('the surroundings are wrong, and nothing is lost', () => {
     expect(outcome.stderr).toContain(`the database ${path} is read-only; nothing was changed`);
     const service = await serveProgram(['--database', path], { home, ...ordinary });
     expect(await asked(service.url)).toMatchObject({ read: 200, write: 503 });
-    await service.stop();
+    expect(await service.stop()).toContain(
+      `warning: changes are refused and nothing is billed until this is mended: the database ${path} is read-only`,
+    );
     expect(rowsOf(path)).toBe(rows);
   });
 

@@ -37,7 +37,8 @@ export interface Outcome {
 export interface Serving {
   readonly pid: number;
   readonly url: string;
-  readonly stop: () => Promise<void>;
+  /** Resolves with what it wrote on standard error. */
+  readonly stop: () => Promise<string>;
 }
 
 /** Runs a command to its end. */
@@ -65,6 +66,7 @@ export async function serveProgram(words: readonly string[], options: ProgramOpt
     stop: async () => {
       child.kill('SIGTERM');
       await ended;
+      return await errors;
     },
   };
 }

@@ -1,9 +1,11 @@
 /** `tally serve`: the embedded database behind the HTTP interface, until it is told to stop. */
 
-import { BillingError } from '../../errors.ts';
+import { BillingError, UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import type { Engine } from '../../operations/index.ts';
 import { readTextFile } from '../files/files.ts';
 import { warnOfPlace } from '../session/open-billing.ts';
+import { tell } from '../session/tell.ts';
 import { allowFormats } from '../output/output.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
@@ -97,6 +99,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
   try {
     // The organization exists before the first request, so that a key can be made for it meanwhile.
     await engine.owner(target.organization);
+    await warnOfWhatCannotBeWritten(session, engine);
     const isVerbose = flags.logRequests === true || session.flags.debug === true;
     const server = await dependencies.serve({
       engine,
@@ -123,6 +126,17 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
     await sender.close();
   } finally {
     await opened.close();
+  }
+}
+
+/** What can only be read is served all the same, and bill runs then pass it over in silence. Who holds the lock will let go. */
+async function warnOfWhatCannotBeWritten(session: Session, engine: Engine): Promise<void> {
+  try {
+    await engine.checkWritable();
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    if (error.retryAfterSeconds !== undefined) return;
+    tell(session, say`warning: changes are refused and nothing is billed until this is mended: ${error.message}`);
   }
 }
 
