@@ -115,6 +115,8 @@ export const limits = {
   headerBytes: 16 * 1024,
   maxSockets: 1_000,
   socketsPerAddress: 20,
+  /** How many the system keeps that are not taken yet; what Node has it keep. */
+  waitingConnections: 511,
   drainMilliseconds: 10_000,
   /** semantics 1 */
   requestsPerMinute: 100,

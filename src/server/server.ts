@@ -84,7 +84,7 @@ export function createServer(options: ServerOptions): Server {
     async listen() {
       addEverything(app, { options, host, state });
       try {
-        await app.listen({ port: options.port, host });
+        await app.listen({ port: options.port, host, backlog: limits.waitingConnections });
       } catch (error) {
         await app.close();
         throw listenFailure(error, { host, port: options.port });
@@ -98,13 +98,12 @@ export function createServer(options: ServerOptions): Server {
     async close() {
       state.isLeaving = true;
       if ((options.noticeMilliseconds ?? 0) > 0) await sleep(options.noticeMilliseconds);
-      let isOver = false;
+      const drainMilliseconds = options.drainMilliseconds ?? limits.drainMilliseconds;
       // Again and again, for what was taken meanwhile.
       const timer = setInterval(() => {
-        isOver = true;
         for (const socket of open) socket.destroy();
-      }, options.drainMilliseconds ?? limits.drainMilliseconds);
-      await takeWhatHasCome(app, () => isOver);
+      }, drainMilliseconds);
+      await takeWhatHasCome(app, Math.trunc(drainMilliseconds / 2));
       state.isClosing = true;
       await app.close();
       clearInterval(timer);
@@ -123,14 +122,16 @@ function openSocketsOf({ server }: FastifyInstance): ReadonlySet<Socket> {
 }
 
 /**
- * Requests that were sent before the service was told to stop are under way, too: hung up on, their callers would not know what
- * became of them. A turn of the event loop takes one connection that waits, and a later one reads it.
+ * Requests that were sent before the service was told to stop are under way, too: hung up on, their callers would not know
+ * what became of them. A turn of the event loop takes one connection that waits, and a later one reads it. Callers who come
+ * back at once would have it take others without end, and hang up on the last of them while they are done.
  */
-async function takeWhatHasCome({ server }: FastifyInstance, isOver: () => boolean): Promise<void> {
+async function takeWhatHasCome({ server }: FastifyInstance, mostMilliseconds: number): Promise<void> {
   let taken = 0;
+  const time = AbortSignal.timeout(mostMilliseconds);
   const count = (): void => void (taken += 1);
   server.on('connection', count);
-  for (let before = -1; before < taken && taken < limits.maxSockets && !isOver();) {
+  for (let before = -1; before < taken && taken < limits.waitingConnections && !time.aborted;) {
     before = taken;
     for (let turn = 0; turn < turnsOfArrival; turn += 1) await nextTurn();
   }

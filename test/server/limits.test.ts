@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { UnavailableError } from '../../src/errors.ts';
+import { limits } from '../../src/limits.ts';
 import { createServer } from '../../src/server/server.ts';
 import { countedIds, createClock } from '../support/world.ts';
 import { createSampleEngine, fullKey, sendRaw, startService } from './harness.ts';
@@ -255,17 +256,15 @@ describe('starting', () => {
 
 describe('stopping', () => {
   /** A service with one call under way, which ends when told. */
-  async function busyService(drainMilliseconds: number) {
+  async function busyService(drainMilliseconds: number, probes: Parameters<typeof createSampleEngine>[1] = {}) {
     const started = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
-    const engine = createSampleEngine({
-      'customers.list': async () => {
-        started.resolve();
-        await released.promise;
-        return { status: 200, body: {} as never };
-      },
-    });
-    const service = await startService(engine, { drainMilliseconds });
+    const list = async () => {
+      started.resolve();
+      await released.promise;
+      return { status: 200, body: {} as never };
+    };
+    const service = await startService(createSampleEngine({ 'customers.list': list }, probes), { drainMilliseconds });
     return { service, started: started.promise, release: released.resolve };
   }
 
@@ -306,6 +305,35 @@ describe('stopping', () => {
     const closed = service.close();
     const answers = await Promise.all(sockets.map(async (socket) => Buffer.concat(await socket.toArray()).toString()));
     expect(new Set(answers.map((answer) => answer.slice(0, 12)))).toEqual(new Set(['HTTP/1.1 200']));
+    await closed;
+  });
+
+  test('takes no more connections than can have waited, and answers them all, however many come back', async () => {
+    const service = await startService(createSampleEngine(), { drainMilliseconds: 60_000 });
+    await service.send('/healthz');
+    const closed = service.close();
+    await Promise.all(Array.from({ length: 8 }, async () => await untilRefused(service)));
+    await closed;
+    const { length } = service.log;
+    expect(length).toBeGreaterThan(1);
+    expect(length).toBeLessThan(1 + limits.waitingConnections + 8);
+    expect(service.log.filter(({ isAborted }) => isAborted === true)).toEqual([]);
+  });
+
+  test('stops taking connections while there is time to end what it is at', async () => {
+    const { service, started, release } = await busyService(2_000, {
+      ping: async () => {
+        const end = performance.now() + 10;
+        while (performance.now() < end);
+        await Promise.resolve();
+      },
+    });
+    const underWay = service.send('/v1/customers');
+    await started;
+    const closed = service.close();
+    await Promise.all(Array.from({ length: 8 }, async () => await untilRefused(service)));
+    release();
+    expect((await underWay).status).toBe(200);
     await closed;
   });
 
