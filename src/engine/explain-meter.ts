@@ -1,11 +1,14 @@
 /** What a meter would read for a customer or contract, and what it passes over and why. */
 
+import { type ServicePeriod, startOfDay } from '../calculation/billing-period.ts';
 import { decimalText } from '../calculation/money.ts';
 import { type GroupTrace, noEvents, type SkippedEvent, type UsageTrace } from '../calculation/usage-trace.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import type { ParsedInput } from '../operations/parse.ts';
+import type { Contract } from '../store/records/contracts.ts';
 import type { Meter } from '../store/records/meters.ts';
+import { serviceEndOf } from './contract-terms.ts';
 import {
   readQuery,
   type TraceSubject,
@@ -29,8 +32,9 @@ export async function testMeter(
   const owner = await resolveSubject(context, input);
   const range = { start: Temporal.Instant.from(input.startDate), end: Temporal.Instant.from(input.endDate) };
   refuseDropped(context, range.start, 'a meter cannot be tested from then on');
-  const trace = await traceUsage(context, meter, { owner, range });
-  const groups = await groupsOf(context, meter, { trace, subject: { owner, range } });
+  const subject = { owner, range: serviceWithin(range, owner.contract) };
+  const trace = await traceUsage(context, meter, subject);
+  const groups = await groupsOf(context, meter, { trace, subject });
   return {
     data: {
       ...wireMeterFacts(meter),
@@ -50,6 +54,18 @@ export async function testMeter(
       skipped: trace.skipped.map(wireSkippedEvent),
     },
   };
+}
+
+/** The part of a range in which the contract serves: of any other time nothing is billed on it, what names it neither. */
+function serviceWithin(range: ServicePeriod, contract: Contract | undefined): ServicePeriod {
+  if (contract === undefined) return range;
+  const bounded = (instant: Temporal.Instant): Temporal.Instant => {
+    const first = startOfDay(contract.startDate);
+    const end = serviceEndOf(contract) ?? instant;
+    if (Temporal.Instant.compare(instant, first) < 0) return first;
+    return Temporal.Instant.compare(instant, end) > 0 ? end : instant;
+  };
+  return { start: bounded(range.start), end: bounded(range.end) };
 }
 
 /** A meter without group keys reads one quantity, also of nothing. */

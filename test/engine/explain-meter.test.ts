@@ -96,6 +96,25 @@ describe('a meter tried out', () => {
     expect((await testMeter({ contractId: other.contractId })).groups[0]?.quantity).toBe(0);
   });
 
+  test.each([
+    ['of its whole life', {}, 2],
+    ['of before it', { endDate: '2026-03-10T00:00:00Z' }, 0],
+    ['of after it', { startDate: '2026-03-20T00:00:00Z' }, 0],
+    ['from before it on', { endDate: '2026-03-15T00:00:00Z' }, 1],
+  ])('of a contract reads nothing of before and after it: %s', async (_what, range, quantity) => {
+    const short = await subscribe(world, {
+      name: 'short',
+      contract: { startDate: '2026-03-10', endDate: '2026-03-20' },
+    });
+    for (const day of ['09T23:59:59.999', '10T00:00:00', '19T23:59:59.999', '20T00:00:00']) {
+      const event = { customerId: short.customerId, timestamp: `2026-03-${day}Z`, properties: { tokens: 1 } };
+      await send(world, event, { ...event, contractId: short.contractId, properties: { tokens: 0 } });
+    }
+    const read = await testMeter({ contractId: short.contractId, ...range }, short.meterId);
+    expect([read.groups[0]?.quantity, read.matchedCount]).toEqual([quantity, quantity * 2]);
+    expect(read).toMatchObject({ startDate: expect.stringMatching(/^2026-03/), endDate: expect.any(String) });
+  });
+
   test('with a query reads what the query gives over the same events', async () => {
     const { data } = await world.call('meters.create', {
       body: {
