@@ -7,12 +7,11 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { openWorld } from '../reliability/book.ts';
 import { subscribe } from '../support/billing-scenario.ts';
 import { startClickhouse } from '../support/clickhouse-process.ts';
 import { clickhouseUrl, useClickhouse } from '../support/clickhouse.ts';
 import { runProgram, serveProgram } from '../support/program.ts';
-import { countedIds, createClock } from '../support/world.ts';
+import { createWorld } from '../support/world.ts';
 
 const clickhouse = await useClickhouse();
 
@@ -33,7 +32,7 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
   beforeAll(async () => {
     events = (await clickhouse?.create()) ?? '';
     for (const database of [beside, inside]) {
-      const world = await openWorld(database, { clock: createClock(), newId: countedIds() });
+      const world = await createWorld({ database });
       ({ contractId } = await subscribe(world));
       await world.close();
     }
@@ -156,7 +155,7 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
   test('when they cannot be reached nothing is recorded, and the answer is 503', async () => {
     const server = await startClickhouse();
     const book = join(home, 'served.db');
-    const world = await openWorld(book, { clock: createClock(), newId: countedIds() });
+    const world = await createWorld({ database: book });
     const { customerId } = await subscribe(world);
     const { data } = await world.call('keys.create', { body: { name: 'client', scopes: ['*'] } });
     await world.close();

@@ -162,8 +162,7 @@ describe('a bill run', () => {
 
   test('is for one organization, or for all', async () => {
     await subscribe(world, march);
-    await world.call('orgs.create', { body: { name: 'second' } });
-    const billing = world.engine.as(await world.engine.owner('second'));
+    const billing = await world.addOrganization('second');
     const second: World = { ...world, billing, call: async (name, input) => (await billing.call(name, input)).body };
     const other = await subscribe(second, march);
     world.clock.set('2026-05-01T00:00:00Z');
@@ -276,8 +275,7 @@ describe('the bill run of a server', () => {
 describe('a clock that ran ahead', () => {
   test('while another organization wrote brings nothing before its time, and no failure', async () => {
     const acme = await subscribe(world, { contract: { endDate: '2026-06-01' } });
-    await world.call('orgs.create', { body: { name: 'eu' } });
-    const eu = world.engine.as(await world.engine.owner('eu'));
+    const eu = await world.addOrganization('eu');
     world.clock.set('2030-01-01T00:00:00.000Z');
     await eu.call('products.create', { body: { name: 'Ahead' } });
     world.clock.set('2026-04-02T00:00:00.000Z');
@@ -288,8 +286,7 @@ describe('a clock that ran ahead', () => {
   test('leaves drafts and expiries due that were not done', async () => {
     const acme = await subscribe(world);
     await grant(world, acme, { amountCents: 500, expiresAt: '2026-04-01T00:00:00Z' });
-    await world.call('orgs.create', { body: { name: 'eu' } });
-    const eu = world.engine.as(await world.engine.owner('eu'));
+    const eu = await world.addOrganization('eu');
     world.clock.set('2026-04-01T00:00:00.000Z');
     await eu.call('products.create', { body: { name: 'Ahead' } });
     world.clock.set('2026-03-31T23:59:59.999Z');

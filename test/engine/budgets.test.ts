@@ -179,8 +179,7 @@ describe('changing a budget', () => {
   });
 
   test('of an unknown contract, and of another organization, finds nothing', async () => {
-    await world.call('orgs.create', { body: { name: 'eu' } });
-    const eu = world.engine.as(await world.engine.owner('eu'));
+    const eu = await world.addOrganization('eu');
     const params = { contractId, index: '0' };
     const calls = [
       eu.call('budgets.list', { params: { contractId } }),

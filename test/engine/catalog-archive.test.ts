@@ -74,8 +74,7 @@ test('nothing new can be made of it, and its name is free', async () => {
 test.each(['plans.get', 'plans.archive', 'products.get', 'products.archive'] as const)(
   '%s answers the same for an unknown id and for one of another organization',
   async (name) => {
-    await world.call('orgs.create', { body: { name: 'other' } });
-    const other = world.engine.as(await world.engine.owner('other'));
+    const other = await world.addOrganization('other');
     const given = name.startsWith('plans') ? { planId: ids.planId } : { productId: ids.productId };
     const unknown = name.startsWith('plans') ? { planId: 'x' } : { productId: 'x' };
     const refusals = await Promise.all(

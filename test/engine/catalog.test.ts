@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import type { Billing } from '../../src/operations/index.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -55,12 +54,6 @@ async function productNames() {
   return (await world.call('products.list')).data.map((product) => product.name);
 }
 
-/** The owner of a second organization. */
-async function otherOrganization(): Promise<Billing> {
-  await world.call('orgs.create', { body: { name: 'eu' } });
-  return world.engine.as(await world.engine.owner('eu'));
-}
-
 describe('products', () => {
   it('are created with the fields that are given', async () => {
     const { status, body } = await world.billing.call('products.create', {
@@ -82,7 +75,7 @@ describe('products', () => {
     await expect(world.call('products.create', { body: { name: 'Inference' } })).rejects.toMatchObject({
       kind: 'conflict',
     });
-    const other = await otherOrganization();
+    const other = await world.addOrganization('eu');
     expect((await other.call('products.create', { body: { name: 'Inference' } })).status).toBe(201);
   });
 
@@ -134,7 +127,7 @@ describe('creating a price', () => {
       message: 'productId: names no product',
     });
     const { productId } = await createPricing();
-    const other = await otherOrganization();
+    const other = await world.addOrganization('eu');
     await expect(other.call('pricing.create', { body: { ...body, productId } })).rejects.toMatchObject({
       message: 'productId: names no product',
     });
@@ -154,7 +147,7 @@ describe('creating a price', () => {
       kind: 'invalidInput',
       message: 'meterId: names meter OLD, which is archived',
     });
-    const other = await otherOrganization();
+    const other = await world.addOrganization('eu');
     await expect(other.call('pricing.create', { body: { ...usage, meterId: meter.id } })).rejects.toMatchObject({
       message: 'meterId: names no meter',
     });
@@ -275,7 +268,7 @@ describe('what another organization has', () => {
   it('is answered like what never was', async () => {
     const pricing = await createPricing();
     const plan = await createPlan([pricing.id]);
-    const other = await otherOrganization();
+    const other = await world.addOrganization('eu');
     for (const pricingId of [pricing.id, unknownId, 'nonsense', '']) {
       for (const name of ['pricing.get', 'pricing.archive'] as const) {
         await expect(other.call(name, { params: { pricingId } })).rejects.toMatchObject({

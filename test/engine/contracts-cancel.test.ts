@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { grant, invoiceAt, invoices, movements, refusal, subscribe, use } from '../support/billing-scenario.ts';
 import { listen, outboxOf } from '../support/outbox.ts';
-import { createContract, createMeter, createPrice } from '../support/usage-scenario.ts';
+import { createContract, createFlatPrice, createMeter, createPrice } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -13,14 +13,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await world.close();
 });
-
-/** A FLAT price; gives its id. */
-async function flatPrice(body: Record<string, unknown> = {}): Promise<string> {
-  const { data } = await world.call('pricing.create', {
-    body: { productName: 'Seats', name: 'Seat', model: 'FLAT', unitAmount: '31', priceInterval: 'MONTH', ...body },
-  });
-  return data.id;
-}
 
 describe('cancelling a contract', () => {
   async function cancel(contractId: string) {
@@ -75,7 +67,7 @@ describe('cancelling a contract', () => {
     'before its start cancels the one invoice of what is billed once, too (endDate %s)',
     async (endDate) => {
       const { customerId } = await subscribe(world);
-      const pricingIds = [await flatPrice({ billingMode: 'ONE_TIME', priceInterval: undefined })];
+      const pricingIds = [await createFlatPrice(world, { billingMode: 'ONE_TIME', priceInterval: undefined })];
       const contractId = await createContract(world, { customerId, pricingIds, startDate: '2026-08-01', endDate });
       expect(await cancel(contractId)).toMatchObject({
         effectiveCancellationDate: '2026-08-01',
@@ -94,7 +86,7 @@ describe('cancelling a contract', () => {
     ['2026-08-15', '2026-05-20T10:00:00Z', '2026-08-15'],
   ])('of what is billed once (endDate %s) at %s ends it on %s, never in the past', async (endDate, at, end) => {
     const { customerId } = await subscribe(world);
-    const pricingIds = [await flatPrice({ billingMode: 'ONE_TIME', priceInterval: undefined })];
+    const pricingIds = [await createFlatPrice(world, { billingMode: 'ONE_TIME', priceInterval: undefined })];
     const contractId = await createContract(world, { customerId, pricingIds, startDate: '2026-03-01', endDate });
     await world.call('budgets.add', {
       params: { contractId },
@@ -124,7 +116,7 @@ describe('cancelling a contract', () => {
   /** 31.00 USD a month in advance, and tokens once a year. */
   async function mixed(endDate: string | undefined, price: Record<string, unknown> = { priceInterval: 'YEAR' }) {
     const acme = await subscribe(world, { price, contract: { endDate: '2026-03-02' } });
-    const pricingIds = [acme.pricingId, await flatPrice()];
+    const pricingIds = [acme.pricingId, await createFlatPrice(world)];
     const terms = { customerId: acme.customerId, pricingIds, startDate: '2026-03-01', endDate };
     return { ...acme, contractId: await createContract(world, terms) };
   }

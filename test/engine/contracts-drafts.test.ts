@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { invoiceAt, invoices, settle, subscribe, use } from '../support/billing-scenario.ts';
-import { createContract, createCustomer, createMeter, createPrice } from '../support/usage-scenario.ts';
+import {
+  createContract,
+  createCustomer,
+  createFlatPrice,
+  createMeter,
+  createPrice,
+} from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -12,14 +18,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await world.close();
 });
-
-/** A FLAT price; gives its id. */
-async function flatPrice(body: Record<string, unknown> = {}): Promise<string> {
-  const { data } = await world.call('pricing.create', {
-    body: { productName: 'Seats', name: 'Seat', model: 'FLAT', unitAmount: '31', priceInterval: 'MONTH', ...body },
-  });
-  return data.id;
-}
 
 /** The periods of a customer's invoices as `first day, last day exclusive` with their dates, by service period of fixed lines. */
 async function periods(customerId: string): Promise<string[]> {
@@ -56,7 +54,7 @@ describe('draft invoices', () => {
     ],
   ])('%s', async (_rule, body, expected) => {
     const customerId = await createCustomer(world, 'acme');
-    const pricingIds = [await flatPrice()];
+    const pricingIds = [await createFlatPrice(world)];
     await createContract(world, { customerId, pricingIds, startDate: '2026-03-01', endDate: undefined, ...body });
     expect(await periods(customerId)).toEqual(expected);
   });
@@ -71,7 +69,7 @@ describe('draft invoices', () => {
 
   test('go at most 120 periods ahead, and are topped up when they come near', async () => {
     const customerId = await createCustomer(world, 'acme');
-    const pricingIds = [await flatPrice({ priceInterval: 'WEEK' })];
+    const pricingIds = [await createFlatPrice(world, { priceInterval: 'WEEK' })];
     const contractId = await createContract(world, {
       customerId,
       pricingIds,
@@ -97,7 +95,7 @@ describe('draft invoices', () => {
   test('are dated at the period end where usage is billed, and at its start where it is not', async () => {
     const customerId = await createCustomer(world, 'acme');
     const meterId = await createMeter(world, 'TOKENS');
-    const seat = await flatPrice();
+    const seat = await createFlatPrice(world);
     const usage = await createPrice(world, meterId);
     const term = { startDate: '2026-03-01', endDate: '2026-04-01', netTerms: 10 };
     await createContract(world, { customerId, pricingIds: [seat], ...term });
@@ -119,7 +117,7 @@ describe('draft invoices', () => {
     const customerId = await createCustomer(world, 'acme');
     await createContract(world, {
       customerId,
-      pricingIds: [await flatPrice()],
+      pricingIds: [await createFlatPrice(world)],
       startDate: '2026-03-01',
       endDate: '2026-03-11',
     });
@@ -129,10 +127,10 @@ describe('draft invoices', () => {
 
   test('carry a yearly price on the invoice with which its year begins', async () => {
     const customerId = await createCustomer(world, 'acme');
-    const yearly = await flatPrice({ priceInterval: 'YEAR', unitAmount: '120', name: 'Platform' });
+    const yearly = await createFlatPrice(world, { priceInterval: 'YEAR', unitAmount: '120', name: 'Platform' });
     await createContract(world, {
       customerId,
-      pricingIds: [await flatPrice(), yearly],
+      pricingIds: [await createFlatPrice(world), yearly],
       startDate: '2026-03-01',
       endDate: '2027-04-01',
     });
@@ -192,7 +190,7 @@ describe('prices of a contract', () => {
 
   test('are overridden by basePricingId', async () => {
     const customerId = await createCustomer(world, 'acme');
-    const seat = await flatPrice();
+    const seat = await createFlatPrice(world);
     await createContract(world, {
       customerId,
       pricingIds: [seat],

@@ -11,7 +11,7 @@ import {
   subscribe,
   use,
 } from '../support/billing-scenario.ts';
-import { createCustomer, createMeter, createPlan, createPrice } from '../support/usage-scenario.ts';
+import { createCustomer, createFlatPrice, createMeter, createPlan, createPrice } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -25,18 +25,10 @@ afterEach(async () => {
 
 const unknownId = '01900000-0000-7000-8000-ffffffffffff';
 
-/** A FLAT price; gives its id. */
-async function flatPrice(body: Record<string, unknown> = {}): Promise<string> {
-  const { data } = await world.call('pricing.create', {
-    body: { productName: 'Seats', name: 'Seat', model: 'FLAT', unitAmount: '31', priceInterval: 'MONTH', ...body },
-  });
-  return data.id;
-}
-
 describe('creating a contract', () => {
   test('answers with the contract as the interface shows it', async () => {
     const customerId = await createCustomer(world, 'acme');
-    const planId = await createPlan(world, [await flatPrice()]);
+    const planId = await createPlan(world, [await createFlatPrice(world)]);
     const { status, body } = await world.billing.call('contracts.create', {
       body: {
         planId,
@@ -98,7 +90,7 @@ describe('creating a contract', () => {
     ],
   ])('refuses %s', async (_what, body, words) => {
     const customerId = await createCustomer(world, 'acme');
-    const planId = await createPlan(world, [await flatPrice()]);
+    const planId = await createPlan(world, [await createFlatPrice(world)]);
     const input = { body: { planId, customerId, startDate: '2026-03-01', ...body } };
     const said = await refusal(world, 'contracts.create', input);
     expect(said.startsWith('422 ')).toBe(true);
@@ -124,7 +116,7 @@ describe('creating a contract', () => {
     ],
   ])('refuses overrides of %s', async (_what, first, second, words, price: Record<string, unknown> = {}) => {
     const customerId = await createCustomer(world, 'acme');
-    const basePricingId = await flatPrice(price);
+    const basePricingId = await createFlatPrice(world, price);
     const planId = await createPlan(world, [basePricingId]);
     const overrides = [first, second].flatMap((each) => (each === undefined ? [] : [{ basePricingId, ...each }]));
     const input = { body: { planId, customerId, startDate: '2026-03-01', overrides } };
@@ -208,7 +200,7 @@ describe('the credits that a contract begins with', () => {
     ['those given', 77, ['grant 77 0']],
   ])('are %s', async (_rule, creditGrantCents, expected) => {
     const customerId = await createCustomer(world, 'acme');
-    const pricingId = await flatPrice();
+    const pricingId = await createFlatPrice(world);
     const plan = await world.call('plans.create', {
       body: { name: 'Prepaid', items: [{ pricingId }], metadata: { defaultCreditGrantCents: 4200 } },
     });
@@ -238,7 +230,7 @@ describe('the credits that a contract begins with', () => {
 describe('the terms of a contract', () => {
   test('are what was frozen when it was made, and shown where they are asked for', async () => {
     const customerId = await createCustomer(world, 'acme');
-    const pricingId = await flatPrice();
+    const pricingId = await createFlatPrice(world);
     const { data } = await world.call('contracts.create', {
       body: {
         planId: await createPlan(world, [pricingId]),
@@ -334,8 +326,7 @@ describe('the list of contracts', () => {
 describe('another organization', () => {
   test('sees nothing of a contract, and cannot use what is not its own', async () => {
     const acme = await subscribe(world);
-    await world.call('orgs.create', { body: { name: 'rival' } });
-    const rival = world.engine.as(await world.engine.owner('rival'));
+    const rival = await world.addOrganization('rival');
     const { data } = await world.call('contracts.get', { params: { contractId: acme.contractId } });
     for (const contractId of [acme.contractId, unknownId, 'nonsense']) {
       await expect(rival.call('contracts.get', { params: { contractId } })).rejects.toThrow('no contract has this id');

@@ -307,8 +307,7 @@ describe('the balance', () => {
 
 describe('another organization', () => {
   test('finds no contract to grant to, and its own objects cannot be named in specifiers elsewhere', async () => {
-    await world.call('orgs.create', { body: { name: 'rival' } });
-    const rival = world.engine.as(await world.engine.owner('rival'));
+    const rival = await world.addOrganization('rival');
     const params = { contractId: acme.contractId };
     const calls = [
       ['credits.grant', { params, body: { amountCents: 1, expiresAt } }],

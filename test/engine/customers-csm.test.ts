@@ -138,8 +138,7 @@ describe('assigning customer success managers', () => {
 
   it('never matches a customer of another organization', async () => {
     await create(linked);
-    await world.call('orgs.create', { body: { name: 'eu' } });
-    const other = world.engine.as(await world.engine.owner('eu'));
+    const other = await world.addOrganization('eu');
     const { body } = await other.call('customers.assignCsm', {
       body: { assignments: [{ stripeCustomerId: 'cus_1', csm: { email: 'grace@example.com' } }] },
     });

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import type { Billing } from '../../src/operations/index.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -32,12 +31,6 @@ async function setOrganization(body: Record<string, unknown>) {
   await world.call('orgs.update', { params: { organizationId: 'default' }, body });
 }
 
-/** The owner of a second organization. */
-async function otherOrganization(): Promise<Billing> {
-  await world.call('orgs.create', { body: { name: 'eu' } });
-  return world.engine.as(await world.engine.owner('eu'));
-}
-
 async function contactRows() {
   return await world.store.read(
     async (tx) =>
@@ -61,7 +54,7 @@ describe('the billing address of a customer', () => {
 
   it("of another organization's customer is not found", async () => {
     const { id } = await create({ billingAddress: address });
-    const other = await otherOrganization();
+    const other = await world.addOrganization('eu');
     await expect(other.call('customers.billingAddress', { params: { customerId: id } })).rejects.toMatchObject({
       kind: 'notFound',
     });
@@ -169,7 +162,7 @@ describe('creating a customer', () => {
   it('may use the ids that a customer of another organization has', async () => {
     const ids = { externalCustomerId: 'acme', provider: 'stripe', paymentProviderId: 'cus_1' };
     await create(ids);
-    const other = await otherOrganization();
+    const other = await world.addOrganization('eu');
     const answer = await other.call('customers.create', { body: { name: 'Acme', contacts: [ada], ...ids } });
     expect(answer.status).toBe(201);
   });
@@ -344,7 +337,7 @@ describe('changing a customer', () => {
 describe('a customer of another organization', () => {
   it('is answered like one that never was', async () => {
     const { id } = await create();
-    const other = await otherOrganization();
+    const other = await world.addOrganization('eu');
     for (const customerId of [id, ...unknownIds]) {
       const calls = [
         async () => await other.call('customers.get', { params: { customerId } }),

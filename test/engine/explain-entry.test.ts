@@ -208,8 +208,7 @@ test('an adjustment gives the words of whoever made it', async () => {
 
 test('an entry of another organization is as unknown as any', async () => {
   const entryId = await grant(world, acme, { amountCents: 50 });
-  await world.call('orgs.create', { body: { name: 'Other' } });
-  const stranger = world.engine.as(await world.engine.owner('Other'));
+  const stranger = await world.addOrganization('Other');
   const unknown = 'notFound no ledger entry has this id';
   expect(await refusalOf(stranger.call('credits.explain', { params: { entryId } }))).toBe(unknown);
   expect(await refusalOf(explain('nothing'))).toBe(unknown);

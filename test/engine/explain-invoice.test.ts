@@ -265,8 +265,7 @@ test('a draft that was cancelled bills nothing, and says that there is nothing t
 test('an invoice of another organization is as unknown as any', async () => {
   const acme = await subscribe(world);
   const { id: invoiceId } = await invoiceAt(world, acme, 0);
-  await world.call('orgs.create', { body: { name: 'Other' } });
-  const stranger = world.engine.as(await world.engine.owner('Other'));
+  const stranger = await world.addOrganization('Other');
   const unknown = 'notFound no invoice has this id';
   expect(await refusalOf(stranger.call('invoices.explain', { params: { invoiceId } }))).toBe(unknown);
   expect(await refusalOf(world.call('invoices.explain', { params: { invoiceId: 'nothing' } }))).toBe(unknown);

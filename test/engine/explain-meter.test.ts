@@ -161,8 +161,7 @@ describe('what a trial refuses', () => {
   });
 
   test('a meter of another organization, in the words for an unknown one', async () => {
-    await world.call('orgs.create', { body: { name: 'Other' } });
-    const stranger = world.engine.as(await world.engine.owner('Other'));
+    const stranger = await world.addOrganization('Other');
     const input = { params: { meterId: acme.meterId }, body: { ...march, customerId: acme.customerId } };
     expect(await refusalOf(stranger.call('meters.test', input))).toBe('notFound no meter has this id');
     expect(await refusalOf(testMeter({ customerId: acme.customerId }, 'nothing'))).toBe(

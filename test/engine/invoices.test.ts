@@ -348,8 +348,7 @@ describe('sending', () => {
 describe('another organization', () => {
   test('finds no invoice, whatever it asks of it', async () => {
     const id = await endOfMarch();
-    await world.call('orgs.create', { body: { name: 'rival' } });
-    const rival = world.engine.as(await world.engine.owner('rival'));
+    const rival = await world.addOrganization('rival');
     const names = [
       'invoices.get',
       'invoices.finalize',
@@ -369,8 +368,7 @@ describe('another organization', () => {
   test('counts its own invoices from 1', async () => {
     const id = await endOfMarch();
     await finalize(world, id);
-    await world.call('orgs.create', { body: { name: 'rival' } });
-    const rival = world.engine.as(await world.engine.owner('rival'));
+    const rival = await world.addOrganization('rival');
     const there: World = { ...world, call: async (name, input) => (await rival.call(name, input)).body };
     const own = await subscribe(there, { contract: { startDate: '2026-03-01' } });
     expect(await finalize(there, (await invoiceAt(there, own, 0)).id)).toMatchObject({ invoiceNumber: 'INV-000001' });

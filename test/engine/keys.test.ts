@@ -342,8 +342,7 @@ describe('rotating a key', () => {
 
   it("answers another organization's key like one that never was", async () => {
     const { id } = await createKey();
-    await world.call('orgs.create', { body: { name: 'eu' } });
-    const eu = world.engine.as(await world.engine.owner('eu'));
+    const eu = await world.addOrganization('eu');
     for (const name of ['keys.rotate', 'keys.revoke'] as const) {
       for (const keyId of [id, '01900000-0000-7000-8000-00000000ffff', 'nonsense']) {
         await expect(eu.call(name, { params: { keyId } })).rejects.toMatchObject({

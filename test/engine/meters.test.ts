@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import type { Billing } from '../../src/operations/index.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -49,12 +48,6 @@ async function price(meterId: string) {
     priceInterval: 'MONTH',
   };
   return (await world.call('pricing.create', { body })).data;
-}
-
-/** The owner of a second organization. */
-async function otherOrganization(): Promise<Billing> {
-  await world.call('orgs.create', { body: { name: 'eu' } });
-  return world.engine.as(await world.engine.owner('eu'));
 }
 
 describe('creating a meter', () => {
@@ -156,7 +149,7 @@ describe('creating a meter', () => {
 
   it('may use a code that another organization has', async () => {
     await create();
-    const other = await otherOrganization();
+    const other = await world.addOrganization('eu');
     expect((await other.call('meters.create', { body: tokens })).status).toBe(201);
   });
 });
@@ -290,7 +283,7 @@ describe('a rate card', () => {
 describe('a meter of another organization', () => {
   it('is answered like one that never was', async () => {
     const { id } = await create();
-    const other = await otherOrganization();
+    const other = await world.addOrganization('eu');
     for (const meterId of [id, ...unknownIds]) {
       const params = { meterId };
       const calls = [

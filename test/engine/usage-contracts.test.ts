@@ -176,8 +176,7 @@ describe('the cost of a contract', () => {
 
   test('of another organization is unknown', async () => {
     const contractId = await contractOf();
-    await world.call('orgs.create', { body: { name: 'eu' } });
-    const eu = world.engine.as(await world.engine.owner('eu'));
+    const eu = await world.addOrganization('eu');
     expect(await refusalOf(eu.call('usage.cost', { body: { contractId } }))).toBe(
       'invalidInput contractId: names no contract',
     );

@@ -247,8 +247,7 @@ describe('identifiers and dates', () => {
   });
 
   test('of another organization are unknown', async () => {
-    await world.call('orgs.create', { body: { name: 'eu' } });
-    const eu = world.engine.as(await world.engine.owner('eu'));
+    const eu = await world.addOrganization('eu');
     await expect(eu.call('usage.cost', { body: { customerId, ...march } })).rejects.toMatchObject({
       kind: 'invalidInput',
       message: 'customerId: names no customer',

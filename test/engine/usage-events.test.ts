@@ -246,8 +246,7 @@ describe('the list of events', () => {
 
 test('an organization neither sees nor reaches what is of another', async () => {
   await send(world, { customerId, idempotencyKey: 'k1' });
-  await world.call('orgs.create', { body: { name: 'eu' } });
-  const eu = world.engine.as(await world.engine.owner('eu'));
+  const eu = await world.addOrganization('eu');
   expect((await eu.call('usage.events', {})).body).toEqual({ data: [], hasMore: false, total: 0 });
   const event = { eventName: 'call', idempotencyKey: 'k1' };
   await expect(eu.call('usage.ingest', { body: { ...event, customerId } })).rejects.toMatchObject({

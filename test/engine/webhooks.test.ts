@@ -141,8 +141,7 @@ describe('endpoints', () => {
     const { id } = await register();
     await world.call('webhooks.trigger', { params: { eventType: 'customer.created' } });
     const [delivery] = (await world.call('webhooks.deliveries')).data;
-    await world.call('orgs.create', { body: { name: 'eu' } });
-    const other = world.engine.as(await world.engine.owner('eu'));
+    const other = await world.addOrganization('eu');
     expect((await other.call('webhooks.list')).body.data).toEqual([]);
     expect((await other.call('webhooks.deliveries')).body).toEqual({ data: [], hasMore: false, total: 0 });
     const calls = [

@@ -13,8 +13,7 @@ export interface Rival {
 
 /** Moves in beside the first organization, and notes its books. */
 export async function createRival(world: World): Promise<Rival> {
-  await world.call('orgs.create', { body: { name: 'rival' } });
-  const billing = world.engine.as(await world.engine.owner('rival'));
+  const billing = await world.addOrganization('rival');
   const ids: string[] = [];
   const make = async (
     name: 'customers.create' | 'meters.create' | 'pricing.create' | 'plans.create' | 'contracts.create',

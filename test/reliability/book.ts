@@ -3,14 +3,12 @@
  * secrets follow from the step alone, so that the book is the same to the byte however often its writing is broken off.
  */
 
-import { createEngine } from '../../src/engine/engine.ts';
-import { openStore } from '../../src/store/open.ts';
 import { finalize, grant, invoiceAt, settle } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { createCustomer, createMeter, createPlan, createPrice, send } from '../support/usage-scenario.ts';
 import type { SentEvent } from '../support/usage-scenario.ts';
-import { countedBytes, createClock } from '../support/world.ts';
-import type { Clock, World } from '../support/world.ts';
+import { createClock, createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 
 /** A book that is open, and what its steps need of it. */
 export interface Book {
@@ -52,7 +50,7 @@ export function stepsOf(start: string = springStart): readonly Step[] {
 export async function openBook(file: string, steps: readonly Step[] = stepsOf()): Promise<Book> {
   const clock = createClock(steps[0]?.at);
   const ids = idsByStep();
-  const world = await openWorld(file, { clock, newId: ids.next });
+  const world = await createWorld({ database: file, clock, newId: ids.next });
   return {
     world,
     perform: async (index) => {
@@ -62,31 +60,6 @@ export async function openBook(file: string, steps: readonly Step[] = stepsOf())
       ids.begin(index + 1);
       return await step.call(world);
     },
-  };
-}
-
-/** The service on a file, by a clock and ids of the caller's. */
-export async function openWorld(
-  file: string,
-  { clock, newId }: { readonly clock: Clock; readonly newId: () => string },
-): Promise<World> {
-  const store = await openStore(file);
-  const engine = createEngine({
-    store,
-    now: clock.now,
-    newId,
-    randomBytes: countedBytes(),
-    finalizationGraceHours: 0,
-    checkWebhookUrl: async () => await Promise.resolve(undefined),
-  });
-  const billing = engine.as(await engine.owner());
-  return {
-    store,
-    engine,
-    billing,
-    clock,
-    call: async (name, input) => (await billing.call(name, input)).body,
-    close: async () => await engine.close(),
   };
 }
 

@@ -1,9 +1,7 @@
 /** A book in which much has fallen due and nothing is done: contracts by usage, with grants that have expired. */
 
-import { createEngine } from '../../src/engine/engine.ts';
-import { openStore } from '../../src/store/open.ts';
 import { grant, subscribe, use } from '../support/billing-scenario.ts';
-import { countedBytes, createClock, createWorld } from '../support/world.ts';
+import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 import { withDatabase } from './database-image.ts';
 
@@ -23,29 +21,12 @@ export async function writeDueBook(file: string, contracts: number): Promise<voi
 
 /** Opens the book when all of that is due. Ids begin with `prefix`, four hexadecimal digits, so that two writers differ. */
 export async function openDueBook(file: string, prefix: string): Promise<World> {
-  const clock = createClock(dueAt);
-  const store = await openStore(file);
   let count = 0;
   const newId = (): string => {
     count += 1;
     return `01900000-${prefix}-7000-8000-${count.toString(16).padStart(12, '0')}`;
   };
-  const engine = createEngine({
-    store,
-    now: clock.now,
-    newId,
-    randomBytes: countedBytes(),
-    finalizationGraceHours: 12,
-  });
-  const billing = engine.as(await engine.owner());
-  return {
-    store,
-    engine,
-    billing,
-    clock,
-    call: async (name, input) => (await billing.call(name, input)).body,
-    close: async () => await engine.close(),
-  };
+  return await createWorld({ database: file, start: dueAt, newId, graceHours: 12 });
 }
 
 /** Invoices, movements and marks of a book, without ids: the same however often its run was broken off. */

@@ -9,8 +9,7 @@ import { openStore } from '../../src/store/open.ts';
 import { subscribe } from '../support/billing-scenario.ts';
 import { startBlackHole } from '../support/black-hole.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { createClock } from '../support/world.ts';
-import { openWorld } from './book.ts';
+import { createWorld } from '../support/world.ts';
 
 const postgres = await usePostgres();
 
@@ -27,7 +26,7 @@ describe.runIf(postgres !== undefined)('a network that swallows what is sent to 
 
   test('readings and writes fail in bounded time, the store closes, and what was lost is not done again', async () => {
     const { direct, hole, url } = await openBehind();
-    const world = await openWorld(url, { clock: createClock(), newId: randomUUID });
+    const world = await createWorld({ database: url, newId: randomUUID });
     const acme = await subscribe(world);
     const grant = async (externalId: string) =>
       await world.call('credits.grant', {

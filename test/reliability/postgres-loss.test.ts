@@ -10,9 +10,8 @@ import { startPostgres } from '../support/postgres-process.ts';
 import type { PostgresServer } from '../support/postgres-process.ts';
 import { subscribe } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
-import { createClock } from '../support/world.ts';
+import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
-import { openWorld } from './book.ts';
 import { problemsOf } from './soundness.ts';
 import { inTier } from './tiers.ts';
 
@@ -25,7 +24,7 @@ describe.runIf(postgres !== undefined)('a server of its own that writes to the d
 
   beforeAll(async () => {
     machine = await startPostgres({ isDurable: true });
-    world = await openWorld(machine.url('postgres'), { clock: createClock(), newId: randomUUID });
+    world = await createWorld({ database: machine.url('postgres'), newId: randomUUID });
     acme = await subscribe(world);
   }, 60_000);
   afterAll(async () => {

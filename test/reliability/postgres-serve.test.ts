@@ -15,9 +15,8 @@ import { usePostgres } from '../support/postgres.ts';
 import { serveProgram } from '../support/program.ts';
 import type { Serving } from '../support/program.ts';
 import { startReceiver } from '../support/webhook-receiver.ts';
-import { createClock } from '../support/world.ts';
+import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
-import { openWorld } from './book.ts';
 import { problemsOf } from './soundness.ts';
 import { inTier, shuffled } from './tiers.ts';
 
@@ -33,7 +32,7 @@ describe.runIf(postgres !== undefined)('four servers on one PostgreSQL database'
 
   beforeAll(async () => {
     const url = (await postgres?.create()) ?? '';
-    world = await openWorld(url, { clock: createClock(Temporal.Now.instant().toString()), newId: randomUUID });
+    world = await createWorld({ database: url, start: Temporal.Now.instant().toString(), newId: randomUUID });
     acme = await subscribe(world, { contract: { startDate: monthsAgo(0) } });
     const { data } = await world.call('keys.create', { body: { name: 'clients', scopes: ['*'] } });
     const words = ['--bill-every', '1', '--allow-private-webhooks'];

@@ -9,8 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { subscribe } from '../support/billing-scenario.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { startPostgres } from '../support/postgres-process.ts';
-import { createClock } from '../support/world.ts';
-import { openWorld } from './book.ts';
+import { createWorld } from '../support/world.ts';
 import { problemsOf } from './soundness.ts';
 
 const postgres = await usePostgres();
@@ -32,12 +31,12 @@ describe.runIf(postgres !== undefined)('a primary server with a standby', () => 
   test('whose place the standby takes is written again without anybody starting anew', async () => {
     const primary = await startPostgres({ isDurable: true });
     onTestFinished(primary.remove);
-    const near = await openWorld(primary.url('postgres'), { clock: createClock(), newId: randomUUID });
+    const near = await createWorld({ database: primary.url('postgres'), newId: randomUUID });
     const { contractId } = await subscribe(near);
     const standby = await primary.standby();
     onTestFinished(standby.remove);
     // One that was opened on the standby itself, and one that comes to it when the primary server has gone.
-    const far = await openWorld(standby.url('postgres'), { clock: createClock(), newId: randomUUID });
+    const far = await createWorld({ database: standby.url('postgres'), newId: randomUUID });
     onTestFinished(async () => {
       await near.close();
       await far.close();

@@ -5,9 +5,8 @@
 
 import { once } from 'node:events';
 
-import { createClock } from '../support/world.ts';
+import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
-import { openWorld } from './book.ts';
 import { shuffled } from './tiers.ts';
 
 /** What the processes of one race are given; ids that a kind does not need are left out. */
@@ -51,7 +50,7 @@ function print(...words: readonly string[]): void {
   process.stdout.write(`${words.join(' ')}\n`);
 }
 
-const world = await openWorld(file, { clock: createClock(at), newId: () => crypto.randomUUID() });
+const world = await createWorld({ database: file, start: at, newId: () => crypto.randomUUID() });
 print('ready');
 await once(process.stdin, 'data');
 process.stdin.destroy();

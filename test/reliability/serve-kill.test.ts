@@ -10,8 +10,7 @@ import { expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { subscribe } from '../support/billing-scenario.ts';
 import { serveProgram } from '../support/program.ts';
-import { createClock } from '../support/world.ts';
-import { openWorld } from './book.ts';
+import { createWorld } from '../support/world.ts';
 import { damageOf, problemsOf } from './soundness.ts';
 import { drawn, inTier, seeds } from './tiers.ts';
 
@@ -22,8 +21,8 @@ test.each(seeds(inTier(2, 30)))(
   async (seed) => {
     const home = mkdtempSync(join(tmpdir(), 'tallybook-killed-'));
     const file = join(home, 'book.db');
-    const options = { clock: createClock(Temporal.Now.instant().toString()), newId: randomUUID };
-    const before = await openWorld(file, options);
+    const options = { database: file, start: Temporal.Now.instant().toString(), newId: randomUUID };
+    const before = await createWorld(options);
     const acme = await subscribe(before, { contract: { startDate: '2026-01-01' } });
     const { data } = await before.call('keys.create', { body: { name: 'clients', scopes: ['*'] } });
     await before.close();
@@ -65,7 +64,7 @@ test.each(seeds(inTier(2, 30)))(
     await server.stop();
 
     expect(damageOf(file)).toEqual([]);
-    const after = await openWorld(file, options);
+    const after = await createWorld(options);
     const kept = await after.store.read(async (tx) => {
       const rows = await tx.selectFrom('ledgerEntries').select('externalId').where('type', '=', 'grant').execute();
       return rows.flatMap(({ externalId }) => externalId ?? []);

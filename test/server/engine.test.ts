@@ -62,8 +62,7 @@ describe('tenants', () => {
     const { data: theirs } = await world.call('customers.create', {
       body: { name: 'Theirs', contacts: [{ name: 'A', email: 'a@example.com', roles: ['primary'] }] },
     });
-    await world.call('orgs.create', { body: { name: 'ours' } });
-    const owner = world.engine.as(await world.engine.owner('ours'));
+    const owner = await world.addOrganization('ours');
     const { body } = await owner.call('keys.create', { body: { name: 'test', scopes: ['*'] } });
     const { port } = await serve(world);
     const headers = { authorization: `Bearer ${body.data.key}` };

@@ -6,11 +6,10 @@ import { describe, expect, test } from 'vitest';
 
 import { openStore } from '../../src/store/open.ts';
 import { rowsOfText } from '../../src/store/raw-query.ts';
-import { openWorld } from '../reliability/book.ts';
 import { subscribe } from '../support/billing-scenario.ts';
 import { hasPgbouncer, pooled } from '../support/pgbouncer.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { createClock } from '../support/world.ts';
+import { createWorld } from '../support/world.ts';
 
 const postgres = await usePostgres();
 
@@ -18,8 +17,8 @@ describe.runIf(postgres !== undefined && hasPgbouncer)('PostgreSQL behind PgBoun
   test('where sessions are pooled, two programs grant with the same keys once, and each session has its limits', async () => {
     const url = await pooled((await postgres?.create({ isEmpty: true })) ?? '', 'session');
     const worlds = [
-      await openWorld(url, { clock: createClock(), newId: randomUUID }),
-      await openWorld(url, { clock: createClock(), newId: randomUUID }),
+      await createWorld({ database: url, newId: randomUUID }),
+      await createWorld({ database: url, newId: randomUUID }),
     ] as const;
     const { contractId } = await subscribe(worlds[0]);
     const grants = Array.from({ length: 20 }, async (_, i) =>

@@ -29,8 +29,7 @@ export async function writeTwoTenants(database: string): Promise<TwoTenants> {
   const keyOf = async (name: string, scopes: readonly string[]): Promise<string> =>
     (await world.call('keys.create', { body: { name, scopes } })).data.key;
   const [key, readingKey] = [await keyOf('all', ['*']), await keyOf('reading', ['customers:read'])];
-  await world.call('orgs.create', { body: { name: 'eu' } });
-  const eu = world.engine.as(await world.engine.owner('eu'));
+  const eu = await world.addOrganization('eu');
   const contacts = [{ name: 'Bo', email: 'bo@globex.example', roles: ['primary'] }];
   const theirs = (await eu.call('customers.create', { body: { name: 'Globex', contacts } })).body.data.id;
   const plan = (await world.call('plans.list')).data[0]?.id ?? '';

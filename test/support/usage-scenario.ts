@@ -35,6 +35,14 @@ export async function createPrice(world: World, meterId: string, body: Body = {}
   return data.id;
 }
 
+/** A monthly FLAT price of 31 dollars a seat unless `body` says otherwise; gives its id. */
+export async function createFlatPrice(world: World, body: Body = {}): Promise<string> {
+  const { data } = await world.call('pricing.create', {
+    body: { productName: 'Seats', name: 'Seat', model: 'FLAT', unitAmount: '31', priceInterval: 'MONTH', ...body },
+  });
+  return data.id;
+}
+
 export async function createPlan(world: World, pricingIds: readonly string[]): Promise<string> {
   const items = pricingIds.map((pricingId) => ({ pricingId }));
   return (await world.call('plans.create', { body: { name: 'Pay as you go', items } })).data.id;

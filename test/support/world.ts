@@ -24,6 +24,8 @@ export interface World {
   readonly clock: Clock;
   /** Calls as the owner and gives the body alone. */
   readonly call: <N extends OperationName>(name: N, input?: CallInput) => Promise<Answer<N>['body']>;
+  /** Gives the owner of a new organization. */
+  readonly addOrganization: (name: string) => Promise<Billing>;
   readonly close: () => Promise<void>;
 }
 
@@ -81,17 +83,28 @@ export function moveWorlds(next: Ground | undefined): void {
   ground = next;
 }
 
-/** A new world; `database` names a file where memory is not enough, `events` where its events live instead. */
+/**
+ * A new world; `database` names a file where memory is not enough, `events` where its events live instead. Its clock begins at
+ * `start`, unless it is the caller's own.
+ */
 export async function createWorld(
-  options: { start?: string; database?: string; events?: string; graceHours?: number; hosts?: Hosts } = {},
+  options: {
+    readonly start?: string;
+    readonly clock?: Clock;
+    readonly newId?: () => string;
+    readonly database?: string;
+    readonly events?: string;
+    readonly graceHours?: number;
+    readonly hosts?: Hosts;
+  } = {},
 ): Promise<World> {
-  const clock = createClock(options.start);
+  const clock = options.clock ?? createClock(options.start);
   const place = options.database === undefined && options.events === undefined ? await ground?.() : undefined;
   const store = await openStore(options.database ?? place?.database ?? ':memory:', { events: options.events });
   const engine = createEngine({
     store,
     now: clock.now,
-    newId: countedIds(),
+    newId: options.newId ?? countedIds(),
     randomBytes: countedBytes(),
     finalizationGraceHours: options.graceHours ?? 0,
     checkWebhookUrl: async (url, rules) => await checkWebhookUrl(url, { ...rules, resolve: resolverOf(options.hosts) }),
@@ -103,6 +116,10 @@ export async function createWorld(
     billing,
     clock,
     call: async (name, input) => (await billing.call(name, input)).body,
+    async addOrganization(name) {
+      await billing.call('orgs.create', { body: { name } });
+      return engine.as(await engine.owner(name));
+    },
     close: async () => {
       await engine.close();
       place?.giveBack();

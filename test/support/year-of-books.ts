@@ -12,8 +12,7 @@ export async function writeYear(file: string): Promise<World> {
   await world.call('clock.set', { body: { to: '2027-01-31' } });
   await world.call('webhooks.create', { body: { url: 'https://hooks.example.com/' } });
   await beginContracts(world);
-  await world.call('orgs.create', { body: { name: 'second' } });
-  const billing = world.engine.as(await world.engine.owner('second'));
+  const billing = await world.addOrganization('second');
   const second: World = { ...world, billing, call: async (name, input) => (await billing.call(name, input)).body };
   const other = await subscribe(second, { contract: { startDate: '2027-02-01' } });
   await grant(second, other, { amountCents: 1000, expiresAt: '2027-03-01T00:00:00Z' });
