@@ -175,14 +175,11 @@ function combinationOf(names: readonly string[], values: Readonly<Record<string,
 function buildItem({ rateCard, ...source }: PlanItemSource, overrides: readonly PriceOverride[]): ContractItem {
   const rates: DimensionRate[] = [];
   let item: Omit<ContractItem, 'dimensionRates' | 'fallbackUnitAmount'> = source;
-  let fallback = rateCard?.fallbackUnitAmount;
   for (const override of overrides.filter((candidate) => isTarget(source, candidate))) {
-    if ('basePricingId' in override) {
-      item = replacePrice(item, override);
-      // Both are for whatever no rate names, and of equals the contract's own wins.
-      if (override.unitAmount !== undefined || override.pricingTiers !== undefined) fallback = undefined;
-    } else rates.push({ dimensions: override.dimensions, unitAmount: override.unitAmount });
+    if ('basePricingId' in override) item = replacePrice(item, override);
+    else rates.push({ dimensions: override.dimensions, unitAmount: override.unitAmount });
   }
+  const fallback = rateCard?.fallbackUnitAmount;
   return {
     ...item,
     // The contract's own rates come first, so that they win over the card's of equal specificity.

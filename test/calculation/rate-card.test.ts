@@ -11,9 +11,6 @@ import { rateUsage } from '../../src/calculation/rating.ts';
 import { usageItem } from './fixtures.ts';
 
 const rate = (dimensions: Record<string, string>, unitAmount: string): DimensionRate => ({ dimensions, unitAmount });
-const tier = (unitAmount: string) => ({ minQty: '0', maxQty: '', unitAmount, flatAmount: '0' });
-const graduated = { tiering: 'GRADUATED', unitAmount: undefined, tiers: [tier('5')] } as const;
-
 const source = (rates: readonly DimensionRate[] = [], fallbackUnitAmount?: string) => {
   const { dimensionRates: _, fallbackUnitAmount: __, ...item } = usageItem();
   return { ...item, rateCard: { rates, fallbackUnitAmount } };
@@ -100,21 +97,6 @@ describe('the snapshot', () => {
     expect(buildContractItems([source()], overrides)).toMatchObject([
       { tiers: pricingTiers, flatAmount: '2', unitAmount: '0.01' },
     ]);
-  });
-
-  test.each([
-    ['unit amount', { unitAmount: '0.02' }, { tiering: 'NONE', unitAmount: '0.02' }],
-    ['tiers', { pricingTiers: [tier('3')] }, { tiering: 'GRADUATED', tiers: [tier('3')] }],
-  ])("an override's %s goes before the fallback of the rate card, and behind its rates", (_, override, expected) => {
-    const priced = { ...source([rate({ model: 'a' }, '1')], '9'), ...('pricingTiers' in override ? graduated : {}) };
-    const [item = usageItem()] = buildContractItems([priced], [{ basePricingId: 'pricing', ...override }]);
-    expect(rateFor(item, { model: 'a' })).toMatchObject({ unitAmount: '1' });
-    expect(rateFor(item, { model: 'b' })).toMatchObject(expected);
-  });
-
-  test('an override of something else leaves the fallback', () => {
-    const overrides = [{ basePricingId: 'pricing', flatAmount: '2' }];
-    expect(buildContractItems([source([], '9')], overrides)).toMatchObject([{ fallbackUnitAmount: '9' }]);
   });
 
   test('survives being written as JSON', () => {

@@ -51,7 +51,7 @@ function frozenItems(plan: Plan, overrides: readonly OverrideInput[]): Item[] {
       flat: own?.flatAmount === undefined ? pricing.flat : decimal(own.flatAmount),
       tiers,
       rates: [...rates, ...(pricing.meter?.rates ?? [])],
-      fallback: own?.unitAmount === undefined && own?.pricingTiers === undefined ? pricing.meter?.fallback : undefined,
+      fallback: pricing.meter?.fallback,
     };
   });
 }

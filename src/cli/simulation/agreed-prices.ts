@@ -12,7 +12,6 @@ export interface PlaceOf {
   /** Undefined where the plan has no such price. */
   readonly price: (price: PriceDefinition) => string | undefined;
   readonly meter: (code: string) => string | undefined;
-  readonly hasFallback: (code: string) => boolean;
 }
 
 /**
@@ -33,10 +32,7 @@ export function overridesOf(
   return contract.terms.items.flatMap((item): object[] => {
     const price = catalog.prices.get(item.pricingId);
     if (price === undefined) return [];
-    const fallbackGoesFirst =
-      isOtherCatalog && !catalog.knowsFallbacks && price.meter !== undefined && place.hasFallback(price.meter);
-    const agreed = fallbackGoesFirst ? { ...item, unitAmount: null } : item;
-    const changed = changedPrice(agreed, price, quantities.get(`${price.product}\n${price.name}`) ?? '1');
+    const changed = changedPrice(item, price, quantities.get(`${price.product}\n${price.name}`) ?? '1');
     const basePricingId = place.price(price);
     const own = Object.keys(changed).length === 0 || basePricingId === undefined ? [] : [{ basePricingId, ...changed }];
     const code = price.meter;

@@ -24,8 +24,6 @@ export interface HistoryCatalog {
   readonly products: ReadonlyMap<string, string>;
   /** Rates by code of the meter. */
   readonly rates: ReadonlyMap<string, Catalog['rateCards'][number]['rates']>;
-  /** Whether a unit price that was agreed on can be told from the fallback of a rate card. */
-  readonly knowsFallbacks: boolean;
 }
 
 /** `planIds` are those that contracts have. */
@@ -76,7 +74,6 @@ export async function readHistoryCatalog(billing: Billing, planIds: ReadonlySet<
     meters: meterCodes,
     products: productNames,
     rates: new Map(rateCards.map(({ meter, rates }) => [meter, rates])),
-    knowsFallbacks: true,
   };
 }
 

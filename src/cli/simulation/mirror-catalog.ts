@@ -72,8 +72,6 @@ export function historyCatalogOf(mirrored: MirroredCatalog, other: CatalogFile |
     meters,
     products: new Map(mirrored.prices.map(({ price }) => [price.productId, price.productName])),
     rates: new Map(rateCards.map(({ meter, rates }) => [meter, rates])),
-    // Lines show what a unit cost and not why.
-    knowsFallbacks: false,
   };
 }
 

@@ -140,8 +140,6 @@ function contractBody(
     place: {
       price: (price) => prices.find(({ definition }) => priceKey(definition) === priceKey(price))?.id,
       meter: (code) => prices.find(({ definition }) => definition.meter === code)?.meterId,
-      hasFallback: (code) =>
-        live.rateCards.some(({ definition: card }) => card.meter === code && card.fallbackUnitAmount !== undefined),
     },
     isOtherCatalog: conditions.catalog !== undefined,
   });
