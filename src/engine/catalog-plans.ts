@@ -108,7 +108,7 @@ function checkIntervals(pricings: readonly Pricing[]): void {
   const given = [...new Set(intervals.map(({ unit, count }) => `${count} ${unit}`))].join(', ');
   const message = `the intervals of the prices do not nest (${given}): each must be a whole multiple of the shortest`;
   throw new InvalidInputError([{ path: 'items', message }], {
-    hint: 'put weekly and monthly prices into plans of their own',
+    hint: 'put prices whose intervals do not nest into plans of their own',
   });
 }
 

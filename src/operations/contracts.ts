@@ -88,6 +88,9 @@ const include = queryInclude(['terms']).optional().describe('terms: also what wa
 /** A text, number or boolean whose JSON text form has at most 500 characters (interface 4.11, semantics 6). */
 const metadataValue = z
   .custom<string | boolean | ExactNumber>(isMetadataValue, { error: 'must be a text, number or boolean' })
+  .refine((value) => typeof value !== 'string' || isStorable(value), {
+    error: 'must be well-formed Unicode without NUL',
+  })
   .refine((value) => valueText(value).length <= limits.contractMetadataValueCharacters, {
     error: `must have at most ${limits.contractMetadataValueCharacters} characters`,
   })
@@ -95,8 +98,7 @@ const metadataValue = z
   .meta({ type: ['string', 'number', 'boolean'], maxLength: limits.contractMetadataValueCharacters });
 
 function isMetadataValue(value: unknown): boolean {
-  if (typeof value === 'boolean') return true;
-  if (typeof value === 'string') return isStorable(value);
+  if (typeof value === 'boolean' || typeof value === 'string') return true;
   return isExactNumber(value) && Number.isFinite(Number(textOfNumber(value)));
 }
 

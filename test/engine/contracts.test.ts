@@ -300,6 +300,18 @@ describe('metadata', () => {
     const { data } = await world.call('contracts.get', { params: { contractId } });
     expect(JSON.stringify(data.metadata)).toBe('{"big":12345678901234567890.10}');
   });
+
+  test.each([
+    ['a\u0000', 'must be well-formed Unicode without NUL'],
+    ['\ud800', 'must be well-formed Unicode without NUL'],
+    ['x'.repeat(501), 'must have at most 500 characters'],
+    [[], 'must be a text, number or boolean'],
+    [null, 'must be a text, number or boolean'],
+  ])('says what is wrong with %j', async (value, words) => {
+    const { contractId } = await subscribe(world);
+    const call = refusal(world, 'contracts.update', { params: { contractId }, body: { metadata: { a: value } } });
+    expect(await call).toBe(`422 metadata.a: ${words}`);
+  });
 });
 
 describe('the list of contracts', () => {
