@@ -7,14 +7,18 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
   return () => loadOnly(undefined);
 }
 
-/** The same for each name. */
-export function onceEach<N, T>(load: (name: N) => Promise<T>): (name: N) => Promise<T> {
+/** The same for each name, or for the `most` that were loaded last. */
+export function onceEach<N, T>(
+  load: (name: N) => Promise<T>,
+  most = Number.POSITIVE_INFINITY,
+): (name: N) => Promise<T> {
   const loaded = new Map<N, Promise<T>>();
   return (name) => {
     const known = loaded.get(name);
     if (known !== undefined) return known;
     const first = load(name);
     loaded.set(name, first);
+    keepNewest(loaded, most);
     first.catch(() => loaded.delete(name));
     return first;
   };

@@ -21,3 +21,10 @@ test('what could not be loaded is loaded anew by the next call', async () => {
   expect([await loadOnce(), await loadOnce()]).toEqual(['loaded', 'loaded']);
   expect(load).toHaveBeenCalledTimes(2);
 });
+
+test('of many names those that were loaded last are kept', async () => {
+  const load = vi.fn<(name: string) => Promise<string>>(async (name) => await Promise.resolve(name));
+  const loadEach = onceEach(load, 2);
+  for (const name of ['a', 'b', 'c', 'c', 'b', 'a']) await loadEach(name);
+  expect(load.mock.calls.flat()).toEqual(['a', 'b', 'c', 'a']);
+});

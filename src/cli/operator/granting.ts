@@ -1,5 +1,6 @@
 /** How a grant begins: whether the policy permits it, and the external id by which sending it again never grants twice. */
 
+import { onceEach } from '../../once.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { everyRow } from '../every-row.ts';
@@ -83,22 +84,18 @@ export function beginGrant(
   };
 }
 
-/** Asks for the contracts of each customer once. */
+/** Asks for the contracts of each customer once, and again where that failed. */
 export function createContractLookup(billing: Billing): ContractLookup {
-  const ofCustomer = new Map<string, Promise<readonly string[]>>();
-  const customerOf = new Map<string, string>();
+  const customerIds = new Map<string, string>();
+  const contractIdsOf = onceEach(async (customerId: string) =>
+    (await everyRow(billing, 'contracts.list', { customerId })).map(({ id }) => id),
+  );
   return async (contractId) => {
-    let customerId = customerOf.get(contractId);
-    if (customerId === undefined) {
-      customerId = (await billing.call('contracts.get', { params: { contractId } })).body.data.customerId;
-    }
-    const found = ofCustomer.get(customerId) ?? contractIdsOf(billing, customerId);
-    ofCustomer.set(customerId, found);
-    for (const id of await found) customerOf.set(id, customerId);
-    return await found;
+    const customerId =
+      customerIds.get(contractId) ??
+      (await billing.call('contracts.get', { params: { contractId } })).body.data.customerId;
+    const contractIds = await contractIdsOf(customerId);
+    for (const id of contractIds) customerIds.set(id, customerId);
+    return contractIds;
   };
-}
-
-async function contractIdsOf(billing: Billing, customerId: string): Promise<readonly string[]> {
-  return (await everyRow(billing, 'contracts.list', { customerId })).map(({ id }) => id);
 }

@@ -8,6 +8,7 @@ import { loadOperation } from '../../operations/index.ts';
 import { limits } from '../../limits.ts';
 import type { CallInput, Operation } from '../../operations/operation.ts';
 import type { Mirrored, MirroredBody, MirroredKind } from '../../operations/mirror.ts';
+import { once, onceEach } from '../../once.ts';
 import { createTurns } from '../../turns.ts';
 import { pagesOf } from '../every-row.ts';
 import type { ListPage } from '../every-row.ts';
@@ -45,11 +46,11 @@ export function createPullSource(
     return (await patiently(async () => await billing.call(name, input), onWait)).body;
   }
 
-  const prices = remembered(1, async () => {
+  const prices = once(async () => {
     const listed = await ranked(pagesOf(async (query) => await call('pricing.list', { query })));
     return listed.map(({ body, rank }) => record('pricing', body, rank));
   });
-  const customer = remembered(rememberedCustomers, async (customerId) => {
+  const customer = onceEach(async (customerId: string) => {
     const { data } = await call('customers.get', { params: { customerId } });
     const filter = { customerId, include: 'lineItems' };
     const invoices = await ranked(pagesOf(async (query) => await call('invoices.list', { query }), filter));
@@ -57,10 +58,10 @@ export function createPullSource(
       record: record('customer', data),
       invoices: invoices.map(({ body, rank }) => record('invoice', body, rank, String(body['contractId']))),
     };
-  });
-  const plan = remembered(Number.POSITIVE_INFINITY, async (planId) => {
+  }, rememberedCustomers);
+  const plan = onceEach(async (planId: string) => {
     const { data } = await call('plans.get', { params: { planId } });
-    const listed = new Set((await prices('')).map(({ id }) => id));
+    const listed = new Set((await prices()).map(({ id }) => id));
     const others = [...new Set(data.items.map(({ pricingId }) => pricingId))].filter((id) => !listed.has(id));
     const unlisted: Mirrored[] = [];
     for (const pricingId of others) {
@@ -107,7 +108,7 @@ export function createPullSource(
     };
   }
 
-  return { prices: async () => await prices(''), contract };
+  return { prices, contract };
 }
 
 function record(kind: MirroredKind, body: object, rank = 0, contractId?: string): Mirrored {
@@ -162,23 +163,4 @@ function createOwnerSearch(read: (query: Record<string, string>) => Promise<Page
 function datesOf({ startDate, endDate, queriedAt }: ResponseBody<'usage.cost'>) {
   const [start, end, asked] = [startDate, endDate, queriedAt].map((instant) => instant.slice(0, 10));
   return end === asked || end === start ? { startDate: start } : { startDate: start, endDate: end };
-}
-
-/** What was loaded last, by id; a failure is not remembered. */
-function remembered<T>(size: number, load: (id: string) => Promise<T>): (id: string) => Promise<T> {
-  const known = new Map<string, Promise<T>>();
-  return async (id) => {
-    const before = known.get(id);
-    if (before !== undefined) return await before;
-    const loading = load(id);
-    known.set(id, loading);
-    const [oldest] = known.keys();
-    if (known.size > size && oldest !== undefined) known.delete(oldest);
-    try {
-      return await loading;
-    } catch (error) {
-      known.delete(id);
-      throw error;
-    }
-  };
 }
