@@ -1,3 +1,5 @@
+/** Directories for what is their owner's alone. */
+
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 

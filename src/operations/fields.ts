@@ -299,8 +299,6 @@ export const noParams = z.strictObject({});
 /** Of an operation that takes no query: any parameter is refused (semantics 2). */
 export const noQuery = z.strictObject({});
 
-// ---- what comes out ----
-
 /** Any text, as the ids of other systems are. */
 export const id = z.string();
 /** UUIDv7 in lower case (semantics 2). */

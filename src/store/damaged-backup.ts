@@ -1,3 +1,5 @@
+/** A backup that is refused, of whichever database. */
+
 import { BillingError } from '../errors.ts';
 
 /** What a backup is refused with that is not what it was; `reason` is a sentence without its end. */
