@@ -47,8 +47,12 @@ export default defineConfig({
     // Real databases and child processes: a cold machine with two cores needs more than the default five seconds.
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // The second that is usual is less than a busy machine may let anything wait.
-    expect: { poll: { timeout: 20_000 } },
+    expect: {
+      // The second that is usual is less than a busy machine may let anything wait.
+      poll: { timeout: 20_000 },
+      // A test whose loop had nothing to go through, or whose condition never came, has proved nothing.
+      requireAssertions: true,
+    },
     passWithNoTests: false,
     // As Node imports CommonJS: a default export that is a promise would else be wrapped, and no longer be one.
     deps: { interopDefault: false },
