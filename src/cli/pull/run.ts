@@ -138,29 +138,8 @@ async function work(job: Work): Promise<void> {
     wanted.filter((each) => !left.includes(each)).map(({ contractId }) => [contractId, earlier(contractId)]),
   );
   const failures = new Map<string, BillingError>();
-  // Two contracts of a customer must not both find that the customer is new.
-  const inTurn = createTurns();
-  const units = left.map((each, index) => ({
-    lines: [index],
-    send: async (): Promise<RowOutcome[]> => {
-      const { contractId } = each;
-      try {
-        const pulledAt = timestampOf(now());
-        const pulled = await job.service.contract(each);
-        const compared = await inTurn(async () => {
-          const before = await recordsBefore(mirror, contractId, pulled.records);
-          if (!isCheck) await mirror.keep(pulled.records, { pulledAt, contractId });
-          return compareRecords(before, pulled.records);
-        });
-        failures.delete(contractId);
-        outcomes.set(contractId, { contractId, customerId: pulled.customerId, compared, lacks: pulled.lacks });
-        return [{ line: index, status: 'done', id: contractId, error: '' }];
-      } catch (error) {
-        if (error instanceof BillingError) failures.set(contractId, error);
-        throw error;
-      }
-    },
-  }));
+  const pullOne = createPull(job, { outcomes, failures, now });
+  const units = left.map((each, index) => ({ lines: [index], send: async () => [await pullOne(each, index)] }));
   const { stoppedBy } = await applyUnits(units, session, { concurrency, noun: 'contracts', onWait: job.onWait });
   const done = { wanted, outcomes, failures, prices };
   if (isCheck) await reportCheck(done, session);
@@ -170,10 +149,44 @@ async function work(job: Work): Promise<void> {
     await mirror.noteRun(undefined);
   }
   if (failures.size > 0) throw failureOf(failures);
-  const differing = [...prices, ...[...outcomes.values()].flatMap(({ compared }) => compared)];
-  const count = isCheck ? differing.filter(({ state }) => state !== 'same').length : 0;
-  if (count === 0) return;
-  throw new BillingError('checkFailed', `the mirror differs from the service in ${count} places`, {
+  if (isCheck) refuseDifferences([...prices, ...[...outcomes.values()].flatMap(({ compared }) => compared)]);
+}
+
+interface Pulling {
+  readonly outcomes: Map<string, ContractOutcome>;
+  readonly failures: Map<string, BillingError>;
+  readonly now: () => Temporal.Instant;
+}
+
+/** Pulls the contract that it is given as a whole, and notes how that ended; throws what the service says. */
+function createPull({ mirror, service, isCheck }: Work, { outcomes, failures, now }: Pulling) {
+  // Two contracts of a customer must not both find that the customer is new.
+  const inTurn = createTurns();
+  return async (wanted: Wanted, line: number): Promise<RowOutcome> => {
+    const { contractId } = wanted;
+    try {
+      const pulledAt = timestampOf(now());
+      const { customerId, records, lacks } = await service.contract(wanted);
+      const compared = await inTurn(async () => {
+        const before = await recordsBefore(mirror, contractId, records);
+        if (!isCheck) await mirror.keep(records, { pulledAt, contractId });
+        return compareRecords(before, records);
+      });
+      failures.delete(contractId);
+      outcomes.set(contractId, { contractId, customerId, compared, lacks });
+      return { line, status: 'done', id: contractId, error: '' };
+    } catch (error) {
+      if (error instanceof BillingError) failures.set(contractId, error);
+      throw error;
+    }
+  };
+}
+
+/** Throws BillingError `checkFailed` where anything is not the same. */
+function refuseDifferences(compared: readonly Compared[]): void {
+  const differing = compared.filter(({ state }) => state !== 'same');
+  if (differing.length === 0) return;
+  throw new BillingError('checkFailed', `the mirror differs from the service in ${differing.length} places`, {
     hint: 'bring it up to date with the same command without --check',
   });
 }
