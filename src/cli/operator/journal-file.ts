@@ -4,7 +4,7 @@ import { closeSync, constants, fdatasyncSync, fstatSync, readSync, writeFileSync
 import { dirname } from 'node:path';
 
 import { namedHash } from './journal-line.ts';
-import { lockFile } from '../target/lock-file.ts';
+import { whileLocked } from '../target/lock-file.ts';
 import { makePrivateDirectory, openPrivateFile } from '../target/private-file.ts';
 import type { Machine } from '../target/private-file.ts';
 
@@ -41,8 +41,7 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
     },
     async hold(write, onLine) {
       await makePrivateDirectory(dirname(path), machine);
-      const unlock = await lockFile(`${path}.lock`, machine);
-      try {
+      await whileLocked(path, machine, () => {
         const { O_RDWR, O_CREAT, O_APPEND } = constants;
         const file = openPrivateFile(path, machine, O_RDWR | O_CREAT | O_APPEND);
         if (file === undefined) throw new Error(`${path} could not be made`);
@@ -70,13 +69,7 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
         } finally {
           closeSync(file);
         }
-      } catch (error) {
-        if (!(error instanceof Error && 'syscall' in error)) throw error;
-        const { unwritable } = await import('../files/output-file.ts');
-        throw unwritable(path, error);
-      } finally {
-        unlock();
-      }
+      });
     },
   };
 }

@@ -18,6 +18,27 @@ const abandonedAfterMilliseconds = 10_000;
 const outlivedAfterMilliseconds = 60_000;
 
 /**
+ * Does what changes the file at `path` while its lock file keeps other processes out. Throws what `lockFile` throws and what
+ * the work does, of a file that cannot be written a usage error.
+ */
+export async function whileLocked<T>(
+  path: string,
+  clock: { now: () => number },
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const unlock = await lockFile(`${path}.lock`, clock);
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    const { unwritable } = await import('../files/output-file.ts');
+    throw unwritable(path, error);
+  } finally {
+    unlock();
+  }
+}
+
+/**
  * Holds a lock file that keeps other processes out, until the result is called. `now` is the clock's, in milliseconds. Throws
  * UnavailableError where it is held for too long or the disk has no room for it, a usage error where none can be made there.
  */

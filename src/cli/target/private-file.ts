@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 
 import { BillingError, isFailureOfDisk } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
-import { lockFile } from './lock-file.ts';
+import { whileLocked } from './lock-file.ts';
 
 /** The facts about this machine that decide what is thought of a file. */
 export interface Machine {
@@ -115,8 +115,7 @@ export async function changePrivateFile(
   await makePrivateDirectory(dirname(path), machine);
   // The first file, too: once it is there, nothing that reads it would go on.
   checkDirectory(dirname(path), machine);
-  const unlock = await lockFile(`${path}.lock`, machine);
-  try {
+  await whileLocked(path, machine, async () => {
     const members = change(readPrivateFile(path, machine) ?? {});
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
       throw refusal(`${path} is a symbolic link`);
@@ -129,13 +128,7 @@ export async function changePrivateFile(
       accessPropertiesByDotNotation: false,
     });
     conf.store = members;
-  } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error;
-    const { unwritable } = await import('../files/output-file.ts');
-    throw unwritable(path, error);
-  } finally {
-    unlock();
-  }
+  });
 }
 
 /** A directory that only its owner may enter; an existing one keeps its mode, which is judged where it is used. */
