@@ -17,7 +17,7 @@ import type { EmbeddedTarget } from './cli/target/target.ts';
 import { createTerminal } from './cli/terminal/terminal.ts';
 import type { Terminal } from './cli/terminal/terminal.ts';
 import { inMemory, withoutPassword } from './database-url.ts';
-import { BillingError, errorFacts } from './errors.ts';
+import { errorFacts } from './errors.ts';
 import type { Store } from './store/store.ts';
 
 const { env, execArgv: nodeFlags } = process;
@@ -180,7 +180,7 @@ function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
     const client = createClient({
       baseUrl: target.baseUrl,
       key: target.key,
-      ca: target.caFile === undefined ? undefined : readAuthorities(target.caFile),
+      ca: target.caFile === undefined ? undefined : await authorities(target.caFile),
       proxy: httpsProxy(),
       ...patience,
       now,
@@ -244,26 +244,14 @@ function refuseUncheckedTls(terminal: Terminal): void {
   terminal.err(vouch('tally: NODE_TLS_REJECT_UNAUTHORIZED is ignored: certificates are always checked\n'));
 }
 
+async function authorities(path: string): Promise<string> {
+  return (await import('./client/authorities.ts')).readAuthorities(path);
+}
+
 /** The lower case comes first, as in other programs. */
 function httpsProxy(): { readonly url: string; readonly except: string } | undefined {
   const url = env['https_proxy'] || env['HTTPS_PROXY'];
   return url ? { url, except: env['no_proxy'] || env['NO_PROXY'] || '' } : undefined;
-}
-
-/** Throws a usage error for a file that holds no certificate. */
-function readAuthorities(path: string): string {
-  const { readFileSync } = process.getBuiltinModule('node:fs');
-  const { X509Certificate } = process.getBuiltinModule('node:crypto');
-  try {
-    const pem = readFileSync(path, 'utf8');
-    void new X509Certificate(pem);
-    return pem;
-  } catch (cause) {
-    throw new BillingError('usage', `${path} holds no certificate that can be read`, {
-      cause,
-      hint: 'give a PEM file with --ca-file, TALLY_CA_FILE or in the profile',
-    });
-  }
 }
 
 async function directories(): Promise<{ config: string; data: string }> {
