@@ -192,6 +192,8 @@ const bundle = await rolldown({
   // A library that looks for its folder finds none: what it needs of it must be inside its code.
   transform: { define: { __dirname: '""', __filename: '""' } },
   tsconfig: false,
+  // On a machine that is busy our plugins take long, which says nothing of the package.
+  checks: { bundlerTimings: false },
   // A warning here is a library left outside the bundle or a name that cannot be found: the package would be broken. But
   // a room that is loaded late by the engine and at once by another room is as it should be.
   onLog: (level, log) => {
