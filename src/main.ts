@@ -157,7 +157,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
 }
 
 function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
-  return async (target, { isRehearsal, ...patience }) => {
+  return async (target, { isRehearsal, isReading, ...patience }) => {
     if (target.kind === 'embedded') {
       const { isMirrorFile } = await import('./store/mirror-file.ts');
       if (isMirrorFile(target.database)) {
@@ -166,7 +166,8 @@ function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
       }
       const { isToBeMade } = await import('./store/open.ts');
       const isNew = isRehearsal !== true && target.database !== inMemory && isToBeMade(target.database);
-      const { engine, close } = await openEngine(isRehearsal === true ? await unmade(target) : target);
+      const opened = isRehearsal === true ? await unmade(target) : target;
+      const { engine, close } = await openEngine(opened, undefined, isReading);
       try {
         const owner = await engine.owner(target.organization);
         return { billing: engine.as(owner), rehearsal: engine.rehearsal(owner), close, isNew };
@@ -292,14 +293,14 @@ async function unmade(target: EmbeddedTarget): Promise<EmbeddedTarget> {
   return isToBeMade(target.database) ? { ...target, database: inMemory, events: undefined } : target;
 }
 
-async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId }) {
+async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId }, readOnly = false) {
   const [{ openStore }, { createEngine }, { createMeterSql }, { limits }] = await Promise.all([
     import('./store/open.ts'),
     import('./engine/engine.ts'),
     import('./store/open-meter-sql.ts'),
     import('./limits.ts'),
   ]);
-  const store = await openStore(target.database, { events: target.events });
+  const store = await openStore(target.database, { events: target.events, readOnly });
   const { finalizationGraceHours } = limits;
   const meterSql = createMeterSql({ ownWords: [meterSqlWord] });
   const engine = createEngine({ store, ...stage, randomBytes, finalizationGraceHours, checkWebhookUrl, meterSql });

@@ -92,15 +92,15 @@ async function localCandidates(
   return (flag?.choices ?? []).map(plainChoice);
 }
 
-/** From the database in use, where there is one: asking for candidates makes none. */
+/** From the database in use, where there is one: asking for candidates makes none, and changes none. */
 async function stored(
   kind: Parameters<typeof ChoicesOf>[0],
   { session, firstId }: { readonly session: Session; readonly firstId: string | undefined },
 ): Promise<readonly Choice[]> {
-  const target = await session.target();
-  if (target.kind !== 'embedded' || !existsSync(target.database)) return [];
+  const target = await session.embeddedTarget();
+  if (target === undefined || !existsSync(target.database)) return [];
   const { choicesOf } = await import('../session/choices.ts');
-  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: undefined, isRehearsal: true });
+  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: undefined, isReading: true });
   try {
     return await choicesOf(kind, opened.billing, { contractId: firstId, most: mostCandidates });
   } finally {

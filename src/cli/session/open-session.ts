@@ -6,8 +6,8 @@ import { createProfileStore } from '../target/profiles.ts';
 import type { ProfileStore } from '../target/profiles.ts';
 import type { GlobalFlags } from '../command-line/global-flags.ts';
 import type { Dependencies, Session } from './session.ts';
-import { resolveTarget } from '../target/target.ts';
-import type { Target } from '../target/target.ts';
+import { resolveEmbedded, resolveTarget } from '../target/target.ts';
+import type { Target, TargetOptions } from '../target/target.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { tell } from './tell.ts';
@@ -23,6 +23,10 @@ export function openSession(dependencies: Dependencies, flags: GlobalFlags): Ses
   const terminal = flags.color === false ? withoutColor(dependencies.terminal) : dependencies.terminal;
   const profiles = async (): Promise<ProfileStore> =>
     createProfileStore((await dependencies.directories()).config, dependencies);
+  const targetOptions = async (): Promise<TargetOptions> => {
+    const { data } = await dependencies.directories();
+    return { flags, env: dependencies.env, profiles: await profiles(), dataDirectory: data };
+  };
   return {
     dependencies: { ...dependencies, openBilling: tellingOpening(dependencies, { terminal, flags }) },
     terminal,
@@ -30,17 +34,12 @@ export function openSession(dependencies: Dependencies, flags: GlobalFlags): Ses
     output: chooseOutput(flags, terminal.stdout),
     profiles,
     async target() {
-      const { data } = await dependencies.directories();
-      const target = await resolveTarget({
-        flags,
-        env: dependencies.env,
-        profiles: await profiles(),
-        dataDirectory: data,
-      });
+      const target = await resolveTarget(await targetOptions());
       if (target.kind === 'remote') terminal.conceal(target.key);
       checkEnvironment(target, flags.expectEnv);
       return target;
     },
+    embeddedTarget: async () => resolveEmbedded(await targetOptions()),
   };
 }
 

@@ -26,6 +26,8 @@ export interface OpenBillingOptions {
   readonly timeoutMilliseconds: number | undefined;
   /** Makes no database: where there is none yet, the service is one in memory. */
   readonly isRehearsal?: boolean;
+  /** Changes nothing of a database: none is made, and none brought up to date. */
+  readonly isReading?: boolean;
   /** Told before the pause of each further try; `reason` in a few words. */
   readonly onRetry?: ((retry: { readonly delayMilliseconds: number; readonly reason: string }) => void) | undefined;
 }
@@ -126,4 +128,6 @@ export interface Session {
   profiles(): Promise<ProfileStore>;
   /** Throws a usage error, or a refusal where `--expect-env` names another environment. */
   target(): Promise<Target>;
+  /** The same where it is a database; undefined for a service elsewhere, whose key is not asked for. */
+  embeddedTarget(): Promise<EmbeddedTarget | undefined>;
 }

@@ -62,11 +62,20 @@ interface Choice {
 export async function resolveTarget(options: TargetOptions): Promise<Target> {
   const choice = choose(options);
   if (choice.kind === 'address') return addressTarget(choice, options);
+  return embeddedOf(choice, options) ?? (await remoteProfile(choice, options.profiles.get(choice.name), options));
+}
+
+/** The same, but undefined for a service elsewhere, whose key may lie where asking for it takes long. */
+export function resolveEmbedded(options: TargetOptions): EmbeddedTarget | undefined {
+  const choice = choose(options);
+  return choice.kind === 'address' ? undefined : embeddedOf(choice, options);
+}
+
+function embeddedOf(choice: Choice, options: TargetOptions): EmbeddedTarget | undefined {
   if (choice.kind !== 'profile') return databaseTarget(choice, options);
   const profile = options.profiles.get(choice.name);
   const isEmbedded = profile.environment === 'embedded' || profile.database !== undefined;
-  if (isEmbedded) return embeddedProfile(choice, profile, options);
-  return await remoteProfile(choice, profile, options);
+  return isEmbedded ? embeddedProfile(choice, profile, options) : undefined;
 }
 
 function choose({ flags, env, profiles, dataDirectory }: TargetOptions): Choice {

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { placesOf } from '../../../src/cli/completion-places.ts';
 import { completionFiles, completionScript, shells } from '../../../src/cli/help/completions.ts';
+import { runProgram } from '../../support/program.ts';
 import { createShell, manifest } from '../shell.ts';
 
 test.each(shells)('tally completion %s prints the script of the package', async (shell) => {
@@ -141,5 +143,30 @@ describe('candidates', () => {
         .split('\n')
         .map((each) => each.split('\t')[0]),
     ).toEqual(expected);
+  });
+
+  const asks = ['__complete', '1', 'customers', 'get'];
+
+  test('are ids of the database in use, which is not changed by the question', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'tally-candidates-'));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    const database = join(home, 'book.db');
+    const words = [
+      'customers',
+      'create',
+      '--name',
+      'Acme',
+      '--contact',
+      'name=Ada,email=ada@acme.example,roles=primary',
+    ];
+    const created = await runProgram([...words, '-o', 'name', '--database', database], { home });
+    // As a copy may be that another tool made; whoever opens it to write gives it the log again.
+    const other = new DatabaseSync(database);
+    other.exec('PRAGMA journal_mode = DELETE');
+    other.close();
+    const before = readFileSync(database);
+    const { stdout } = await runProgram([...asks, '--database', database], { home });
+    expect(stdout).toBe(`${created.stdout.trimEnd()}\tAcme\n`);
+    expect(readFileSync(database).equals(before)).toBe(true);
   });
 });

@@ -76,6 +76,16 @@ describe('a key in the keyring', () => {
     });
   });
 
+  test('is not asked for by who wants candidates for an id, of which a service elsewhere gives none', async () => {
+    const { keyring, asked } = standInKeyring('keeps');
+    const shell = shellWith(keyring);
+    await shell.run(`${add} --keyring`, { input: key });
+    const before = asked().length;
+    const outcome = await shell.run('__complete 1 customers get --profile box');
+    expect(outcome).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    expect([before > 0, asked().length - before]).toEqual([true, 0]);
+  });
+
   test('goes with its profile, and when another takes its place', async () => {
     const { keyring, entries } = standInKeyring('keeps');
     const shell = shellWith(keyring);
