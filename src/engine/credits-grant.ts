@@ -101,7 +101,7 @@ export async function refuseOver(context: CallContext, { id, hasEnd }: Wallet): 
   if (!hasEnd) return;
   const contract = await getContract(context, id);
   if (!isBilledOut(contract, await listInvoicesOfContract(context.tx, context.orgId, id))) return;
-  throw new ConflictError(`contract ${id} has ended, and its last invoice is closed`, {
+  throw new ConflictError(`the last invoice of contract ${id} is closed: no usage of it is billed any more`, {
     hint: 'grant credits on another contract of the customer',
   });
 }

@@ -93,7 +93,7 @@ describe('an adjustment', () => {
     await finalize(world, (await invoiceAt(world, ended, 0)).id);
     for (const id of [paid, dated]) {
       expect(await refusal(world, 'credits.adjust', input(id, 100))).toBe(
-        `409 contract ${ended.contractId} has ended, and its last invoice is closed`,
+        `409 the last invoice of contract ${ended.contractId} is closed: no usage of it is billed any more`,
       );
     }
     expect(await refusal(world, 'credits.adjust', input(dated, -400))).toBe('accepted');

@@ -154,7 +154,7 @@ describe('a promotional grant', () => {
     expect(await refusal(world, 'credits.grant', { params, body })).toBe('accepted');
     await finalize(world, (await invoiceAt(world, ended, 0)).id);
     expect(await refusal(world, 'credits.grant', { params, body })).toBe(
-      `409 contract ${ended.contractId} has ended, and its last invoice is closed`,
+      `409 the last invoice of contract ${ended.contractId} is closed: no usage of it is billed any more`,
     );
   });
 });

@@ -140,8 +140,9 @@ function tellOfNone({ findingsPath, view }: CommandSpec, session: Session): void
 }
 
 function noteKnown({ unchanged, replaced }: KnownEvents, session: Session): void {
-  if (unchanged > 0) tell(session, say`${counted(unchanged, 'event')} had been sent before: nothing changed`);
-  if (replaced > 0) tell(session, say`${counted(replaced, 'event')} took the place of an earlier version`);
+  if (unchanged > 0) tell(session, say`${counted(unchanged, 'event')} unchanged: sent before`);
+  if (replaced > 0)
+    tell(session, say`${counted(replaced, 'event')} replaced: what came under the same key before is billed no more`);
 }
 
 function note(command: CommandSpec, answer: Answer, session: Session): void {

@@ -144,6 +144,7 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
     progress = await createProgress(session, size);
     const report = await importEvents(batches, {
       billing: opened.billing,
+      isRehearsal,
       onAccepted: watched === undefined ? undefined : watching(watched),
       onProgress: ({ rows, bytes }) => progress?.update({ rows, done: bytes }),
       signal,

@@ -16,6 +16,9 @@ export async function readTextFile(path: string, terminal: Terminal): Promise<st
   }
 }
 
+/** For a text of an older encoding, which spreadsheets still write. */
+export const encodingHint = 'save it as UTF-8, or write it anew with: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW-FILE';
+
 /** What messages call a file that is read. */
 export function nameOfFile(path: string): string {
   return path === '-' ? 'standard input' : path;
@@ -47,12 +50,16 @@ export function checkReadable(path: string): number {
 
 function unreadable(path: string, cause: unknown): BillingError {
   if (path === '') return new BillingError('usage', 'cannot read a file whose path is empty', { cause });
-  return new BillingError('usage', `cannot read ${path}: ${reason(cause as NodeJS.ErrnoException)}`, { cause });
+  const why = reason(cause as NodeJS.ErrnoException);
+  const hint = why === notUtf8 ? encodingHint : undefined;
+  return new BillingError('usage', `cannot read ${path}: ${why}`, { cause, hint });
 }
+
+const notUtf8 = 'it is not UTF-8 text';
 
 function reason(error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return 'there is no such file';
   if (error.code === 'EISDIR') return 'it is a directory';
   if (error.code === 'EACCES') return 'permission denied';
-  return error.code === undefined || error.code.startsWith('ERR_') ? 'it is not UTF-8 text' : error.code;
+  return error.code === undefined || error.code.startsWith('ERR_') ? notUtf8 : error.code;
 }

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 
 import { BadRequestError } from '../../errors.ts';
 import { isAboutCsv } from '../files/csv-file.ts';
+import { encodingHint } from '../files/files.ts';
 import { counted, sniffed, unpacked } from './input.ts';
 import type { ImportFormat } from './input.ts';
 import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
@@ -51,6 +52,9 @@ export async function* readBatches(input: Readable, options: ReadingOptions, onS
     yield* batchesOf(input, options, onStart);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code.startsWith('ERR_ENCODING_INVALID')) {
+      throw new BadRequestError('the file is not UTF-8 text', { cause: error, hint: encodingHint });
+    }
     const words = damageOf(code);
     throw words === undefined ? error : new BadRequestError(`${words}: ${(error as Error).message}`, { cause: error });
   }
@@ -59,8 +63,7 @@ export async function* readBatches(input: Readable, options: ReadingOptions, onS
 /** What is wrong with a file, by the code of the failure. */
 function damageOf(code: string): string | undefined {
   if (isAboutCsv(code)) return 'the file is no CSV';
-  if (code.startsWith('Z_')) return 'the file is damaged: it cannot be unpacked';
-  return code.startsWith('ERR_ENCODING_INVALID') ? 'the file is not UTF-8 text' : undefined;
+  return code.startsWith('Z_') ? 'the file is damaged: it cannot be unpacked' : undefined;
 }
 
 async function* batchesOf(

@@ -29,6 +29,7 @@ export interface ImportReport {
 export interface SendingOptions {
   /** Takes the events, or rehearses that. */
   readonly billing: Billing;
+  readonly isRehearsal?: boolean;
   /** Given the events that are accepted, in the order of the file. */
   readonly onAccepted?: ((events: readonly ImportedEvent[], lines: ArrayLike<number>) => void) | undefined;
   /** Called after each batch with the bytes of input that are done. */
@@ -39,7 +40,7 @@ export interface SendingOptions {
 /** Throws what stops the whole import: a file that cannot be read to its end, a service that cannot be reached. */
 export async function importEvents(
   batches: Batches,
-  { billing, onAccepted, onProgress, signal }: SendingOptions,
+  { billing, isRehearsal = false, onAccepted, onProgress, signal }: SendingOptions,
 ): Promise<ImportReport> {
   let rows = 0;
   let accepted = 0;
@@ -70,7 +71,7 @@ export async function importEvents(
       if (signal?.aborted === true) return report(false);
     }
   } catch (error) {
-    throw explained(error, lastLine, unit);
+    throw isRehearsal ? error : explained(error, lastLine, unit);
   }
   return report(true);
 }

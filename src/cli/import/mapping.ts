@@ -231,6 +231,9 @@ function readProperties(
 
 const timestampForm = /^(\d{4}-\d{2}-\d{2})[ Tt](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?$/;
 
+/** Spreadsheets write days in many other ways, which may be taken for one another. */
+export const noTimestamp = 'is no timestamp such as 2026-03-01T09:30:00Z';
+
 /** Nothing is to be done to it. */
 const utcForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
@@ -256,7 +259,7 @@ export function createTimestampReader(timeZone: string): (cell: string) => strin
 
 /** In words: a time that clocks skip or show twice looks like any other. */
 export function whyNoInstant(cell: string, timeZone: string): string {
-  if (!timestampForm.test(cell.trim())) return `"${cell}" is no timestamp`;
+  if (!timestampForm.test(cell.trim())) return `"${cell}" ${noTimestamp}`;
   return `"${cell}" is no instant in ${timeZone}: no such day, or clocks skip it or show it twice; give it an offset`;
 }
 

@@ -6,7 +6,7 @@
 import { canonicalJson } from '../../canonical-json.ts';
 import { createRowIdentity, shortDigest } from '../wire/row-identity.ts';
 import { valueAt } from '../wire/rows.ts';
-import { constantsOf, createTimestampReader, splitProperty, whyNoInstant } from './mapping.ts';
+import { constantsOf, createTimestampReader, noTimestamp, splitProperty, whyNoInstant } from './mapping.ts';
 import type { MappedRow, MappingOptions } from './mapping.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ export function createRecordMapping(
     const timestamp = typeof given === 'string' ? toTimestamp(given) : undefined;
     if (timestamp === undefined) {
       if (typeof given === 'string') return { reason: whyNoInstant(given, options.timeZone) };
-      return { reason: given === undefined ? 'has no timestamp' : `${JSON.stringify(given)} is no timestamp` };
+      return { reason: given === undefined ? 'has no timestamp' : `${JSON.stringify(given)} ${noTimestamp}` };
     }
     const customer = customerOf(parts, options, pick);
     if (customer === undefined) return { reason: 'has no customer' };

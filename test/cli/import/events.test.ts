@@ -65,7 +65,7 @@ test('a file that has grown adds its new rows alone', async () => {
 describe('a refused row is reported with its line and its reason, and the others are imported', () => {
   test.each([
     ['2026-02-30 00:00:00,acme,1', 'timestamp: must be a date-time with an offset, such as 2026-03-01T00:00:00Z'],
-    ['not a time,acme,1', 'timestamp: "not a time" is no timestamp'],
+    ['not a time,acme,1', 'timestamp: "not a time" is no timestamp such as 2026-03-01T09:30:00Z'],
     ['2026-02-01 00:00:00,nobody,1', 'externalCustomerId'],
     ['2026-03-01 01:00:01,acme,1', 'timestamp'],
     ['2026-02-01 00:00:00,acme', 'has 2 columns where the header has 3'],
@@ -150,7 +150,9 @@ describe('a refused row is reported with its line and its reason, and the others
 
   test('a quoted line break does not shift the lines after it', async () => {
     const text = ['timestamp,customer,note', '2026-02-01 00:00:00,acme,"two\nlines"', 'never,acme,x'].join('\n');
-    expect((await importText(text)).refused).toEqual([{ line: 4, reason: 'timestamp: "never" is no timestamp' }]);
+    expect((await importText(text)).refused).toEqual([
+      { line: 4, reason: 'timestamp: "never" is no timestamp such as 2026-03-01T09:30:00Z' },
+    ]);
   });
 });
 
@@ -159,7 +161,9 @@ test('lines may end in both ways, also within quotes, and keep their numbers', a
     'timestamp,customer,note\r\n2026-02-01 00:00:00,acme,"two\r\nlines"\n2026-02-01 00:00:01,acme,x\r\nnever,acme,1\n';
   const report = await importText(text);
   expect(report).toMatchObject({ rows: 3, accepted: 2, lastLine: 5 });
-  expect(report.refused).toEqual([{ line: 5, reason: 'timestamp: "never" is no timestamp' }]);
+  expect(report.refused).toEqual([
+    { line: 5, reason: 'timestamp: "never" is no timestamp such as 2026-03-01T09:30:00Z' },
+  ]);
 });
 
 test('a header of one column is asked whether it has another delimiter', async () => {

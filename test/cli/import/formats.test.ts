@@ -14,6 +14,7 @@ import { importEvents } from '../../../src/cli/import/events.ts';
 import type { SendingOptions } from '../../../src/cli/import/events.ts';
 import { formatOf } from '../../../src/cli/import/input.ts';
 import type { ImportFormat } from '../../../src/cli/import/input.ts';
+import { BadRequestError } from '../../../src/errors.ts';
 import { createWorld } from '../../support/world.ts';
 import type { World } from '../../support/world.ts';
 import { createShell } from '../shell.ts';
@@ -178,7 +179,10 @@ describe('a record that is no event is reported with its line, and the others ar
     ['1', 'is no JSON object'],
     [`{${time},"customer":"acme"}`, 'has no event name'],
     ['{"eventName":"e","externalCustomerId":"acme"}', 'has no timestamp'],
-    ['{"eventName":"e","externalCustomerId":"acme","timestamp":1767225600}', '1767225600 is no timestamp'],
+    [
+      '{"eventName":"e","externalCustomerId":"acme","timestamp":1767225600}',
+      '1767225600 is no timestamp such as 2026-03-01T09:30:00Z',
+    ],
     [`{"eventName":"e",${time},"properties":{}}`, 'has no customer'],
     [`{"eventName":"e",${time},"externalCustomerId":"nobody"}`, 'externalCustomerId'],
     [
@@ -211,6 +215,38 @@ describe('a record that is no event is reported with its line, and the others ar
     expect(report.refused).toEqual([{ line: 2, reason: 'is no CloudEvent: it has no specversion' }]);
   });
 });
+
+test.each([true, false])(
+  'text of an older encoding is told how to be mended, in an import and in a list of grants',
+  async (isImport) => {
+    const shell = createShell();
+    const file = join(shell.home, 'old.csv');
+    writeFileSync(file, Buffer.from('timestamp,city\n2026-02-01 00:00:00,K\xf6ln\n', 'latin1'));
+    const words = isImport
+      ? ['import', 'events', file, '--event-name', 'e', '--customer', 'acme']
+      : ['credits', 'grant', '--from', file];
+    const { stderr } = await shell.run(words);
+    expect(stderr).toContain(
+      `is not UTF-8 text\n  hint: save it as UTF-8, or write it anew with: iconv -f WINDOWS-1252 -t UTF-8`,
+    );
+  },
+);
+
+test.each([true, false])(
+  'what stops an import half-way tells what is done, and of a dry run nothing',
+  async (isRehearsal) => {
+    async function* breaking() {
+      const text = 'timestamp,city\n2026-02-01 00:00:00,Bonn\n';
+      const whose = { ...mapping, eventName: 'e', customer: 'acme' };
+      yield* readBatches(chunked(Buffer.from(text)), { delimiter: ',', batchSize: 3, mapping: whose });
+      throw new BadRequestError('it broke');
+    }
+    const done = isRehearsal ? '' : ' (lines up to 2 are done; repeat the import to go on)';
+    await expect(importEvents(breaking(), { billing: world.billing, isRehearsal })).rejects.toMatchObject({
+      message: `it broke${done}`,
+    });
+  },
+);
 
 describe('a damaged file is a bad request', () => {
   test.each<[string, Buffer, ImportFormat, string]>([
