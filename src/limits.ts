@@ -142,9 +142,9 @@ export const limits = {
   responseJsonKeys: 4_000_000,
   /** reliability 10: characters shown of an answer that is no valid response */
   responseExcerptCharacters: 200,
+  /** reliability 10: with so few, pauses come nowhere near its cap of 20 s */
   requestAttempts: 4,
   retryBaseMilliseconds: 200,
-  retryCapMilliseconds: 20_000,
   /** our choice: how long the keyring of the system may take, a person who unlocks it included */
   keyringMilliseconds: 10_000,
   /** reliability 4 */

@@ -45,8 +45,7 @@ export function retryDelay({
 }
 
 function fullJitter(attempt: number, random: () => number): number {
-  const ceiling = Math.min(limits.retryCapMilliseconds, limits.retryBaseMilliseconds * 2 ** (attempt - 1));
-  return Math.round(random() * ceiling);
+  return Math.round(random() * limits.retryBaseMilliseconds * 2 ** (attempt - 1));
 }
 
 /** What a Retry-After header asks for: seconds or an HTTP date; undefined when it is neither. */

@@ -7,7 +7,7 @@ import type { ErrorKind } from '../../src/errors.ts';
 import { allOperations } from '../../src/operations/all.ts';
 import type { Answer, OperationName } from '../../src/operations/index.ts';
 import { createSampleEngine, keyFor, startService } from '../server/harness.ts';
-import { leastAnswer, startClient } from './harness.ts';
+import { json, leastAnswer, startClient, startFakeService } from './harness.ts';
 
 const routed = allOperations.filter(({ route }) => route !== undefined);
 
@@ -54,6 +54,11 @@ describe('through a service of ours', () => {
     const service = await startService();
     await startClient(service.url).call('budgets.remove', { params: { contractId: 'x', index: '0' }, ifMatch: 'v7' });
     expect(service.engine.calls[0]?.input.ifMatch).toBe('v7');
+  });
+
+  test.each(['"v7"', 'W/"v7"'])('a version is read as %s, which a proxy that packs makes of it', async (etag) => {
+    const service = await startFakeService({ headers: { ...json, etag }, body: '{"data":[]}' });
+    expect(await startClient(service.url).call('customers.list')).toMatchObject({ etag: 'v7' });
   });
 
   test('a version that no answer carried is not sent', async () => {

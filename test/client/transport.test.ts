@@ -55,7 +55,31 @@ describe('waiting', () => {
     expect(client.retries).toHaveLength(limits.requestAttempts - 1);
   });
 
-  test('an answer that stops coming is given up, and a write is not sent again', async () => {
+  test('an answer on a connection that was kept may take longer than connecting', async () => {
+    const service = await startFakeService(okList, (response) => {
+      setTimeout(() => response.writeHead(200, json).end('{"data":[]}'), 3 * limits.connectTimeoutMilliseconds);
+    });
+    const client = startClient(service.url);
+    await client.call('customers.list');
+    shorten('connectTimeoutMilliseconds');
+    await client.call('customers.list');
+    expect(client.retries).toEqual([]);
+  });
+
+  test('more requests at a time than a service takes connections of one address wait here', async () => {
+    const sockets = new Set<unknown>();
+    const service = await startFakeService((response, request) => {
+      sockets.add(request.socket);
+      response.writeHead(200, json).end('{"data":[]}');
+    });
+    const client = startClient(service.url);
+    const calls = Array.from({ length: 2 * limits.socketsPerClient }, async () => await client.call('customers.list'));
+    await Promise.all(calls);
+    expect(service.requests).toHaveLength(calls.length);
+    expect(sockets.size).toBeLessThanOrEqual(limits.socketsPerClient);
+  });
+
+  test('an answer that stops coming is given up: a reading is sent again, and a write is not', async () => {
     shorten('responseHeadersTimeoutMilliseconds');
     const service = await startRawService('HTTP/1.1 200 OK\r\n', () => {});
     await expect(startClient(service.url).call('credits.grant', grant)).rejects.toMatchObject({
@@ -63,6 +87,8 @@ describe('waiting', () => {
       message: `the outcome is unknown: ${service.host}: the answer stopped coming`,
     });
     expect(service.requests).toHaveLength(1);
+    await expect(startClient(service.url).call('customers.list')).rejects.toThrow('the answer stopped coming');
+    expect(service.requests).toHaveLength(1 + limits.requestAttempts);
   });
 });
 
@@ -249,8 +275,9 @@ describe('answers that are none', () => {
   test('a body of more than 32 MiB is not read to its end', async () => {
     const chunk = Buffer.alloc(1024 * 1024, 0x20);
     let sent = 0;
+    let isOver = false;
     const service = await startFakeService((response) => {
-      response.writeHead(200, json);
+      response.writeHead(200, json).once('close', () => (isOver = true));
       const more = (): void => {
         while (!response.destroyed && response.write(chunk)) sent += 1;
       };
@@ -262,6 +289,7 @@ describe('answers that are none', () => {
     );
     expect(service.requests).toHaveLength(1);
     expect(sent).toBeLessThan(64);
+    await expect.poll(() => isOver).toBe(true);
   });
 
   test.each([

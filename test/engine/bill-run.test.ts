@@ -1,6 +1,11 @@
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createRunReport } from '../../src/engine/bill-run.ts';
+import { nothingDone } from '../../src/engine/due-work.ts';
 import { UnavailableError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { grant, invoiceAt, invoices, movements, refusal, subscribe, use } from '../support/billing-scenario.ts';
@@ -227,6 +232,17 @@ describe('a contract that cannot be billed', () => {
     expect((await invoiceAt(world, broken, 0)).invoiceNumber).toBe('INV-000002');
   });
 
+  test('is billed up to what fails, and a rehearsal of that ends, and tells of the failure alone', async () => {
+    const acme = await subscribe(world, { contract: { endDate: '2026-05-01' } });
+    await use(world, acme, { tokens: 5, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-05-02T00:00:00Z');
+    await use(world, acme, { tokens: 9e15, at: '2026-04-01T00:00:00Z' });
+    expect(await run({ rehearse: true })).toMatchObject({ finalizedCount: 0, failedCount: 1 });
+    expect(await storedStatuses(acme)).toEqual(['Drafted', 'Drafted']);
+    expect(await run()).toMatchObject({ finalizedCount: 1, totalCents: 5, failedCount: 1 });
+    expect(await storedStatuses(acme)).toEqual(['In Progress', 'Drafted']);
+  });
+
   test('counts once however often the run meets it, also behind those that are listed', () => {
     const report = createRunReport();
     const contracts = limits.billRunListed + 2;
@@ -247,6 +263,25 @@ describe('a contract that cannot be billed', () => {
     expect(await statuses(sound)).toEqual(['Paid', 'Paid', 'Paid', 'Drafted', 'Drafted']);
   });
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a database that fails ends the run, and is no failure of a customer',
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'tallybook-run-'));
+    const database = join(directory, 'billing.db');
+    const own = await createWorld({ start: '2026-03-01T00:00:00.000Z', database });
+    const { customerId } = await subscribe(own);
+    await own.call('customers.pause', { params: { customerId }, body: { until: '2026-03-10' } });
+    own.clock.set('2026-03-10T00:00:00Z');
+    renameSync(database, `${database}.moved`);
+    await expect(own.call('bill.run')).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('was moved or replaced'),
+    });
+    await own.close();
+    rmSync(directory, { recursive: true });
+  },
+);
 
 describe('the bill run of a server', () => {
   test('is for every organization', async () => {
@@ -272,6 +307,25 @@ describe('the bill run of a server', () => {
   });
 });
 
+test('a report counts and sums everything, and lists no more invoices than an answer holds', () => {
+  const report = createRunReport();
+  const invoice = {
+    id: 'invoice',
+    contractId: 'contract',
+    customerId: 'customer',
+    draftNumber: 'DRAFT-1',
+    number: 'INV-000001',
+    invoiceDate: Temporal.PlainDate.from('2026-04-01'),
+    lineCount: 1,
+    totalCents: 3n,
+  };
+  const count = limits.billRunListed + 2;
+  report.add('org', { ...nothingDone, invoices: Array.from({ length: count }, () => invoice) }, false);
+  const body = report.body();
+  expect(body).toMatchObject({ finalizedCount: count, totalCents: 3 * count });
+  expect(body.invoices).toHaveLength(limits.billRunListed);
+});
+
 describe('a clock that ran ahead', () => {
   test('while another organization wrote brings nothing before its time, and no failure', async () => {
     const acme = await subscribe(world, { contract: { endDate: '2026-06-01' } });
@@ -281,6 +335,15 @@ describe('a clock that ran ahead', () => {
     world.clock.set('2026-04-02T00:00:00.000Z');
     expect(await run({ allOrganizations: true })).toMatchObject({ finalizedCount: 1, failures: [] });
     expect(await statuses(acme)).toEqual(['Paid', 'Drafted', 'Drafted']);
+  });
+
+  test('has brought what it billed to the time at which nothing earlier is recorded any more', async () => {
+    await subscribe(world, march);
+    world.clock.set('2026-05-01T00:00:00.000Z');
+    expect(await run()).toMatchObject({ finalizedCount: 1 });
+    world.clock.set('2026-04-15T00:00:00.000Z');
+    const { data } = await world.call('products.create', { body: { name: 'later' } });
+    expect(data.createdAt).toBe('2026-05-01T00:00:00.000Z');
   });
 
   test('leaves drafts and expiries due that were not done', async () => {

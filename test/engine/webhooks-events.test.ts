@@ -274,6 +274,21 @@ describe('invoices that wait for a customer', () => {
   });
 });
 
+test('invoices that wait are told in the order in which they were made, whichever was changed last', async () => {
+  const acme = await subscribe(world);
+  await use(world, acme, { tokens: 100, at: '2026-03-01T00:00:00Z' });
+  const params = { customerId: acme.customerId };
+  await world.call('customers.pause', { params, body: {} });
+  world.clock.set('2026-05-01T12:00:00Z');
+  await use(world, acme, { tokens: 100, at: '2026-04-01T00:00:00Z' });
+  await world.call('bill.run');
+  const { id: first } = await invoiceAt(world, acme, 0);
+  await world.call('invoices.pay', { params: { invoiceId: first }, body: { status: 'initiated' } });
+  await listen(['invoice.updated']);
+  const events = await eventsOf(async () => await world.call('customers.resume', { params }));
+  expect(events.map(({ data }) => data['status'])).toEqual(['In Transit', 'In Progress']);
+});
+
 describe('balances', () => {
   const thresholds = { creditSettings: { alertThresholdsCents: [500, 100, 0, 2000] } };
 
