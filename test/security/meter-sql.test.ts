@@ -285,6 +285,18 @@ describe('what surrounds the query', () => {
     alone.close();
   });
 
+  test.runIf(process.platform === 'linux')('a process that is killed while it waits for the next query', async () => {
+    const patient = createMeterSql({ idleMilliseconds: 20_000 });
+    const before = new Set(childrenOf(process.pid));
+    await readingOf(patient, { sql: 'SELECT 1 AS value' });
+    const first = childrenOf(process.pid).find((pid) => !before.has(pid));
+    if (first === undefined) throw new Error('no process was started');
+    process.kill(first, 'SIGKILL');
+    await expect.poll(() => childrenOf(process.pid)).not.toContain(first);
+    expect(await readingOf(patient, { sql: 'SELECT 2 AS value' })).toBe('2');
+    patient.close();
+  });
+
   function childrenOf(pid: number): number[] {
     return readdirSync(`/proc/${pid}/task`)
       .flatMap((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim().split(' '))

@@ -138,39 +138,6 @@ describe('refused keys', () => {
 });
 
 describe('connections', () => {
-  /** A limit that is lower until the test ends. */
-  function lower(name: 'maxSockets' | 'requestTimeoutMilliseconds', value: number): void {
-    const usual = limits[name];
-    Object.assign(limits, { [name]: value });
-    onTestFinished(() => void Object.assign(limits, { [name]: usual }));
-  }
-
-  const slowBody = `POST /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${fullKey}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`;
-
-  test('beyond those that the service holds at a time are hung up, whoever opens them', async () => {
-    lower('maxSockets', 2);
-    const service = await startService();
-    const open = async () => {
-      const socket = connect(service.port, '127.0.0.1').on('error', () => {});
-      onTestFinished(() => void socket.destroy());
-      await once(socket, 'connect');
-      return socket;
-    };
-    const [first] = [await open(), await open()];
-    await once(await open(), 'close');
-    first.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
-    expect(Buffer.concat(await first.toArray()).toString()).toMatch(/^HTTP\/1\.1 200 /);
-    expect((await service.send('/healthz')).status).toBe(200);
-  });
-
-  test('end with a refusal where a request takes longer than it may, however steadily it comes', async () => {
-    lower('requestTimeoutMilliseconds', 50);
-    const service = await startService(createSampleEngine(), { headersTimeoutMilliseconds: 50 });
-    const answer = await sendRaw(service.port, slowBody);
-    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    expect(answer).toContain('did not arrive in time');
-  });
-
   test('a normal client is served while a hundred send their headers one byte at a time', async () => {
     const service = await startService();
     const slow = Array.from({ length: 100 }, () => connect(service.port, '127.0.0.1'));
@@ -219,20 +186,6 @@ describe('connections', () => {
     expect((await service.send('/healthz')).status).toBe(200);
   });
 
-  test('a request with more headers than one may have is refused in the envelope', async () => {
-    const { port } = await startService();
-    const others = Array.from({ length: limits.maxHeaders - 3 }, (_, index) => `X-${index}: x\r\n`).join('');
-    const ask = async (more: string) =>
-      await sendRaw(
-        port,
-        `GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\n${others}${more}Authorization: Bearer ${fullKey}\r\nConnection: close\r\n\r\n`,
-      );
-    expect(await ask('')).toMatch(/^HTTP\/1\.1 200 /);
-    const refusal = await ask('X-More: x\r\n');
-    expect(refusal).toMatch(/^HTTP\/1\.1 400 /);
-    expect(refusal).toContain('"code":"BAD_REQUEST"');
-  });
-
   test('a request without Host is refused in the envelope', async () => {
     const { port } = await startService();
     const answer = await sendRaw(port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n');
@@ -241,7 +194,9 @@ describe('connections', () => {
 
   test('a body that stops arriving ends the connection, and is answered by nothing', async () => {
     const service = await startService(createSampleEngine(), { socketIdleMilliseconds: 50 });
-    expect(await sendRaw(service.port, slowBody)).toBe('');
+    const head = `POST /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${fullKey}\r\n`;
+    const rest = 'Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{';
+    expect(await sendRaw(service.port, `${head}${rest}`)).toBe('');
   });
 
   test('headers that do not arrive in time end the connection', async () => {

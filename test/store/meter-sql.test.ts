@@ -178,9 +178,10 @@ describe('a query that is no meter', () => {
     ).rejects.toThrow('integer overflow');
   });
 
-  test('properties too large for a query fail the reading', async () => {
+  test('properties too large for a query fail the reading, and none after it', async () => {
     const events = eventsOf({ text: 'x'.repeat(1_000_000) });
     await expect(read('SELECT count(*) AS value FROM events', events)).rejects.toThrow('too big');
+    expect(await read('SELECT count(*) AS value FROM events', eventsOf({}))).toBe('1');
   });
 });
 

@@ -59,10 +59,7 @@ export function createSqliteMeterSql(options: MeterSqlOptions): MeterSql {
   }
 
   function giveBack(scope: string, process: MeterSqlProcess): void {
-    if (isClosed || !process.isRunning) {
-      process.stop();
-      return;
-    }
+    if (!process.isRunning) return;
     dropIdle();
     idle = { scope, process, timer: setTimeout(dropIdle, idleMilliseconds) };
   }
