@@ -47,6 +47,7 @@ export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
   const mismatches = headers['idempotency-mismatch']?.split(',').map((name) => name.trim());
   const unchanged = countOf(headers['tallybook-events-unchanged']);
   const replaced = countOf(headers['tallybook-events-replaced']);
+  const outsideContractCount = countOf(headers['tallybook-events-outside-contract']);
   return {
     status,
     body: body as Answer['body'],
@@ -54,6 +55,7 @@ export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
     ...(headers['idempotency-replayed'] === 'true' ? { isReplay: true } : {}),
     ...(mismatches === undefined ? {} : { mismatches }),
     ...(unchanged === undefined || replaced === undefined ? {} : { knownEvents: { unchanged, replaced } }),
+    ...(outsideContractCount === undefined ? {} : { outsideContractCount }),
   };
 }
 

@@ -45,6 +45,7 @@ export interface Result<O extends Operation> {
   readonly isReplay?: boolean;
   readonly mismatches?: readonly string[];
   readonly knownEvents?: KnownEvents;
+  readonly outsideContractCount?: number;
   /**
    * What a reading found worth recording, run in a write of its own after the answer was built. It may be lost (the
    * database may be read-only), so only what the next reading would find again belongs here.

@@ -1,10 +1,11 @@
 /** Events in: whose they are, whether they may still come, and what they bring about (semantics 1, 8, 10). */
 
+import { startOfDay } from '../calculation/billing-period.ts';
 import { propertyText } from '../calculation/metering.ts';
 import { ConflictError, type InputIssue } from '../errors.ts';
 import { reviveExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
-import type { KnownEvents } from '../operations/index.ts';
+import type { Answer, KnownEvents } from '../operations/index.ts';
 import { listed } from '../operations/listed.ts';
 import type { EventInput } from '../operations/usage.ts';
 import type { AppendOutcome, NewEvent, StoredEvent } from '../store/event-store.ts';
@@ -12,9 +13,11 @@ import { type Budget, listArmedBudgets } from '../store/records/budgets.ts';
 import { findContract } from '../store/records/contracts.ts';
 import { findCustomerIds, findCustomerIdsByExternalId } from '../store/records/event-owners.ts';
 import { markExhausted, readBudgets } from './budget-consumption.ts';
+import { serviceEndOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { type BilledEvent, type EventOwners, loadEventOwners } from './usage-finalized.ts';
 import { refuse } from './refuse.ts';
+import { isWithin } from './usage-attribution.ts';
 import { isDropped, refuseDropped } from './usage-frozen.ts';
 
 type Properties = NonNullable<EventInput['properties']>;
@@ -27,8 +30,15 @@ interface Incoming {
   readonly isTimeless: boolean;
 }
 
+/** What is told of recorded events: their keys, the id of the request, how many were not new, and how many nobody is billed for. */
+type Recorded = {
+  readonly keys: readonly string[];
+  readonly requestId: string;
+  readonly knownEvents: KnownEvents;
+} & Pick<Answer, 'outsideContractCount'>;
+
 /**
- * Records events, all or none, and gives their idempotency keys, the id of the request, and how many of them were not new.
+ * Records events, all or none, and gives what is told of them.
  * `prefixOf` is the path of an event in the request. Throws InvalidInputError for an unknown customer, a contract that is not
  * the customer's and a timestamp more than an hour ahead; ConflictError for an event that would change a finalized period,
  * and for one whose time or key is that of events that are dropped.
@@ -37,7 +47,7 @@ export async function recordEvents(
   context: CallContext,
   inputs: readonly EventInput[],
   prefixOf: (index: number) => string,
-): Promise<{ readonly keys: readonly string[]; readonly requestId: string; readonly knownEvents: KnownEvents }> {
+): Promise<Recorded> {
   const customerIds = await resolveCustomers(context, inputs, prefixOf);
   const owners = await loadEventOwners(context, [...new Set(customerIds)]);
   // A key of its own, also where the request has an id: nothing is recorded twice when a server gives one id again.
@@ -53,7 +63,28 @@ export async function recordEvents(
   const knownEvents = await append(context, { events, incoming, owners, prefixOf });
   await exhaustBudgets(context, { incoming, owners });
   const keys = events.map((event) => event.idempotencyKey);
-  return { keys, requestId: context.caller.requestId ?? own, knownEvents };
+  const outsideContractCount = countOutside(incoming, owners);
+  return {
+    keys,
+    requestId: context.caller.requestId ?? own,
+    knownEvents,
+    ...(outsideContractCount === 0 ? {} : { outsideContractCount }),
+  };
+}
+
+/** An event that names a contract is billed on no other, whenever it happened (semantics 8). */
+function countOutside(incoming: readonly Incoming[], owners: EventOwners): number {
+  const named = Map.groupBy(incoming, ({ event }) => event.contractId);
+  named.delete(null);
+  let count = 0;
+  for (const [contractId, own] of named) {
+    const contract = owners.contractsOf(own[0]?.event.customerId ?? '').find(({ id }) => id === contractId);
+    if (contract === undefined) continue;
+    const fromEpochMs = startOfDay(contract.startDate).epochMilliseconds;
+    const toEpochMs = serviceEndOf(contract)?.epochMilliseconds ?? Number.POSITIVE_INFINITY;
+    count += own.filter(({ event }) => !isWithin({ fromEpochMs, toEpochMs }, event.timestampEpochMs)).length;
+  }
+  return count;
 }
 
 async function resolveCustomers(

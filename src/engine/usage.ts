@@ -21,13 +21,13 @@ export const usageHandlers: HandlersOf<typeof usageOperations> = {
   'usage.breakdown': async (context, { body }) => ({ body: await usageBreakdown(context, body) }),
 
   'usage.ingest': async (context, { body }) => {
-    const { keys, requestId, knownEvents } = await recordEvents(context, [body], () => '');
-    return { body: { status: 'accepted', idempotencyKey: keys[0] ?? '', requestId }, knownEvents };
+    const { keys, requestId, ...told } = await recordEvents(context, [body], () => '');
+    return { body: { status: 'accepted', idempotencyKey: keys[0] ?? '', requestId }, ...told };
   },
 
   'usage.ingestBatch': async (context, { body }) => {
-    const { keys, requestId, knownEvents } = await recordEvents(context, body.events, (index) => `events[${index}].`);
-    return { body: { status: 'accepted', count: keys.length, requestId }, knownEvents };
+    const { keys, requestId, ...told } = await recordEvents(context, body.events, (index) => `events[${index}].`);
+    return { body: { status: 'accepted', count: keys.length, requestId }, ...told };
   },
 
   'usage.events': async (context, { query }) => {

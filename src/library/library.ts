@@ -47,6 +47,8 @@ export interface Answer<N extends OperationName> {
   readonly mismatches?: readonly string[];
   /** Of events that were recorded: how many were there as they are, and how many took the place of an earlier version. */
   readonly knownEvents?: { readonly unchanged: number; readonly replaced: number };
+  /** How many of them name a contract that does not serve at their time, so that nobody is billed; absent where none does. */
+  readonly outsideContractCount?: number;
 }
 
 /** The service as one caller sees it, in this process or behind HTTP. */

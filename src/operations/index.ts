@@ -130,6 +130,8 @@ export interface Answer<N extends OperationName = OperationName> {
   readonly mismatches?: readonly string[];
   /** Where events were recorded; a service that is none of ours does not tell. */
   readonly knownEvents?: KnownEvents;
+  /** How many of them name a contract that does not serve at their time, so that nobody is billed; absent where none does. */
+  readonly outsideContractCount?: number;
 }
 
 /** The service as its callers see it, whether in this process or behind HTTP. */

@@ -28,16 +28,19 @@ export function commonHeaders(version: string, requestId: string): Record<string
   };
 }
 
-/** What is told beside the body goes as headers: its version, how a replay differs (semantics 9 and 10), what was known. */
+/** What is told beside the body goes as headers: its version, how a replay differs (semantics 9 and 10), what of events. */
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.etag !== undefined) reply.header('etag', `"${answer.etag}"`);
   if (answer.isReplay === true) reply.header('idempotency-replayed', 'true');
   const mismatches = (answer.mismatches ?? []).filter((name) => /^[\w.[\]-]{1,100}$/.test(name));
   if (mismatches.length > 0) reply.header('idempotency-mismatch', mismatches.join(','));
-  const { knownEvents } = answer;
+  const { knownEvents, outsideContractCount } = answer;
   if (knownEvents !== undefined) {
     reply.header('tallybook-events-unchanged', String(knownEvents.unchanged));
     reply.header('tallybook-events-replaced', String(knownEvents.replaced));
+  }
+  if (outsideContractCount !== undefined) {
+    reply.header('tallybook-events-outside-contract', String(outsideContractCount));
   }
   return sendJson(reply, answer.status, answer.body);
 }

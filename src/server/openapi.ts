@@ -160,7 +160,7 @@ function responsesOf(operation: Operation): JsonObject {
     headers: {
       'x-request-id': textHeader('Names this request in the logs of the service.'),
       ...(operation.versioned === true ? { ETag: textHeader('Version of the answer.') } : {}),
-      ...(operation.recordsEvents === true ? knownEventsHeaders : {}),
+      ...(operation.recordsEvents === true ? recordedEventsHeaders : {}),
     },
     content: { 'application/json': { schema: schemaOf(operation.response, 'output') } },
   };
@@ -179,9 +179,12 @@ function responsesOf(operation: Operation): JsonObject {
   };
 }
 
-const knownEventsHeaders: JsonObject = {
+const recordedEventsHeaders: JsonObject = {
   'Tallybook-Events-Unchanged': textHeader('How many events were recorded before just as they are.'),
   'Tallybook-Events-Replaced': textHeader('How many took the place of an earlier version, under the same key.'),
+  'Tallybook-Events-Outside-Contract': textHeader(
+    'How many name a contract that does not serve at their time: nobody is billed. Absent where none does.',
+  ),
 };
 
 function replayOf(success: JsonObject): JsonObject {

@@ -44,6 +44,7 @@ describe('through a service of ours', () => {
       isReplay: true,
       mismatches: ['amountCents', 'expiresAt'],
       knownEvents: { unchanged: 3, replaced: 2 },
+      outsideContractCount: 4,
     } as unknown as Answer;
     const service = await startService(createSampleEngine({ 'budgets.list': () => given }));
     const answer = await startClient(service.url).call('budgets.list', { params: { contractId: 'x' } });

@@ -173,6 +173,19 @@ describe('an idempotency key', () => {
     expect((await ingest(changed)).knownEvents).toEqual({ unchanged: 1, replaced: 0 });
   });
 
+  test('says how many name a contract that does not serve at their time, whom nobody is billed for', async () => {
+    const pricingId = await createPrice(world, await createMeter(world, 'CALLS'));
+    const terms = { pricingIds: [pricingId], startDate: '2026-02-01', endDate: '2026-03-01' };
+    const contractId = await createContract(world, { customerId, ...terms });
+    const at = (timestamp: string) => ({ customerId, contractId, eventName: 'call', timestamp });
+    const within = [at('2026-02-01T00:00:00.000Z'), at('2026-02-28T23:59:59.999Z')];
+    const outside = [at('2026-01-31T23:59:59.999Z'), at('2026-03-01T00:00:00.000Z')];
+    const unnamed = { customerId, eventName: 'call', timestamp: '2026-01-31T23:59:59.999Z' };
+    expect(await ingestBatch(...within, unnamed)).not.toHaveProperty('outsideContractCount');
+    expect(await ingestBatch(...within, ...outside)).toMatchObject({ outsideContractCount: 2 });
+    expect(await ingest(outside[1] ?? {})).toMatchObject({ outsideContractCount: 1 });
+  });
+
   test('without a timestamp keeps the instant at which it first came', async () => {
     await send(world, { customerId, idempotencyKey: 'k1', properties: { tokens: 1 } });
     world.clock.advance({ days: 20 });

@@ -32,6 +32,7 @@ import { stopSignal } from '../session/stop-signal.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
 import { tell } from '../session/tell.ts';
+import { warnOfOutside } from '../session/outside-contract.ts';
 
 interface ImportFlags {
   readonly eventName?: string;
@@ -245,8 +246,9 @@ async function tellReport(
     }
   }
   if (watched !== undefined) tellSkipped(session, watched, { isRehearsal, unit });
-  const { rows, accepted, known } = report;
+  const { rows, accepted, known, outsideContractCount } = report;
   if (known !== undefined && known.replaced > 0) tellReplaced(session, known.replaced, isRehearsal);
+  if (outsideContractCount > 0) warnOfOutside(session, outsideContractCount);
   // A person has read the first ones by then, and those of a large file would push everything else off the screen.
   const refusals = refused.length === 0 || output.format === 'table' ? {} : { refusals: refused };
   const data = { rows, accepted, refused: refused.length, ...known, ...refusals };

@@ -4,7 +4,7 @@
  */
 
 import { BillingError } from '../../errors.ts';
-import type { Billing, KnownEvents } from '../../operations/index.ts';
+import type { Answer, Billing, KnownEvents } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { withKnownHash } from '../wire/request-hash.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
@@ -19,6 +19,8 @@ export interface ImportReport {
   readonly refused: readonly RefusedRow[];
   /** Of the accepted ones; undefined where the service does not tell. */
   readonly known: KnownEvents | undefined;
+  /** Of the accepted ones, as far as the service tells: they name a contract that does not serve at their time. */
+  readonly outsideContractCount: number;
   /** False when it was stopped: rows up to `lastLine` are done, and the rest was not read. */
   readonly isComplete: boolean;
   readonly lastLine: number;
@@ -45,6 +47,7 @@ export async function importEvents(
   let rows = 0;
   let accepted = 0;
   let known: KnownEvents | undefined = { unchanged: 0, replaced: 0 };
+  let outsideContractCount = 0;
   let lastLine = 0;
   let unit: RowUnit = 'line';
   const refused: RefusedRow[] = [];
@@ -53,18 +56,20 @@ export async function importEvents(
     accepted,
     refused: sorted(refused),
     known,
+    outsideContractCount,
     isComplete,
     lastLine,
     unit,
   });
-  const onKnown = (more: KnownEvents | undefined): void => {
+  const onAnswer = ({ knownEvents: more, outsideContractCount: outside = 0 }: Told): void => {
     known = known && more && { unchanged: known.unchanged + more.unchanged, replaced: known.replaced + more.replaced };
+    outsideContractCount += outside;
   };
   try {
     for await (const batch of batches) {
       for (const row of batch.refused) refused.push(row);
       rows += batch.lines.length + batch.refused.length;
-      accepted += await send(batch, { billing, onAccepted, onKnown, refused });
+      accepted += await send(batch, { billing, onAccepted, onAnswer, refused });
       ({ lastLine, unit } = batch);
       if (batch.isRest) continue;
       onProgress?.({ rows, bytes: batch.bytes });
@@ -78,9 +83,11 @@ export async function importEvents(
 
 type Rows = Pick<Batch, 'events' | 'lines' | 'requestHash'>;
 
+type Told = Pick<Answer, 'knownEvents' | 'outsideContractCount'>;
+
 interface Sending extends Pick<SendingOptions, 'billing' | 'onAccepted'> {
-  /** Given what became of events that were not new. */
-  readonly onKnown: (known: KnownEvents | undefined) => void;
+  /** Given what is told of each batch that was accepted. */
+  readonly onAnswer: (told: Told) => void;
   readonly refused: RefusedRow[];
 }
 
@@ -91,7 +98,7 @@ async function send(rows: Rows, sending: Sending): Promise<number> {
   const input: CallInput = { body: { events } };
   const withHash = requestHash === undefined ? input : withKnownHash(input, requestHash);
   try {
-    sending.onKnown((await sending.billing.call('usage.ingestBatch', withHash)).knownEvents);
+    sending.onAnswer(await sending.billing.call('usage.ingestBatch', withHash));
   } catch (error) {
     if (!(error instanceof BillingError) || !isAboutRows(error)) throw error;
     return await sendWithout(rows, error, sending);

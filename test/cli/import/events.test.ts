@@ -48,6 +48,7 @@ test('every row becomes one event, however often the file is imported', async ()
       accepted: 4,
       refused: [],
       known: { unchanged: time === 0 ? 0 : 4, replaced: 0 },
+      outsideContractCount: 0,
       isComplete: true,
       lastLine: 5,
       unit: 'line',
