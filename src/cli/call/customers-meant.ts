@@ -54,6 +54,7 @@ function textsOf(row: unknown): string[] {
   return [valueAt(row, 'name'), valueAt(row, 'legalName'), ...addresses].map(folded);
 }
 
-function folded(value: unknown): string {
+/** As it is compared: in capitals or not. */
+export function folded(value: unknown): string {
   return wireText(value).normalize('NFC').toLowerCase();
 }

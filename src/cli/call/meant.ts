@@ -5,14 +5,15 @@ import type { InputIssue } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { referenced } from '../../operations/references.ts';
-import type { ReferenceKind } from '../../operations/references.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
-import { customerCalled, searched, withOwnId } from './customers-meant.ts';
+import { customerCalled, folded, searched, withOwnId } from './customers-meant.ts';
+import { idWithin, meantById } from './kinds-of-id.ts';
+import type { IdKind } from './kinds-of-id.ts';
 
 /** By the word of a refusal. */
-const kinds: Readonly<Record<string, ReferenceKind>> = {
+const kinds: Readonly<Record<string, IdKind>> = {
   customer: 'customers',
   contract: 'contracts',
   invoice: 'invoices',
@@ -21,8 +22,6 @@ const kinds: Readonly<Record<string, ReferenceKind>> = {
   product: 'products',
   meter: 'meters',
 };
-
-const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** What to type in place of an id of the path that there is not; undefined where nobody can tell. */
 export async function meantInPath(message: string, [id = '']: readonly string[], billing: Billing) {
@@ -50,9 +49,11 @@ export async function meantInFields(issues: readonly InputIssue[], { query, body
   return hints.join('; ');
 }
 
-async function meaning(kind: ReferenceKind, text: string, billing: Billing): Promise<string | undefined> {
+async function meaning(kind: IdKind, typed: string, billing: Billing): Promise<string | undefined> {
+  const text = typed.trim();
   if (text === '') return undefined;
-  if (uuidForm.test(text)) return kind === 'contracts' ? await contractsOfCustomer(text, billing) : undefined;
+  const byId = await meantById(typed, kind, billing);
+  if (byId !== undefined) return byId;
   if (kind === 'customers' || kind === 'contracts') {
     const own = await withOwnId(text, billing);
     if (own !== undefined && kind === 'customers') return say`${text} is your own id of ${own.name}: ${own.id}`;
@@ -60,8 +61,10 @@ async function meaning(kind: ReferenceKind, text: string, billing: Billing): Pro
       return say`${text} is your own id of a customer; ${listOfContracts(own.id)}`;
     }
   }
-  const id = await idOf(kind, text, billing);
-  if (id !== undefined) return say`the id of ${text} is ${id}`;
+  // Nothing is called like an id.
+  if (idWithin(text) !== undefined) return undefined;
+  const one = await oneCalled(kind, text, billing);
+  if (one !== undefined) return say`the id of ${one.called} is ${one.id}`;
   if (kind !== 'customers' && kind !== 'contracts') return undefined;
   const called = await customerCalled(text, billing);
   if (called === undefined) return undefined;
@@ -69,23 +72,20 @@ async function meaning(kind: ReferenceKind, text: string, billing: Billing): Pro
   return say`${called.name} is a customer; ${listOfContracts(called.id)}`;
 }
 
-/** Who is asked about has an id of the same form, and is the one that people know. */
-async function contractsOfCustomer(id: string, billing: Billing): Promise<string | undefined> {
-  await billing.call('customers.get', { params: { customerId: id } });
-  return say`${id} is a customer; ${listOfContracts(id)}`;
-}
-
 function listOfContracts(customerId: string): SafeText {
   return say`see the contracts with: tally contracts list --customer-id ${customerId}`;
 }
 
-/** Of the only one that is called so. */
-async function idOf(kind: ReferenceKind, text: string, billing: Billing): Promise<string | undefined> {
+/** The only one that is called so, in capitals or not. */
+async function oneCalled(kind: IdKind, text: string, billing: Billing) {
   const { operation, label } = referenced[kind];
-  const found = await searched(operation, billing, (row) =>
-    label.some((path) => wireText(valueAt(row, path)) === text),
-  );
-  return found.length === 1 ? wireText(valueAt(found[0], 'id')) : undefined;
+  const namesOf = (row: unknown) => label.map((path) => wireText(valueAt(row, path)));
+  const called = (row: unknown) => namesOf(row).find((name) => folded(name) === folded(text));
+  const found = await searched(operation, billing, (row) => called(row) !== undefined);
+  const exact = found.filter((row) => namesOf(row).includes(text));
+  const [only, ...others] = exact.length > 0 ? exact : found;
+  if (only === undefined || others.length > 0) return undefined;
+  return { id: wireText(valueAt(only, 'id')), called: called(only) ?? text };
 }
 
 /** A refusal stays what it is where the service does not tell more. */

@@ -1,12 +1,13 @@
 /** Why a list is empty: it was asked for what belongs to something that is not there. */
 
-import { BillingError, NotFoundError } from '../../errors.ts';
+import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { customerCalled, withOwnId } from './customers-meant.ts';
+import { isThere, meantById } from './kinds-of-id.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 
@@ -15,8 +16,9 @@ type Find = (id: string, billing: Billing) => Promise<SafeText | undefined>;
 /** By what a filter names: a sentence where it is not there. */
 const findByKind: Partial<Record<ReferenceKind, Find>> = {
   async customers(id, billing) {
-    if (await isThere(async () => await billing.call('customers.get', { params: { customerId: id } })))
-      return undefined;
+    if (await isThere('customers', id, billing)) return undefined;
+    const meant = await meantById(id, 'customers', billing);
+    if (meant !== undefined) return say`there is no customer of the id ${id}; ${meant}`;
     const own = await withOwnId(id, billing);
     if (own !== undefined) {
       return say`there is no customer of the id ${id}; ${id} is your own id of ${own.name}: --customer-id ${own.id}`;
@@ -29,12 +31,10 @@ const findByKind: Partial<Record<ReferenceKind, Find>> = {
     return (await withOwnId(id, billing)) === undefined ? say`there is no customer with your own id ${id}` : undefined;
   },
   async plans(id, billing) {
-    const isKnown = await isThere(async () => await billing.call('plans.get', { params: { planId: id } }));
-    return isKnown ? undefined : say`there is no plan of the id ${id}`;
+    return await unlessThere('plans', id, billing);
   },
   async products(id, billing) {
-    const isKnown = await isThere(async () => await billing.call('products.get', { params: { productId: id } }));
-    return isKnown ? undefined : say`there is no product of the id ${id}`;
+    return await unlessThere('products', id, billing);
   },
 };
 
@@ -56,12 +56,9 @@ export async function unknownFilters(command: CommandSpec, input: CallInput, bil
   }
 }
 
-async function isThere(get: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await get();
-    return true;
-  } catch (error) {
-    if (error instanceof NotFoundError) return false;
-    throw error;
-  }
+async function unlessThere(kind: 'plans' | 'products', id: string, billing: Billing): Promise<SafeText | undefined> {
+  if (await isThere(kind, id, billing)) return undefined;
+  const meant = await meantById(id, kind, billing);
+  const better = meant === undefined ? say`` : say`; ${meant}`;
+  return say`there is no ${kind === 'plans' ? 'plan' : 'product'} of the id ${id}${better}`;
 }

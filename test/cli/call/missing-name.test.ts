@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { idWithin } from '../../../src/cli/call/kinds-of-id.ts';
 import { createStage } from '../../support/stage.ts';
 import type { CommandStage } from '../../support/stage.ts';
 
@@ -7,6 +8,9 @@ let stage: CommandStage;
 let customer = '';
 let contract = '';
 let grant = '';
+let plan = '';
+let price = '';
+let invoice = '';
 
 beforeAll(async () => {
   stage = await createStage('embedded');
@@ -14,12 +18,13 @@ beforeAll(async () => {
   customer = await made(
     'customers create --name Acme --contact name=Ada,email=ada@acme.example,roles=accounts_payable',
   );
-  const price = await made(
+  price = await made(
     'pricing create --product-name Seats --name Seat --model FLAT --unit-amount 1 --price-interval MONTH',
   );
-  const plan = await made(`plans create --name Team --item pricingId=${price}`);
+  plan = await made(`plans create --name Team --item pricingId=${price}`);
   contract = await made(`contracts create --customer-id ${customer} --plan-id ${plan} --start-date 2026-03-01`);
   grant = await made(`credits grant ${contract} --amount-cents 500 --expires-at 2099-01-01T00:00:00Z`);
+  [invoice = ''] = (await made('invoices list')).split('\n');
 });
 afterAll(async () => await stage.close());
 
@@ -59,6 +64,72 @@ test('who is meant is told of one customer alone', async () => {
   expect((await stage.tally(['customers', 'get', 'ac'])).stderr).toContain('hint: see them with: tally customers list');
   expect((await stage.tally(['customers', 'get', 'acme'])).stderr).toContain(`is ${customer}\n`);
   expect((await stage.tally(['customers', 'get', 'acme t'])).stderr).toContain(`is ${other}\n`);
+});
+
+describe('an id', () => {
+  test.each([
+    ['in quotes', (id: string) => `"${id}"`],
+    ['of a list', (id: string) => ` '${id}',`],
+    ['with the end of its line', (id: string) => `${id}\n`],
+  ])('%s is given as it is written', async (_case, pasted) => {
+    const written = async (line: readonly string[], id: string) => {
+      const { stderr } = await stage.tally([...line, pasted(id)]);
+      expect(stderr).toContain(`the id is written ${id}\n`);
+    };
+    await written(['customers', 'get'], customer);
+    await written(['invoices', 'explain'], invoice);
+    await written(['credits', 'ledger'], contract);
+    await written(['usage', 'cost', '--contract-id'], contract);
+    await written(['invoices', 'list', '--customer-id'], customer);
+    await written(['contracts', 'list', '--plan-id'], plan);
+  });
+
+  test.each([
+    ['customers get', () => invoice, () => `${invoice} is an invoice, of the customer ${customer}`],
+    ['customers get', () => `${contract} `, () => `${contract} is a contract, of the customer ${customer}`],
+    ['credits ledger', () => invoice, () => `${invoice} is an invoice, of the contract ${contract}`],
+    ['usage cost --contract-id', () => invoice, () => `${invoice} is an invoice, of the contract ${contract}`],
+    [
+      'invoices explain',
+      () => contract,
+      () => `${contract} is a contract; see the invoices with: tally invoices list --customer-id ${customer}`,
+    ],
+    [
+      'invoices get',
+      () => customer,
+      () => `${customer} is a customer; see the invoices with: tally invoices list --customer-id ${customer}`,
+    ],
+    ['pricing get', () => plan, () => `${plan} is a plan: tally plans get ${plan}`],
+    ['invoices list --customer-id', () => invoice, () => `${invoice} is an invoice, of the customer ${customer}`],
+    ['contracts list --plan-id', () => price, () => `${price} is a price: tally pricing get ${price}`],
+  ])('of another kind is known by %s', async (line, id, words) => {
+    const { stdout, stderr } = await stage.tally([...line.split(' '), id()]);
+    expect([stdout, stderr]).toEqual(['', expect.stringContaining(`${words()}\n`)]);
+  });
+
+  test('in capitals is given in small letters', () => {
+    expect(idWithin('01A20A4F-2E2E-748C-B471-C9390935D9A3')).toBe('01a20a4f-2e2e-748c-b471-c9390935d9a3');
+  });
+
+  test('of your own may have the form of one', async () => {
+    const own = '0b54a3a8-3a31-4f5c-8a6e-000000000001';
+    const words = ['customers', 'create', '--name', 'Own', '--external-customer-id', own];
+    const contact = ['--contact', 'name=B,email=b@own.example,roles=primary', '-o', 'name'];
+    const id = (await stage.tally([...words, ...contact])).stdout.trim();
+    expect((await stage.tally(['customers', 'get', own])).stderr).toContain(`${own} is your own id of Own: ${id}\n`);
+  });
+
+  test('of nothing leads to the list', async () => {
+    const { stderr } = await stage.tally(['customers', 'get', '0b54a3a8-3a31-4f5c-8a6e-000000000002']);
+    expect(stderr).toContain('hint: see them with: tally customers list\n');
+  });
+});
+
+test('a number in small letters is known', async () => {
+  await stage.tally(['invoices', 'finalize', invoice]);
+  const number = (await stage.tally(['invoices', 'get', invoice, '--jq', '.data.invoiceNumber'])).stdout.trim();
+  const { stderr } = await stage.tally(['invoices', 'explain', number.toLowerCase()]);
+  expect(stderr).toContain(`hint: the id of ${number} is ${invoice}\n`);
 });
 
 test('what a refusal names itself is not named twice', async () => {

@@ -1,0 +1,115 @@
+/** What an id is of: those of all kinds have one form, and are pasted with what stood around them. */
+
+import { BillingError, NotFoundError } from '../../errors.ts';
+import type { Billing } from '../../operations/index.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
+import { valueAt, wireText } from '../wire/rows.ts';
+
+type Get = (id: string, billing: Billing) => Promise<{ readonly body: unknown }>;
+
+interface Kind {
+  readonly noun: string;
+  readonly words: string;
+  readonly get: Get;
+}
+
+const kinds = {
+  customers: {
+    noun: 'customer',
+    words: 'a customer',
+    get: async (customerId, billing) => await billing.call('customers.get', { params: { customerId } }),
+  },
+  contracts: {
+    noun: 'contract',
+    words: 'a contract',
+    get: async (contractId, billing) => await billing.call('contracts.get', { params: { contractId } }),
+  },
+  invoices: {
+    noun: 'invoice',
+    words: 'an invoice',
+    get: async (invoiceId, billing) => await billing.call('invoices.get', { params: { invoiceId } }),
+  },
+  plans: {
+    noun: 'plan',
+    words: 'a plan',
+    get: async (planId, billing) => await billing.call('plans.get', { params: { planId } }),
+  },
+  pricing: {
+    noun: 'price',
+    words: 'a price',
+    get: async (pricingId, billing) => await billing.call('pricing.get', { params: { pricingId } }),
+  },
+  products: {
+    noun: 'product',
+    words: 'a product',
+    get: async (productId, billing) => await billing.call('products.get', { params: { productId } }),
+  },
+  meters: {
+    noun: 'meter',
+    words: 'a meter',
+    get: async (meterId, billing) => await billing.call('meters.get', { params: { meterId } }),
+  },
+} as const satisfies Record<string, Kind>;
+
+export type IdKind = keyof typeof kinds;
+
+const pastedId = /^[^0-9a-z]*([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[^0-9a-z]*$/i;
+
+/** The id in a text that is nothing else, as the service writes it. */
+export function idWithin(text: string): string | undefined {
+  return pastedId.exec(text)?.[1]?.toLowerCase();
+}
+
+export async function isThere(kind: IdKind, id: string, billing: Billing): Promise<boolean> {
+  return (await found(kind, id, billing)) !== undefined;
+}
+
+/** What the id in a text is of, where it is not of the kind that was wanted or not written as it is; undefined where it is of nothing. */
+export async function meantById(text: string, wanted: IdKind, billing: Billing): Promise<SafeText | undefined> {
+  const id = idWithin(text);
+  if (id === undefined) return undefined;
+  if (id !== text && (await isThere(wanted, id, billing))) return say`the id is written ${id}`;
+  const others = (Object.keys(kinds) as IdKind[]).filter((kind) => kind !== wanted);
+  const sentences = await Promise.all(others.map(async (kind) => await sentence(kind, { id, wanted, billing })));
+  return sentences.find((each) => each !== undefined);
+}
+
+interface Meant {
+  readonly id: string;
+  readonly wanted: IdKind;
+  readonly billing: Billing;
+}
+
+async function sentence(kind: IdKind, { id, wanted, billing }: Meant): Promise<SafeText | undefined> {
+  const row = await foundIfTold(kind, id, billing);
+  if (row === undefined) return undefined;
+  const is = say`${id} is ${kinds[kind].words}`;
+  const { noun } = kinds[wanted];
+  const owner = wireText(valueAt(row, `data.${noun}Id`));
+  if (owner !== '') return say`${is}, of the ${noun} ${owner}`;
+  const customer = kind === 'customers' ? id : wireText(valueAt(row, 'data.customerId'));
+  if (customer === '' || (wanted !== 'contracts' && wanted !== 'invoices')) {
+    return say`${is}: tally ${kind} get ${id}`;
+  }
+  return say`${is}; see the ${wanted} with: tally ${wanted} list --customer-id ${customer}`;
+}
+
+/** A key that opens no more than what was wanted tells nothing of another kind. */
+async function foundIfTold(kind: IdKind, id: string, billing: Billing): Promise<unknown> {
+  try {
+    return await found(kind, id, billing);
+  } catch (error) {
+    if (error instanceof BillingError) return undefined;
+    throw error;
+  }
+}
+
+async function found(kind: IdKind, id: string, billing: Billing): Promise<unknown> {
+  try {
+    return (await kinds[kind].get(id, billing)).body;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}
