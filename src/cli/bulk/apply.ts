@@ -29,6 +29,8 @@ export interface Unit {
   readonly lines: readonly number[];
   /** How each row ended; throws where the request did. */
   readonly send: () => Promise<readonly RowOutcome[]>;
+  /** Of a unit of several requests, the rows of those that were answered before one failed. */
+  readonly answered?: readonly RowOutcome[];
 }
 
 export interface Applied {
@@ -142,11 +144,13 @@ async function sendUnits(
     return stoppedBy;
   }
 
-  function failed({ lines }: Unit, error: BillingError): RowOutcome[] {
+  function failed({ lines, answered = [] }: Unit, error: BillingError): RowOutcome[] {
     outages = unsure.has(error.kind) ? outages + 1 : 0;
     if (hopeless.has(error.kind) || outages >= failuresInARow) stoppedBy ??= error;
     const status = unsure.has(error.kind) ? 'unknown' : 'failed';
-    return lines.map((line) => ({ line, status, id: '', error: error.message }));
+    const ended = new Set(answered.map(({ line }) => line));
+    const others = lines.filter((line) => !ended.has(line));
+    return [...answered, ...others.map((line) => ({ line, status, id: '', error: error.message }) as const)];
   }
 
   function keep(rows: readonly RowOutcome[]): void {

@@ -74,6 +74,7 @@ function unitOf(rows: readonly BulkRow[], billing: Billing): Unit {
   const most = limits.assignmentsPerRequest;
   return {
     lines: rows.map(({ line }) => line),
+    answered,
     async send() {
       while (answered.length < rows.length) {
         answered.push(...(await assign(rows.slice(answered.length, answered.length + most), billing)));

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { BillingError } from '../../../src/errors.ts';
+import type { Answer } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
 
 const never = async () => await new Promise<void>(() => undefined);
@@ -116,6 +117,28 @@ describe('a service that fails', () => {
   ] as const)('with %s ends with %i', async (kind, code, stdout, tries) => {
     expect(await failing(kind).run(line, { input })).toMatchObject({ code, stdout });
     expect(calls).toBe(tries);
+  });
+
+  test.each([
+    ['invalidInput', 10, '230\t100\t0\t130\t0\t0\n'],
+    ['forbidden', 6, '230\t100\t0\t130\t0\t0\n'],
+    ['internal', 10, '230\t100\t0\t0\t130\t0\n'],
+  ] as const)('with %s keeps what it has answered of rows that go one behind the other', async (kind, code, stdout) => {
+    const shell = createShell({
+      dependencies: { untilStopped: never },
+      reply: ({ input: { body } }) => {
+        calls += 1;
+        if (calls > 1) throw new BillingError(kind, 'no');
+        const { assignments } = body as { assignments: readonly unknown[] };
+        const results = assignments.map(() => ({ status: 'updated', customerId: 'c' }));
+        return { body: { data: { results } } } as unknown as Answer;
+      },
+    });
+    const own = `stripeCustomerId,csm.email\n${'cus_1,grace@example.com\n'.repeat(230)}`;
+    const ended = await shell.run('customers assign-csm --from - --yes', { input: own });
+    expect(ended).toMatchObject({ code, stdout });
+    expect(ended.stderr).toContain('line 102: no\n');
+    expect(ended.stderr).not.toContain('line 101:');
   });
 
   test('has the first failed rows told, which no table repeats, and all of them in JSON', async () => {
