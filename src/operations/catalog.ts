@@ -129,7 +129,7 @@ const pricingView: View = {
     { header: 'TIERING', path: 'tiering' },
     { header: 'UNIT USD', path: 'unitAmount', format: 'number' },
     { header: 'FLAT USD', path: 'flatAmount', format: 'number' },
-    { header: 'EVERY', path: 'priceIntervalCount', format: 'number' },
+    { header: 'EVERY', path: 'priceIntervalCount', format: 'number', beside: 'priceInterval' },
     { header: 'INTERVAL', path: 'priceInterval' },
   ],
 };

@@ -72,6 +72,8 @@ export interface Column {
   /** Path inside a row: `metadata.externalCustomerId`. */
   readonly path: string;
   readonly format?: ColumnFormat;
+  /** The path of the column that is left out together with it: neither tells the truth alone. */
+  readonly beside?: string;
 }
 
 /** What a person is shown instead of a table; each is a line of cli/views/layouts.ts. */

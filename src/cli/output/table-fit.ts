@@ -51,15 +51,22 @@ function chosen(measured: readonly MeasuredColumn[], fits: (shown: readonly numb
   const mayGo = (index: number) => index > 0 && kindOf(at(index).column) !== 'id';
   const shown = new Set([...measured.keys()].filter((index) => !mayGo(index) || !at(index).isEmpty));
   const leaving = [...shown].filter(mayGo).toSorted((a, b) => worthOf(at(a)) - worthOf(at(b)) || b - a);
-  const left: number[] = [];
+  const left: number[][] = [];
   for (const index of leaving) {
     if (fits([...shown])) break;
-    shown.delete(index);
-    left.unshift(index);
+    const together = leaving.filter((other) => shown.has(other) && isTogether(at(index).column, at(other).column));
+    for (const each of together) shown.delete(each);
+    left.unshift(together);
   }
   // A wide one that went after a narrow one may have made room for it.
-  for (const index of left) if (fits([...shown, index])) shown.add(index);
+  for (const together of left) {
+    if (fits([...shown, ...together])) for (const index of together) shown.add(index);
+  }
   return [...shown].toSorted((a, b) => a - b);
+}
+
+function isTogether(one: Column, other: Column): boolean {
+  return one === other || one.beside === other.path || other.beside === one.path;
 }
 
 /** Gives the room that is left: to the first column, to what is readable of texts, to times, to the rest of texts. */

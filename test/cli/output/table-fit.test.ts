@@ -87,6 +87,26 @@ test('what a row is called stays longer than its other texts and counts', async 
   expect(text.split('\n')[0]).toMatch(/^ID +NAME +UNIT USD$/);
 });
 
+test.each([
+  { columns: 62, header: 'ID NAME EVERY INTERVAL' },
+  { columns: 55, header: 'ID NAME' },
+])('a count and its unit are left out together: $columns', async ({ columns, header }) => {
+  const prices: View = {
+    rows: 'data',
+    columns: [
+      { header: 'ID', path: 'id' },
+      { header: 'NAME', path: 'name' },
+      { header: 'EVERY', path: 'count', format: 'number', beside: 'interval' },
+      { header: 'INTERVAL', path: 'interval' },
+    ],
+  };
+  const body = { data: [{ id: entry.id, name: 'Tokens', count: 3, interval: 'MONTH' }] };
+  const stdout = { ...terminal, columns };
+  const text = await render(body, prices, { choice: chooseOutput({ output: 'table' }, stdout), fields: [], stdout });
+  expect(text.split('\n')[0]?.trim().split(/\s+/).join(' ')).toBe(header);
+  if (columns === 55) expect(text).toContain('no room for EVERY, INTERVAL');
+});
+
 test('columns that were asked for are all there, however narrow the terminal', async () => {
   const stdout = { ...terminal, columns: 40 };
   const choice = chooseOutput({ columns: 'id,contractId,note,description' }, stdout);
