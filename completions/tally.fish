@@ -32,6 +32,11 @@ function __tally_context
     end
 end
 
+# What goes wrong is nothing to be said in the middle of a line.
+function __tally_candidates
+    tally __complete $argv (__tally_context) 2>/dev/null
+end
+
 # Whether these words stand before the cursor, and behind them as many ids as are named.
 function __tally_at
     set -l words (__tally_words)
@@ -41,17 +46,17 @@ function __tally_at
     test (count $argv) -lt 2; or test (count $words) -eq (math 2 + $argv[2])
 end
 
-complete -c tally -l profile -x -a "(tally __complete profile (__tally_context))" -d 'use a named service or database (env TALLY_PROFILE)'
+complete -c tally -l profile -x -a "(__tally_candidates profile)" -d 'use a named service or database (env TALLY_PROFILE)'
 complete -c tally -l database -r -d 'use this database (env TALLY_DATABASE)'
 complete -c tally -l events -r -d 'usage events live in this database of their own (env TALLY_EVENTS)'
-complete -c tally -l org -x -a "(tally __complete org (__tally_context))" -d 'organization inside the database, by name or id (env TALLY_ORG)'
-complete -c tally -l output -s o -x -a "(tally __complete output (__tally_context))" -d 'how to print: table on a terminal and tsv elsewhere when not given'
+complete -c tally -l org -x -a "(__tally_candidates org)" -d 'organization inside the database, by name or id (env TALLY_ORG)'
+complete -c tally -l output -s o -x -a "(__tally_candidates output)" -d 'how to print: table on a terminal and tsv elsewhere when not given'
 complete -c tally -l json -d 'JSON: the whole answer, or these fields of each row'
 complete -c tally -l jq -r -d 'JSON through jq: each result on a line'
 complete -c tally -l columns -r -d 'show these fields of each row'
 complete -c tally -l dry-run -d 'check a write and print its request; change nothing'
 complete -c tally -l yes -s y -d 'do not ask for confirmation'
-complete -c tally -l expect-env -x -a "(tally __complete expect-env (__tally_context))" -d 'refuse to run on any other environment'
+complete -c tally -l expect-env -x -a "(__tally_candidates expect-env)" -d 'refuse to run on any other environment'
 complete -c tally -l no-input -d 'never ask for anything'
 complete -c tally -l quiet -s q -d 'no notes beside the answer'
 complete -c tally -l debug -d 'say more when something fails'
@@ -105,11 +110,11 @@ complete -c tally -n "__tally_at 'customers create'" -l contact
 complete -c tally -n "__tally_at 'customers create'" -l legal-name
 complete -c tally -n "__tally_at 'customers create'" -l external-customer-id
 complete -c tally -n "__tally_at 'customers create'" -l payment-provider-id
-complete -c tally -n "__tally_at 'customers create'" -l provider -x -a "(tally __complete provider customers create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'customers create'" -l provider -x -a "(__tally_candidates provider customers create (__tally_ids))"
 complete -c tally -n "__tally_at 'customers create'" -l tag
 complete -c tally -n "__tally_at 'customers create'" -l billing-address
 complete -c tally -n "__tally_at 'customers create'" -l payment-method-id
-complete -c tally -n "__tally_at 'customers create'" -l payment-method-type -x -a "(tally __complete payment-method-type customers create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'customers create'" -l payment-method-type -x -a "(__tally_candidates payment-method-type customers create (__tally_ids))"
 complete -c tally -n "__tally_at 'customers create'" -l from
 complete -c tally -n "__tally_at 'customers create'" -l result
 complete -c tally -n "__tally_at 'customers create'" -l ignore
@@ -118,33 +123,33 @@ complete -c tally -n "__tally_at 'customers create'" -l concurrency
 complete -c tally -n "__tally_at 'customers create'" -l input
 complete -c tally -n "__tally_at 'customers create'" -l help
 complete -c tally -n "__tally_at 'customers get'" -l help
-complete -c tally -f -n "__tally_at 'customers get' 0" -a "(tally __complete 1 customers get (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'customers list'" -l external-customer-id -x -a "(tally __complete external-customer-id customers list (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'customers get' 0" -a "(__tally_candidates 1 customers get (__tally_ids))"
+complete -c tally -n "__tally_at 'customers list'" -l external-customer-id -x -a "(__tally_candidates external-customer-id customers list (__tally_ids))"
 complete -c tally -n "__tally_at 'customers list'" -l limit
 complete -c tally -n "__tally_at 'customers list'" -l offset
 complete -c tally -n "__tally_at 'customers list'" -l all
 complete -c tally -n "__tally_at 'customers list'" -l help
 complete -c tally -n "__tally_at 'customers billing-address'" -l help
-complete -c tally -f -n "__tally_at 'customers billing-address' 0" -a "(tally __complete 1 customers billing-address (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'customers billing-address' 0" -a "(__tally_candidates 1 customers billing-address (__tally_ids))"
 complete -c tally -n "__tally_at 'customers update'" -l name
 complete -c tally -n "__tally_at 'customers update'" -l legal-name
 complete -c tally -n "__tally_at 'customers update'" -l tag
 complete -c tally -n "__tally_at 'customers update'" -l external-customer-id
 complete -c tally -n "__tally_at 'customers update'" -l payment-provider-id
-complete -c tally -n "__tally_at 'customers update'" -l provider -x -a "(tally __complete provider customers update (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'customers update'" -l provider -x -a "(__tally_candidates provider customers update (__tally_ids))"
 complete -c tally -n "__tally_at 'customers update'" -l payment-method-id
-complete -c tally -n "__tally_at 'customers update'" -l payment-method-type -x -a "(tally __complete payment-method-type customers update (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'customers update'" -l payment-method-type -x -a "(__tally_candidates payment-method-type customers update (__tally_ids))"
 complete -c tally -n "__tally_at 'customers update'" -l input
-complete -c tally -n "__tally_at 'customers update'" -l clear -x -a "(tally __complete clear customers update (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'customers update'" -l clear -x -a "(__tally_candidates clear customers update (__tally_ids))"
 complete -c tally -n "__tally_at 'customers update'" -l help
-complete -c tally -f -n "__tally_at 'customers update' 0" -a "(tally __complete 1 customers update (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'customers update' 0" -a "(__tally_candidates 1 customers update (__tally_ids))"
 complete -c tally -n "__tally_at 'customers pause'" -l until
 complete -c tally -n "__tally_at 'customers pause'" -l input
-complete -c tally -n "__tally_at 'customers pause'" -l clear -x -a "(tally __complete clear customers pause (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'customers pause'" -l clear -x -a "(__tally_candidates clear customers pause (__tally_ids))"
 complete -c tally -n "__tally_at 'customers pause'" -l help
-complete -c tally -f -n "__tally_at 'customers pause' 0" -a "(tally __complete 1 customers pause (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'customers pause' 0" -a "(__tally_candidates 1 customers pause (__tally_ids))"
 complete -c tally -n "__tally_at 'customers resume'" -l help
-complete -c tally -f -n "__tally_at 'customers resume' 0" -a "(tally __complete 1 customers resume (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'customers resume' 0" -a "(__tally_candidates 1 customers resume (__tally_ids))"
 complete -c tally -n "__tally_at 'customers assign-csm'" -l assignment
 complete -c tally -n "__tally_at 'customers assign-csm'" -l from
 complete -c tally -n "__tally_at 'customers assign-csm'" -l result
@@ -158,8 +163,8 @@ complete -c tally -f -n "__tally_at 'contracts'" -a get -d 'Show one contract'
 complete -c tally -f -n "__tally_at 'contracts'" -a list -d 'List contracts, newest first'
 complete -c tally -f -n "__tally_at 'contracts'" -a update -d 'Replace or clear the metadata of a contract'
 complete -c tally -f -n "__tally_at 'contracts'" -a cancel -d 'End a contract with its current billing period'
-complete -c tally -n "__tally_at 'contracts create'" -l plan-id -x -a "(tally __complete plan-id contracts create (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'contracts create'" -l customer-id -x -a "(tally __complete customer-id contracts create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'contracts create'" -l plan-id -x -a "(__tally_candidates plan-id contracts create (__tally_ids))"
+complete -c tally -n "__tally_at 'contracts create'" -l customer-id -x -a "(__tally_candidates customer-id contracts create (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts create'" -l start-date
 complete -c tally -n "__tally_at 'contracts create'" -l end-date
 complete -c tally -n "__tally_at 'contracts create'" -l net-terms
@@ -168,29 +173,29 @@ complete -c tally -n "__tally_at 'contracts create'" -l credit-grant-cents
 complete -c tally -n "__tally_at 'contracts create'" -l credit-settings
 complete -c tally -n "__tally_at 'contracts create'" -l metadata
 complete -c tally -n "__tally_at 'contracts create'" -l input
-complete -c tally -n "__tally_at 'contracts create'" -l clear -x -a "(tally __complete clear contracts create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'contracts create'" -l clear -x -a "(__tally_candidates clear contracts create (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts create'" -l help
-complete -c tally -n "__tally_at 'contracts get'" -l include -x -a "(tally __complete include contracts get (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'contracts get'" -l include -x -a "(__tally_candidates include contracts get (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts get'" -l help
-complete -c tally -f -n "__tally_at 'contracts get' 0" -a "(tally __complete 1 contracts get (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'contracts list'" -l customer-id -x -a "(tally __complete customer-id contracts list (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'contracts list'" -l external-customer-id -x -a "(tally __complete external-customer-id contracts list (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'contracts list'" -l plan-id -x -a "(tally __complete plan-id contracts list (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'contracts list'" -l is-active -x -a "(tally __complete is-active contracts list (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'contracts list'" -l include -x -a "(tally __complete include contracts list (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'contracts get' 0" -a "(__tally_candidates 1 contracts get (__tally_ids))"
+complete -c tally -n "__tally_at 'contracts list'" -l customer-id -x -a "(__tally_candidates customer-id contracts list (__tally_ids))"
+complete -c tally -n "__tally_at 'contracts list'" -l external-customer-id -x -a "(__tally_candidates external-customer-id contracts list (__tally_ids))"
+complete -c tally -n "__tally_at 'contracts list'" -l plan-id -x -a "(__tally_candidates plan-id contracts list (__tally_ids))"
+complete -c tally -n "__tally_at 'contracts list'" -l is-active -x -a "(__tally_candidates is-active contracts list (__tally_ids))"
+complete -c tally -n "__tally_at 'contracts list'" -l include -x -a "(__tally_candidates include contracts list (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts list'" -l limit
 complete -c tally -n "__tally_at 'contracts list'" -l offset
 complete -c tally -n "__tally_at 'contracts list'" -l all
 complete -c tally -n "__tally_at 'contracts list'" -l help
 complete -c tally -n "__tally_at 'contracts update'" -l metadata
 complete -c tally -n "__tally_at 'contracts update'" -l input
-complete -c tally -n "__tally_at 'contracts update'" -l clear -x -a "(tally __complete clear contracts update (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'contracts update'" -l clear -x -a "(__tally_candidates clear contracts update (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts update'" -l help
-complete -c tally -f -n "__tally_at 'contracts update' 0" -a "(tally __complete 1 contracts update (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'contracts cancel'" -l cancel-at -x -a "(tally __complete cancel-at contracts cancel (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'contracts update' 0" -a "(__tally_candidates 1 contracts update (__tally_ids))"
+complete -c tally -n "__tally_at 'contracts cancel'" -l cancel-at -x -a "(__tally_candidates cancel-at contracts cancel (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts cancel'" -l input
 complete -c tally -n "__tally_at 'contracts cancel'" -l help
-complete -c tally -f -n "__tally_at 'contracts cancel' 0" -a "(tally __complete 1 contracts cancel (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'contracts cancel' 0" -a "(__tally_candidates 1 contracts cancel (__tally_ids))"
 complete -c tally -f -n "__tally_at 'credits'" -a grant -d 'Grant promotional credits to a contract'
 complete -c tally -f -n "__tally_at 'credits'" -a ledger -d 'List the ledger entries of a contract, newest first'
 complete -c tally -f -n "__tally_at 'credits'" -a balance -d 'Show the credit balance of a contract and its grants in burn order'
@@ -221,8 +226,8 @@ complete -c tally -n "__tally_at 'credits grant'" -l concurrency
 complete -c tally -n "__tally_at 'credits grant'" -l source
 complete -c tally -n "__tally_at 'credits grant'" -l input
 complete -c tally -n "__tally_at 'credits grant'" -l help
-complete -c tally -f -n "__tally_at 'credits grant' 0" -a "(tally __complete 1 credits grant (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'credits ledger'" -l type -x -a "(tally __complete type credits ledger (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'credits grant' 0" -a "(__tally_candidates 1 credits grant (__tally_ids))"
+complete -c tally -n "__tally_at 'credits ledger'" -l type -x -a "(__tally_candidates type credits ledger (__tally_ids))"
 complete -c tally -n "__tally_at 'credits ledger'" -l created-after
 complete -c tally -n "__tally_at 'credits ledger'" -l created-before
 complete -c tally -n "__tally_at 'credits ledger'" -l limit
@@ -230,12 +235,12 @@ complete -c tally -n "__tally_at 'credits ledger'" -l offset
 complete -c tally -n "__tally_at 'credits ledger'" -l chart
 complete -c tally -n "__tally_at 'credits ledger'" -l ascii
 complete -c tally -n "__tally_at 'credits ledger'" -l help
-complete -c tally -f -n "__tally_at 'credits ledger' 0" -a "(tally __complete 1 credits ledger (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'credits balance'" -l include -x -a "(tally __complete include credits balance (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'credits ledger' 0" -a "(__tally_candidates 1 credits ledger (__tally_ids))"
+complete -c tally -n "__tally_at 'credits balance'" -l include -x -a "(__tally_candidates include credits balance (__tally_ids))"
 complete -c tally -n "__tally_at 'credits balance'" -l chart
 complete -c tally -n "__tally_at 'credits balance'" -l ascii
 complete -c tally -n "__tally_at 'credits balance'" -l help
-complete -c tally -f -n "__tally_at 'credits balance' 0" -a "(tally __complete 1 credits balance (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'credits balance' 0" -a "(__tally_candidates 1 credits balance (__tally_ids))"
 complete -c tally -n "__tally_at 'credits grant-paid'" -l expires-at
 complete -c tally -n "__tally_at 'credits grant-paid'" -l amount-cents
 complete -c tally -n "__tally_at 'credits grant-paid'" -l credit-rate-cents
@@ -245,36 +250,36 @@ complete -c tally -n "__tally_at 'credits grant-paid'" -l external-id
 complete -c tally -n "__tally_at 'credits grant-paid'" -l specifiers
 complete -c tally -n "__tally_at 'credits grant-paid'" -l metadata
 complete -c tally -n "__tally_at 'credits grant-paid'" -l input
-complete -c tally -n "__tally_at 'credits grant-paid'" -l clear -x -a "(tally __complete clear credits grant-paid (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'credits grant-paid'" -l clear -x -a "(__tally_candidates clear credits grant-paid (__tally_ids))"
 complete -c tally -n "__tally_at 'credits grant-paid'" -l help
-complete -c tally -f -n "__tally_at 'credits grant-paid' 0" -a "(tally __complete 1 credits grant-paid (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'credits adjust'" -l grant-entry-id -x -a "(tally __complete grant-entry-id credits adjust (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'credits grant-paid' 0" -a "(__tally_candidates 1 credits grant-paid (__tally_ids))"
+complete -c tally -n "__tally_at 'credits adjust'" -l grant-entry-id -x -a "(__tally_candidates grant-entry-id credits adjust (__tally_ids))"
 complete -c tally -n "__tally_at 'credits adjust'" -l description
 complete -c tally -n "__tally_at 'credits adjust'" -l amount-cents
 complete -c tally -n "__tally_at 'credits adjust'" -l credit-amount
 complete -c tally -n "__tally_at 'credits adjust'" -l reason
 complete -c tally -n "__tally_at 'credits adjust'" -l input
 complete -c tally -n "__tally_at 'credits adjust'" -l help
-complete -c tally -f -n "__tally_at 'credits adjust' 0" -a "(tally __complete 1 credits adjust (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'credits adjust' 0" -a "(__tally_candidates 1 credits adjust (__tally_ids))"
 complete -c tally -n "__tally_at 'credits reverse'" -l description
 complete -c tally -n "__tally_at 'credits reverse'" -l reason
 complete -c tally -n "__tally_at 'credits reverse'" -l input
 complete -c tally -n "__tally_at 'credits reverse'" -l help
-complete -c tally -f -n "__tally_at 'credits reverse' 0" -a "(tally __complete 1 credits reverse (__tally_ids) (__tally_context))"
-complete -c tally -f -n "__tally_at 'credits reverse' 1" -a "(tally __complete 2 credits reverse (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'credits reverse' 0" -a "(__tally_candidates 1 credits reverse (__tally_ids))"
+complete -c tally -f -n "__tally_at 'credits reverse' 1" -a "(__tally_candidates 2 credits reverse (__tally_ids))"
 complete -c tally -n "__tally_at 'credits settle'" -l help
-complete -c tally -f -n "__tally_at 'credits settle' 0" -a "(tally __complete 1 credits settle (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'credits settle' 0" -a "(__tally_candidates 1 credits settle (__tally_ids))"
 complete -c tally -n "__tally_at 'credits explain'" -l help
-complete -c tally -f -n "__tally_at 'credits explain' 0" -a "(tally __complete 1 credits explain (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'credits explain' 0" -a "(__tally_candidates 1 credits explain (__tally_ids))"
 complete -c tally -n "__tally_at 'credits verify'" -l help
-complete -c tally -f -n "__tally_at 'credits verify' 0" -a "(tally __complete 1 credits verify (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'credits statement'" -l format -x -a "(tally __complete format credits statement (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'credits verify' 0" -a "(__tally_candidates 1 credits verify (__tally_ids))"
+complete -c tally -n "__tally_at 'credits statement'" -l format -x -a "(__tally_candidates format credits statement (__tally_ids))"
 complete -c tally -n "__tally_at 'credits statement'" -l file
 complete -c tally -n "__tally_at 'credits statement'" -l force
 complete -c tally -n "__tally_at 'credits statement'" -l sender
 complete -c tally -n "__tally_at 'credits statement'" -l from
 complete -c tally -n "__tally_at 'credits statement'" -l to
-complete -c tally -f -n "__tally_at 'credits statement' 0" -a "(tally __complete 1 credits statement (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'credits statement' 0" -a "(__tally_candidates 1 credits statement (__tally_ids))"
 complete -c tally -f -n "__tally_at 'budgets'" -a list -d 'List the budgets of a contract, without their consumption'
 complete -c tally -f -n "__tally_at 'budgets'" -a usage -d 'Show what each budget of a contract has consumed, metered now'
 complete -c tally -f -n "__tally_at 'budgets'" -a add -d 'Add a budget to a contract'
@@ -282,38 +287,38 @@ complete -c tally -f -n "__tally_at 'budgets'" -a update -d 'Change a budget; an
 complete -c tally -f -n "__tally_at 'budgets'" -a remove -d 'Remove a budget; the ones after it move up'
 complete -c tally -f -n "__tally_at 'budgets'" -a check -d 'Whether a budget of a contract is exhausted, by the exit code'
 complete -c tally -n "__tally_at 'budgets list'" -l help
-complete -c tally -f -n "__tally_at 'budgets list' 0" -a "(tally __complete 1 budgets list (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'budgets list' 0" -a "(__tally_candidates 1 budgets list (__tally_ids))"
 complete -c tally -n "__tally_at 'budgets usage'" -l chart
 complete -c tally -n "__tally_at 'budgets usage'" -l ascii
 complete -c tally -n "__tally_at 'budgets usage'" -l help
-complete -c tally -f -n "__tally_at 'budgets usage' 0" -a "(tally __complete 1 budgets usage (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'budgets usage' 0" -a "(__tally_candidates 1 budgets usage (__tally_ids))"
 complete -c tally -n "__tally_at 'budgets add'" -l event-property-key
 complete -c tally -n "__tally_at 'budgets add'" -l event-property-value
 complete -c tally -n "__tally_at 'budgets add'" -l label
-complete -c tally -n "__tally_at 'budgets add'" -l meter-id -x -a "(tally __complete meter-id budgets add (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'budgets add'" -l meter-id -x -a "(__tally_candidates meter-id budgets add (__tally_ids))"
 complete -c tally -n "__tally_at 'budgets add'" -l max-credits
 complete -c tally -n "__tally_at 'budgets add'" -l max-credits-cents
 complete -c tally -n "__tally_at 'budgets add'" -l input
-complete -c tally -n "__tally_at 'budgets add'" -l clear -x -a "(tally __complete clear budgets add (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'budgets add'" -l clear -x -a "(__tally_candidates clear budgets add (__tally_ids))"
 complete -c tally -n "__tally_at 'budgets add'" -l if-match
 complete -c tally -n "__tally_at 'budgets add'" -l help
-complete -c tally -f -n "__tally_at 'budgets add' 0" -a "(tally __complete 1 budgets add (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'budgets add' 0" -a "(__tally_candidates 1 budgets add (__tally_ids))"
 complete -c tally -n "__tally_at 'budgets update'" -l label
-complete -c tally -n "__tally_at 'budgets update'" -l meter-id -x -a "(tally __complete meter-id budgets update (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'budgets update'" -l meter-id -x -a "(__tally_candidates meter-id budgets update (__tally_ids))"
 complete -c tally -n "__tally_at 'budgets update'" -l max-credits
 complete -c tally -n "__tally_at 'budgets update'" -l max-credits-cents
 complete -c tally -n "__tally_at 'budgets update'" -l input
-complete -c tally -n "__tally_at 'budgets update'" -l clear -x -a "(tally __complete clear budgets update (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'budgets update'" -l clear -x -a "(__tally_candidates clear budgets update (__tally_ids))"
 complete -c tally -n "__tally_at 'budgets update'" -l if-match
 complete -c tally -n "__tally_at 'budgets update'" -l help
-complete -c tally -f -n "__tally_at 'budgets update' 0" -a "(tally __complete 1 budgets update (__tally_ids) (__tally_context))"
-complete -c tally -f -n "__tally_at 'budgets update' 1" -a "(tally __complete 2 budgets update (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'budgets update' 0" -a "(__tally_candidates 1 budgets update (__tally_ids))"
+complete -c tally -f -n "__tally_at 'budgets update' 1" -a "(__tally_candidates 2 budgets update (__tally_ids))"
 complete -c tally -n "__tally_at 'budgets remove'" -l if-match
 complete -c tally -n "__tally_at 'budgets remove'" -l help
-complete -c tally -f -n "__tally_at 'budgets remove' 0" -a "(tally __complete 1 budgets remove (__tally_ids) (__tally_context))"
-complete -c tally -f -n "__tally_at 'budgets remove' 1" -a "(tally __complete 2 budgets remove (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'budgets remove' 0" -a "(__tally_candidates 1 budgets remove (__tally_ids))"
+complete -c tally -f -n "__tally_at 'budgets remove' 1" -a "(__tally_candidates 2 budgets remove (__tally_ids))"
 complete -c tally -n "__tally_at 'budgets check'" -l at
-complete -c tally -f -n "__tally_at 'budgets check' 0" -a "(tally __complete 1 budgets check (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'budgets check' 0" -a "(__tally_candidates 1 budgets check (__tally_ids))"
 complete -c tally -f -n "__tally_at 'meters'" -a create -d 'Create a meter'
 complete -c tally -f -n "__tally_at 'meters'" -a get -d 'Show one meter'
 complete -c tally -f -n "__tally_at 'meters'" -a list -d 'List meters, newest first'
@@ -324,7 +329,7 @@ complete -c tally -f -n "__tally_at 'meters'" -a test -d 'Show what a meter read
 complete -c tally -n "__tally_at 'meters create'" -l code
 complete -c tally -n "__tally_at 'meters create'" -l display-name
 complete -c tally -n "__tally_at 'meters create'" -l description
-complete -c tally -n "__tally_at 'meters create'" -l aggregation-type -x -a "(tally __complete aggregation-type meters create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'meters create'" -l aggregation-type -x -a "(__tally_candidates aggregation-type meters create (__tally_ids))"
 complete -c tally -n "__tally_at 'meters create'" -l event-type-filter
 complete -c tally -n "__tally_at 'meters create'" -l property-filter
 complete -c tally -n "__tally_at 'meters create'" -l aggregation-key
@@ -333,30 +338,30 @@ complete -c tally -n "__tally_at 'meters create'" -l sql
 complete -c tally -n "__tally_at 'meters create'" -l input
 complete -c tally -n "__tally_at 'meters create'" -l help
 complete -c tally -n "__tally_at 'meters get'" -l help
-complete -c tally -f -n "__tally_at 'meters get' 0" -a "(tally __complete 1 meters get (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'meters list'" -l status -x -a "(tally __complete status meters list (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'meters get' 0" -a "(__tally_candidates 1 meters get (__tally_ids))"
+complete -c tally -n "__tally_at 'meters list'" -l status -x -a "(__tally_candidates status meters list (__tally_ids))"
 complete -c tally -n "__tally_at 'meters list'" -l limit
 complete -c tally -n "__tally_at 'meters list'" -l offset
 complete -c tally -n "__tally_at 'meters list'" -l all
 complete -c tally -n "__tally_at 'meters list'" -l help
 complete -c tally -n "__tally_at 'meters archive'" -l help
-complete -c tally -f -n "__tally_at 'meters archive' 0" -a "(tally __complete 1 meters archive (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'meters archive' 0" -a "(__tally_candidates 1 meters archive (__tally_ids))"
 complete -c tally -n "__tally_at 'meters rate-card'" -l help
-complete -c tally -f -n "__tally_at 'meters rate-card' 0" -a "(tally __complete 1 meters rate-card (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'meters rate-card' 0" -a "(__tally_candidates 1 meters rate-card (__tally_ids))"
 complete -c tally -n "__tally_at 'meters set-rate-card'" -l rate
 complete -c tally -n "__tally_at 'meters set-rate-card'" -l fallback-unit-amount
 complete -c tally -n "__tally_at 'meters set-rate-card'" -l input
-complete -c tally -n "__tally_at 'meters set-rate-card'" -l clear -x -a "(tally __complete clear meters set-rate-card (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'meters set-rate-card'" -l clear -x -a "(__tally_candidates clear meters set-rate-card (__tally_ids))"
 complete -c tally -n "__tally_at 'meters set-rate-card'" -l help
-complete -c tally -f -n "__tally_at 'meters set-rate-card' 0" -a "(tally __complete 1 meters set-rate-card (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'meters set-rate-card' 0" -a "(__tally_candidates 1 meters set-rate-card (__tally_ids))"
 complete -c tally -n "__tally_at 'meters test'" -l start-date
 complete -c tally -n "__tally_at 'meters test'" -l end-date
-complete -c tally -n "__tally_at 'meters test'" -l customer-id -x -a "(tally __complete customer-id meters test (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'meters test'" -l external-customer-id -x -a "(tally __complete external-customer-id meters test (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'meters test'" -l contract-id -x -a "(tally __complete contract-id meters test (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'meters test'" -l customer-id -x -a "(__tally_candidates customer-id meters test (__tally_ids))"
+complete -c tally -n "__tally_at 'meters test'" -l external-customer-id -x -a "(__tally_candidates external-customer-id meters test (__tally_ids))"
+complete -c tally -n "__tally_at 'meters test'" -l contract-id -x -a "(__tally_candidates contract-id meters test (__tally_ids))"
 complete -c tally -n "__tally_at 'meters test'" -l input
 complete -c tally -n "__tally_at 'meters test'" -l help
-complete -c tally -f -n "__tally_at 'meters test' 0" -a "(tally __complete 1 meters test (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'meters test' 0" -a "(__tally_candidates 1 meters test (__tally_ids))"
 complete -c tally -f -n "__tally_at 'usage'" -a cost -d 'Calculate what usage costs'
 complete -c tally -f -n "__tally_at 'usage'" -a breakdown -d 'Split what usage costs by a group key of the meters'
 complete -c tally -f -n "__tally_at 'usage'" -a ingest -d 'Send one event'
@@ -366,12 +371,12 @@ complete -c tally -f -n "__tally_at 'usage'" -a late -d 'List events that came a
 complete -c tally -f -n "__tally_at 'usage'" -a estimate -d 'Estimate what events would cost, without storing them'
 complete -c tally -n "__tally_at 'usage cost'" -l start-date
 complete -c tally -n "__tally_at 'usage cost'" -l end-date
-complete -c tally -n "__tally_at 'usage cost'" -l customer-id -x -a "(tally __complete customer-id usage cost (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'usage cost'" -l external-customer-id -x -a "(tally __complete external-customer-id usage cost (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'usage cost'" -l contract-id -x -a "(tally __complete contract-id usage cost (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'usage cost'" -l customer-id -x -a "(__tally_candidates customer-id usage cost (__tally_ids))"
+complete -c tally -n "__tally_at 'usage cost'" -l external-customer-id -x -a "(__tally_candidates external-customer-id usage cost (__tally_ids))"
+complete -c tally -n "__tally_at 'usage cost'" -l contract-id -x -a "(__tally_candidates contract-id usage cost (__tally_ids))"
 complete -c tally -n "__tally_at 'usage cost'" -l event-name
 complete -c tally -n "__tally_at 'usage cost'" -l property-filter
-complete -c tally -n "__tally_at 'usage cost'" -l unit -x -a "(tally __complete unit usage cost (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'usage cost'" -l unit -x -a "(__tally_candidates unit usage cost (__tally_ids))"
 complete -c tally -n "__tally_at 'usage cost'" -l by
 complete -c tally -n "__tally_at 'usage cost'" -l chart
 complete -c tally -n "__tally_at 'usage cost'" -l ascii
@@ -380,17 +385,17 @@ complete -c tally -n "__tally_at 'usage cost'" -l help
 complete -c tally -n "__tally_at 'usage breakdown'" -l group-key
 complete -c tally -n "__tally_at 'usage breakdown'" -l start-date
 complete -c tally -n "__tally_at 'usage breakdown'" -l end-date
-complete -c tally -n "__tally_at 'usage breakdown'" -l customer-id -x -a "(tally __complete customer-id usage breakdown (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'usage breakdown'" -l external-customer-id -x -a "(tally __complete external-customer-id usage breakdown (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'usage breakdown'" -l contract-id -x -a "(tally __complete contract-id usage breakdown (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'usage breakdown'" -l customer-id -x -a "(__tally_candidates customer-id usage breakdown (__tally_ids))"
+complete -c tally -n "__tally_at 'usage breakdown'" -l external-customer-id -x -a "(__tally_candidates external-customer-id usage breakdown (__tally_ids))"
+complete -c tally -n "__tally_at 'usage breakdown'" -l contract-id -x -a "(__tally_candidates contract-id usage breakdown (__tally_ids))"
 complete -c tally -n "__tally_at 'usage breakdown'" -l event-name
 complete -c tally -n "__tally_at 'usage breakdown'" -l property-filter
 complete -c tally -n "__tally_at 'usage breakdown'" -l input
 complete -c tally -n "__tally_at 'usage breakdown'" -l help
 complete -c tally -n "__tally_at 'usage ingest'" -l event-name
-complete -c tally -n "__tally_at 'usage ingest'" -l customer-id -x -a "(tally __complete customer-id usage ingest (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'usage ingest'" -l external-customer-id -x -a "(tally __complete external-customer-id usage ingest (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'usage ingest'" -l contract-id -x -a "(tally __complete contract-id usage ingest (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'usage ingest'" -l customer-id -x -a "(__tally_candidates customer-id usage ingest (__tally_ids))"
+complete -c tally -n "__tally_at 'usage ingest'" -l external-customer-id -x -a "(__tally_candidates external-customer-id usage ingest (__tally_ids))"
+complete -c tally -n "__tally_at 'usage ingest'" -l contract-id -x -a "(__tally_candidates contract-id usage ingest (__tally_ids))"
 complete -c tally -n "__tally_at 'usage ingest'" -l idempotency-key
 complete -c tally -n "__tally_at 'usage ingest'" -l timestamp
 complete -c tally -n "__tally_at 'usage ingest'" -l property
@@ -400,7 +405,7 @@ complete -c tally -n "__tally_at 'usage ingest-batch'" -l event
 complete -c tally -n "__tally_at 'usage ingest-batch'" -l input
 complete -c tally -n "__tally_at 'usage ingest-batch'" -l help
 complete -c tally -n "__tally_at 'usage events'" -l event-name
-complete -c tally -n "__tally_at 'usage events'" -l customer-id -x -a "(tally __complete customer-id usage events (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'usage events'" -l customer-id -x -a "(__tally_candidates customer-id usage events (__tally_ids))"
 complete -c tally -n "__tally_at 'usage events'" -l start
 complete -c tally -n "__tally_at 'usage events'" -l end
 complete -c tally -n "__tally_at 'usage events'" -l limit
@@ -408,7 +413,7 @@ complete -c tally -n "__tally_at 'usage events'" -l offset
 complete -c tally -n "__tally_at 'usage events'" -l all
 complete -c tally -n "__tally_at 'usage events'" -l help
 complete -c tally -n "__tally_at 'usage late'" -l event-name
-complete -c tally -n "__tally_at 'usage late'" -l customer-id -x -a "(tally __complete customer-id usage late (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'usage late'" -l customer-id -x -a "(__tally_candidates customer-id usage late (__tally_ids))"
 complete -c tally -n "__tally_at 'usage late'" -l start
 complete -c tally -n "__tally_at 'usage late'" -l end
 complete -c tally -n "__tally_at 'usage late'" -l limit
@@ -416,7 +421,7 @@ complete -c tally -n "__tally_at 'usage late'" -l offset
 complete -c tally -n "__tally_at 'usage late'" -l all
 complete -c tally -n "__tally_at 'usage late'" -l help
 complete -c tally -n "__tally_at 'usage estimate'" -l event
-complete -c tally -n "__tally_at 'usage estimate'" -l contract-id -x -a "(tally __complete contract-id usage estimate (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'usage estimate'" -l contract-id -x -a "(__tally_candidates contract-id usage estimate (__tally_ids))"
 complete -c tally -n "__tally_at 'usage estimate'" -l input
 complete -c tally -n "__tally_at 'usage estimate'" -l help
 complete -c tally -f -n "__tally_at 'invoices'" -a list -d 'List invoices, newest first'
@@ -429,73 +434,73 @@ complete -c tally -f -n "__tally_at 'invoices'" -a refund -d 'Refund a paid invo
 complete -c tally -f -n "__tally_at 'invoices'" -a credit-report -d 'Show the credits that were applied to an invoice'
 complete -c tally -f -n "__tally_at 'invoices'" -a explain -d 'Trace each cent of an invoice: events, quantity, price, rounding, credits'
 complete -c tally -f -n "__tally_at 'invoices'" -a export -d 'One invoice as a page to print or to send, or as its lines'
-complete -c tally -n "__tally_at 'invoices list'" -l customer-id -x -a "(tally __complete customer-id invoices list (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'invoices list'" -l status -x -a "(tally __complete status invoices list (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'invoices list'" -l customer-id -x -a "(__tally_candidates customer-id invoices list (__tally_ids))"
+complete -c tally -n "__tally_at 'invoices list'" -l status -x -a "(__tally_candidates status invoices list (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices list'" -l created-after
 complete -c tally -n "__tally_at 'invoices list'" -l created-before
-complete -c tally -n "__tally_at 'invoices list'" -l include -x -a "(tally __complete include invoices list (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'invoices list'" -l include -x -a "(__tally_candidates include invoices list (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices list'" -l limit
 complete -c tally -n "__tally_at 'invoices list'" -l offset
 complete -c tally -n "__tally_at 'invoices list'" -l all
 complete -c tally -n "__tally_at 'invoices list'" -l help
-complete -c tally -n "__tally_at 'invoices get'" -l include -x -a "(tally __complete include invoices get (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'invoices get'" -l include -x -a "(__tally_candidates include invoices get (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices get'" -l help
-complete -c tally -f -n "__tally_at 'invoices get' 0" -a "(tally __complete 1 invoices get (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'invoices get' 0" -a "(__tally_candidates 1 invoices get (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices finalize'" -l help
-complete -c tally -f -n "__tally_at 'invoices finalize' 0" -a "(tally __complete 1 invoices finalize (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'invoices finalize' 0" -a "(__tally_candidates 1 invoices finalize (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices send'" -l help
-complete -c tally -f -n "__tally_at 'invoices send' 0" -a "(tally __complete 1 invoices send (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'invoices pay'" -l status -x -a "(tally __complete status invoices pay (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'invoices send' 0" -a "(__tally_candidates 1 invoices send (__tally_ids))"
+complete -c tally -n "__tally_at 'invoices pay'" -l status -x -a "(__tally_candidates status invoices pay (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices pay'" -l date
 complete -c tally -n "__tally_at 'invoices pay'" -l input
 complete -c tally -n "__tally_at 'invoices pay'" -l help
-complete -c tally -f -n "__tally_at 'invoices pay' 0" -a "(tally __complete 1 invoices pay (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'invoices pay' 0" -a "(__tally_candidates 1 invoices pay (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices cancel'" -l help
-complete -c tally -f -n "__tally_at 'invoices cancel' 0" -a "(tally __complete 1 invoices cancel (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'invoices cancel' 0" -a "(__tally_candidates 1 invoices cancel (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices refund'" -l date
-complete -c tally -n "__tally_at 'invoices refund'" -l restore-credits -x -a "(tally __complete restore-credits invoices refund (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'invoices refund'" -l restore-credits -x -a "(__tally_candidates restore-credits invoices refund (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices refund'" -l input
 complete -c tally -n "__tally_at 'invoices refund'" -l help
-complete -c tally -f -n "__tally_at 'invoices refund' 0" -a "(tally __complete 1 invoices refund (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'invoices refund' 0" -a "(__tally_candidates 1 invoices refund (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices credit-report'" -l help
-complete -c tally -f -n "__tally_at 'invoices credit-report' 0" -a "(tally __complete 1 invoices credit-report (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'invoices credit-report' 0" -a "(__tally_candidates 1 invoices credit-report (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices explain'" -l help
-complete -c tally -f -n "__tally_at 'invoices explain' 0" -a "(tally __complete 1 invoices explain (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'invoices export'" -l format -x -a "(tally __complete format invoices export (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'invoices explain' 0" -a "(__tally_candidates 1 invoices explain (__tally_ids))"
+complete -c tally -n "__tally_at 'invoices export'" -l format -x -a "(__tally_candidates format invoices export (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices export'" -l file
 complete -c tally -n "__tally_at 'invoices export'" -l force
 complete -c tally -n "__tally_at 'invoices export'" -l sender
-complete -c tally -f -n "__tally_at 'invoices export' 0" -a "(tally __complete 1 invoices export (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'invoices export' 0" -a "(__tally_candidates 1 invoices export (__tally_ids))"
 complete -c tally -f -n "__tally_at 'pricing'" -a create -d 'Create a price of a product'
 complete -c tally -f -n "__tally_at 'pricing'" -a get -d 'Show one price'
 complete -c tally -f -n "__tally_at 'pricing'" -a list -d 'List prices, newest first'
 complete -c tally -f -n "__tally_at 'pricing'" -a archive -d 'Take a price out of use'
 complete -c tally -n "__tally_at 'pricing create'" -l name
-complete -c tally -n "__tally_at 'pricing create'" -l model -x -a "(tally __complete model pricing create (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'pricing create'" -l product-id -x -a "(tally __complete product-id pricing create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'pricing create'" -l model -x -a "(__tally_candidates model pricing create (__tally_ids))"
+complete -c tally -n "__tally_at 'pricing create'" -l product-id -x -a "(__tally_candidates product-id pricing create (__tally_ids))"
 complete -c tally -n "__tally_at 'pricing create'" -l product-name
 complete -c tally -n "__tally_at 'pricing create'" -l product-description
 complete -c tally -n "__tally_at 'pricing create'" -l description
-complete -c tally -n "__tally_at 'pricing create'" -l billing-mode -x -a "(tally __complete billing-mode pricing create (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'pricing create'" -l tiering -x -a "(tally __complete tiering pricing create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'pricing create'" -l billing-mode -x -a "(__tally_candidates billing-mode pricing create (__tally_ids))"
+complete -c tally -n "__tally_at 'pricing create'" -l tiering -x -a "(__tally_candidates tiering pricing create (__tally_ids))"
 complete -c tally -n "__tally_at 'pricing create'" -l unit-amount
 complete -c tally -n "__tally_at 'pricing create'" -l flat-amount
-complete -c tally -n "__tally_at 'pricing create'" -l price-interval -x -a "(tally __complete price-interval pricing create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'pricing create'" -l price-interval -x -a "(__tally_candidates price-interval pricing create (__tally_ids))"
 complete -c tally -n "__tally_at 'pricing create'" -l price-interval-count
-complete -c tally -n "__tally_at 'pricing create'" -l meter-id -x -a "(tally __complete meter-id pricing create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'pricing create'" -l meter-id -x -a "(__tally_candidates meter-id pricing create (__tally_ids))"
 complete -c tally -n "__tally_at 'pricing create'" -l tier
 complete -c tally -n "__tally_at 'pricing create'" -l input
 complete -c tally -n "__tally_at 'pricing create'" -l help
 complete -c tally -n "__tally_at 'pricing get'" -l help
-complete -c tally -f -n "__tally_at 'pricing get' 0" -a "(tally __complete 1 pricing get (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'pricing list'" -l product-id -x -a "(tally __complete product-id pricing list (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'pricing list'" -l model -x -a "(tally __complete model pricing list (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'pricing get' 0" -a "(__tally_candidates 1 pricing get (__tally_ids))"
+complete -c tally -n "__tally_at 'pricing list'" -l product-id -x -a "(__tally_candidates product-id pricing list (__tally_ids))"
+complete -c tally -n "__tally_at 'pricing list'" -l model -x -a "(__tally_candidates model pricing list (__tally_ids))"
 complete -c tally -n "__tally_at 'pricing list'" -l limit
 complete -c tally -n "__tally_at 'pricing list'" -l offset
 complete -c tally -n "__tally_at 'pricing list'" -l all
 complete -c tally -n "__tally_at 'pricing list'" -l help
 complete -c tally -n "__tally_at 'pricing archive'" -l help
-complete -c tally -f -n "__tally_at 'pricing archive' 0" -a "(tally __complete 1 pricing archive (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'pricing archive' 0" -a "(__tally_candidates 1 pricing archive (__tally_ids))"
 complete -c tally -f -n "__tally_at 'plans'" -a create -d 'Create a plan from prices'
 complete -c tally -f -n "__tally_at 'plans'" -a get -d 'Show one plan'
 complete -c tally -f -n "__tally_at 'plans'" -a list -d 'List plans, newest first'
@@ -503,20 +508,20 @@ complete -c tally -f -n "__tally_at 'plans'" -a archive -d 'Take a plan out of u
 complete -c tally -n "__tally_at 'plans create'" -l name
 complete -c tally -n "__tally_at 'plans create'" -l item
 complete -c tally -n "__tally_at 'plans create'" -l description
-complete -c tally -n "__tally_at 'plans create'" -l currency -x -a "(tally __complete currency plans create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'plans create'" -l currency -x -a "(__tally_candidates currency plans create (__tally_ids))"
 complete -c tally -n "__tally_at 'plans create'" -l net-terms
 complete -c tally -n "__tally_at 'plans create'" -l external-id
 complete -c tally -n "__tally_at 'plans create'" -l metadata
 complete -c tally -n "__tally_at 'plans create'" -l input
 complete -c tally -n "__tally_at 'plans create'" -l help
 complete -c tally -n "__tally_at 'plans get'" -l help
-complete -c tally -f -n "__tally_at 'plans get' 0" -a "(tally __complete 1 plans get (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'plans get' 0" -a "(__tally_candidates 1 plans get (__tally_ids))"
 complete -c tally -n "__tally_at 'plans list'" -l limit
 complete -c tally -n "__tally_at 'plans list'" -l offset
 complete -c tally -n "__tally_at 'plans list'" -l all
 complete -c tally -n "__tally_at 'plans list'" -l help
 complete -c tally -n "__tally_at 'plans archive'" -l help
-complete -c tally -f -n "__tally_at 'plans archive' 0" -a "(tally __complete 1 plans archive (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'plans archive' 0" -a "(__tally_candidates 1 plans archive (__tally_ids))"
 complete -c tally -f -n "__tally_at 'products'" -a create -d 'Create a product'
 complete -c tally -f -n "__tally_at 'products'" -a get -d 'Show one product'
 complete -c tally -f -n "__tally_at 'products'" -a list -d 'List products, newest first'
@@ -526,52 +531,52 @@ complete -c tally -n "__tally_at 'products create'" -l description
 complete -c tally -n "__tally_at 'products create'" -l input
 complete -c tally -n "__tally_at 'products create'" -l help
 complete -c tally -n "__tally_at 'products get'" -l help
-complete -c tally -f -n "__tally_at 'products get' 0" -a "(tally __complete 1 products get (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'products get' 0" -a "(__tally_candidates 1 products get (__tally_ids))"
 complete -c tally -n "__tally_at 'products list'" -l limit
 complete -c tally -n "__tally_at 'products list'" -l offset
 complete -c tally -n "__tally_at 'products list'" -l all
 complete -c tally -n "__tally_at 'products list'" -l help
 complete -c tally -n "__tally_at 'products archive'" -l help
-complete -c tally -f -n "__tally_at 'products archive' 0" -a "(tally __complete 1 products archive (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'products archive' 0" -a "(__tally_candidates 1 products archive (__tally_ids))"
 complete -c tally -f -n "__tally_at 'keys'" -a create -d 'Create an API key; it is shown this once'
 complete -c tally -f -n "__tally_at 'keys'" -a list -d 'List API keys, newest first'
 complete -c tally -f -n "__tally_at 'keys'" -a whoami -d 'Show whose key is in use, and what it may do'
 complete -c tally -f -n "__tally_at 'keys'" -a revoke -d 'Revoke an API key at once'
 complete -c tally -f -n "__tally_at 'keys'" -a rotate -d 'Replace an API key by a new one of the same scopes'
 complete -c tally -n "__tally_at 'keys create'" -l name
-complete -c tally -n "__tally_at 'keys create'" -l scopes -x -a "(tally __complete scopes keys create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'keys create'" -l scopes -x -a "(__tally_candidates scopes keys create (__tally_ids))"
 complete -c tally -n "__tally_at 'keys create'" -l expires-at
 complete -c tally -n "__tally_at 'keys create'" -l input
-complete -c tally -n "__tally_at 'keys create'" -l clear -x -a "(tally __complete clear keys create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'keys create'" -l clear -x -a "(__tally_candidates clear keys create (__tally_ids))"
 complete -c tally -n "__tally_at 'keys create'" -l help
 complete -c tally -n "__tally_at 'keys list'" -l help
 complete -c tally -n "__tally_at 'keys whoami'" -l help
 complete -c tally -n "__tally_at 'keys revoke'" -l help
-complete -c tally -f -n "__tally_at 'keys revoke' 0" -a "(tally __complete 1 keys revoke (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'keys revoke' 0" -a "(__tally_candidates 1 keys revoke (__tally_ids))"
 complete -c tally -n "__tally_at 'keys rotate'" -l valid-until
 complete -c tally -n "__tally_at 'keys rotate'" -l input
 complete -c tally -n "__tally_at 'keys rotate'" -l help
-complete -c tally -f -n "__tally_at 'keys rotate' 0" -a "(tally __complete 1 keys rotate (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'keys rotate' 0" -a "(__tally_candidates 1 keys rotate (__tally_ids))"
 complete -c tally -f -n "__tally_at 'orgs'" -a create -d 'Create an organization in this database'
 complete -c tally -f -n "__tally_at 'orgs'" -a list -d 'List the organizations of this database'
 complete -c tally -f -n "__tally_at 'orgs'" -a update -d 'Change the settings of an organization'
 complete -c tally -n "__tally_at 'orgs create'" -l name
 complete -c tally -n "__tally_at 'orgs create'" -l key-prefix
-complete -c tally -n "__tally_at 'orgs create'" -l sales-tax-enabled -x -a "(tally __complete sales-tax-enabled orgs create (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'orgs create'" -l payment-processor -x -a "(tally __complete payment-processor orgs create (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'orgs create'" -l environment -x -a "(tally __complete environment orgs create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'orgs create'" -l sales-tax-enabled -x -a "(__tally_candidates sales-tax-enabled orgs create (__tally_ids))"
+complete -c tally -n "__tally_at 'orgs create'" -l payment-processor -x -a "(__tally_candidates payment-processor orgs create (__tally_ids))"
+complete -c tally -n "__tally_at 'orgs create'" -l environment -x -a "(__tally_candidates environment orgs create (__tally_ids))"
 complete -c tally -n "__tally_at 'orgs create'" -l input
-complete -c tally -n "__tally_at 'orgs create'" -l clear -x -a "(tally __complete clear orgs create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'orgs create'" -l clear -x -a "(__tally_candidates clear orgs create (__tally_ids))"
 complete -c tally -n "__tally_at 'orgs create'" -l help
 complete -c tally -n "__tally_at 'orgs list'" -l help
 complete -c tally -n "__tally_at 'orgs update'" -l name
-complete -c tally -n "__tally_at 'orgs update'" -l sales-tax-enabled -x -a "(tally __complete sales-tax-enabled orgs update (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'orgs update'" -l payment-processor -x -a "(tally __complete payment-processor orgs update (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'orgs update'" -l environment -x -a "(tally __complete environment orgs update (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'orgs update'" -l sales-tax-enabled -x -a "(__tally_candidates sales-tax-enabled orgs update (__tally_ids))"
+complete -c tally -n "__tally_at 'orgs update'" -l payment-processor -x -a "(__tally_candidates payment-processor orgs update (__tally_ids))"
+complete -c tally -n "__tally_at 'orgs update'" -l environment -x -a "(__tally_candidates environment orgs update (__tally_ids))"
 complete -c tally -n "__tally_at 'orgs update'" -l input
-complete -c tally -n "__tally_at 'orgs update'" -l clear -x -a "(tally __complete clear orgs update (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'orgs update'" -l clear -x -a "(__tally_candidates clear orgs update (__tally_ids))"
 complete -c tally -n "__tally_at 'orgs update'" -l help
-complete -c tally -f -n "__tally_at 'orgs update' 0" -a "(tally __complete 1 orgs update (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'orgs update' 0" -a "(__tally_candidates 1 orgs update (__tally_ids))"
 complete -c tally -f -n "__tally_at 'webhooks'" -a create -d 'Register an endpoint; its secret is shown this once'
 complete -c tally -f -n "__tally_at 'webhooks'" -a list -d 'List endpoints, newest first'
 complete -c tally -f -n "__tally_at 'webhooks'" -a update -d 'Change, disable or enable an endpoint'
@@ -583,39 +588,39 @@ complete -c tally -f -n "__tally_at 'webhooks'" -a trigger -d 'Send a sample eve
 complete -c tally -f -n "__tally_at 'webhooks'" -a listen -d 'Receive, verify and print events on this machine'
 complete -c tally -f -n "__tally_at 'webhooks'" -a deliver -d 'Send what is due now'
 complete -c tally -n "__tally_at 'webhooks create'" -l url
-complete -c tally -n "__tally_at 'webhooks create'" -l event-types -x -a "(tally __complete event-types webhooks create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'webhooks create'" -l event-types -x -a "(__tally_candidates event-types webhooks create (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks create'" -l description
-complete -c tally -n "__tally_at 'webhooks create'" -l allow-private -x -a "(tally __complete allow-private webhooks create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'webhooks create'" -l allow-private -x -a "(__tally_candidates allow-private webhooks create (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks create'" -l input
-complete -c tally -n "__tally_at 'webhooks create'" -l clear -x -a "(tally __complete clear webhooks create (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'webhooks create'" -l clear -x -a "(__tally_candidates clear webhooks create (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks create'" -l help
 complete -c tally -n "__tally_at 'webhooks list'" -l help
 complete -c tally -n "__tally_at 'webhooks update'" -l url
-complete -c tally -n "__tally_at 'webhooks update'" -l event-types -x -a "(tally __complete event-types webhooks update (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'webhooks update'" -l event-types -x -a "(__tally_candidates event-types webhooks update (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks update'" -l description
-complete -c tally -n "__tally_at 'webhooks update'" -l is-enabled -x -a "(tally __complete is-enabled webhooks update (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'webhooks update'" -l allow-private -x -a "(tally __complete allow-private webhooks update (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'webhooks update'" -l is-enabled -x -a "(__tally_candidates is-enabled webhooks update (__tally_ids))"
+complete -c tally -n "__tally_at 'webhooks update'" -l allow-private -x -a "(__tally_candidates allow-private webhooks update (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks update'" -l input
-complete -c tally -n "__tally_at 'webhooks update'" -l clear -x -a "(tally __complete clear webhooks update (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'webhooks update'" -l clear -x -a "(__tally_candidates clear webhooks update (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks update'" -l help
-complete -c tally -f -n "__tally_at 'webhooks update' 0" -a "(tally __complete 1 webhooks update (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'webhooks update' 0" -a "(__tally_candidates 1 webhooks update (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks remove'" -l help
-complete -c tally -f -n "__tally_at 'webhooks remove' 0" -a "(tally __complete 1 webhooks remove (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'webhooks remove' 0" -a "(__tally_candidates 1 webhooks remove (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks rotate'" -l valid-until
 complete -c tally -n "__tally_at 'webhooks rotate'" -l input
 complete -c tally -n "__tally_at 'webhooks rotate'" -l help
-complete -c tally -f -n "__tally_at 'webhooks rotate' 0" -a "(tally __complete 1 webhooks rotate (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'webhooks deliveries'" -l status -x -a "(tally __complete status webhooks deliveries (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'webhooks rotate' 0" -a "(__tally_candidates 1 webhooks rotate (__tally_ids))"
+complete -c tally -n "__tally_at 'webhooks deliveries'" -l status -x -a "(__tally_candidates status webhooks deliveries (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l endpoint-id
-complete -c tally -n "__tally_at 'webhooks deliveries'" -l include -x -a "(tally __complete include webhooks deliveries (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'webhooks deliveries'" -l include -x -a "(__tally_candidates include webhooks deliveries (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l limit
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l offset
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l all
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l help
 complete -c tally -n "__tally_at 'webhooks resend'" -l help
-complete -c tally -f -n "__tally_at 'webhooks resend' 0" -a "(tally __complete 1 webhooks resend (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'webhooks resend' 0" -a "(__tally_candidates 1 webhooks resend (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks trigger'" -l help
-complete -c tally -f -n "__tally_at 'webhooks trigger' 0" -a "(tally __complete 1 webhooks trigger (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'webhooks trigger' 0" -a "(__tally_candidates 1 webhooks trigger (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks listen'" -l port
 complete -c tally -n "__tally_at 'webhooks listen'" -l secret-stdin
 complete -c tally -n "__tally_at 'webhooks listen'" -l secret-file
@@ -636,13 +641,13 @@ complete -c tally -n "__tally_at 'clock set'" -l help
 complete -c tally -n "__tally_at 'clock reset'" -l help
 complete -c tally -f -n "__tally_at 'bill'" -a run -d 'Do what has fallen due: finalize invoices, expire grants, draft periods, end pauses and contracts'
 complete -c tally -n "__tally_at 'bill run'" -l until
-complete -c tally -n "__tally_at 'bill run'" -l all-organizations -x -a "(tally __complete all-organizations bill run (__tally_ids) (__tally_context))"
-complete -c tally -n "__tally_at 'bill run'" -l rehearse -x -a "(tally __complete rehearse bill run (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'bill run'" -l all-organizations -x -a "(__tally_candidates all-organizations bill run (__tally_ids))"
+complete -c tally -n "__tally_at 'bill run'" -l rehearse -x -a "(__tally_candidates rehearse bill run (__tally_ids))"
 complete -c tally -n "__tally_at 'bill run'" -l input
 complete -c tally -n "__tally_at 'bill run'" -l help
 complete -c tally -f -n "__tally_at 'events'" -a drop -d 'Drop events that are billed, for good'
 complete -c tally -n "__tally_at 'events drop'" -l before
-complete -c tally -n "__tally_at 'events drop'" -l rehearse -x -a "(tally __complete rehearse events drop (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'events drop'" -l rehearse -x -a "(__tally_candidates rehearse events drop (__tally_ids))"
 complete -c tally -n "__tally_at 'events drop'" -l input
 complete -c tally -n "__tally_at 'events drop'" -l help
 complete -c tally -f -n "__tally_at 'profile'" -a add -d 'Add or replace a profile'
@@ -651,16 +656,16 @@ complete -c tally -f -n "__tally_at 'profile'" -a use -d 'Use a profile from now
 complete -c tally -f -n "__tally_at 'profile'" -a show -d 'Show what commands work on, and where each value came from'
 complete -c tally -f -n "__tally_at 'profile'" -a remove -d 'Remove a profile and its key'
 complete -c tally -f -n "__tally_at 'profile'" -a check -d 'Check the key and the service, or the database'
-complete -c tally -n "__tally_at 'profile add'" -l environment -x -a "(tally __complete environment profile add (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'profile add'" -l environment -x -a "(__tally_candidates environment profile add (__tally_ids))"
 complete -c tally -n "__tally_at 'profile add'" -l base-url
 complete -c tally -n "__tally_at 'profile add'" -l key-stdin
 complete -c tally -n "__tally_at 'profile add'" -l key-file
 complete -c tally -n "__tally_at 'profile add'" -l no-check
 complete -c tally -n "__tally_at 'profile add'" -l keyring
-complete -c tally -f -n "__tally_at 'profile use' 0" -a "(tally __complete 1 profile use (__tally_ids) (__tally_context))"
-complete -c tally -f -n "__tally_at 'profile show' 0" -a "(tally __complete 1 profile show (__tally_ids) (__tally_context))"
-complete -c tally -f -n "__tally_at 'profile remove' 0" -a "(tally __complete 1 profile remove (__tally_ids) (__tally_context))"
-complete -c tally -f -n "__tally_at 'profile check' 0" -a "(tally __complete 1 profile check (__tally_ids) (__tally_context))"
+complete -c tally -f -n "__tally_at 'profile use' 0" -a "(__tally_candidates 1 profile use (__tally_ids))"
+complete -c tally -f -n "__tally_at 'profile show' 0" -a "(__tally_candidates 1 profile show (__tally_ids))"
+complete -c tally -f -n "__tally_at 'profile remove' 0" -a "(__tally_candidates 1 profile remove (__tally_ids))"
+complete -c tally -f -n "__tally_at 'profile check' 0" -a "(__tally_candidates 1 profile check (__tally_ids))"
 complete -c tally -n "__tally_at 'doctor'" -l full
 complete -c tally -n "__tally_at 'doctor'" -l rebuild
 complete -c tally -n "__tally_at 'restore'" -l to
@@ -695,7 +700,7 @@ complete -c tally -n "__tally_at 'import events'" -l property
 complete -c tally -n "__tally_at 'import events'" -l set
 complete -c tally -n "__tally_at 'import events'" -l key-column
 complete -c tally -n "__tally_at 'import events'" -l source
-complete -c tally -n "__tally_at 'import events'" -l format -x -a "(tally __complete format import events (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'import events'" -l format -x -a "(__tally_candidates format import events (__tally_ids))"
 complete -c tally -n "__tally_at 'import events'" -l delimiter
 complete -c tally -n "__tally_at 'import events'" -l batch-size
 complete -c tally -n "__tally_at 'import events'" -l refused
@@ -719,7 +724,7 @@ complete -c tally -f -n "__tally_at 'simulate'" -a run -d 'Play a scenario from 
 complete -c tally -f -n "__tally_at 'simulate'" -a compare -d 'Real usage under another catalog, start date or grant'
 complete -c tally -f -n "__tally_at 'simulate'" -a schema -d 'Print the JSON Schema of a scenario'
 complete -c tally -n "__tally_at 'simulate run'" -l seed
-complete -c tally -n "__tally_at 'simulate run'" -l show -x -a "(tally __complete show simulate run (__tally_ids) (__tally_context))"
+complete -c tally -n "__tally_at 'simulate run'" -l show -x -a "(__tally_candidates show simulate run (__tally_ids))"
 complete -c tally -n "__tally_at 'simulate run'" -l junit
 complete -c tally -n "__tally_at 'simulate compare'" -l catalog
 complete -c tally -n "__tally_at 'simulate compare'" -l start-date

@@ -228,23 +228,19 @@ function fishScript(places: readonly Place[]): string {
       ([word, summary]) => `complete -c tally -f -n "__tally_at '${words}'" -a ${word} -d ${quoted(summary)}`,
     ),
     ...flags.map((flag) => {
-      const values = asks.includes(flag)
-        ? ` -x -a "(tally __complete ${flag} ${words} (__tally_ids) (__tally_context))"`
-        : '';
+      const values = asks.includes(flag) ? ` -x -a "(__tally_candidates ${flag} ${words} (__tally_ids))"` : '';
       return `complete -c tally -n "__tally_at '${words}'" -l ${flag}${values}`;
     }),
     ...Array.from(
       { length: ids },
       (_, index) =>
-        `complete -c tally -f -n "__tally_at '${words}' ${index}" -a "(tally __complete ${index + 1} ${words} (__tally_ids) (__tally_context))"`,
+        `complete -c tally -f -n "__tally_at '${words}' ${index}" -a "(__tally_candidates ${index + 1} ${words} (__tally_ids))"`,
     ),
   ]);
   const globals = (globalFlags as readonly GlobalFlag[]).map((flag) => {
     const short = flag.short === undefined ? '' : ` -s ${flag.short}`;
     const needsValue = flag.value?.startsWith('<') === true ? ' -r' : '';
-    const values = globalAsks.includes(flag.name)
-      ? ` -x -a "(tally __complete ${flag.name} (__tally_context))"`
-      : needsValue;
+    const values = globalAsks.includes(flag.name) ? ` -x -a "(__tally_candidates ${flag.name})"` : needsValue;
     return `complete -c tally -l ${flag.name}${short}${values} -d ${quoted(flag.description)}`;
   });
   return `${head('#', 'Install: tally completion fish > ~/.config/fish/completions/tally.fish')}
@@ -277,6 +273,11 @@ function __tally_context
         contains -- $words[$index] ${contextFlags.join(' ')}; and test $index -lt (count $words)
         and printf '%s\\n' $words[$index] (string replace -r '^~/' ~/ -- $words[(math $index + 1)])
     end
+end
+
+# What goes wrong is nothing to be said in the middle of a line.
+function __tally_candidates
+    tally __complete $argv (__tally_context) 2>/dev/null
 end
 
 # Whether these words stand before the cursor, and behind them as many ids as are named.

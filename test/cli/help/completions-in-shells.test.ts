@@ -76,8 +76,10 @@ const bashScript = `
   for each in "\${COMPREPLY[@]}"; do printf '%s\\n' "$each"; done`;
 
 function lines(shell: string, words: readonly string[], bin: string, database?: string): string[] {
-  const text = execFileSync(shell, words, { encoding: 'utf8', env: environment(bin, database), cwd: home });
-  return text === '' ? [] : text.trimEnd().split('\n');
+  const { stdout, stderr } = spawnSync(shell, words, { encoding: 'utf8', env: environment(bin, database), cwd: home });
+  // It would stand in the middle of the line that is typed.
+  expect(stderr).toBe('');
+  return stdout === '' ? [] : stdout.trimEnd().split('\n');
 }
 
 const { contract, customer, grant } = exampleIds;
