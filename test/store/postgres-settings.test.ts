@@ -103,20 +103,23 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       kind: 'unavailable',
       message: expect.stringContaining('ended a transaction that took too long; nothing was changed'),
     });
-    const whileHeld = async <T>(work: () => Promise<T>): Promise<T> => {
+    const whileHeld = async <T>(hold: string, work: () => Promise<T>): Promise<T> => {
       const client = new pg.Client({ connectionString: url });
       await client.connect();
-      await client.query('BEGIN; LOCK TABLE "customers" IN ACCESS EXCLUSIVE MODE');
-      const held = client.query('SELECT pg_sleep(0.6)').then(async () => await client.query('COMMIT'));
+      await client.query(`BEGIN; ${hold}`);
+      const held = client.query('SELECT pg_sleep(0.6)').then(async () => await client.query('ROLLBACK'));
       const done = await work();
       await held;
       await client.end();
       return done;
     };
-    await whileHeld(async () => await backUp({ from: `${url}${short}`, to: copy, createdAt: at }));
+    const rows = 'LOCK TABLE "customers" IN ACCESS EXCLUSIVE MODE';
+    await whileHeld(rows, async () => await backUp({ from: `${url}${short}`, to: copy, createdAt: at }));
     await restore({ from: copy, to: `${restored}${short}` });
-    const inspection = await whileHeld(async () => await store.inspect({ isFull: true }));
-    expect(inspection.schemaDifferences).toEqual([]);
+    for (const hold of [rows, 'CREATE SCHEMA tallybook_model']) {
+      const inspection = await whileHeld(hold, async () => await store.inspect({ isFull: true }));
+      expect(inspection.schemaDifferences).toEqual([]);
+    }
     await store.close();
     expect(await look(restored)).toEqual(await look(url));
   });

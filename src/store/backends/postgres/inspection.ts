@@ -169,7 +169,7 @@ async function differencesFrom(client: PoolClient, found: Objects): Promise<Sche
   );
   if (rows[0]?.may !== 't') return [];
   const { migrations } = await import('./migrations/index.ts');
-  await client.query(`BEGIN READ WRITE; CREATE SCHEMA ${model}; SET LOCAL search_path TO ${model}`);
+  await client.query(`BEGIN READ WRITE; ${withoutLimit}; CREATE SCHEMA ${model}; SET LOCAL search_path TO ${model}`);
   for (const { statements } of migrations) for (const statement of statements) await client.query(statement);
   const expected = await objectsOf(client, model);
   await client.query('ROLLBACK');
