@@ -77,7 +77,7 @@ describe.runIf(clickhouse !== undefined)('events in ClickHouse', () => {
     expect(await send('3')).toEqual(new Set(['replaced']));
     expect(await store.read((tx) => store.events.listFaults(tx, 'org-a'))).toEqual([]);
     await close();
-  });
+  }, 120_000);
 
   const countingTexts = (include: readonly string[]) =>
     ({
