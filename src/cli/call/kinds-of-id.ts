@@ -9,50 +9,54 @@ import { valueAt, wireText } from '../wire/rows.ts';
 type Get = (id: string, billing: Billing) => Promise<{ readonly body: unknown }>;
 
 interface Kind {
+  /** As refusals call it. */
   readonly noun: string;
-  readonly words: string;
   readonly get: Get;
 }
 
 const kinds = {
   customers: {
     noun: 'customer',
-    words: 'a customer',
     get: async (customerId, billing) => await billing.call('customers.get', { params: { customerId } }),
   },
   contracts: {
     noun: 'contract',
-    words: 'a contract',
     get: async (contractId, billing) => await billing.call('contracts.get', { params: { contractId } }),
   },
   invoices: {
     noun: 'invoice',
-    words: 'an invoice',
     get: async (invoiceId, billing) => await billing.call('invoices.get', { params: { invoiceId } }),
   },
   plans: {
     noun: 'plan',
-    words: 'a plan',
     get: async (planId, billing) => await billing.call('plans.get', { params: { planId } }),
   },
   pricing: {
     noun: 'price',
-    words: 'a price',
     get: async (pricingId, billing) => await billing.call('pricing.get', { params: { pricingId } }),
   },
   products: {
     noun: 'product',
-    words: 'a product',
     get: async (productId, billing) => await billing.call('products.get', { params: { productId } }),
   },
   meters: {
     noun: 'meter',
-    words: 'a meter',
     get: async (meterId, billing) => await billing.call('meters.get', { params: { meterId } }),
   },
 } as const satisfies Record<string, Kind>;
 
 export type IdKind = keyof typeof kinds;
+
+const idKinds = Object.keys(kinds) as IdKind[];
+
+/** The kind that refusals call by this word. */
+export function kindCalled(noun: string): IdKind | undefined {
+  return idKinds.find((kind) => kinds[kind].noun === noun);
+}
+
+export function nounOf(kind: IdKind): string {
+  return kinds[kind].noun;
+}
 
 const pastedId = /^[^0-9a-z]*([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[^0-9a-z]*$/i;
 
@@ -70,7 +74,7 @@ export async function meantById(text: string, wanted: IdKind, billing: Billing):
   const id = idWithin(text);
   if (id === undefined) return undefined;
   if (id !== text && (await isThere(wanted, id, billing))) return say`the id is written ${id}`;
-  const others = (Object.keys(kinds) as IdKind[]).filter((kind) => kind !== wanted);
+  const others = idKinds.filter((kind) => kind !== wanted);
   const sentences = await Promise.all(others.map(async (kind) => await sentence(kind, { id, wanted, billing })));
   return sentences.find((each) => each !== undefined);
 }
@@ -84,8 +88,8 @@ interface Meant {
 async function sentence(kind: IdKind, { id, wanted, billing }: Meant): Promise<SafeText | undefined> {
   const row = await foundIfTold(kind, id, billing);
   if (row === undefined) return undefined;
-  const is = say`${id} is ${kinds[kind].words}`;
-  const { noun } = kinds[wanted];
+  const is = say`${id} is ${kind === 'invoices' ? 'an' : 'a'} ${nounOf(kind)}`;
+  const noun = nounOf(wanted);
   const owner = wireText(valueAt(row, `data.${noun}Id`));
   if (owner !== '') return say`${is}, of the ${noun} ${owner}`;
   const customer = kind === 'customers' ? id : wireText(valueAt(row, 'data.customerId'));

@@ -9,24 +9,13 @@ import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
 import { customerCalled, folded, searched, withOwnId } from './customers-meant.ts';
-import { idWithin, meantById } from './kinds-of-id.ts';
+import { idWithin, kindCalled, meantById } from './kinds-of-id.ts';
 import type { IdKind } from './kinds-of-id.ts';
-
-/** By the word of a refusal. */
-const kinds: Readonly<Record<string, IdKind>> = {
-  customer: 'customers',
-  contract: 'contracts',
-  invoice: 'invoices',
-  plan: 'plans',
-  price: 'pricing',
-  product: 'products',
-  meter: 'meters',
-};
 
 /** What to type in place of an id of the path that there is not; undefined where nobody can tell. */
 export async function meantInPath(message: string, [id = '']: readonly string[], billing: Billing) {
   const [, word = ''] = /^no (\w+) has this id$/.exec(message) ?? [];
-  const kind = kinds[word];
+  const kind = kindCalled(word);
   return kind === undefined ? undefined : await answered(async () => await meaning(kind, id, billing));
 }
 
@@ -35,7 +24,7 @@ export async function meantInFields(issues: readonly InputIssue[], { query, body
   const unknown = issues.map(({ path, message }) => {
     const [, word = ''] = /^names no (\w+)$/.exec(message) ?? [];
     const text = wireText(valueAt({ ...query, ...(body as object | undefined) }, path.replaceAll(/\[(\d+)\]/g, '.$1')));
-    return { kind: kinds[word], text, isOwnId: path.endsWith('externalCustomerId') };
+    return { kind: kindCalled(word), text, isOwnId: path.endsWith('externalCustomerId') };
   });
   const hints: string[] = [];
   const lists: string[] = [];

@@ -7,7 +7,7 @@ import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { customerCalled, withOwnId } from './customers-meant.ts';
-import { isThere, meantById } from './kinds-of-id.ts';
+import { isThere, meantById, nounOf } from './kinds-of-id.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 
@@ -60,5 +60,5 @@ async function unlessThere(kind: 'plans' | 'products', id: string, billing: Bill
   if (await isThere(kind, id, billing)) return undefined;
   const meant = await meantById(id, kind, billing);
   const better = meant === undefined ? say`` : say`; ${meant}`;
-  return say`there is no ${kind === 'plans' ? 'plan' : 'product'} of the id ${id}${better}`;
+  return say`there is no ${nounOf(kind)} of the id ${id}${better}`;
 }
