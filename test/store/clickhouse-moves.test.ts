@@ -1,9 +1,5 @@
 /** Events that wait in the books and move to ClickHouse: they count once, from their commit on, whatever happens on the way. */
 
-import { once } from 'node:events';
-import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
-
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 
@@ -353,41 +349,4 @@ describe.runIf(postgres !== undefined)('two processes on PostgreSQL with events 
     expect(await second.read((tx) => second.events.listFaults(tx, 'org-a'))).toEqual([]);
     await second.close();
   });
-});
-
-test('a server that takes connections and never answers is away', async () => {
-  const silent = createServer(() => undefined);
-  silent.listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const server = connectClickhouse(`clickhouse://127.0.0.1:${(silent.address() as AddressInfo).port}/billing`);
-  await expect(server.checkAnswers()).rejects.toMatchObject({
-    kind: 'unavailable',
-    message: expect.stringContaining('do not answer'),
-  });
-  await server.close();
-  silent.close();
-});
-
-test.each([
-  ['with the failure behind the rows', 'Code: 241. DB::Exception: Memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)'],
-  ['with the failure as a line', 'Code: 241. DB::Exception: Memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)\n'],
-  ['with the failure as a row', '{"exception":"Code: 241. DB::Exception: Memory limit exceeded"}\n'],
-  ['in a row', '{"events":'],
-])('an answer that breaks off %s is refused, since what is billed by it would be too little', async (_where, end) => {
-  const asked: string[] = [];
-  const failing = createHttpServer((request, response) => {
-    asked.push(request.url ?? '');
-    request.resume().once('end', () => response.end(`{"events":1}\n${end}`));
-  });
-  failing.listen(0, '127.0.0.1');
-  await once(failing, 'listening');
-  const server = connectClickhouse(`clickhouse://127.0.0.1:${(failing.address() as AddressInfo).port}/billing`);
-  await expect(server.ask('SELECT 1 AS events')).rejects.toMatchObject({
-    kind: 'unavailable',
-    message: expect.stringContaining('broke off in its answer'),
-  });
-  // A server that waits for the end says with the status that it failed.
-  expect(new URLSearchParams(asked[0]?.split('?')[1]).get('wait_end_of_query')).toBe('1');
-  await server.close();
-  failing.close();
 });

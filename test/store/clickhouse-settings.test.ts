@@ -85,4 +85,30 @@ describe.runIf(clickhouse !== undefined)('ClickHouse with', () => {
       message: expect.stringMatching(/^a limit of the user of .* stands in the way: /),
     });
   });
+
+  test.each([
+    ['insert_quorm=2', "Unknown setting 'insert_quorm'"],
+    ['insert_quorum=two', "'two'"],
+    ['max_execution_time=soon', 'soon'],
+    ['max_threads=-1', "'-'"],
+    ['allow_experimental_analyzer=perhaps', "'perhaps'"],
+    ['join_algorithm=nested', "'nested'"],
+  ])(
+    'a setting of the URL that the server does not take says so, before anything is asked (%s)',
+    async (settings, words) => {
+      await expect(openWith(settings)).rejects.toMatchObject({
+        kind: 'usage',
+        message: expect.stringMatching(/^the server does not take a setting of clickhouse:.*\?.*: /),
+        hint: expect.stringContaining('behind the ? of the URL'),
+      });
+      await expect(openWith(settings)).rejects.toThrow(words);
+    },
+  );
+
+  test('a user who may only read is refused', async () => {
+    await expect(openWith('readonly=1')).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringMatching(/^the server of .* refuses this user: .*readonly/),
+    });
+  });
 });

@@ -130,11 +130,11 @@ export async function prepareTables({ run }: ClickhouseServer): Promise<void> {
 
 const lostConnection = /^E[A-Z]+$|timeout|socket hang up/i;
 /** https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp */
-const refusals = new Set(['192', '193', '194', '497', '516']);
+const refusals = new Set(['164', '192', '193', '194', '497', '516']);
+const unfitSettings = new Set(['27', '36', '53', '72', '115', '418', '467']);
 const limited = new Set(['158', '191', '307', '396']);
 const busy = new Set([
   '159',
-  '164',
   '202',
   '209',
   '210',
@@ -154,17 +154,34 @@ function meaningOf(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || error instanceof BillingError) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (!(error instanceof ClickHouseError)) {
-    if (!lostConnection.test(code) && !lostConnection.test(error.message)) return error;
-    return new UnavailableError(`the events at ${location} cannot be reached: ${error.message || code}`, {
-      cause: error,
-      retryAfterSeconds: 1,
-      hint: 'check that the server runs and that its address is right, then repeat the command',
-    });
+    if (lostConnection.test(code) || lostConnection.test(error.message)) {
+      return new UnavailableError(`the events at ${location} cannot be reached: ${error.message || code}`, {
+        cause: error,
+        retryAfterSeconds: 1,
+        hint: 'check that the server runs and that its address is right, then repeat the command',
+      });
+    }
+    // As the library gives an answer that is none of ClickHouse's; what is wrong with ourselves is of another class.
+    if (error.constructor !== Error) return error;
+    return new UnavailableError(
+      `what answers at ${location} is no ClickHouse server that is understood: ${beginningOf(error.message)}`,
+      {
+        cause: error,
+        retryAfterSeconds: 1,
+        hint: 'check host and port, which is that of its HTTP interface: 8123, or 8443 with ?secure=true; very old servers do not do',
+      },
+    );
   }
   if (refusals.has(code)) {
     return new BillingError('unavailable', `the server of ${location} refuses this user: ${error.message}`, {
       cause: error,
       hint: 'check user and password of the URL; the user has to read, insert, and make tables',
+    });
+  }
+  if (unfitSettings.has(code)) {
+    return new BillingError('usage', `the server does not take a setting of ${location}: ${error.message}`, {
+      cause: error,
+      hint: 'look at what stands behind the ? of the URL; a server that is much older than 26.7 may not know all that is asked of it',
     });
   }
   if (code === '81') {
@@ -192,4 +209,10 @@ function meaningOf(error: unknown, location: string): unknown {
     retryAfterSeconds: 1,
     hint: 'repeat the command',
   });
+}
+
+/** One line of what may be a page, short enough to be read. */
+function beginningOf(answer: string): string {
+  const line = answer.replaceAll(/\s+/g, ' ').trim();
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
