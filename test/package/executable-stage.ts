@@ -28,6 +28,7 @@ export async function createExecutableStage(executable: string, surface: Surface
   const world = {
     PATH: process.env['PATH'],
     HOME: directory,
+    TMPDIR: directory,
     TALLY_CONFIG_DIR: file('config'),
     TALLY_DATA_DIR: file('data'),
     TALLY_TEST_CLOCK: file('clock'),

@@ -140,6 +140,7 @@ function tallyWith(environment: Readonly<Record<string, string>>, ...words: read
     env: {
       PATH: folder,
       HOME: folder,
+      TMPDIR: folder,
       USERPROFILE: folder,
       TALLY_CONFIG_DIR: join(folder, 'config'),
       TALLY_DATA_DIR: join(folder, 'data'),

@@ -192,6 +192,7 @@ function tallyWith(environment: Readonly<Record<string, string>>, ...words: read
     env: {
       PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
       HOME: folder,
+      TMPDIR: folder,
       USERPROFILE: folder,
       APPDATA: folder,
       LOCALAPPDATA: folder,
