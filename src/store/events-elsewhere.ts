@@ -5,7 +5,8 @@
 
 import { BillingError, ConflictError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { ClickhouseServer, EventTable } from './backends/clickhouse/connection.ts';
+import type { ClickhouseServer } from './backends/clickhouse/connection.ts';
+import type { EventTable } from './backends/clickhouse/tables.ts';
 import type { Transaction } from './database.ts';
 import { type BookFacts, readBookFacts, writeBookFact } from './records/book-facts.ts';
 import { listStagedBatches, listStagedOrganizations, readEventHead } from './records/staged-events.ts';
@@ -66,7 +67,7 @@ async function attach(store: Store, server: ClickhouseServer): Promise<void> {
       hint: 'leave --events away, or open the book once where it can be written',
     });
   }
-  const { prepareTables } = await import('./backends/clickhouse/connection.ts');
+  const { prepareTables } = await import('./backends/clickhouse/tables.ts');
   await store.read(async (tx) => await refuseOwnEvents(store, tx, server));
   await prepareTables(server);
   // The book's own lock also keeps other processes from giving that database another id meanwhile.
@@ -121,7 +122,7 @@ async function refuseOtherBook(server: ClickhouseServer, facts: BookFacts, locat
   }
   if (await hasTable(server, 'tallybookDropped')) return;
   // Of a database that was made before events could be dropped.
-  await (await import('./backends/clickhouse/connection.ts')).prepareTables(server);
+  await (await import('./backends/clickhouse/tables.ts')).prepareTables(server);
 }
 
 /** Events that stand in the book itself would be in no cost any more. */

@@ -1,5 +1,5 @@
 /**
- * A ClickHouse database as the event store uses it: questions, inserts, its tables, and what its failures mean to a person.
+ * A ClickHouse database as the event store uses it: questions, inserts, and what its failures mean to a person.
  * The one file that knows the client library.
  */
 
@@ -8,6 +8,7 @@ import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/c
 import { withoutPassword } from '../../../database-url.ts';
 import { BillingError, UnavailableError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
+import { type EventTable, unfitTable } from './tables.ts';
 import { clickhouseConnectionOf } from './url.ts';
 
 export type EventRow = Readonly<Record<string, unknown>>;
@@ -25,33 +26,6 @@ export interface ClickhouseServer {
   readonly close: () => Promise<void>;
 }
 
-export type EventTable = keyof typeof tables;
-
-/** Of the columns that say which copy of a row is which: copies of one row are equal, so either may go. */
-const month = 'PARTITION BY toYYYYMM(fromUnixTimestamp64Milli(timestampEpochMs))';
-
-/**
- * `tallybookEvents` has every version of every event, in the order in which meters read; `tallybookEventKeys` where the
- * versions of a key are; `tallybookSupersededEvents` which of them another has replaced. Rows are never changed: a batch that
- * is written again is the same rows again, and these tables keep one of each. `tallybookBatches` names a batch before its rows
- * are written; `tallybookDropped` says from when on an organization has its events; `tallybookBook` whose all of this is.
- */
-const tables = {
-  tallybookEvents: `(orgId String, customerId String, timestampEpochMs Int64, place UInt64, version UInt32, batch UInt64,
-    id String, idempotencyKey String, contractId Nullable(String), eventName LowCardinality(String),
-    propertiesJson String CODEC(ZSTD), receivedAtEpochMs Int64, isLate UInt8)
-    ENGINE = ReplacingMergeTree ${month} ORDER BY (orgId, customerId, timestampEpochMs, place, version)`,
-  tallybookEventKeys: `(orgId String, idempotencyKey String, version UInt32, batch UInt64, place UInt64, customerId String,
-    timestampEpochMs Int64) ENGINE = ReplacingMergeTree ${month} ORDER BY (orgId, idempotencyKey, version)`,
-  tallybookSupersededEvents: `(orgId String, customerId String, timestampEpochMs Int64, place UInt64, version UInt32,
-    batch UInt64)
-    ENGINE = ReplacingMergeTree ${month} ORDER BY (orgId, customerId, timestampEpochMs, place, version)`,
-  tallybookBatches:
-    '(orgId String, batch UInt64, digest String) ENGINE = ReplacingMergeTree ORDER BY (orgId, batch, digest)',
-  tallybookDropped: '(orgId String, beforeEpochMs Int64) ENGINE = ReplacingMergeTree ORDER BY (orgId, beforeEpochMs)',
-  tallybookBook: '(bookId String) ENGINE = ReplacingMergeTree ORDER BY bookId',
-} as const;
-
 /** `http_max_field_value_size` of a server, which no request can raise. */
 const longestField = 128 * 1024;
 
@@ -59,11 +33,11 @@ const longestField = 128 * 1024;
 export function connectClickhouse(url: string): ClickhouseServer {
   const location = withoutPassword(url);
   const client = createClient({ ...clickhouseConnectionOf(url), log: { level: ClickHouseLogLevel.OFF } });
-  const attempt = async <T>(work: () => Promise<T>): Promise<T> => {
+  const attempt = async <T>(work: () => Promise<T>, hasRows = false): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      throw meaningOf(error, location);
+      throw meaningOf(error, { location, hasRows });
     }
   };
   return {
@@ -81,7 +55,7 @@ export function connectClickhouse(url: string): ClickhouseServer {
       }),
     insert: async (table, rows) => {
       if (rows.length === 0) return;
-      await attempt(async () => await client.insert({ table, values: [...rows], format: 'JSONEachRow' }));
+      await attempt(async () => await client.insert({ table, values: [...rows], format: 'JSONEachRow' }), true);
     },
     run: async (text) => {
       await attempt(async () => await client.command({ query: text }));
@@ -122,16 +96,13 @@ function rowsOf(answer: string, location: string): readonly EventRow[] {
   });
 }
 
-/** Makes the tables that are missing. Whoever runs a cluster makes them beforehand, with engines of its own. */
-export async function prepareTables({ run }: ClickhouseServer): Promise<void> {
-  for (const [name, definition] of Object.entries(tables))
-    await run(`CREATE TABLE IF NOT EXISTS ${name} ${definition}`);
-}
-
 const lostConnection = /^E[A-Z]+$|timeout|socket hang up/i;
 /** https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp */
 const refusals = new Set(['164', '192', '193', '194', '497', '516']);
-const unfitSettings = new Set(['27', '36', '53', '72', '115', '418', '467']);
+const unfitTables = new Set(['16', '47', '60', '117']);
+const unfitSettings = new Set(['115', '418']);
+/** A value of a row, or of a setting in the URL, which is refused before any row is sent. */
+const unreadable = new Set(['6', '26', '27', '72', '376', '467']);
 const limited = new Set(['158', '191', '307', '396']);
 const busy = new Set([
   '159',
@@ -150,7 +121,7 @@ const busy = new Set([
   '425',
 ]);
 
-function meaningOf(error: unknown, location: string): unknown {
+function meaningOf(error: unknown, { location, hasRows }: { location: string; hasRows: boolean }): unknown {
   if (!(error instanceof Error) || error instanceof BillingError) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (!(error instanceof ClickHouseError)) {
@@ -178,7 +149,10 @@ function meaningOf(error: unknown, location: string): unknown {
       hint: 'check user and password of the URL; the user has to read, insert, and make tables',
     });
   }
-  if (unfitSettings.has(code)) {
+  if (unfitTables.has(code) || (hasRows && unreadable.has(code))) {
+    return unfitTable(location, error.message, { cause: error });
+  }
+  if (unfitSettings.has(code) || (unreadable.has(code) && location.includes('?'))) {
     return new BillingError('usage', `the server does not take a setting of ${location}: ${error.message}`, {
       cause: error,
       hint: 'look at what stands behind the ? of the URL; a server that is much older than 26.7 may not know all that is asked of it',

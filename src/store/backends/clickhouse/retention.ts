@@ -7,7 +7,8 @@
 import type { Transaction } from '../../database.ts';
 import { listStagedBatches, readEventHead } from '../../records/staged-events.ts';
 import { moveBatches } from './append.ts';
-import type { ClickhouseServer, EventTable } from './connection.ts';
+import type { ClickhouseServer } from './connection.ts';
+import type { EventTable } from './tables.ts';
 
 const emptied = ['tallybookEvents', 'tallybookSupersededEvents'] as const satisfies readonly EventTable[];
 

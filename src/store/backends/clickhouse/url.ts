@@ -37,6 +37,11 @@ const ownSettings: ClickHouseSettings = {
   ...nothingLeftOut,
   ...plainAnswers,
   output_format_json_quote_64bit_integers: 0,
+  // A row that is not taken as a whole is not taken: a table may lack a column, and a user may be allowed errors.
+  input_format_skip_unknown_fields: 0,
+  input_format_allow_errors_num: '0',
+  input_format_allow_errors_ratio: 0,
+  input_format_null_as_default: 0,
   // An insert that is answered is written.
   async_insert: 0,
   // A question that fails half-way is refused, rather than answered by half.

@@ -1,0 +1,115 @@
+/** The tables of events in ClickHouse. */
+
+import { UnavailableError } from '../../../errors.ts';
+
+/** Of the columns that say which copy of a row is which: copies of one row are equal, so either may go. */
+const month = 'PARTITION BY toYYYYMM(fromUnixTimestamp64Milli(timestampEpochMs))';
+
+/**
+ * `tallybookEvents` has every version of every event, in the order in which meters read; `tallybookEventKeys` where the
+ * versions of a key are; `tallybookSupersededEvents` which of them another has replaced. Rows are never changed: a batch that
+ * is written again is the same rows again, and these tables keep one of each. `tallybookBatches` names a batch before its rows
+ * are written; `tallybookDropped` says from when on an organization has its events; `tallybookBook` whose all of this is.
+ */
+const tables = {
+  tallybookEvents: {
+    columns: {
+      orgId: 'String',
+      customerId: 'String',
+      timestampEpochMs: 'Int64',
+      place: 'UInt64',
+      version: 'UInt32',
+      batch: 'UInt64',
+      id: 'String',
+      idempotencyKey: 'String',
+      contractId: 'Nullable(String)',
+      eventName: 'LowCardinality(String)',
+      propertiesJson: 'String CODEC(ZSTD)',
+      receivedAtEpochMs: 'Int64',
+      isLate: 'UInt8',
+    },
+    keys: `${month} ORDER BY (orgId, customerId, timestampEpochMs, place, version)`,
+  },
+  tallybookEventKeys: {
+    columns: {
+      orgId: 'String',
+      idempotencyKey: 'String',
+      version: 'UInt32',
+      batch: 'UInt64',
+      place: 'UInt64',
+      customerId: 'String',
+      timestampEpochMs: 'Int64',
+    },
+    keys: `${month} ORDER BY (orgId, idempotencyKey, version)`,
+  },
+  tallybookSupersededEvents: {
+    columns: {
+      orgId: 'String',
+      customerId: 'String',
+      timestampEpochMs: 'Int64',
+      place: 'UInt64',
+      version: 'UInt32',
+      batch: 'UInt64',
+    },
+    keys: `${month} ORDER BY (orgId, customerId, timestampEpochMs, place, version)`,
+  },
+  tallybookBatches: {
+    columns: { orgId: 'String', batch: 'UInt64', digest: 'String' },
+    keys: 'ORDER BY (orgId, batch, digest)',
+  },
+  tallybookDropped: {
+    columns: { orgId: 'String', beforeEpochMs: 'Int64' },
+    keys: 'ORDER BY (orgId, beforeEpochMs)',
+  },
+  tallybookBook: { columns: { bookId: 'String' }, keys: 'ORDER BY bookId' },
+} as const satisfies Readonly<Record<string, { columns: Readonly<Record<string, string>>; keys: string }>>;
+
+export type EventTable = keyof typeof tables;
+
+interface TableServer {
+  readonly location: string;
+  readonly ask: (
+    text: string,
+    parameters: Readonly<Record<string, unknown>>,
+  ) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+  readonly run: (text: string) => Promise<void>;
+}
+
+/**
+ * Makes the tables that are missing. Whoever runs a cluster makes them beforehand, with engines of its own: throws
+ * UnavailableError where one of those has other columns, since a number that is too large for its column is another number there.
+ */
+export async function prepareTables(server: TableServer): Promise<void> {
+  for (const [name, { columns, keys }] of Object.entries(tables)) {
+    const definitions = Object.entries(columns).map(([column, type]) => `${column} ${type}`);
+    await server.run(
+      `CREATE TABLE IF NOT EXISTS ${name} (${definitions.join(', ')}) ENGINE = ReplacingMergeTree ${keys}`,
+    );
+  }
+  const found = await server.ask(
+    'SELECT table, name, type FROM system.columns WHERE database = currentDatabase() AND table IN {tables:Array(String)}',
+    { tables: Object.keys(tables) },
+  );
+  const typeOf = new Map(found.map(({ table, name, type }) => [`${String(table)}.${String(name)}`, String(type)]));
+  for (const [table, { columns }] of Object.entries(tables)) {
+    for (const [column, definition] of Object.entries(columns)) {
+      const type = typeOf.get(`${table}.${column}`);
+      const wanted = definition.replace(/ CODEC.*/, '');
+      if (type !== undefined && plain(type) === plain(wanted)) continue;
+      throw unfitTable(server.location, `${table} wants a column ${column} ${wanted}, and has ${type ?? 'none'}`);
+    }
+  }
+}
+
+/** How the values of a column are kept is not what they are. */
+function plain(type: string): string {
+  return type.replace(/^LowCardinality\((.*)\)$/, '$1');
+}
+
+/** What to say of tables that others made, or that are gone. */
+export function unfitTable(location: string, why: string, options: ErrorOptions = {}): UnavailableError {
+  return new UnavailableError(`the tables of ${location} are not those of this program: ${why}`, {
+    ...options,
+    hint: 'compare them by SHOW CREATE TABLE with those that an empty database gets; one that was dropped wants its backup',
+  });
+}
