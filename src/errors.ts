@@ -3,6 +3,8 @@
  * The router, the client and the command line read the table; nobody else mentions a status or an exit code.
  */
 
+import { limits } from './limits.ts';
+
 export type ErrorKind =
   | 'badRequest'
   | 'unauthorized'
@@ -155,6 +157,18 @@ export interface InputIssue {
   /** JSON path such as `contacts[0].email`; empty for the whole body. */
   readonly path: string;
   readonly message: string;
+}
+
+/** `contacts[0].email`. */
+export function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${shortName(String(key))}`))
+    .join('');
+}
+
+/** A name that a caller chose, which may be as long as a body. */
+export function shortName(name: string): string {
+  return name.length <= limits.nameCharacters ? name : `${name.slice(0, limits.nameCharacters)}…`;
 }
 
 /** 422: the request alone is wrong, or names something that cannot be used. The message lists every issue with its path. */

@@ -4,7 +4,7 @@
  * All other numbers stay plain, so that most code never notices.
  */
 
-import { BadRequestError, InvalidInputError } from './errors.ts';
+import { BadRequestError, InvalidInputError, pathText, shortName } from './errors.ts';
 import { limits } from './limits.ts';
 
 declare global {
@@ -67,7 +67,7 @@ export const forbiddenNameMessage = 'this name is not allowed';
 /**
  * The value of a JSON text from outside.
  * Throws BadRequestError for malformed JSON, a name given twice in one object, or more depth or names than `bounds`
- * (security 5, SEC-36), and InvalidInputError for names that would touch prototypes (SEC-37).
+ * (security 5, SEC-36), and InvalidInputError with the path of a name that would touch prototypes (SEC-37).
  */
 export function parseExactJson(
   text: string,
@@ -134,6 +134,8 @@ export function reviveExactJson(text: string): unknown {
 /** Looks at structure alone; what is not JSON at all is left for the parser to refuse. */
 function scan(text: string, bounds: ParseLimits): void {
   const open: (Set<string> | undefined)[] = [];
+  /** For each level the name or the number of what is being read in it. */
+  const path: (string | number)[] = [];
   let keys = 0;
   let index = 0;
   while (index < text.length) {
@@ -144,17 +146,28 @@ function scan(text: string, bounds: ParseLimits): void {
       if (names !== undefined && isName(text, end)) {
         keys += 1;
         if (keys > bounds.keys) throw new BadRequestError(`the JSON has more than ${bounds.keys} names`);
-        addName(names, text.slice(index, end));
+        const name = nameOf(text.slice(index, end));
+        path[path.length - 1] = name;
+        if (isForbiddenName(name)) {
+          throw new InvalidInputError([{ path: pathText(path), message: forbiddenNameMessage }]);
+        }
+        if (names.has(name)) throw new BadRequestError(`the JSON gives "${shortName(name)}" twice in one object`);
+        names.add(name);
       }
       index = end;
       continue;
     }
     if (character === 0x7b /* { */ || character === 0x5b /* [ */) {
       open.push(character === 0x7b ? new Set() : undefined);
+      path.push(character === 0x7b ? '' : 0);
       if (open.length > bounds.depth)
         throw new BadRequestError(`the JSON is nested deeper than ${bounds.depth} levels`);
     } else if (character === 0x7d /* } */ || character === 0x5d /* ] */) {
       open.pop();
+      path.pop();
+    } else if (character === 0x2c /* , */) {
+      const place = path.at(-1);
+      if (typeof place === 'number') path[path.length - 1] = place + 1;
     }
     index += 1;
   }
@@ -176,14 +189,8 @@ function isName(text: string, end: number): boolean {
   return text.charCodeAt(index) === 0x3a; /* : */
 }
 
-function addName(names: Set<string>, literal: string): void {
-  const name = literal.includes('\\') ? decoded(literal) : literal.slice(1, -1);
-  if (isForbiddenName(name)) throw new InvalidInputError([{ path: name, message: forbiddenNameMessage }]);
-  if (names.has(name)) throw new BadRequestError(`the JSON gives "${name}" twice in one object`);
-  names.add(name);
-}
-
-function decoded(literal: string): string {
+function nameOf(literal: string): string {
+  if (!literal.includes('\\')) return literal.slice(1, -1);
   try {
     return JSON.parse(literal) as string;
   } catch {

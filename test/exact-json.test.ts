@@ -65,11 +65,30 @@ describe('JSON from outside is refused', () => {
     );
   });
 
+  test('with a long name twice, of which the beginning is told', () => {
+    const name = 'n'.repeat(100_000);
+    expect(() => parseExactJson(`{"${name}":1,"${name}":2}`)).toThrow(/^the JSON gives "n{200}…" twice in one object$/);
+  });
+
   test.each(['__proto__', 'constructor', 'prototype'])('with a name that would touch prototypes: %s', (name) => {
     expect(() => parseExactJson(`{"metadata":{"${name}":{"polluted":true}}}`)).toThrow(
       expect.objectContaining({ kind: 'invalidInput' }),
     );
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  test.each([
+    [
+      '{"events":[{"eventName":"a, [b"},{"properties":{"n":[1,2],"constructor":1}}]}',
+      'events[1].properties.constructor',
+    ],
+    [String.raw`{ "a\"": { "\u0062": [[], [1, {"prototype": 1}]] } }`, 'a".b[1][1].prototype'],
+    ['[{"a":{}},"x",{"__proto__":1}]', '[2].__proto__'],
+    ['{"constructor":1}', 'constructor'],
+  ])('with such a name, which is told with its path: %s', (text, path) => {
+    expect(() => parseExactJson(text)).toThrow(
+      expect.objectContaining({ issues: [{ path, message: 'this name is not allowed' }] }),
+    );
   });
 
   test('nested deeper than the limit, before the parser sees it', () => {

@@ -7,8 +7,3 @@ export function listed<T>(all: readonly T[], rest: (words: string) => T): T[] {
   const more = all.length - limits.listedIssues;
   return more > 0 ? [...all.slice(0, limits.listedIssues), rest(`and ${more} more`)] : [...all];
 }
-
-/** A name that a caller chose, which may be as long as a body. */
-export function shortName(name: string): string {
-  return name.length <= limits.nameCharacters ? name : `${name.slice(0, limits.nameCharacters)}…`;
-}

@@ -2,12 +2,12 @@
 
 import type * as z from 'zod';
 
-import { BadRequestError, InvalidInputError } from '../errors.ts';
+import { BadRequestError, InvalidInputError, pathText } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { forbiddenNameMessage, isExactNumber } from '../exact-json.ts';
 import { loadOperation, loadOutline } from './index.ts';
 import type { OperationName, OperationTable } from './index.ts';
-import { listed, shortName } from './listed.ts';
+import { listed } from './listed.ts';
 import type { CallInput, Operation, Outline } from './operation.ts';
 import { readPlainly, refused } from './plain.ts';
 
@@ -120,7 +120,7 @@ function isObject(value: unknown): value is Readonly<Record<PropertyKey, unknown
 }
 
 function isEmptyObject(value: unknown): boolean {
-  return isObject(value) && Object.keys(value).length === 0;
+  return isObject(value) && !Array.isArray(value) && Object.keys(value).length === 0;
 }
 
 /** The issues of a refused value, with JSON paths such as `contacts[0].email`. */
@@ -181,11 +181,4 @@ function wordsOf(issue: z.core.$ZodIssue): string {
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), value);
-}
-
-/** `pricing[0].unitAmount`. */
-export function pathText(path: readonly PropertyKey[]): string {
-  return path
-    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${shortName(String(key))}`))
-    .join('');
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
+import { pathText } from '../../src/errors.ts';
 import { parseExactJson } from '../../src/exact-json.ts';
 import { allOperations, operations } from '../../src/operations/all.ts';
-import { issuesOf, parseInput, parsePlainly, pathText } from '../../src/operations/parse.ts';
+import { issuesOf, parseInput, parsePlainly } from '../../src/operations/parse.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { outlineOf } from '../../tools/outlines.ts';
 
@@ -102,6 +103,22 @@ describe('the JSON value null', () => {
     const input = { ...operation.examples[0]?.input, body: null };
     expect(() => parseInput(operation, input)).toThrow(/^must be an object/);
     expect(parsePlainly(outlineOf(operation), input)).toBeUndefined();
+  });
+});
+
+describe('an operation that takes no body', () => {
+  const bodiless = allOperations.filter((operation: Operation) => operation.body === undefined);
+
+  test.each(bodiless)('may be given an object without members: $name', (operation: Operation) => {
+    expect(() => parseInput(operation, { ...operation.examples[0]?.input, body: {} })).not.toThrow();
+  });
+
+  test.each(bodiless)('refuses anything else, an empty list too: $name', (operation: Operation) => {
+    for (const text of ['[]', 'null', '""', '0', '1.0', 'false', '[{}]', '{"a":1}']) {
+      const input = { ...operation.examples[0]?.input, body: parseExactJson(text) };
+      expect(parsePlainly(outlineOf(operation), input)).toBeUndefined();
+      expect(() => parseInput(operation, input)).toThrow('this operation takes no body');
+    }
   });
 });
 

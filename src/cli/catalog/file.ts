@@ -2,10 +2,10 @@
 
 import type * as z from 'zod';
 
-import { InvalidInputError } from '../../errors.ts';
+import { InvalidInputError, pathText } from '../../errors.ts';
 import type { InputIssue } from '../../errors.ts';
 import { operations } from '../../operations/all.ts';
-import { issuesOf, pathText } from '../../operations/parse.ts';
+import { issuesOf } from '../../operations/parse.ts';
 import { meterBody, priceBody } from './bodies.ts';
 import { planKey, priceKey } from './definitions.ts';
 import type { Catalog, Section } from './definitions.ts';

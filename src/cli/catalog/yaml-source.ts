@@ -4,9 +4,8 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } fr
 import type { Document, Pair } from 'yaml';
 
 import type { InputIssue } from '../../errors.ts';
-import { InvalidInputError } from '../../errors.ts';
+import { InvalidInputError, pathText } from '../../errors.ts';
 import { exactNumber, forbiddenNameMessage, isNumberText } from '../../exact-json.ts';
-import { pathText } from '../../operations/parse.ts';
 
 export interface YamlFile {
   /** Neither null nor undefined. */
