@@ -5,9 +5,10 @@ import { limits } from '../limits.ts';
 import { loadOutline, loadOutlines, roomOf } from '../operations/index.ts';
 import type { Answer, Billing, ConnectionFacts, OperationName } from '../operations/index.ts';
 import { changesState, pathParameters } from '../operations/operation.ts';
-import type { CallInput, OperationFacts } from '../operations/operation.ts';
+import type { CallInput, OperationFacts, Outline } from '../operations/operation.ts';
 import { notOffered, readAnswer, unknownOutcome } from './response.ts';
-import { isRepeatable, retryAfterMilliseconds, retryDelay } from './retry.ts';
+import type { Reading } from './response.ts';
+import { isRepeatable, retryAfterMilliseconds, retryDelay, temporaryStatuses } from './retry.ts';
 import { checkKeyForm, parseBaseUrl, parseProxyUrl, requestOf } from './target.ts';
 import type { HttpRequest } from './target.ts';
 import { createTransport } from './transport.ts';
@@ -73,9 +74,7 @@ export function createClient(options: ClientOptions): Client {
       ? checkHint(operation, input, await loadOutlines(roomOf(name)))
       : undefined;
     if (outcome.kind === 'noAnswer') throw noAnswerFailure(outcome, howToCheck);
-    const form = operation.response;
-    const reading = { operation, target, howToCheck, retryAfterSeconds: retryAfterSeconds(outcome), form };
-    return readAnswer(outcome, reading);
+    return readAnswer(outcome, readingOf(operation, outcome, howToCheck));
   }
 
   /** Sends until an outcome is final. */
@@ -100,14 +99,21 @@ export function createClient(options: ClientOptions): Client {
   }
 
   /** Paths of our own invention go only to instances that say whose they are (semantics 3); the key stays at home. */
-  async function requireTallybook(operation: OperationFacts, deadline: number): Promise<void> {
+  async function requireTallybook(operation: Outline, deadline: number): Promise<void> {
     if (isTallybook === undefined) {
       const probe: HttpRequest = { method: 'GET', path: `${target.basePath}/healthz`, headers: ownHeaders };
       const outcome = await exchange(probe, { canRepeat: true, deadline });
       if (outcome.kind === 'noAnswer') throw noAnswerFailure(outcome, undefined);
+      // A proxy says so in front of any service.
+      const isOfProxy = isTallybook === undefined && temporaryStatuses.has(outcome.status);
+      if (isOfProxy) readAnswer(outcome, readingOf(operation, outcome, undefined));
       isTallybook ??= false;
     }
     if (!isTallybook) throw notOffered(operation, target, 'it does not name itself a tallybook service');
+  }
+
+  function readingOf(operation: Outline, answer: HttpAnswer, howToCheck: string | undefined): Reading {
+    return { operation, target, howToCheck, retryAfterSeconds: retryAfterSeconds(answer), form: operation.response };
   }
 
   function noAnswerFailure(

@@ -13,7 +13,8 @@ export function isRepeatable(operation: OperationFacts, input: CallInput): boole
   return member !== undefined && member !== null;
 }
 
-const temporaryStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** What later may be answered otherwise. */
+export const temporaryStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 export interface Try {
   readonly outcome: HttpAnswer | NoAnswer;

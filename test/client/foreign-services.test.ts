@@ -123,6 +123,22 @@ describe('services of other makers', () => {
     expect(known.requests).toEqual(['GET /v1/customers/x', 'POST /v1/customers/x/resume']);
   });
 
+  test.each([
+    [503, { kind: 'unavailable', hint: 'wait 1 s, and repeat the command' }],
+    [502, { kind: 'internal' }],
+    [504, { kind: 'internal' }],
+    [429, { kind: 'rateLimited', retryAfterSeconds: 1 }],
+  ])('a proxy that answers %i in front of one of ours does not make it foreign', async (status, failure) => {
+    const ours = { ...okAnswer, headers: { ...json, 'tallybook-version': '1.2.3' } };
+    const refusal = { status, headers: { 'retry-after': '1' }, body: '<html>later</html>' };
+    const service = await startFakeService(refusal, refusal, refusal, refusal, ours);
+    const client = startClient(service.url);
+    const resume = async () => await client.call('customers.resume', { params: { customerId: 'x' } });
+    await expect(resume()).rejects.toMatchObject({ ...failure, message: `${service.host} answered ${status}` });
+    await resume();
+    expect(service.requests.filter((request) => request !== 'GET /healthz')).toEqual(['POST /v1/customers/x/resume']);
+  });
+
   test('a service that cannot be asked is unreachable, not foreign', async () => {
     const client = startClient(await unusedUrl());
     await expect(client.call('customers.resume', { params: { customerId: 'x' } })).rejects.toMatchObject({
