@@ -167,7 +167,7 @@ function responsesOf(operation: Operation): JsonObject {
   const kinds = new Set<ErrorKind>([
     ...everywhere,
     ...operation.errors,
-    ...(operation.body === undefined ? [] : withBody),
+    ...(operation.route?.method === 'GET' ? [] : ofBodies),
   ]);
   const failures = [...kinds]
     .map((kind): [string, Json] => [String(errorFacts[kind].status), { $ref: `#/components/responses/${kind}` }])
@@ -211,7 +211,8 @@ const everywhere: readonly ErrorKind[] = [
   'internal',
   'unavailable',
 ];
-const withBody: readonly ErrorKind[] = ['payloadTooLarge', 'unsupportedMediaType', 'invalidInput'];
+/** Where no body is taken one is refused as well; only with GET it is passed over. */
+const ofBodies: readonly ErrorKind[] = ['payloadTooLarge', 'unsupportedMediaType', 'invalidInput'];
 
 const errorSchema: JsonObject = {
   type: 'object',

@@ -167,6 +167,11 @@ describe.each(routed)('$name', ({ operation, route }) => {
     );
   });
 
+  test('says how a body is refused, where it takes none as well', () => {
+    const refusals = Object.keys(description.responses).filter((status) => ['413', '415', '422'].includes(status));
+    expect(refusals).toEqual(route.method === 'GET' ? [] : ['413', '415', '422']);
+  });
+
   test('each example is accepted by the declaration and by the described schemas', () => {
     for (const { input } of operation.examples) {
       expect(() => parseInput(operation, input)).not.toThrow();
