@@ -5,7 +5,9 @@
 
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
+import { limits } from '../limits.ts';
 import type { Engine } from '../operations/index.ts';
+import { inTime } from './in-time.ts';
 import type { RequestLog } from './request-log.ts';
 import type { RunOutcome } from './scheduler.ts';
 
@@ -29,10 +31,13 @@ export interface MetricsOptions {
   readonly engine: Pick<Engine, 'vitals'>;
   readonly version: string;
   readonly now: () => Temporal.Instant;
+  /** How long a look at the database may take. Default: `limits.probeMilliseconds`. */
+  readonly probeMilliseconds?: number | undefined;
 }
 
 /** Counters of one server, all at zero. */
-export function createMetrics({ engine, version, now }: MetricsOptions): Metrics {
+export function createMetrics({ engine, version, now, ...options }: MetricsOptions): Metrics {
+  const mostMilliseconds = options.probeMilliseconds ?? limits.probeMilliseconds;
   const registry = new Registry();
   // Without it prom-client counts into a registry that all servers of a process would share.
   collectDefaultMetrics({ register: registry, prefix: 'tally_' });
@@ -64,7 +69,7 @@ export function createMetrics({ engine, version, now }: MetricsOptions): Metrics
 
   async function look(): Promise<void> {
     try {
-      const { pendingTransactions, dueDeliveries, oldestDueAt } = await engine.vitals();
+      const { pendingTransactions, dueDeliveries, oldestDueAt } = await inTime(engine.vitals(), mostMilliseconds);
       const waited = oldestDueAt === undefined ? 0 : now().since(oldestDueAt).total('seconds');
       databaseUp.set(1);
       pending.set(pendingTransactions);

@@ -8,6 +8,7 @@ import type { Caller, Engine } from '../operations/index.ts';
 import { requireScope } from '../operations/operation.ts';
 import { sendJson } from './answer.ts';
 import { isLoopback } from './authenticate.ts';
+import { inTime } from './in-time.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 
@@ -19,6 +20,8 @@ export interface Probes {
   readonly host: string;
   readonly isBehindProxy: boolean;
   readonly isClosing: () => boolean;
+  /** How long a look at the database may take. */
+  readonly mostMilliseconds: number;
   /** Who sent a request; throws UnauthorizedError. */
   readonly authenticate: (request: FastifyRequest) => Promise<Caller>;
 }
@@ -29,7 +32,7 @@ const unlimited = { config: { counted: 'nothing' } } as const;
 export function addProbes(app: FastifyInstance, probes: Probes): void {
   const { engine, version, metrics } = probes;
   app.get('/healthz', unlimited, async (_request, reply) => {
-    await engine.ping();
+    await inTime(engine.ping(), probes.mostMilliseconds);
     return sendJson(reply, 200, { status: 'ok', version });
   });
   app.get('/readyz', unlimited, async (_request, reply) => await sendReadiness(reply, probes));
@@ -48,14 +51,17 @@ export function addProbes(app: FastifyInstance, probes: Probes): void {
 }
 
 /** Ready is what can be read and written now, events too; a 503 says why not, in words that are nobody's secret. */
-async function sendReadiness(reply: FastifyReply, { engine, isClosing }: Probes): Promise<FastifyReply> {
-  const reason = isClosing() ? 'the service is closing' : await obstacleOf(engine);
+async function sendReadiness(reply: FastifyReply, probes: Probes): Promise<FastifyReply> {
+  const reason = probes.isClosing() ? 'the service is closing' : await obstacleOf(probes);
   if (reason === undefined) return sendJson(reply, 200, { status: 'ready' });
   return sendJson(reply, 503, { status: 'notReady', reason });
 }
 
-async function obstacleOf(engine: Probes['engine']): Promise<string | undefined> {
-  const [books, events] = await Promise.allSettled([engine.checkWritable(), engine.checkEvents()]);
+async function obstacleOf({ engine, mostMilliseconds }: Probes): Promise<string | undefined> {
+  const [books, events] = await Promise.allSettled([
+    inTime(engine.checkWritable(), mostMilliseconds),
+    inTime(engine.checkEvents(), mostMilliseconds),
+  ]);
   if (books.status === 'rejected') {
     return isKnown(books.reason) ? 'the database cannot be written now' : 'the database failed';
   }

@@ -55,6 +55,8 @@ export interface ServerOptions {
   readonly noticeMilliseconds?: number | undefined;
   /** How long stopping waits for requests under way. Default: `limits.drainMilliseconds`. */
   readonly drainMilliseconds?: number | undefined;
+  /** How long a look at the database by those who watch may take. Default: `limits.probeMilliseconds`. */
+  readonly probeMilliseconds?: number | undefined;
   /** How long the headers of a request may take to arrive. Default: `limits.headersTimeoutMilliseconds`. */
   readonly headersTimeoutMilliseconds?: number | undefined;
   /** How long a connection may stand still, and so an answer be waited for. Default: `limits.socketIdleMilliseconds`. */
@@ -238,6 +240,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
     host,
     isBehindProxy: options.isBehindProxy === true || options.trustProxy !== undefined,
     isClosing: () => state.isLeaving,
+    mostMilliseconds: options.probeMilliseconds ?? limits.probeMilliseconds,
     authenticate: callerOf,
   });
 }

@@ -62,6 +62,32 @@ describe('readiness', () => {
   );
 });
 
+describe('a database that hangs', () => {
+  const never = async () => await new Promise<never>(() => {});
+
+  test('is told to those who watch, long before a request that needs it is given up', async () => {
+    const engine = createSampleEngine({}, { ping: never, checkWritable: never, vitals: never });
+    const metrics = createMetrics({ engine, version: '1.2.3', now: createClock().now, probeMilliseconds: 20 });
+    const service = await startService(engine, { metrics, probeMilliseconds: 20 });
+    expect((await service.send('/healthz', open)).status).toBe(503);
+    const ready = await service.send('/readyz', open);
+    expect([ready.status, JSON.parse(ready.text)]).toEqual([
+      503,
+      { status: 'notReady', reason: 'the database cannot be written now' },
+    ]);
+    const counters = await service.send('/metrics', open);
+    expect([counters.status, samplesOf(counters.text).get('tally_database_up')]).toEqual([200, '0']);
+  });
+
+  test('of events keeps the service from being ready', async () => {
+    const service = await startService(createSampleEngine({}, { checkEvents: never }), { probeMilliseconds: 20 });
+    expect(JSON.parse((await service.send('/readyz', open)).text)).toEqual({
+      status: 'notReady',
+      reason: 'the database of events does not answer',
+    });
+  });
+});
+
 describe('notice of leaving', () => {
   test('is given by readiness, while requests are answered; then connections are refused', async () => {
     const { service, read } = await startWatched(createSampleEngine(), { noticeMilliseconds: 400 });
