@@ -62,6 +62,8 @@ describe.runIf(clickhouse !== undefined)('ClickHouse with', () => {
   test.each([
     'limit=1',
     'offset=1',
+    'additional_result_filter=0',
+    "additional_table_filters={'tallybookEvents':'place = 1'}",
     'aggregate_functions_null_for_empty=1',
     'empty_result_for_aggregation_by_empty_set=1',
     'data_type_default_nullable=1',

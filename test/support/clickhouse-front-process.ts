@@ -51,14 +51,14 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   const settings = [...searchParams].filter(([name]) => !ownParameters.has(name) && !name.startsWith('param_'));
   await forgetAllBut(settings.map(([name]) => name));
-  for (const [name, value] of settings) await set(name, value.replaceAll("'", ''));
+  for (const [name, value] of settings) await set(name, escapedOf(value));
   const form = await formOf(request, sent);
   if ([...searchParams, ...form].some(([, value]) => Buffer.byteLength(value) > longestField)) {
     throw new Error('Code: 1000. DB::Exception: tally: HTML Form Exception: Field value too long. (POCO_EXCEPTION)');
   }
   for (const [name, value] of [...searchParams, ...form]) {
     if (!name.startsWith('param_')) continue;
-    await set(name, value.replaceAll('\\', '\\\\').replaceAll("'", "\\'"));
+    await set(name, escapedOf(value));
   }
   const rest = isForm(request) ? '' : sent.toString('utf8');
   const query = form.find(([name]) => name === 'query')?.[1] ?? searchParams.get('query');
@@ -67,6 +67,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.setHeader('X-ClickHouse-Summary', '{}');
   response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
   response.end(result.bytes());
+}
+
+function escapedOf(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
 }
 
 async function set(name: string, escaped: string): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * A ClickHouse database as the event store uses it: questions, inserts, and what its failures mean to a person.
- * The one file that knows the client library.
+ * With the settings beside it, what knows the client library.
  */
 
 import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';

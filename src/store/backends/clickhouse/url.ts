@@ -1,6 +1,6 @@
 /** From the URL of a ClickHouse database to what its client connects with. */
 
-import type { ClickHouseSettings, ClickHouseClientConfigOptions } from '@clickhouse/client';
+import { type ClickHouseClientConfigOptions, type ClickHouseSettings, SettingsMap } from '@clickhouse/client';
 
 import { withoutPassword } from '../../../database-url.ts';
 import { BillingError } from '../../../errors.ts';
@@ -8,8 +8,12 @@ import { limits } from '../../../limits.ts';
 
 const ports = { plain: 8123, tls: 8443 } as const;
 
-/** A limit of the user's that is reached is an error, and never an answer by a part of the events. */
+/** A limit of the user's that is reached is an error, and never an answer by a part of the events, or of the cluster. */
 const nothingLeftOut: ClickHouseSettings = {
+  additional_result_filter: '',
+  additional_table_filters: SettingsMap.from({}),
+  skip_unavailable_shards: 0,
+  fallback_to_stale_replicas_for_distributed_queries: 0,
   limit: '0',
   offset: '0',
   read_overflow_mode: 'throw',
