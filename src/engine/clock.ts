@@ -78,15 +78,16 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
 
 /**
  * What a server does by itself: everything that is due now. A simulated database waits for its clock to be advanced, and one
- * that is read-only for a server that may write. Of several servers on one database one does it, and the others find nothing.
+ * that is read-only for a server that may write: there it is undefined. Of several servers on one database one does it, and the
+ * others find nothing.
  */
-export async function billDue(parts: EngineParts, signal: AbortSignal | undefined): Promise<DueReport> {
-  const report = createRunReport();
+export async function billDue(parts: EngineParts, signal: AbortSignal | undefined): Promise<DueReport | undefined> {
   const found = await parts.store.read(async (tx) => ({
     isSimulated: (await findClock(tx)) !== undefined,
     organizations: await listOrganizations(tx),
   }));
-  if (found.isSimulated || parts.store.isReadOnly) return report.body();
+  if (found.isSimulated || parts.store.isReadOnly) return undefined;
+  const report = createRunReport();
   const until = parts.now();
   await parts.store.exclusively('bill run', async () => {
     for (const { id } of found.organizations) await runDue(parts, id, { until, report, signal });

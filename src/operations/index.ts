@@ -186,10 +186,10 @@ export interface Engine {
   /** The local owner acting for an organization, named by id or name; `default` is made when the database has none. */
   owner(organization?: string): Promise<Caller>;
   /**
-   * Does what has fallen due in every organization, as `bill.run` does; nothing where time is simulated, where the
-   * database is read-only, or while another process is at it. Once the signal is aborted no further step is begun.
+   * Does what has fallen due in every organization, as `bill.run` does; nothing while another process is at it, and undefined
+   * where time is simulated or the database read-only. Once the signal is aborted no further step is begun.
    */
-  billDue(signal?: AbortSignal): Promise<DueReport>;
+  billDue(signal?: AbortSignal): Promise<DueReport | undefined>;
   /** Whether the database answers; throws UnavailableError. */
   ping(): Promise<void>;
   /** Whether it can be written at once; throws UnavailableError, or what else forbids it. */

@@ -6,7 +6,7 @@ export interface SchedulerOptions {
   readonly engine: Pick<Engine, 'billDue'>;
   /** From the end of one run to the beginning of the next. */
   readonly pauseMilliseconds: number;
-  /** Told what each run came to, or what it failed with. */
+  /** Told what each run came to, or what it failed with; not of one that was passed over. */
   readonly onRun: (outcome: RunOutcome) => void;
 }
 
@@ -27,7 +27,8 @@ export function createScheduler({ engine, pauseMilliseconds, onRun }: SchedulerO
 
   async function run(): Promise<void> {
     try {
-      onRun({ report: await engine.billDue(stopping.signal) });
+      const report = await engine.billDue(stopping.signal);
+      if (report !== undefined) onRun({ report });
     } catch (error) {
       onRun({ error });
     }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +7,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createRunReport } from '../../src/engine/bill-run.ts';
 import { nothingDone } from '../../src/engine/due-work.ts';
+import { createEngine } from '../../src/engine/engine.ts';
 import { UnavailableError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
+import { openStore } from '../../src/store/open.ts';
 import { grant, invoiceAt, invoices, movements, refusal, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { createWorld } from '../support/world.ts';
@@ -295,8 +298,23 @@ describe('the bill run of a server', () => {
     await world.call('clock.set', { body: { to: '2026-05-01' } });
     const acme = await subscribe(world, march);
     world.clock.set('2026-06-01T00:00:00Z');
-    expect(await world.engine.billDue()).toMatchObject({ finalizedCount: 0 });
+    expect(await world.engine.billDue()).toBeUndefined();
     expect(await statuses(acme)).toEqual(['Drafted']);
+  });
+
+  test('is none where the database can only be read, so that nobody takes it for one that billed', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'tallybook-run-'));
+    const database = join(directory, 'billing.db');
+    const own = await createWorld({ start: '2026-03-01T00:00:00.000Z', database });
+    await subscribe(own, march);
+    await own.close();
+    const store = await openStore(database, { readOnly: true });
+    const { now } = own.clock;
+    const engine = createEngine({ store, now, newId: () => '', randomBytes, finalizationGraceHours: 0 });
+    own.clock.set('2026-05-01T00:00:00Z');
+    expect(await engine.billDue()).toBeUndefined();
+    await engine.close();
+    rmSync(directory, { recursive: true });
   });
 
   test('begins no further step once it is told to stop', async () => {

@@ -8,7 +8,7 @@ const nothing: DueReport = { finalizedCount: 0, failedCount: 0, failures: [] };
 
 interface Run {
   readonly signal: AbortSignal | undefined;
-  readonly end: (outcome?: Error) => void;
+  readonly end: (outcome?: Error | 'passed over') => void;
 }
 
 /** An engine whose runs end when the test says so, and the schedule over it. */
@@ -22,7 +22,13 @@ function schedule() {
     engine: {
       billDue: async (signal) =>
         await new Promise((resolve, reject) => {
-          runs.push({ signal, end: (error) => (error === undefined ? resolve(nothing) : reject(error)) });
+          runs.push({
+            signal,
+            end(outcome) {
+              if (outcome instanceof Error) reject(outcome);
+              else resolve(outcome === undefined ? nothing : undefined);
+            },
+          });
           for (const tell of waiting.splice(0)) tell();
         }),
     },
@@ -59,6 +65,15 @@ test('a run that fails is told, and the next one comes', async () => {
   runs[0]?.end(error);
   await second;
   expect(outcomes).toEqual([{ error }]);
+});
+
+test('a run that is passed over counts as none, and the next one comes', async () => {
+  const { scheduler, runs, outcomes, nextRun } = schedule();
+  scheduler.start();
+  const second = nextRun();
+  runs[0]?.end('passed over');
+  await second;
+  expect(outcomes).toEqual([]);
 });
 
 test('closing tells the run to begin no further step, waits for it, and begins no other', async () => {
