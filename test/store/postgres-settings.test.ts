@@ -63,6 +63,31 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     expect(seen).toEqual(await look(usual));
   });
 
+  test.each([
+    ['off', 'on'],
+    ['local', 'local'],
+    ['remote_apply', 'remote_apply'],
+  ])('whose synchronous_commit is %s commits with %s: what is answered is kept', async (setting, kept) => {
+    const url = await empty();
+    await run(url, `ALTER DATABASE SET synchronous_commit = ${setting}`);
+    const store = await openStore(url);
+    const commits = async (tx: Transaction) =>
+      await rowsOfText(tx, `SELECT current_setting('synchronous_commit') AS "commits"`);
+    expect(await store.read(commits)).toEqual([{ commits: kept }]);
+    expect(await store.write(commits)).toEqual([{ commits: kept }]);
+    await store.close();
+  });
+
+  test('that fires no triggers for its role fires those that keep what is frozen', async () => {
+    const url = await empty();
+    await run(url, 'ALTER DATABASE SET session_replication_role = replica');
+    await fill(url);
+    const store = await openStore(url);
+    const change = async (tx: Transaction) => await rowsOfText(tx, 'TRUNCATE "eventVersions"');
+    await expect(store.write(change)).rejects.toThrow('append-only');
+    await store.close();
+  });
+
   const schemaBefore = ['CREATE SCHEMA odd', 'ALTER DATABASE SET search_path = odd, public'];
 
   test('keeps the book where it is when another schema comes before it, and what is backed up can be restored', async () => {

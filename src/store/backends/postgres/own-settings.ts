@@ -14,6 +14,14 @@ const common = {
   quote_all_identifiers: 'off',
 } as const;
 
+/** What a session must not be set to, and what it is set to then; a stronger way of the same stays. */
+const unsafe = [
+  // An answer says that a change is kept.
+  { name: 'synchronous_commit', value: 'off', instead: 'on' },
+  // No trigger would keep what is frozen, and no reference be looked at.
+  { name: 'session_replication_role', value: 'replica', instead: 'origin' },
+] as const;
+
 /**
  * The schema that holds the book comes first: one that was put before it later, as that of a user's own name is, would be
  * taken for the book's by whatever asks for the current one.
@@ -25,7 +33,11 @@ const path = `coalesce((SELECT quote_ident(nspname) || ', ' FROM pg_class JOIN p
 export function ownSettings(settings: Readonly<Record<string, string>>): (client: ClientBase) => Promise<void> {
   const all = Object.entries({ ...common, ...settings });
   const sentences = all.map(([name], index) => `set_config('${name}', $${index + 1}, false)`);
-  const text = `SELECT ${sentences.join(', ')}, set_config('search_path', ${path}, false)`;
+  const mended = unsafe.map(
+    ({ name, value, instead }) =>
+      `CASE current_setting('${name}') WHEN '${value}' THEN set_config('${name}', '${instead}', false) END`,
+  );
+  const text = `SELECT ${[...sentences, ...mended].join(', ')}, set_config('search_path', ${path}, false)`;
   const values = all.map(([, value]) => value);
   // Rejects as the session does that cannot be used; a way that swallows what is sent holds nobody up.
   return async (client) => {
