@@ -152,7 +152,8 @@ const pricingParams = z.strictObject({ pricingId: pathIdOf('pricing').describe('
 const netTerms = z
   .string()
   .max(10)
-  .regex(/^(?:net ?)?\d{1,3}$/i, 'must be whole days such as "30" or "Net 30"')
+  // Without a flag, which the description of the interface could not carry.
+  .regex(/^(?:[Nn][Ee][Tt] ?)?\d{1,3}$/, 'must be whole days such as "30" or "Net 30"')
   .transform((words) => String(Number(words.replace(/\D/g, ''))))
   .refine((days) => Number(days) <= limits.netTermsDays, `must be at most ${limits.netTermsDays} days`)
   .meta({ type: 'string', description: 'Whole days between invoice date and due date; "Net 30" is understood.' });

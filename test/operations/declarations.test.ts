@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 
 import { allOperations, operations } from '../../src/operations/all.ts';
 import { loadOperation, loadRoom, roomOf } from '../../src/operations/index.ts';
@@ -30,6 +31,24 @@ describe.each(allOperations.map((operation) => [operation.name, operation] as co
   test('has examples that parse', () => {
     expect(operation.examples.length).toBeGreaterThan(0);
     for (const example of operation.examples) expect(parseInput(operation, example.input)).toBeDefined();
+  });
+
+  test('has no pattern with a flag, which its description leaves out', () => {
+    const flagged: RegExp[] = [];
+    for (const type of [operation.params, operation.query, ...(operation.body === undefined ? [] : [operation.body])]) {
+      z.toJSONSchema(type, {
+        io: 'input',
+        unrepresentable: 'any',
+        override: ({ zodSchema }) => {
+          for (const { _zod: rule } of zodSchema._zod.def.checks ?? []) {
+            if ('pattern' in rule.def && rule.def.pattern instanceof RegExp && rule.def.pattern.flags !== '') {
+              flagged.push(rule.def.pattern);
+            }
+          }
+        },
+      });
+    }
+    expect(flagged).toEqual([]);
   });
 
   test('refuses unknown fields and parameters by name', () => {
