@@ -122,6 +122,7 @@ describe('the surroundings are wrong, and nothing is lost', () => {
       [9, 'tally: nothing can be written to ', true],
       [2, 'tally: the directory ', true],
     ]);
+    expect(outcomes[2]?.stderr).toContain('hint: set TALLY_DATA_DIR to a directory that can be written');
   });
 
   test.concurrent('a directory in place of the file: exit code 9', async () => {

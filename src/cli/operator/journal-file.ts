@@ -40,7 +40,7 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
       }
     },
     async hold(write, onLine) {
-      await makePrivateDirectory(dirname(path), machine);
+      await makePrivateDirectory(dirname(path), machine, 'TALLY_DATA_DIR');
       await whileLocked(path, machine, () => {
         const { O_RDWR, O_CREAT, O_APPEND } = constants;
         const file = openPrivateFile(path, machine, O_RDWR | O_CREAT | O_APPEND);

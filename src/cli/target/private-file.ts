@@ -112,7 +112,7 @@ export async function changePrivateFile(
   machine: Machine,
   change: (members: Members) => Members,
 ): Promise<void> {
-  await makePrivateDirectory(dirname(path), machine);
+  await makePrivateDirectory(dirname(path), machine, 'TALLY_CONFIG_DIR');
   // The first file, too: once it is there, nothing that reads it would go on.
   checkDirectory(dirname(path), machine);
   await whileLocked(path, machine, async () => {
@@ -131,14 +131,20 @@ export async function changePrivateFile(
   });
 }
 
-/** A directory that only its owner may enter; an existing one keeps its mode, which is judged where it is used. */
-export async function makePrivateDirectory(path: string, machine: Machine): Promise<void> {
+/**
+ * A directory that only its owner may enter; an existing one keeps its mode, which is judged where it is used. Where it cannot
+ * be made the refusal names the variable that says where else it may be.
+ */
+export async function makePrivateDirectory(path: string, machine: Machine, variable: string): Promise<void> {
   try {
     if (makeDirectory(path) && machine.platform !== 'win32') chmodSync(path, 0o700);
   } catch (error) {
     const { unwritable } = await import('../files/output-file.ts');
     if (isFailureOfDisk(error)) throw unwritable(path, error);
-    throw refusal(`the directory ${path} cannot be made (${(error as NodeJS.ErrnoException).code})`);
+    throw refusal(
+      `the directory ${path} cannot be made (${(error as NodeJS.ErrnoException).code})`,
+      `set ${variable} to a directory that can be written`,
+    );
   }
 }
 
