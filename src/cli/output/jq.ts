@@ -37,7 +37,8 @@ export async function jqLines(json: string, expression: string): Promise<SafeTex
   } catch (error) {
     throw new InvalidInputError([{ path: '', message: `--jq: ${wordsOf(error)}` }], {
       cause: error,
-      hint: 'the answer came, and this expression does not fit it: look at it with -o json',
+      // Of a write, too, which a person who looks again with another flag would do twice.
+      hint: 'what was to be done is done, and this does not fit its answer: look at a reading with -o json, and repeat no write',
     });
   }
 }

@@ -66,6 +66,20 @@ describe('--jq', () => {
     expect(stderr).toContain('tally: --jq: Cannot index array with string "x"');
   });
 
+  test('an expression that does not fit the answer of a write says that it is done', async () => {
+    const { code, stdout, stderr, calls } = await tally([
+      'products',
+      'create',
+      '--name',
+      'API',
+      '--jq',
+      '.data.id.none',
+    ]);
+    expect([code, stdout, calls]).toEqual([8, '', 1]);
+    expect(stderr).toContain('hint: what was to be done is done, ');
+    expect(stderr).toContain('repeat no write');
+  });
+
   test('takes an answer of megabytes in time that grows with its length', async () => {
     const name = 'x'.repeat(2_000_000);
     const shell = createShell({ reply: () => ({ body: { data: [{ name }] } as unknown as Answer['body'] }) });
