@@ -73,7 +73,7 @@ export async function openConnection(location: string, options: StoreOptions): P
   async function replaceIfNeeded(): Promise<void> {
     if (path === inMemory || (!isBroken && !handle.isOutdated())) return;
     statements.clear();
-    if (handle.database.isOpen) handle.database.close();
+    handle.close();
     handle = await waitForLock(waiting, () => openHandle(path, options));
     isBroken = false;
     handleCount += 1;
@@ -142,7 +142,7 @@ export async function openConnection(location: string, options: StoreOptions): P
     },
     close() {
       statements.clear();
-      if (handle.database.isOpen) handle.database.close();
+      handle.close();
     },
   };
   return connection;

@@ -2,6 +2,7 @@
 
 import { BillingError, UnavailableError } from '../../../errors.ts';
 import { type ConstraintRule, ConstraintViolation } from '../../constraint-violation.ts';
+import type { NameFault } from './names.ts';
 
 /** Primary result codes, https://sqlite.org/rescode.html; an extended code keeps its primary one in the low byte. */
 const code = {
@@ -62,11 +63,16 @@ export function isNotWritable(error: unknown): boolean {
 }
 
 /** What is written now would be in no file of this name, or could be lost to who writes by another. */
-export const nameFaults: Readonly<Record<'lost' | 'several', (path: string) => UnavailableError>> = {
+export const nameFaults: Readonly<Record<NameFault, (path: string) => UnavailableError>> = {
   lost: (path) =>
     new UnavailableError(`the database ${path} was moved or replaced while it was in use; nothing was changed`, {
       hint: 'start again what uses it, and stop that first the next time',
     }),
+  logLost: (path) =>
+    new UnavailableError(
+      `the log of the database ${path} (-wal, -shm) was removed or replaced while it was in use; nothing was changed`,
+      { hint: 'start again what uses it, and leave the files beside a database alone' },
+    ),
   several: (path) =>
     new UnavailableError(
       `the database ${path} has another name as well, and writing by both would lose what was written; nothing was changed`,

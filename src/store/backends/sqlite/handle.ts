@@ -1,7 +1,6 @@
 /** A file of SQLite as it is opened: whether it may be written, what SQLite is told of it, and whether it is still the same. */
 
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
-import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -14,6 +13,8 @@ import { factsOf, refuseLongPath } from '../../file-facts.ts';
 import type { StoreOptions } from '../../store.ts';
 import { isNotWritable } from './errors.ts';
 import { sliceMilliseconds } from './lock-wait.ts';
+import { watchNames } from './names.ts';
+import type { NameFault } from './names.ts';
 
 /** Before 3.51.3 two writers could damage the log (https://sqlite.org/wal.html#walresetbug). */
 const oldestSqlite = [3, 51, 3];
@@ -35,13 +36,12 @@ const settings = `PRAGMA trusted_schema = OFF;
 export interface Handle {
   readonly database: DatabaseSync;
   readonly isReadOnly: boolean;
-  /**
-   * Whether the file that may be written has `lost` its name, and SQLite goes on writing it when another one has taken that; or
-   * has `several`, of which each would get a log of its own: who writes by one knows nothing of what was written by another.
-   */
-  readonly nameFault: () => 'lost' | 'several' | undefined;
+  /** Why a file that may be written must not be: what is written now could be in no file that anybody opens. */
+  readonly nameFault: () => NameFault | undefined;
   /** Whether a file has changed of which SQLite was told that nobody changes it. */
   readonly isOutdated: () => boolean;
+  /** Left to the end of the process where closing would take away what others have written. */
+  readonly close: () => void;
 }
 
 const never = (): boolean => false;
@@ -50,19 +50,19 @@ const none = (): undefined => undefined;
 /** Opens what `prepareFile` has made sure of: for reading alone where that is asked for, or nothing else can be had. */
 export function openHandle(path: string, options: StoreOptions): Handle {
   const writing = { isReadOnly: false, isOutdated: never } as const;
-  if (path === inMemory) return { ...writing, database: connect(path, options, false), nameFault: none };
+  if (path === inMemory) return { ...writing, ...closing(connect(path, options, false)), nameFault: none };
   if (!options.readOnly && isWritable(path)) {
     try {
       const database = connect(path, options, false);
-      const place = placeOf(path);
-      return { ...writing, database, nameFault: () => nameFaultOf(path, place) };
+      const { fault, isSafeToClose } = watchNames(path);
+      return { ...writing, ...closing(database, isSafeToClose), nameFault: fault };
     } catch (error) {
       if (!isNotWritable(error)) throw error;
     }
   }
   const reading = { isReadOnly: true, nameFault: none } as const;
   try {
-    return { ...reading, database: connect(path, options, true), isOutdated: never };
+    return { ...reading, ...closing(connect(path, options, true)), isOutdated: never };
   } catch (error) {
     // Where the directory cannot be written, SQLite reads a file only when told that it does not change. That is so as
     // long as there is no log beside it; the stamp notices when it ceases to be.
@@ -70,8 +70,17 @@ export function openHandle(path: string, options: StoreOptions): Handle {
     const url = pathToFileURL(path);
     url.searchParams.set('immutable', '1');
     const stamp = stampOf(path);
-    return { ...reading, database: connect(url, options, true), isOutdated: () => stampOf(path) !== stamp };
+    return { ...reading, ...closing(connect(url, options, true)), isOutdated: () => stampOf(path) !== stamp };
   }
+}
+
+function closing(database: DatabaseSync, isSafeToClose = (): boolean => true): Pick<Handle, 'database' | 'close'> {
+  return {
+    database,
+    close() {
+      if (database.isOpen && isSafeToClose()) database.close();
+    },
+  };
 }
 
 function connect(location: string | URL, options: StoreOptions, readOnly: boolean): DatabaseSync {
@@ -155,19 +164,6 @@ function isFile(path: string): boolean {
 
 function hasLog(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-}
-
-/** Undefined where there is no file. */
-type Place = Pick<Stats, 'dev' | 'ino' | 'nlink'> | undefined;
-
-function placeOf(path: string): Place {
-  return statSync(path, { throwIfNoEntry: false });
-}
-
-function nameFaultOf(path: string, opened: Place): 'lost' | 'several' | undefined {
-  const found = placeOf(path);
-  if (found?.ino !== opened?.ino || found?.dev !== opened?.dev) return 'lost';
-  return (found?.nlink ?? 0) > 1 ? 'several' : undefined;
 }
 
 function stampOf(path: string): string {
