@@ -54,7 +54,8 @@ export function openHandle(path: string, options: StoreOptions): Handle {
   if (!options.readOnly && isWritable(path)) {
     try {
       const database = connect(path, options, false);
-      const { fault, isSafeToClose } = watchNames(path);
+      const holdsLog = database.prepare('PRAGMA journal_mode').get()?.['journal_mode'] === 'wal';
+      const { fault, isSafeToClose } = watchNames(path, holdsLog);
       return { ...writing, ...closing(database, isSafeToClose), nameFault: fault };
     } catch (error) {
       if (!isNotWritable(error)) throw error;

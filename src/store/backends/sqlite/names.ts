@@ -21,12 +21,15 @@ export interface Names {
 /** Undefined where there is no file. */
 type Place = Pick<Stats, 'dev' | 'ino' | 'nlink'> | undefined;
 
-/** Begins with what has the names of `path` now. */
-export function watchNames(path: string): Names {
+/**
+ * Begins with what has the names of `path` now; of the log only where SQLite holds it, since what another process has of a new
+ * file may go with that process.
+ */
+export function watchNames(path: string, holdsLog: boolean): Names {
   const file = placeOf(path);
   let opened: LogPlaces | undefined;
 
-  /** They come with the first transaction, together. */
+  /** Of a new file they come together, before the first transaction that writes. */
   function logNow(): LogPlaces {
     const now = { log: placeOf(`${path}-wal`), index: placeOf(`${path}-shm`) };
     if (opened === undefined && now.log !== undefined && now.index !== undefined) opened = now;
@@ -39,7 +42,7 @@ export function watchNames(path: string): Names {
     return 'logLost';
   }
 
-  logNow();
+  if (holdsLog) logNow();
   return {
     fault() {
       const found = placeOf(path);
