@@ -19,6 +19,7 @@ import { commandManifest } from './command-manifest.ts';
 import { libraryTypes } from './library-types.ts';
 import { manPage } from './man-page.ts';
 import { replaceBlock } from './marked-block.ts';
+import { newestSchema } from './newest-schema.ts';
 import { outlineOf } from './outlines.ts';
 import { referenceMarkdown } from './reference.ts';
 
@@ -54,6 +55,10 @@ const generatedFiles: readonly GeneratedFile[] = [
   { path: 'schemas/catalog.schema.json', write: catalogJsonSchema },
   { path: 'schemas/scenario.schema.json', write: scenarioJsonSchema },
   { path: 'src/library/operations.ts', write: libraryTypes },
+  {
+    path: 'src/store/backends/sqlite/migrations/newest.json',
+    write: () => `${JSON.stringify(newestSchema(), undefined, 2)}\n`,
+  },
   // The bundle and the executable have no files beside them that a demo could copy.
   { path: 'src/cli/demo/examples.json', write: () => `${JSON.stringify(examples(), undefined, 2)}\n` },
   {

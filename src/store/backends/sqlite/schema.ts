@@ -60,6 +60,7 @@ async function migrate(connection: SqliteConnection): Promise<void> {
       hint: 'where it can be written, commands that write upgrade it, and so do lists: tally customers list',
     });
   }
+  if (await makeAtOnce(connection)) return;
   const { migrations } = await import('./migrations/index.ts');
   for (const migration of migrations) {
     if (migration.rebuildsTables) connection.execute('PRAGMA foreign_keys = OFF');
@@ -71,20 +72,42 @@ async function migrate(connection: SqliteConnection): Promise<void> {
   }
 }
 
+/** Whether it was empty: then it has what all the steps lead to, in one transaction, which takes a fifth of their time. */
+async function makeAtOnce(connection: SqliteConnection): Promise<boolean> {
+  if (!isEmpty(connection)) return false;
+  const { default: statements } = await import('./migrations/newest.json', { with: { type: 'json' } });
+  return await inTransaction(connection, () => {
+    // Another process may have begun it meanwhile.
+    if (!isEmpty(connection)) return false;
+    for (const statement of statements) connection.execute(statement);
+    connection.execute(marks(schemaVersion));
+    return true;
+  });
+}
+
 async function migrateBy(connection: SqliteConnection, { version, statements, fill }: Migration): Promise<void> {
+  await inTransaction(connection, (found) => {
+    if (found >= BigInt(version)) return;
+    for (const statement of statements) connection.execute(statement);
+    fill?.(connection);
+    connection.execute(marks(version));
+  });
+}
+
+/** Does `change` in a transaction that writes, given the version that is found in it. */
+async function inTransaction<T>(connection: SqliteConnection, change: (found: bigint) => T): Promise<T> {
   const found = await connection.begin('write');
   try {
-    if (found < BigInt(version)) {
-      for (const statement of statements) connection.execute(statement);
-      fill?.(connection);
-      connection.execute(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}`);
-    }
+    const result = change(found);
     connection.commit();
+    return result;
   } catch (error) {
     connection.rollback();
     throw error;
   }
 }
+
+const marks = (version: number): string => `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}`;
 
 function newerVersionError(path: string, version: bigint): BillingError {
   return new BillingError(
