@@ -11,7 +11,7 @@ import { contractRow, eventOf, insertTwoOrganizations } from './rows.ts';
 const always: CanReplace = () => true;
 const never: CanReplace = () => false;
 
-export function describeEventStore(backend: string, open: () => Promise<Store>): void {
+export function describeEventStore(backend: string, open: () => Promise<Store>, { runs = 30 } = {}): void {
   describe(`events on ${backend}`, () => {
     let store: Store;
 
@@ -139,7 +139,7 @@ export function describeEventStore(backend: string, open: () => Promise<Store>):
             const expected = [0, 1, 2, 3, 4].flatMap((key) => last.get(key) ?? []);
             expect(await scanned({ fromEpochMs: run * 10, toEpochMs: run * 10 + 5 })).toEqual(expected);
           }),
-          { numRuns: 30 },
+          { numRuns: runs },
         );
       });
     });
