@@ -136,7 +136,10 @@ async function warnOfWhatCannotBeWritten(session: Session, engine: Engine): Prom
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
     if (error.retryAfterSeconds !== undefined) return;
-    tell(session, say`warning: changes are refused and nothing is billed until this is mended: ${error.message}`);
+    tell(
+      session,
+      say`warning: changes are refused and nothing is billed until this is mended and serve is started again: ${error.message}`,
+    );
   }
 }
 
