@@ -123,6 +123,7 @@ export async function openConnection(location: string, options: StoreOptions): P
         if (fault !== undefined) throw nameFaults[fault](path);
       }
       const version = beginNow(connection, asked);
+      if (asked === 'write') handle.noteLog();
       access = asked;
       transactionCount += 1;
       return version;

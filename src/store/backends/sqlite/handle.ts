@@ -38,6 +38,8 @@ export interface Handle {
   readonly isReadOnly: boolean;
   /** Why a file that may be written must not be: what is written now could be in no file that anybody opens. */
   readonly nameFault: () => NameFault | undefined;
+  /** Called in each transaction that writes: from then on its log is to be the same. */
+  readonly noteLog: () => void;
   /** Whether a file has changed of which SQLite was told that nobody changes it. */
   readonly isOutdated: () => boolean;
   /** Left to the end of the process where closing would take away what others have written. */
@@ -50,18 +52,19 @@ const none = (): undefined => undefined;
 /** Opens what `prepareFile` has made sure of: for reading alone where that is asked for, or nothing else can be had. */
 export function openHandle(path: string, options: StoreOptions): Handle {
   const writing = { isReadOnly: false, isOutdated: never } as const;
-  if (path === inMemory) return { ...writing, ...closing(connect(path, options, false)), nameFault: none };
+  if (path === inMemory)
+    return { ...writing, ...closing(connect(path, options, false)), nameFault: none, noteLog: none };
   if (!options.readOnly && isWritable(path)) {
     try {
       const database = connect(path, options, false);
       const holdsLog = database.prepare('PRAGMA journal_mode').get()?.['journal_mode'] === 'wal';
-      const { fault, isSafeToClose } = watchNames(path, holdsLog);
-      return { ...writing, ...closing(database, isSafeToClose), nameFault: fault };
+      const { fault, noteLog, isSafeToClose } = watchNames(path, holdsLog);
+      return { ...writing, ...closing(database, isSafeToClose), nameFault: fault, noteLog };
     } catch (error) {
       if (!isNotWritable(error)) throw error;
     }
   }
-  const reading = { isReadOnly: true, nameFault: none } as const;
+  const reading = { isReadOnly: true, nameFault: none, noteLog: none } as const;
   try {
     return { ...reading, ...closing(connect(path, options, true)), isOutdated: never };
   } catch (error) {

@@ -14,6 +14,8 @@ export type NameFault = 'lost' | 'several' | 'logLost';
 
 export interface Names {
   readonly fault: () => NameFault | undefined;
+  /** Called in a transaction that writes: what has the names of the log then is what SQLite writes to. */
+  readonly noteLog: () => void;
   /** Closing writes what is in the log into the file, and removes the log: with an index that others do not have, also what they wrote. */
   readonly isSafeToClose: () => boolean;
 }
@@ -29,29 +31,30 @@ export function watchNames(path: string, holdsLog: boolean): Names {
   const file = placeOf(path);
   let opened: LogPlaces | undefined;
 
-  /** Of a new file they come together, before the first transaction that writes. */
-  function logNow(): LogPlaces {
-    const now = { log: placeOf(`${path}-wal`), index: placeOf(`${path}-shm`) };
-    if (opened === undefined && now.log !== undefined && now.index !== undefined) opened = now;
-    return now;
+  const logNow = (): LogPlaces => ({ log: placeOf(`${path}-wal`), index: placeOf(`${path}-shm`) });
+
+  function noteLog(): void {
+    opened ??= logNow();
   }
 
   function logFault(): 'logLost' | undefined {
+    if (opened === undefined) return undefined;
     const { log, index } = logNow();
-    if (opened === undefined || (isSame(log, opened.log) && isSame(index, opened.index))) return undefined;
-    return 'logLost';
+    return isSame(log, opened.log) && isSame(index, opened.index) ? undefined : 'logLost';
   }
 
-  if (holdsLog) logNow();
+  if (holdsLog) noteLog();
   return {
     fault() {
       const found = placeOf(path);
       if (!isSame(found, file)) return 'lost';
       return (found?.nlink ?? 0) > 1 ? 'several' : logFault();
     },
+    noteLog,
     isSafeToClose() {
+      if (opened === undefined) return true;
       const { log, index } = logNow();
-      return opened === undefined || !isSame(log, opened.log) || isSame(index, opened.index);
+      return !isSame(log, opened.log) || isSame(index, opened.index);
     },
   };
 }
