@@ -39,8 +39,8 @@ if (clickhouse !== undefined) {
     };
   };
   // A statement there takes as long as twenty on SQLite.
-  const events = { runs: inTier(6, 30) };
-  const readings = { runs: inTier(5, 40) };
+  const events = { runs: inTier(15, 30) };
+  const readings = { runs: inTier(8, 40) };
   describeEventStore('ClickHouse, half of it moved', () => open(1), events);
   describeEventStore('ClickHouse, moved', openMoved, events);
   describeEventAggregation('ClickHouse, moved', openMoved, readings);
