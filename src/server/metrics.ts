@@ -5,7 +5,6 @@
 
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
-import { limits } from '../limits.ts';
 import type { Engine } from '../operations/index.ts';
 import { inTime } from './in-time.ts';
 import type { RequestLog } from './request-log.ts';
@@ -36,8 +35,7 @@ export interface MetricsOptions {
 }
 
 /** Counters of one server, all at zero. */
-export function createMetrics({ engine, version, now, ...options }: MetricsOptions): Metrics {
-  const mostMilliseconds = options.probeMilliseconds ?? limits.probeMilliseconds;
+export function createMetrics({ engine, version, now, probeMilliseconds }: MetricsOptions): Metrics {
   const registry = new Registry();
   // Without it prom-client counts into a registry that all servers of a process would share.
   collectDefaultMetrics({ register: registry, prefix: 'tally_' });
@@ -69,7 +67,7 @@ export function createMetrics({ engine, version, now, ...options }: MetricsOptio
 
   async function look(): Promise<void> {
     try {
-      const { pendingTransactions, dueDeliveries, oldestDueAt } = await inTime(engine.vitals(), mostMilliseconds);
+      const { pendingTransactions, dueDeliveries, oldestDueAt } = await inTime(engine.vitals(), probeMilliseconds);
       const waited = oldestDueAt === undefined ? 0 : now().since(oldestDueAt).total('seconds');
       databaseUp.set(1);
       pending.set(pendingTransactions);

@@ -20,8 +20,8 @@ export interface Probes {
   readonly host: string;
   readonly isBehindProxy: boolean;
   readonly isClosing: () => boolean;
-  /** How long a look at the database may take. */
-  readonly mostMilliseconds: number;
+  /** How long a look at the database may take. Default: `limits.probeMilliseconds`. */
+  readonly probeMilliseconds?: number | undefined;
   /** Who sent a request; throws UnauthorizedError. */
   readonly authenticate: (request: FastifyRequest) => Promise<Caller>;
 }
@@ -32,7 +32,7 @@ const unlimited = { config: { counted: 'nothing' } } as const;
 export function addProbes(app: FastifyInstance, probes: Probes): void {
   const { engine, version, metrics } = probes;
   app.get('/healthz', unlimited, async (_request, reply) => {
-    await inTime(engine.ping(), probes.mostMilliseconds);
+    await inTime(engine.ping(), probes.probeMilliseconds);
     return sendJson(reply, 200, { status: 'ok', version });
   });
   app.get('/readyz', unlimited, async (_request, reply) => await sendReadiness(reply, probes));
@@ -57,10 +57,10 @@ async function sendReadiness(reply: FastifyReply, probes: Probes): Promise<Fasti
   return sendJson(reply, 503, { status: 'notReady', reason });
 }
 
-async function obstacleOf({ engine, mostMilliseconds }: Probes): Promise<string | undefined> {
+async function obstacleOf({ engine, probeMilliseconds }: Probes): Promise<string | undefined> {
   const [books, events] = await Promise.allSettled([
-    inTime(engine.checkWritable(), mostMilliseconds),
-    inTime(engine.checkEvents(), mostMilliseconds),
+    inTime(engine.checkWritable(), probeMilliseconds),
+    inTime(engine.checkEvents(), probeMilliseconds),
   ]);
   if (books.status === 'rejected') {
     return isKnown(books.reason) ? 'the database cannot be written now' : 'the database failed';

@@ -240,7 +240,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
     host,
     isBehindProxy: options.isBehindProxy === true || options.trustProxy !== undefined,
     isClosing: () => state.isLeaving,
-    mostMilliseconds: options.probeMilliseconds ?? limits.probeMilliseconds,
+    probeMilliseconds: options.probeMilliseconds,
     authenticate: callerOf,
   });
 }
