@@ -166,9 +166,14 @@ export function pathText(path: readonly PropertyKey[]): string {
     .join('');
 }
 
-/** A name that a caller chose, which may be as long as a body. */
+/** A name or a text of others, which may be as long as a body. */
 export function shortName(name: string): string {
   return name.length <= limits.nameCharacters ? name : `${name.slice(0, limits.nameCharacters)}…`;
+}
+
+/** A text of others in one line, without anything that a terminal would act on. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/[\p{C}\p{Z}\s]+/gu, ' ').trim();
 }
 
 /** 422: the request alone is wrong, or names something that cannot be used. The message lists every issue with its path. */

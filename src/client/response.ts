@@ -9,6 +9,7 @@ import {
   InvalidInputError,
   kindOfStatus,
   NotFoundError,
+  oneLine,
   RateLimitedError,
   UnauthorizedError,
   UnavailableError,
@@ -180,11 +181,9 @@ function invalidResponse(
   });
 }
 
-/** The beginning of a body in one line, without anything that a terminal would act on. */
 function excerpt(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes.subarray(0, limits.responseExcerptCharacters * 4));
-  const line = text.replaceAll(/[\p{C}\p{Z}\s]+/gu, ' ').trim();
-  return [...line].slice(0, limits.responseExcerptCharacters).join('');
+  return [...oneLine(text)].slice(0, limits.responseExcerptCharacters).join('');
 }
 
 function envelopeMessage(json: unknown): string | undefined {

@@ -6,7 +6,7 @@
 import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 
 import { withoutPassword } from '../../../database-url.ts';
-import { BillingError, UnavailableError } from '../../../errors.ts';
+import { BillingError, oneLine, shortName, UnavailableError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { type EventTable, unfitTable } from './tables.ts';
 import { clickhouseConnectionOf } from './url.ts';
@@ -135,7 +135,7 @@ function meaningOf(error: unknown, { location, hasRows }: { location: string; ha
     // As the library gives an answer that is none of ClickHouse's; what is wrong with ourselves is of another class.
     if (error.constructor !== Error) return error;
     return new UnavailableError(
-      `what answers at ${location} is no ClickHouse server that is understood: ${beginningOf(error.message)}`,
+      `what answers at ${location} is no ClickHouse server that is understood: ${shortName(oneLine(error.message))}`,
       {
         cause: error,
         retryAfterSeconds: 1,
@@ -183,10 +183,4 @@ function meaningOf(error: unknown, { location, hasRows }: { location: string; ha
     retryAfterSeconds: 1,
     hint: 'repeat the command',
   });
-}
-
-/** One line of what may be a page, short enough to be read. */
-function beginningOf(answer: string): string {
-  const line = answer.replaceAll(/\s+/g, ' ').trim();
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }

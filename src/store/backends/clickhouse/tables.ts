@@ -5,6 +5,16 @@ import { UnavailableError } from '../../../errors.ts';
 /** Of the columns that say which copy of a row is which: copies of one row are equal, so either may go. */
 const month = 'PARTITION BY toYYYYMM(fromUnixTimestamp64Milli(timestampEpochMs))';
 
+/** Which version of which event a row is of, and when it was moved. */
+const eventVersion = {
+  orgId: 'String',
+  customerId: 'String',
+  timestampEpochMs: 'Int64',
+  place: 'UInt64',
+  version: 'UInt32',
+  batch: 'UInt64',
+} as const;
+
 /**
  * `tallybookEvents` has every version of every event, in the order in which meters read; `tallybookEventKeys` where the
  * versions of a key are; `tallybookSupersededEvents` which of them another has replaced. Rows are never changed: a batch that
@@ -14,12 +24,7 @@ const month = 'PARTITION BY toYYYYMM(fromUnixTimestamp64Milli(timestampEpochMs))
 const tables = {
   tallybookEvents: {
     columns: {
-      orgId: 'String',
-      customerId: 'String',
-      timestampEpochMs: 'Int64',
-      place: 'UInt64',
-      version: 'UInt32',
-      batch: 'UInt64',
+      ...eventVersion,
       id: 'String',
       idempotencyKey: 'String',
       contractId: 'Nullable(String)',
@@ -31,26 +36,11 @@ const tables = {
     keys: `${month} ORDER BY (orgId, customerId, timestampEpochMs, place, version)`,
   },
   tallybookEventKeys: {
-    columns: {
-      orgId: 'String',
-      idempotencyKey: 'String',
-      version: 'UInt32',
-      batch: 'UInt64',
-      place: 'UInt64',
-      customerId: 'String',
-      timestampEpochMs: 'Int64',
-    },
+    columns: { ...eventVersion, idempotencyKey: 'String' },
     keys: `${month} ORDER BY (orgId, idempotencyKey, version)`,
   },
   tallybookSupersededEvents: {
-    columns: {
-      orgId: 'String',
-      customerId: 'String',
-      timestampEpochMs: 'Int64',
-      place: 'UInt64',
-      version: 'UInt32',
-      batch: 'UInt64',
-    },
+    columns: eventVersion,
     keys: `${month} ORDER BY (orgId, customerId, timestampEpochMs, place, version)`,
   },
   tallybookBatches: {
@@ -107,7 +97,11 @@ function plain(type: string): string {
 }
 
 /** What to say of tables that others made, or that are gone. */
-export function unfitTable(location: string, why: string, options: ErrorOptions = {}): UnavailableError {
+export function unfitTable(
+  location: string,
+  why: string,
+  options: { readonly cause?: unknown } = {},
+): UnavailableError {
   return new UnavailableError(`the tables of ${location} are not those of this program: ${why}`, {
     ...options,
     hint: 'compare them by SHOW CREATE TABLE with those that an empty database gets; one that was dropped wants its backup',
