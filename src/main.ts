@@ -18,6 +18,7 @@ import { createTerminal } from './cli/terminal/terminal.ts';
 import type { Terminal } from './cli/terminal/terminal.ts';
 import { inMemory, withoutPassword } from './database-url.ts';
 import { errorFacts } from './errors.ts';
+import { createIds } from './new-id.ts';
 import type { Store } from './store/store.ts';
 
 const { env, execArgv: nodeFlags } = process;
@@ -75,6 +76,11 @@ function hideKeys(terminal: Terminal): void {
   // Passwords of databases stand there as well. Nobody can ask for a report but by words for Node.
   if (env['NODE_OPTIONS'] !== undefined || nodeFlags.length > 0) process.report.excludeEnv = true;
 }
+
+const newId = createIds(
+  () => Date.now(),
+  () => process.getBuiltinModule('node:crypto').randomUUIDv7,
+);
 
 /** Signals at which the program ends by itself, in an orderly way. */
 const answered = new Set<NodeJS.Signals>(['SIGINT']);
@@ -348,14 +354,6 @@ async function sleep(milliseconds: number): Promise<void> {
 function randomBytes(count: number): Uint8Array {
   return process.getBuiltinModule('node:crypto').randomBytes(count);
 }
-
-/** Each of thousands of events gets one, for which even asking for the module takes a third of the time. */
-function newId(): string {
-  randomUUIDv7 ??= process.getBuiltinModule('node:crypto').randomUUIDv7;
-  return randomUUIDv7();
-}
-
-let randomUUIDv7: (() => string) | undefined;
 
 /** Some machines do not know the name of the user who runs a process, a container for one. */
 function operator(): string {

@@ -212,6 +212,8 @@ const { output } = await bundle.write({
   chunkFileNames: '[name]-[hash].cjs',
   codeSplitting: {
     groups: [
+      // Before those that would have it in them: who hashes a text waits for it, and nobody else.
+      { name: 'late-hash', test: /[\\/]@noble[\\/]hashes[\\/]/, priority: 7 },
       {
         name: 'base',
         test: ours(
