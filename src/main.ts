@@ -21,7 +21,9 @@ import { errorFacts } from './errors.ts';
 import { createIds } from './new-id.ts';
 import type { Store } from './store/store.ts';
 
-const { env, execArgv: nodeFlags } = process;
+const { env } = process;
+/** What somebody told Node; the executable is made with a flag of its own (tools/build-binary.ts). */
+const nodeFlags = process.execArgv.filter((flag) => !flag.startsWith('--min-semi-space-size='));
 const interruptedExitCode = errorFacts.interrupted.exitCode;
 const terminatedExitCode = 143;
 const interrupting = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGTSTP'] as const;
