@@ -29,8 +29,9 @@ export function refuseTilde(database: string): void {
 
 /** The path that `file:…` or `sqlite:…` names; undefined for any other text. Throws a usage error for a URL that names none. */
 export function pathOfFileUrl(url: string): string | undefined {
-  const [, rest] = /^(?:file|sqlite):(.*)$/is.exec(url) ?? [];
-  if (rest === undefined) return undefined;
+  const [scheme] = /^(?:file|sqlite):/i.exec(url) ?? [];
+  if (scheme === undefined) return undefined;
+  const rest = url.slice(scheme.length);
   if (rest === '') throw noFile(url);
   refuseTilde(rest);
   if (!rest.startsWith('//')) return rest;

@@ -104,6 +104,9 @@ function givenTwice({ flag, alias }: FlagSpec): BillingError {
 
 function invocationOf(command: CommandSpec, args: readonly unknown[]): Invocation {
   const options = args[command.positionals.length] as Readonly<Record<string, unknown>>;
+  const declared = (args[command.positionals.length + 1] as Command).options;
+  const nameOf = new Map(declared.map((option) => [option.long, option.attributeName()]));
+  const given = (flag: string): unknown => options[nameOf.get(`--${flag}`) ?? ''];
   const positionals = args
     .slice(0, command.positionals.length)
     .filter((each): each is string => typeof each === 'string');
@@ -111,24 +114,24 @@ function invocationOf(command: CommandSpec, args: readonly unknown[]): Invocatio
   for (const spec of command.flags) {
     const texts = [spec.flag, spec.alias ?? spec.flag]
       .filter((name, index, names) => names.indexOf(name) === index)
-      .flatMap((name) => (options[new Option(`--${name}`).attributeName()] ?? []) as readonly string[]);
+      .flatMap((name) => (given(name) ?? []) as readonly string[]);
     if (texts.length > 1 && !repeatableKinds.has(spec.kind)) throw givenTwice(spec);
     if (texts.length > 0) flags[spec.flag] = texts;
   }
-  const cleared = options['clear'] as string | undefined;
+  const cleared = given('clear') as string | undefined;
   return {
     command,
     given: {
       positionals,
       flags,
       cleared: cleared?.split(',').map((name) => name.trim()) ?? [],
-      ifMatch: options['ifMatch'] as string | undefined,
+      ifMatch: given('if-match') as string | undefined,
     },
-    inputPath: options['input'] as string | undefined,
-    isAll: options['all'] === true,
+    inputPath: given('input') as string | undefined,
+    isAll: given('all') === true,
     local: Object.fromEntries(
       (command.localFlags ?? []).flatMap((flag) => {
-        const value = options[new Option(`--${flag.name}`).attributeName()] as string | true | undefined;
+        const value = given(flag.name) as string | true | undefined;
         return value === undefined ? [] : [[flag.name, value]];
       }),
     ),

@@ -16,9 +16,11 @@ const printingConnections = /(?:^|,)net(?:,|$)|\*/i;
 /** Throws a usage error that names it. `nodeFlags` are those that Node itself was started with. */
 export function refuseRevealing(env: Readonly<Record<string, string | undefined>>, nodeFlags: readonly string[]): void {
   const { NODE_OPTIONS: options, NODE_DEBUG: sections } = env;
-  const flag = revealing.exec([options, ...nodeFlags].join(' '))?.[1];
+  const told = [options, ...nodeFlags].join(' ');
+  // Most people tell Node nothing, and a pattern is made when it is first asked.
+  const flag = told === '' ? undefined : revealing.exec(told)?.[1];
   if (flag !== undefined) throw refusal(`start with ${flag}`, 'NODE_OPTIONS');
-  if (printingConnections.test(sections ?? '')) {
+  if (sections !== undefined && printingConnections.test(sections)) {
     throw refusal('print what goes over connections', 'NODE_DEBUG');
   }
 }

@@ -8,7 +8,7 @@ declare const isSafe: unique symbol;
 export type SafeText = string & { readonly [isSafe]: true };
 
 const unsafeCharacters =
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** The text with each unsafe character in visible form: `\u{1b}`. One line stays one line. */
 export function safe(text: string): SafeText {

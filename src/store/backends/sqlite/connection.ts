@@ -49,11 +49,16 @@ export interface SqliteConnection {
 const cachedStatements = 500;
 
 /**
- * What cannot write, whatever it says further on. SQLite's own `query_only` would know, but has every statement prepared anew
- * each time that it is said: a server that reads a key and then writes said it twice a request.
+ * Whether a statement cannot write, whatever it says further on. SQLite's own `query_only` would know, but has every statement
+ * prepared anew each time that it is said: a server that reads a key and then writes said it twice a request.
  */
-const reading =
-  /^\s*(?:SELECT\b|WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|REPLACE)\b)|PRAGMA (?:user_version|application_id|data_version|\w+_check(?:\(\d+\))?)$|BEGIN$|COMMIT$|ROLLBACK$)/is;
+function isReading(sql: string): boolean {
+  return ownReadings.has(sql) || /^\s*SELECT\b/i.test(sql) || otherReadings.test(sql);
+}
+
+const factsOfFile = ['user_version', 'application_id', 'data_version'].map((name) => `PRAGMA ${name}`);
+const ownReadings = new Set(['BEGIN', 'COMMIT', 'ROLLBACK', ...factsOfFile]);
+const otherReadings = /^\s*WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|REPLACE)\b)|^PRAGMA \w+_check(?:\(\d+\))?$/is;
 
 /** Opens `path`; makes the file where there is none, unless only reading is asked for. */
 export async function openConnection(location: string, options: StoreOptions): Promise<SqliteConnection> {
@@ -102,7 +107,7 @@ export async function openConnection(location: string, options: StoreOptions): P
     prepare(sql) {
       let known = statements.get(sql);
       if (known === undefined) {
-        known = { statement: handle.database.prepare(sql), isReading: reading.test(sql) };
+        known = { statement: handle.database.prepare(sql), isReading: isReading(sql) };
         statements.set(sql, known);
         keepNewest(statements, cachedStatements);
       }
