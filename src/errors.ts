@@ -92,6 +92,8 @@ export interface ErrorOptions {
   /** Seconds after which a retry is welcome; travels as the `Retry-After` header. */
   readonly retryAfterSeconds?: number | undefined;
   readonly requestId?: string | undefined;
+  /** What a service answered, where that may be another status than the kind's. */
+  readonly answeredStatus?: number | undefined;
 }
 
 /** A failure that a person can act on: its kind decides status, wire code and exit code. */
@@ -100,6 +102,7 @@ export class BillingError extends Error {
   readonly hint: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly requestId: string | undefined;
+  readonly answeredStatus: number | undefined;
 
   constructor(kind: ErrorKind, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -108,7 +111,14 @@ export class BillingError extends Error {
     this.hint = options.hint ?? errorFacts[kind].hint;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.requestId = options.requestId;
+    this.answeredStatus = options.answeredStatus;
   }
+}
+
+/** The same failure in other words, and with another hint where one is given. */
+export function reworded(error: BillingError, message: string, hint: string | undefined = error.hint): BillingError {
+  const { kind, retryAfterSeconds, requestId, answeredStatus } = error;
+  return new BillingError(kind, message, { hint, cause: error, retryAfterSeconds, requestId, answeredStatus });
 }
 
 /** 400: malformed JSON, an unknown or impossible query parameter. */

@@ -33,7 +33,7 @@ export function tellFailure(error: unknown, context: FailureContext): number {
     const envelope = {
       code: facts.code,
       message: failure.message,
-      status: facts.status,
+      status: failure.answeredStatus ?? facts.status,
       retryable: facts.retryable,
       hint,
       retryAfterSeconds: failure.retryAfterSeconds,

@@ -96,6 +96,7 @@ function redirectFailure({ status, headers }: HttpAnswer, { target }: Reading): 
     `${target.host} answered ${status} and points to ${to}; redirects are not followed`,
     {
       hint: 'give the profile the base URL of the service itself',
+      answeredStatus: status,
     },
   );
 }
@@ -134,7 +135,7 @@ function optionsOf(
     internal: `${howToCheck ?? later}; if it fails again, tell whoever runs the service${told}`,
   };
   const hint = ownHints[kind] ?? hintOf(headers['tallybook-hint']) ?? otherwise[kind];
-  return { hint, requestId, retryAfterSeconds };
+  return { hint, requestId, retryAfterSeconds, answeredStatus: status };
 }
 
 /** A service of ours sends its hints too, so that a person reads the same on both sides. */
@@ -164,8 +165,8 @@ export function notOffered(operation: OperationFacts, target: Target, why: strin
 }
 
 /** A write of which nobody can say whether it took effect. */
-export function unknownOutcome(target: Target, reason: string, howToCheck: string): BillingError {
-  return new BillingError('network', `the outcome is unknown: ${target.host}: ${reason}`, { hint: howToCheck });
+export function unknownOutcome(target: Target, reason: string, hint: string, answeredStatus?: number): BillingError {
+  return new BillingError('network', `the outcome is unknown: ${target.host}: ${reason}`, { hint, answeredStatus });
 }
 
 function invalidResponse(
@@ -177,6 +178,7 @@ function invalidResponse(
   const why = problem === undefined || bytes.length === 0 ? '' : `, and ${problem}`;
   const words = `${target.host} answered ${status} with what is not a valid response: ${shown}${why}`;
   return new BillingError('network', words, {
+    answeredStatus: status,
     hint: howToCheck ?? 'check that the base URL of the profile is that of the service',
   });
 }

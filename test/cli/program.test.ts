@@ -157,6 +157,22 @@ describe('a failure of the service', () => {
     },
   );
 
+  test('the status that was answered is told, where its kind has another or none', async () => {
+    const statusOf = async (kind: ErrorKind, answeredStatus?: number): Promise<unknown> => {
+      const shell = createShell({
+        reply: () => {
+          throw new BillingError(kind, 'what went wrong', { answeredStatus });
+        },
+      });
+      const { stderr } = await shell.run('customers list -o json');
+      return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '').error.status;
+    };
+    expect(await statusOf('internal', 504)).toBe(504);
+    expect(await statusOf('network', 502)).toBe(502);
+    expect(await statusOf('internal')).toBe(500);
+    expect(await statusOf('network')).toBeUndefined();
+  });
+
   test.each([
     [`look at it with: tally invoices get i1`, `look at it with: tally invoices get i1 TARGET`],
     [

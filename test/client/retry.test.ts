@@ -58,6 +58,7 @@ describe('a busy or failing service', () => {
     await expect(startClient(service.url).call('customers.list')).rejects.toMatchObject({
       kind: 'internal',
       message: `${service.host} answered 502`,
+      answeredStatus: 502,
     });
   });
 });
@@ -147,6 +148,7 @@ describe('writes', () => {
       const service = await startFakeService(fault, okAnswer);
       await expect(startClient(service.url).call('credits.grant', grant)).rejects.toMatchObject({
         kind: 'network',
+        answeredStatus: fault === reset ? undefined : (fault as { status: number }).status,
         message: expect.stringMatching(`^the outcome is unknown: ${service.host}: `),
         hint: 'before repeating the command, look whether it took effect: tally credits ledger c1',
       });

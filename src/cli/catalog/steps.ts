@@ -5,7 +5,7 @@
  */
 
 import { assert } from '../../assert.ts';
-import { BillingError } from '../../errors.ts';
+import { BillingError, reworded } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import { patiently } from '../session/patiently.ts';
 import type { OnWait } from '../session/patiently.ts';
@@ -56,11 +56,8 @@ export async function takeSteps(
       return result;
     } catch (error) {
       if (!(error instanceof BillingError)) throw error;
-      throw new BillingError(error.kind, `${words}: ${error.message}`, {
-        cause: error,
-        hint: `${done} of ${total} steps are done; once this is settled, the same command goes on from there`,
-        requestId: error.requestId,
-      });
+      const hint = `${done} of ${total} steps are done; once this is settled, the same command goes on from there`;
+      throw reworded(error, `${words}: ${error.message}`, hint);
     }
   };
   const archive = async ({ operation, id, name }: Archived) =>

@@ -3,7 +3,7 @@
  * index and reported, and the rest of its batch goes on. Repeating an import changes nothing, since rows keep their keys.
  */
 
-import { BillingError } from '../../errors.ts';
+import { BillingError, reworded } from '../../errors.ts';
 import type { Answer, Billing, KnownEvents } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { withKnownHash } from '../wire/request-hash.ts';
@@ -185,5 +185,5 @@ function sorted(refused: readonly RefusedRow[]): RefusedRow[] {
 function explained(error: unknown, lastLine: number, unit: RowUnit): unknown {
   if (!(error instanceof BillingError)) return error;
   const done = lastLine > 1 ? ` (${unit}s up to ${lastLine} are done; repeat the import to go on)` : '';
-  return new BillingError(error.kind, `${error.message}${done}`, { cause: error, hint: error.hint });
+  return reworded(error, `${error.message}${done}`);
 }

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 
 import { inMemory, refuseTilde, withoutFileScheme } from '../../database-url.ts';
-import { BillingError } from '../../errors.ts';
+import { BillingError, reworded } from '../../errors.ts';
 import { readTextFile } from '../files/files.ts';
 import { type Environment, environments } from '../command-line/global-flags.ts';
 import { checkedKey } from '../target/profiles.ts';
@@ -70,17 +70,12 @@ interface TriedKey {
 }
 
 function notStored(error: BillingError): BillingError {
-  const { kind, message, requestId, retryAfterSeconds } = error;
+  const { kind, message } = error;
   const isRefusal = kind === 'unauthorized' || kind === 'forbidden';
   const hint = isRefusal
     ? 'give a key of this service as it was shown when it was created; --no-check stores it all the same'
     : `${error.hint ?? 'check --base-url and the network'}; --no-check stores the key without asking`;
-  return new BillingError(kind, `${message}: nothing was stored`, {
-    hint,
-    cause: error,
-    requestId,
-    retryAfterSeconds,
-  });
+  return reworded(error, `${message}: nothing was stored`, hint);
 }
 
 function embeddedProfile(

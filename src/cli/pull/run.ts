@@ -4,7 +4,7 @@
  */
 
 import { sha256Of } from '../../digest.ts';
-import { BillingError, NotFoundError } from '../../errors.ts';
+import { BillingError, NotFoundError, reworded } from '../../errors.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import type { Mirror, Mirrored, MirrorSource } from '../../operations/mirror.ts';
 import { createTurns } from '../../turns.ts';
@@ -240,10 +240,8 @@ function earlier(contractId: string): ContractOutcome {
 }
 
 function stopped(cause: BillingError, left: number, total: number): BillingError {
-  return new BillingError(cause.kind, `${cause.message} (${left} of ${total} contracts were not pulled)`, {
-    cause,
-    hint: 'repeat the command: it goes on where it stopped',
-  });
+  const words = `${cause.message} (${left} of ${total} contracts were not pulled)`;
+  return reworded(cause, words, 'repeat the command: it goes on where it stopped');
 }
 
 /** Contracts that there are not end with 4, and what else went wrong with its own code; several kinds together with 10. */

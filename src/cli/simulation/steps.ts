@@ -1,6 +1,6 @@
 /** What a scenario has done, entry by entry, as calls of operations at instants. */
 
-import { BillingError, InvalidInputError } from '../../errors.ts';
+import { BillingError, InvalidInputError, reworded } from '../../errors.ts';
 import { allOperations } from '../../operations/all.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput, Operation } from '../../operations/operation.ts';
@@ -80,7 +80,6 @@ export async function placed<T>(scenario: Scenario, path: Path, words: string, w
     return await work();
   } catch (error) {
     if (!(error instanceof BillingError)) throw error;
-    const { kind, message, hint } = error;
     if (error instanceof InvalidInputError) {
       throw new InvalidInputError(
         error.issues.map((issue) => ({
@@ -90,10 +89,7 @@ export async function placed<T>(scenario: Scenario, path: Path, words: string, w
         { cause: error },
       );
     }
-    throw new BillingError(kind, `${scenario.fileName}:${scenario.lineOf(path)}: ${words}: ${message}`, {
-      cause: error,
-      hint,
-    });
+    throw reworded(error, `${scenario.fileName}:${scenario.lineOf(path)}: ${words}: ${error.message}`);
   }
 }
 
