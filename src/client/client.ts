@@ -6,7 +6,7 @@ import { loadOutline, loadOutlines, roomOf } from '../operations/index.ts';
 import type { Answer, Billing, ConnectionFacts, OperationName } from '../operations/index.ts';
 import { changesState, pathParameters } from '../operations/operation.ts';
 import type { CallInput, OperationFacts, Outline } from '../operations/operation.ts';
-import { notOffered, readAnswer, unknownOutcome } from './response.ts';
+import { notOffered, onlyEmbedded, readAnswer, unknownOutcome } from './response.ts';
 import type { Reading } from './response.ts';
 import { isRepeatable, retryAfterMilliseconds, retryDelay, temporaryStatuses } from './retry.ts';
 import { checkKeyForm, parseBaseUrl, parseProxyUrl, requestOf } from './target.ts';
@@ -64,7 +64,7 @@ export function createClient(options: ClientOptions): Client {
 
   async function call<N extends OperationName>(name: N, input: CallInput = {}): Promise<Answer<N>> {
     const operation = await loadOutline(name);
-    if (operation.route === undefined) throw notOffered(operation, target, 'only an embedded database does');
+    if (operation.route === undefined) throw onlyEmbedded(operation, target);
     const request = requestOf(target, operation, input);
     const deadline = deadlineFrom(options);
     if (!operation.documented && operation.published !== true) await requireTallybook(operation, deadline);

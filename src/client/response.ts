@@ -109,7 +109,7 @@ function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
   if (isUnknownRoute(operation, status, message)) return notOffered(operation, target, message ?? `answered ${status}`);
   const saysNothing = message === undefined || message === unknownOutcomeMessage;
   if (status === 502 || status === 504 || (status === 503 && saysNothing)) {
-    if (howToCheck !== undefined) return unknownOutcome(target, `answered ${status}`, howToCheck);
+    if (howToCheck !== undefined) return unknownOutcome(target, `answered ${status}`, howToCheck, status);
   }
   const isClear = message !== undefined || status === 401 || status === 429 || status >= 500;
   if (!isClear) return invalidResponse(answer, problem, reading);
@@ -119,7 +119,7 @@ function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
 
 function optionsOf(
   kind: ErrorKind,
-  { headers }: HttpAnswer,
+  { status, headers }: HttpAnswer,
   { target, retryAfterSeconds, howToCheck }: Reading,
 ): ErrorOptions {
   const requestId = /^[!-~]{1,100}$/.exec(headers['x-request-id'] ?? '')?.[0];
@@ -157,11 +157,20 @@ function isUnknownRoute(operation: OperationFacts, status: number, message: stri
 }
 
 /** `why` ends the sentence; kind `notOffered`, exit code 12 (semantics 3). */
-export function notOffered(operation: OperationFacts, target: Target, why: string): BillingError {
+export function notOffered(
+  operation: OperationFacts,
+  target: Target,
+  why: string,
+  hint = 'check the base URL of the profile, or use an embedded database',
+): BillingError {
   const { group, verb } = operation.command;
-  return new BillingError('notOffered', `${target.host} does not offer "${group} ${verb}": ${why}`, {
-    hint: 'check the base URL of the profile, or use an embedded database',
-  });
+  return new BillingError('notOffered', `${target.host} does not offer "${group} ${verb}": ${why}`, { hint });
+}
+
+/** Administration, which no service offers: the base URL is right, and another database would be another book. */
+export function onlyEmbedded(operation: OperationFacts, target: Target): BillingError {
+  const hint = 'give it where the service runs, on its own database: --database';
+  return notOffered(operation, target, 'only an embedded database does', hint);
 }
 
 /** A write of which nobody can say whether it took effect. */

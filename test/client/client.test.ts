@@ -151,6 +151,7 @@ describe('through a service of ours', () => {
     await expect(startClient(service.url).call('keys.list')).rejects.toMatchObject({
       kind: 'notOffered',
       message: `127.0.0.1:${service.port} does not offer "keys list": only an embedded database does`,
+      hint: 'give it where the service runs, on its own database: --database',
     });
     expect(service.log).toEqual([]);
   });
