@@ -214,8 +214,27 @@ export class UnavailableError extends BillingError {
   }
 }
 
-/** 503 as well, of a write whose commit the database did not answer: whether it was kept is not known. */
+/**
+ * 503 as well, where more may have been kept than nothing: of a write whose commit the database did not answer, and of work of
+ * several transactions that has ended midway.
+ */
 export class UnknownOutcomeError extends UnavailableError {}
+
+/**
+ * What to throw where the database failed under work of several transactions. It says of its own transaction that nothing was
+ * changed; `kept` says what stays of those before it.
+ */
+export function stoppedMidway(
+  error: unknown,
+  { kept, hint }: { readonly kept: string; readonly hint?: string },
+): unknown {
+  if (!(error instanceof UnavailableError)) return error;
+  return new UnknownOutcomeError(`${kept}; the next step failed: ${error.message}`, {
+    cause: error,
+    hint: hint ?? error.hint,
+    retryAfterSeconds: error.retryAfterSeconds,
+  });
+}
 
 /** What a service of ours answers then, so that its client can tell it from a 503 that changed nothing. */
 export const unknownOutcomeMessage =

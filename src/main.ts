@@ -203,12 +203,13 @@ function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
 function serveFor(terminal: Terminal): Dependencies['serve'] {
   return async ({ billEverySeconds, isVerbose, ...options }) => {
     const { engine } = options;
-    const [{ createServer }, { createScheduler }, { createMetrics }] = await Promise.all([
+    const [{ createServer }, { createScheduler }, { createMetrics }, { aheadOfClockWords }] = await Promise.all([
       import('./server/server.ts'),
       import('./server/scheduler.ts'),
       import('./server/metrics.ts'),
+      import('./cli/session/ahead-of-clock.ts'),
     ]);
-    const tell = ({ error, ...entry }: { readonly error?: unknown }): void => {
+    const tell = ({ error, ...entry }: { readonly error?: unknown; readonly clock?: 'behind' }): void => {
       if (!isVerbose && error === undefined) return;
       const cause = error === undefined ? {} : { error: error instanceof Error ? error.stack : error };
       terminal.err(vouch(`${JSON.stringify({ at: now().toString(), ...entry, ...cause })}\n`));
@@ -231,8 +232,10 @@ function serveFor(terminal: Terminal): Dependencies['serve'] {
       pauseMilliseconds: billEverySeconds * 1000,
       onRun: (outcome) => {
         metrics.billRunEnded(outcome);
-        if ('error' in outcome) tellFailure('billRun', outcome.error);
-        else for (const { message, ...subject } of outcome.report.failures) tell({ ...subject, error: message });
+        if ('error' in outcome) return tellFailure('billRun', outcome.error);
+        const { failures, aheadOfClock } = outcome.report;
+        if (aheadOfClock !== undefined) tell({ clock: 'behind', error: aheadOfClockWords(aheadOfClock) });
+        for (const { message, ...subject } of failures) tell({ ...subject, error: message });
       },
     });
     scheduler.start();

@@ -15,6 +15,7 @@ import { runProgram, serveProgram } from './support/program.ts';
 import type { Outcome, ProgramOptions, Serving } from './support/program.ts';
 import { rowsOf, writeTwoTenants } from './support/two-tenants.ts';
 import type { TwoTenants } from './support/two-tenants.ts';
+import { createWorld } from './support/world.ts';
 
 let home: string;
 let file: string;
@@ -123,6 +124,35 @@ describe('the surroundings are wrong, and nothing is lost', () => {
       [2, 'tally: the directory ', true],
     ]);
     expect(outcomes[2]?.stderr).toContain('hint: set TALLY_DATA_DIR to a directory that can be written');
+  });
+
+  test.concurrent('a clock that is far behind the newest row: every write says so, and so does serve', async () => {
+    const path = join(home, 'ahead.db');
+    const world = await createWorld({ database: path, start: '2099-12-31T00:00:00.000Z' });
+    await world.call('products.create', { body: { name: 'Ahead' } });
+    await world.close();
+    const words =
+      'the clock of this machine is behind the newest row, which is of 2099-12-31T00:00:00.000Z: ' +
+      'until then new rows get that time and nothing falls due; set the clock right';
+    const outcomes = [await run(createWords, path), await run(['bill', 'run'], path)];
+    expect(outcomes.map(({ code, stderr }) => [code, stderr])).toEqual([
+      [0, `warning: ${words}\n`],
+      [0, `warning: ${words}\n`],
+    ]);
+    expect((await run([...createWords, '--quiet'], path)).stderr).toBe('');
+    const served = await serveProgram(['--database', path, '--bill-every', '3600'], { home });
+    expect(JSON.parse(await served.stop())).toMatchObject({ clock: 'behind', error: words });
+  });
+
+  test.skipIf(process.platform === 'win32')('a current directory that was removed: said in words', () => {
+    const words = ['-c', 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"', process.execPath, launcher];
+    const more = { cwd: home, env: { ...process.env, HOME: home }, encoding: 'utf8' } as const;
+    const { status, stderr } = spawnSync('sh', [...words, 'customers', 'list', '--database', 'book.db'], more);
+    expect([status, stderr]).toEqual([
+      2,
+      'tally: the directory in which this was started does not exist any more\n' +
+        '  hint: go to one that does, and repeat the command\n',
+    ]);
   });
 
   test.concurrent('a directory in place of the file: exit code 9', async () => {

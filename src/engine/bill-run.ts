@@ -59,6 +59,8 @@ export async function runDue(parts: EngineParts, orgId: string, options: RunOpti
 export interface RunReport {
   readonly add: (orgId: string, done: WorkDone, isRehearsal: boolean) => void;
   readonly fail: (failure: Failure) => void;
+  /** Whether anything was added. */
+  readonly hasAny: () => boolean;
   readonly body: () => Omit<RunBody, 'until' | 'isRehearsal'>;
 }
 
@@ -70,8 +72,10 @@ export function createRunReport(): RunReport {
   const failures: Failure[] = [];
   let finalizedCount = 0;
   let totalCents = 0n;
+  let hasAny = false;
   return {
     add(orgId, done, isRehearsal) {
+      hasAny = true;
       for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += done[name];
       finalizedCount += done.invoices.length;
       for (const { draftNumber, number, lineCount: _lineCount, ...invoice } of done.invoices) {
@@ -93,6 +97,7 @@ export function createRunReport(): RunReport {
       failed.add(key);
       if (failures.length < limits.billRunListed) failures.push(failure);
     },
+    hasAny: () => hasAny,
     body: () => ({
       finalizedCount,
       totalCents: wireCents(totalCents),

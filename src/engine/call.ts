@@ -98,8 +98,9 @@ async function perform(
   try {
     const result = await carryOut(dependencies, { caller, access }, async (context) => {
       const found = await room[name](context, parsed);
-      if (access === 'write') await keepTime(context);
-      return found;
+      if (access === 'read') return found;
+      await keepTime(context);
+      return context.aheadOfClock === undefined ? found : { ...found, aheadOfClock: context.aheadOfClock };
     });
     return { outline, result };
   } catch (error) {

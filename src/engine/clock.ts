@@ -1,17 +1,19 @@
 /** The time of a database: real, or simulated and standing still until it is advanced (semantics 3, 7). */
 
-import { ConflictError, InvalidInputError } from '../errors.ts';
+import { ConflictError, InvalidInputError, stoppedMidway } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { DueReport, RoomDeclarations } from '../operations/index.ts';
+import type { Answer, DueReport, RoomDeclarations } from '../operations/index.ts';
 import type { Transaction } from '../store/database.ts';
 import { beginAt, findClock, hasNoRecords, removeClock, setClock } from '../store/records/clock.ts';
 import { findNextDue } from '../store/records/due-work.ts';
 import { listOrganizations } from '../store/records/organizations.ts';
 import type { Organization } from '../store/records/organizations.ts';
 import { createRunReport, runDue } from './bill-run.ts';
+import type { RunOptions } from './bill-run.ts';
 import { dueBy, earliestDue } from './due-work.ts';
 import type { EngineParts } from './dependencies.ts';
 import type { UndertakingsOf } from './handler.ts';
+import { aheadOfClock } from './transaction.ts';
 import { dropEvents } from './usage-drop.ts';
 import { wireTimestamp } from './wire.ts';
 
@@ -55,7 +57,7 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
   },
 
   'bill.run': async (parts, caller, { body }) => {
-    const { isRehearsal, organizationIds, until } = await parts.store.read(async (tx) => {
+    const { isRehearsal, organizationIds, until, ...noted } = await parts.store.read(async (tx) => {
       const now = await instantOf(parts, tx);
       const asked = body.until === undefined ? now : Temporal.Instant.from(body.until);
       if (Temporal.Instant.compare(asked, now) > 0) {
@@ -66,11 +68,12 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
         isRehearsal: body.rehearse === true,
         organizationIds: body.allOrganizations === true ? all.map(({ id }) => id) : [caller.organizationId],
         until: asked,
+        ...(await clockFacts(parts, tx, all)),
       };
     });
     const report = createRunReport();
-    for (const orgId of organizationIds) await runDue(parts, orgId, { until, report, isRehearsal });
-    return { body: { data: { until: wireTimestamp(until), isRehearsal, ...report.body() } } };
+    await runEach(parts, organizationIds, { until, report, isRehearsal });
+    return { body: { data: { until: wireTimestamp(until), isRehearsal, ...report.body() } }, ...noted };
   },
 
   'events.drop': dropEvents,
@@ -90,9 +93,37 @@ export async function billDue(parts: EngineParts, signal: AbortSignal | undefine
   const report = createRunReport();
   const until = parts.now();
   await parts.store.exclusively('bill run', async () => {
-    for (const { id } of found.organizations) await runDue(parts, id, { until, report, signal });
+    await runEach(
+      parts,
+      found.organizations.map(({ id }) => id),
+      { until, report, signal },
+    );
   });
-  return report.body();
+  return { ...report.body(), ...factsOf(found.organizations, until) };
+}
+
+async function clockFacts(parts: EngineParts, tx: Transaction, organizations: readonly Organization[]) {
+  return (await findClock(tx)) === undefined ? factsOf(organizations, parts.now()) : {};
+}
+
+function factsOf(organizations: readonly Organization[], machineTime: Temporal.Instant): Pick<Answer, 'aheadOfClock'> {
+  // Instants of this form are in the order of their texts.
+  const newest = organizations
+    .map(({ lastCreatedAt }) => lastCreatedAt)
+    .toSorted()
+    .at(-1);
+  const ahead = newest === undefined ? undefined : aheadOfClock(newest, machineTime);
+  return ahead === undefined ? {} : { aheadOfClock: ahead };
+}
+
+async function runEach(parts: EngineParts, organizationIds: readonly string[], options: RunOptions): Promise<void> {
+  try {
+    for (const orgId of organizationIds) await runDue(parts, orgId, options);
+  } catch (error) {
+    if (options.isRehearsal === true || !options.report.hasAny()) throw error;
+    const { finalizedCount } = options.report.body();
+    throw stoppedMidway(error, { kept: `what the run had done is kept (finalized invoices: ${finalizedCount})` });
+  }
 }
 
 async function show(parts: EngineParts, tx: Transaction) {
@@ -152,11 +183,19 @@ async function advanced(parts: EngineParts, target: Temporal.Instant) {
   const report = createRunReport();
   const { store } = parts;
   let reached = await store.read(async (tx) => await standingAt(tx));
-  for (;;) {
-    // Before time goes on, also what another process was interrupted in.
-    for (const { id } of reached.organizations) await runDue(parts, id, { until: reached.now, report });
-    if (Temporal.Instant.compare(reached.now, target) >= 0) break;
-    reached = await store.write(async (tx) => await moveOn(tx, target));
+  try {
+    for (;;) {
+      // Before time goes on, also what another process was interrupted in.
+      for (const { id } of reached.organizations) await runDue(parts, id, { until: reached.now, report });
+      if (Temporal.Instant.compare(reached.now, target) >= 0) break;
+      reached = await store.write(async (tx) => await moveOn(tx, target));
+    }
+  } catch (error) {
+    // Repeated with --by, the command would lead beyond its target.
+    throw stoppedMidway(error, {
+      kept: `the clock stands at ${wireTimestamp(reached.now)}, and what was done until then is kept`,
+      hint: `when that is mended, go on with: tally clock advance --to ${wireTimestamp(target)}`,
+    });
   }
   return { now: wireTimestamp(reached.now), isSimulated: true, ...report.body() };
 }

@@ -27,6 +27,8 @@ export interface CallContext {
   readonly now: Temporal.Instant;
   /** `now` as it stands in rows and on the wire. */
   readonly timestamp: string;
+  /** The newest `createdAt`, where that is `now` and the real clock is far behind it. */
+  readonly aheadOfClock: string | undefined;
   /** The clock of the machine, also where `now` is simulated: for what is held against the clocks of others. */
   readonly machineTime: Temporal.Instant;
   /** A new UUIDv7. */
@@ -46,6 +48,7 @@ export interface Result<O extends Operation> {
   readonly mismatches?: readonly string[];
   readonly knownEvents?: KnownEvents;
   readonly outsideContractCount?: number;
+  readonly aheadOfClock?: string;
   /**
    * What a reading found worth recording, run in a write of its own after the answer was built. It may be lost (the
    * database may be read-only), so only what the next reading would find again belongs here.

@@ -99,6 +99,9 @@ async function createContext(
     get timestamp() {
       return time().timestamp;
     },
+    get aheadOfClock() {
+      return time().aheadOfClock;
+    },
     get machineTime() {
       return time().machineTime;
     },
@@ -120,14 +123,24 @@ export function checkMachineTime(machineTime: Temporal.Instant): void {
   );
 }
 
-type Time = Pick<CallContext, 'now' | 'timestamp' | 'machineTime'>;
+/** The instant of the newest row, where the real clock is more than `limits.clockLagSeconds` behind it (reliability 9). */
+export function aheadOfClock(newest: string, machineTime: Temporal.Instant): string | undefined {
+  const milliseconds = Temporal.Instant.from(newest).epochMilliseconds - machineTime.epochMilliseconds;
+  return milliseconds > limits.clockLagSeconds * 1000 ? newest : undefined;
+}
+
+type Time = Pick<CallContext, 'now' | 'timestamp' | 'machineTime' | 'aheadOfClock'>;
 
 function timeOf({ organization, simulated }: OrganizationAndClock, machineTime: Temporal.Instant): Time {
   const now = simulated === undefined ? machineTime : Temporal.Instant.from(simulated);
   // Instants of this form are in the order of their texts.
   const timestamp = wireTimestamp(now);
   const { lastCreatedAt } = organization;
-  return timestamp < lastCreatedAt
-    ? { now: Temporal.Instant.from(lastCreatedAt), timestamp: lastCreatedAt, machineTime }
-    : { now, timestamp, machineTime };
+  if (timestamp >= lastCreatedAt) return { now, timestamp, machineTime, aheadOfClock: undefined };
+  return {
+    now: Temporal.Instant.from(lastCreatedAt),
+    timestamp: lastCreatedAt,
+    machineTime,
+    aheadOfClock: simulated === undefined ? aheadOfClock(lastCreatedAt, machineTime) : undefined,
+  };
 }

@@ -8,7 +8,7 @@ import { startOfDay } from '../calculation/billing-period.ts';
 import { standingGrants } from '../calculation/ledger.ts';
 import { type UsageWindow, usageWindowsAt } from '../calculation/invoice-periods.ts';
 import { usageWindowsOver } from '../calculation/usage-windows.ts';
-import { ConflictError, InvalidInputError } from '../errors.ts';
+import { ConflictError, InvalidInputError, stoppedMidway } from '../errors.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import { listBudgets } from '../store/records/budgets.ts';
 import { listContractIds } from '../store/records/census.ts';
@@ -51,7 +51,14 @@ export const dropEvents: Undertaking<OperationTable['events.drop']> = async (par
   }
   await inTransaction(parts, { caller, access: 'write' }, async (context) => await decide(context, before));
   const { organizationId } = caller;
-  await parts.store.write(async (tx) => await retention.drop(tx, organizationId), { turn: organizationId });
+  try {
+    await parts.store.write(async (tx) => await retention.drop(tx, organizationId), { turn: organizationId });
+  } catch (error) {
+    throw stoppedMidway(error, {
+      kept: 'these events are dropped, and nobody sees them any more; their rows are still stored',
+      hint: 'repeat the command to have the rows removed',
+    });
+  }
   return answer;
 };
 

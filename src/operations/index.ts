@@ -132,6 +132,11 @@ export interface Answer<N extends OperationName = OperationName> {
   readonly knownEvents?: KnownEvents;
   /** How many of them name a contract that does not serve at their time, so that nobody is billed; absent where none does. */
   readonly outsideContractCount?: number;
+  /**
+   * When the newest row was recorded, where the clock of the machine is far behind that: what is written gets that time then,
+   * and nothing falls due. Of writes in this process alone.
+   */
+  readonly aheadOfClock?: string;
 }
 
 /** The service as its callers see it, whether in this process or behind HTTP. */
@@ -163,7 +168,8 @@ export interface Caller {
 }
 
 /** What a bill run came to. */
-export type DueReport = Pick<ResponseBody<'bill.run'>['data'], 'finalizedCount' | 'failedCount' | 'failures'>;
+export type DueReport = Pick<ResponseBody<'bill.run'>['data'], 'finalizedCount' | 'failedCount' | 'failures'> &
+  Pick<Answer, 'aheadOfClock'>;
 
 /** How a service is doing, for those who watch it; of all organizations together. */
 export interface Vitals {

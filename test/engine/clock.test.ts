@@ -108,6 +108,18 @@ describe('time is refused', () => {
     expect((await show()).isSimulated).toBe(false);
   });
 
+  test('to go backwards by either of two who advance it at once', async () => {
+    const ends = ['2026-03-31T00:00:00.000Z', '2026-03-02T00:00:00.000Z'];
+    await Promise.allSettled(ends.map(async (to) => await advance({ to })));
+    expect((await show()).now).toBe(ends[0]);
+  });
+
+  test('beyond the last instant of the year 2100, and not before', async () => {
+    const last = '2100-12-31T23:59:59.999Z';
+    expect((await advance({ to: last })).now).toBe(last);
+    expect(await refusal(world, 'clock.advance', { body: { by: 'PT1S' } })).toContain('leads beyond the year 2100');
+  });
+
   test('to go behind what was recorded, where the real clock has gone back', async () => {
     world.clock.set('2026-03-10T00:00:00Z');
     await createCustomer(world, 'acme');
