@@ -3,6 +3,7 @@
  * it is served, and nothing lost. store/sqlite-file and store/sqlite-sharing have more of such files, cli/profiles of settings.
  */
 
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { withDatabase } from './reliability/database-image.ts';
-import { runProgram, serveProgram } from './support/program.ts';
+import { launcher, runProgram, serveProgram } from './support/program.ts';
 import type { Outcome, ProgramOptions, Serving } from './support/program.ts';
 import { rowsOf, writeTwoTenants } from './support/two-tenants.ts';
 import type { TwoTenants } from './support/two-tenants.ts';

@@ -46,8 +46,27 @@ export function tellFailure(error: unknown, context: FailureContext): number {
   return facts.exitCode;
 }
 
+/** What the system has no more of. Whether something was done before that is for the person to look up. */
+const scarce: Readonly<Record<string, string>> = {
+  EMFILE: 'this program may have no more files open',
+  ENFILE: 'this machine may have no more files open',
+};
+
 function unexpected(error: unknown): BillingError {
-  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  const scarcity = scarce[code ?? ''];
+  if (scarcity !== undefined) {
+    return new BillingError('unavailable', `${scarcity} (${code})`, {
+      cause: error,
+      hint: 'raise the limit, as with: ulimit -n 1024; look whether it took effect before repeating the command',
+    });
+  }
+  if (syscall === 'uv_cwd') {
+    return new BillingError('usage', 'the directory in which this was started does not exist any more', {
+      cause: error,
+      hint: 'go to one that does, and repeat the command',
+    });
+  }
   const message = error instanceof Error ? error.message : String(error);
   return new BillingError(
     'internal',

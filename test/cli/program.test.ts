@@ -249,6 +249,21 @@ describe('a failure of the service', () => {
     expect(stderr).toContain('the root of it');
   });
 
+  test('of too few file descriptors is 9, with what to raise, and where it happened with --debug alone', async () => {
+    const shell = createShell({
+      reply: () => {
+        throw Object.assign(new Error("EMFILE: too many open files, open '/lib/x.cjs'"), { code: 'EMFILE' });
+      },
+    });
+    const plain = await shell.run('customers list');
+    expect(plain).toMatchObject({ code: 9, stdout: '' });
+    expect(plain.stderr).toBe(
+      'tally: this program may have no more files open (EMFILE)\n' +
+        '  hint: raise the limit, as with: ulimit -n 1024; look whether it took effect before repeating the command\n',
+    );
+    expect((await shell.run('customers list --debug')).stderr).toContain("open '/lib/x.cjs'");
+  });
+
   test('a message of several lines or with escapes stays one harmless line', async () => {
     const shell = createShell({
       reply: () => {

@@ -1,5 +1,8 @@
 /** What SQL meters read, and which queries may become one (semantics 8, `sql`). */
 
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 
@@ -7,6 +10,7 @@ import { InvalidInputError } from '../../src/errors.ts';
 import { sqliteTextOf } from '../../src/store/backends/sqlite/meter-sql/text.ts';
 import { createMeterSql } from '../../src/store/open-meter-sql.ts';
 import { MeterSqlError } from '../../src/store/meter-sql.ts';
+import { canFillDisk } from '../support/full-disk.ts';
 import { eventsOf, numberedEvents, outcomeOf, readingOf } from '../support/meter-sql.ts';
 
 const meterSql = createMeterSql({ checkMilliseconds: 20_000 });
@@ -193,4 +197,16 @@ test('after close nothing can be read, and what was running ends', async () => {
   closing.close();
   expect(await running).toBe('MeterSqlError: it was stopped before it ended');
   await expect(readingOf(closing, { sql: 'SELECT 1 AS value' })).rejects.toThrow('closed');
+});
+
+// Such a limit is of a whole process, and prlimit says what it is.
+test.runIf(canFillDisk)('a query for which no process can be started is told so, and the next one is read', () => {
+  const script = join(import.meta.dirname, '../reliability/scarce-process.ts');
+  const { stdout } = spawnSync('prlimit', ['--nofile=200', process.execPath, script], { encoding: 'utf8' });
+  expect(stdout.split('\n')).toEqual([
+    '7',
+    'UnavailableError: no process could be started to read an SQL meter: this one may have no more files open',
+    '7',
+    '',
+  ]);
 });

@@ -59,6 +59,9 @@ export function startMeterSqlProcess(ownWords?: readonly string[]): MeterSqlProc
   };
   child.once('error', (cause) => end(notStarted(cause)));
   child.once('exit', () => end(new MeterSqlError('the process that read it broke down')));
+  // Node gives no pipes then, and tells the error of it later.
+  const { stdin }: { readonly stdin?: unknown } = child;
+  if (stdin === undefined) throw notStarted(new Error('this one may have no more files open'));
   // What is written to a process that ended is lost; its end is what counts.
   child.stdin.on('error', () => undefined);
   const answers = createInterface({ input: child.stdout });
