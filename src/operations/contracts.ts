@@ -176,6 +176,15 @@ const view: View = {
     { header: 'END', path: 'endDate', format: 'date' },
     { header: 'ACTIVE', path: 'isActive', format: 'boolean' },
   ],
+  included: {
+    terms: [
+      { header: 'NET TERMS', path: 'terms.netTerms', format: 'number' },
+      { header: 'EFFECTIVE END DATE', path: 'terms.effectiveEndDate', format: 'date' },
+      { header: 'CREDIT GRANT', path: 'terms.creditGrantCents', format: 'money' },
+      { header: 'CREDIT SETTINGS', path: 'terms.creditSettings' },
+      { header: 'ITEMS', path: 'terms.items' },
+    ],
+  },
 };
 
 const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });

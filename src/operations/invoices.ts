@@ -87,6 +87,13 @@ const view: View = {
       { header: 'TO', path: 'servicePeriod.end', format: 'date' },
     ],
   },
+  included: {
+    lineItems: [{ header: 'LINE ITEMS', path: 'lineItems' }],
+    period: [
+      { header: 'PERIOD START', path: 'period.start', format: 'date', beside: 'period.end' },
+      { header: 'PERIOD END', path: 'period.end', format: 'date' },
+    ],
+  },
 };
 
 const invoiceParams = z.strictObject({ invoiceId: pathIdOf('invoices').describe('Invoice id.') });

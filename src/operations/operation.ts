@@ -85,6 +85,8 @@ export interface View {
   readonly columns: readonly Column[];
   /** Columns of the lists inside a record, by the path of the list. */
   readonly parts?: Readonly<Record<string, readonly Column[]>>;
+  /** Columns of what the query member `include` adds to a row, by its name there. */
+  readonly included?: Readonly<Record<string, readonly Column[]>>;
   readonly layout?: Layout;
 }
 

@@ -92,6 +92,7 @@ const deliveryView: View = {
     { header: 'ERROR', path: 'error' },
     { header: 'CREATED', path: 'createdAt', format: 'timestamp' },
   ],
+  included: { payload: [{ header: 'PAYLOAD', path: 'payload' }] },
 };
 const triggerView: View = {
   rows: 'data',

@@ -44,6 +44,13 @@ function answerTo({ operation }: CommandSpec, { answers }: { readonly answers: r
   return answers.findLast(({ name }) => name === operation)?.body;
 }
 
+/** Paths of the columns, those of what `--include` asks for behind the others. */
+function columnsFor({ view }: CommandSpec, words: readonly string[]): string[] {
+  const asked = words.includes('--include') ? (words[words.indexOf('--include') + 1] ?? '').split(',') : [];
+  const more = asked.flatMap((name) => view.included?.[name] ?? []);
+  return [...view.columns, ...more].map(({ path }) => path);
+}
+
 const escape = '\u001b';
 const isFormula = (cell: string) => /^[=+@\t\r]/.test(cell) || (cell.startsWith('-') && !/^-\d+(?:\.\d+)?$/.test(cell));
 
@@ -74,12 +81,12 @@ describe('an answer', () => {
 
     const csv = await ask('csv');
     const [header, ...records] = parseCsv(csv.stdout);
-    expect([header, records.length]).toEqual([command.view.columns.map(({ path }) => path), csv.rows.length]);
+    expect([header, records.length]).toEqual([columnsFor(command, words), csv.rows.length]);
     expect(records.flat().filter(isFormula)).toEqual([]);
 
     const tsv = await ask('tsv');
     const lines = tsv.stdout.split('\n').slice(0, -1);
-    expect(lines.map((line) => line.split('\t').length)).toEqual(tsv.rows.map(() => command.view.columns.length));
+    expect(lines.map((line) => line.split('\t').length)).toEqual(tsv.rows.map(() => columnsFor(command, words).length));
 
     const result = await run(command, [...words, '-o', 'name']);
     if (nameField !== undefined) {

@@ -38,7 +38,8 @@ export interface OperationRequest {
 }
 
 /** Throws where the request is refused, and what a check has found once that is printed. */
-export async function printAnswer(request: OperationRequest, billing: Billing, session: Session): Promise<void> {
+export async function printAnswer(asked: OperationRequest, billing: Billing, session: Session): Promise<void> {
+  const request = { ...asked, command: withIncluded(asked.command, asked.input) };
   const { command, input, ids, isAll, picture, end } = request;
   const text = isAll && picture === undefined ? await listTextFor(command, session) : undefined;
   if (text !== undefined) {
@@ -66,6 +67,15 @@ export async function printAnswer(request: OperationRequest, billing: Billing, s
   }
   if (end !== undefined) tell(session, end);
   checkFindings(command, answer);
+}
+
+/** With a column of its own for what `--include` asked for: it would be read for nothing. */
+function withIncluded(command: CommandSpec, { query }: CallInput): CommandSpec {
+  const { view } = command;
+  const { included } = view;
+  if (included === undefined || query?.['include'] === undefined) return command;
+  const more = query['include'].split(',').flatMap((name) => included[name] ?? []);
+  return { ...command, view: { ...view, columns: [...view.columns, ...more] } };
 }
 
 /** As a picture, or in the format that was chosen. */

@@ -35,6 +35,7 @@ export async function callOperation(invocation: Invocation, session: Session): P
   checkFields(session.output, command.fields, command.view);
   const picture = 'chart' in local || 'ascii' in local ? await pictureOf(invocation, session) : undefined;
   const { given, asked } = await readInput(invocation, session);
+  checkIncluded(command, asked, session);
   const isRehearsal = flags.dryRun === true && command.rehearsalMember !== undefined;
   const unversioned = isRehearsal ? rehearsalOf(command, asked) : asked;
   if (command.operation === grantOperation && local['allow-zero'] !== true) refuseZero(unversioned);
@@ -53,6 +54,23 @@ export async function callOperation(invocation: Invocation, session: Session): P
   } finally {
     await opened.close();
   }
+}
+
+/** What was not asked for would be an empty column, or null, which a sum takes for nothing. */
+function checkIncluded(command: CommandSpec, { query }: CallInput, { output }: Session): void {
+  const { included = {} } = command.view;
+  const asked = query?.['include']?.split(',') ?? [];
+  const shown = [...(output.jsonFields ?? []), ...(output.columns ?? [])];
+  const isOf = (field: string, name: string) =>
+    field.split('.')[0] === name || included[name]?.some(({ header }) => header.toLowerCase() === field.toLowerCase());
+  const missing = Object.keys(included).find((name) => !asked.includes(name) && shown.some((each) => isOf(each, name)));
+  if (missing === undefined) return;
+  const isTaken = command.flags.some(({ name }) => name === 'include');
+  throw new BillingError('usage', `${missing} is only there where it is asked for`, {
+    hint: isTaken
+      ? `give --include ${[...asked, missing].join(',')}`
+      : `a command that reads it has --include ${missing}`,
+  });
 }
 
 /** What the flags, their files and the answers to questions come to. */

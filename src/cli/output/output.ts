@@ -177,13 +177,17 @@ export function checkFields(choice: OutputChoice, fields: readonly string[], vie
       hint: `it has ${outputFormats.filter((format) => format !== 'name').join(', ')}`,
     });
   }
-  const headers = view.columns.map((column) => column.header.toLowerCase());
+  const included = Object.values(view.included ?? {}).flat();
+  const headers = [...view.columns, ...included].map((column) => column.header.toLowerCase());
   const unknown = [
     ...(choice.jsonFields ?? []),
     ...(choice.columns ?? []).filter((name) => !headers.includes(name.toLowerCase())),
   ].find((name) => !fields.includes(name.split('.')[0] ?? ''));
   if (unknown === undefined) return;
-  throw new BillingError('usage', `there is no field "${unknown}"`, { hint: `there are ${fields.join(', ')}` });
+  const inner = view.columns.find(({ path }) => path.endsWith(`.${unknown}`))?.path;
+  throw new BillingError('usage', `there is no field "${unknown}"`, {
+    hint: inner === undefined ? `there are ${fields.join(', ')}` : `did you mean ${inner}?`,
+  });
 }
 
 /** The field that `-o name` prints. */

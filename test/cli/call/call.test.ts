@@ -314,3 +314,29 @@ test('a write needs nothing but its fields on an embedded database', async () =>
   const shell = createShell({ reply: () => body({ data: { id: 'c1' } }) });
   expect(await shell.run(`${create} -o name`)).toMatchObject({ code: 0, stdout: 'c1\n', stderr: '', asked: [] });
 });
+
+describe('what is only there where it is included', () => {
+  test.each([
+    ['invoices list --json id,lineItems', 'lineItems', 'give --include lineItems'],
+    ['invoices get i --include lineItems --columns id,period.start', 'period', 'give --include lineItems,period'],
+    ["contracts list --columns 'id,net terms'", 'terms', 'give --include terms'],
+    ['invoices pay i --json id,lineItems', 'lineItems', 'a command that reads it has --include lineItems'],
+  ])('is refused as a field of anything else: %s', async (line, name, hint) => {
+    const shell = createShell({ reply: () => body({ data: [], hasMore: false, total: 0 }) });
+    const { code, stdout, stderr } = await shell.run(line);
+    expect([code, stdout, shell.calls.length]).toEqual([2, '', 0]);
+    expect(stderr).toContain(`tally: ${name} is only there where it is asked for\n  hint: ${hint}\n`);
+  });
+
+  test('is a column, by its path or by its header', async () => {
+    const data = [{ id: 'i', period: { start: '2026-03-01', end: '2026-04-01' } }];
+    const shell = createShell({ reply: () => body({ data, hasMore: false, total: 1 }) });
+    const { stdout } = await shell.run("invoices list --include period --columns 'id,period.start,period end'");
+    expect(stdout).toBe('i\t2026-03-01\t2026-04-01\n');
+  });
+});
+
+test('a field that stands deeper is told by its path', async () => {
+  const { code, stderr } = await createShell().run('customers list --columns name,externalCustomerId');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('hint: did you mean metadata.externalCustomerId?\n')]);
+});
