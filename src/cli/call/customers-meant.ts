@@ -2,10 +2,14 @@
 
 import type { Billing, OperationName } from '../../operations/index.ts';
 import { pagesOf } from '../every-row.ts';
+import { say } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
 
 /** What is further down in a list than this is not looked for. */
 const mostRows = 1_000;
+/** More would push the refusal itself out of sight. */
+const mostNamed = 5;
 
 interface Customer {
   readonly id: string;
@@ -19,17 +23,25 @@ export async function withOwnId(id: string, billing: Billing): Promise<Customer 
 }
 
 /**
- * The only customer who has this name or legal name, or whose contacts have this address, in capitals or not; else the only
- * one whose name begins with it.
+ * The customers who have this name or legal name, or whose contacts have this address, in capitals or not; else those whose
+ * name begins with it, else those whose name has it.
  */
-export async function customerCalled(text: string, billing: Billing): Promise<Customer | undefined> {
+export async function customersCalled(text: string, billing: Billing): Promise<readonly Customer[]> {
   const wanted = folded(text);
-  const isBegun = (row: unknown) => folded(valueAt(row, 'name')).startsWith(wanted);
-  const found = await searched('customers.list', billing, (row) => isBegun(row) || textsOf(row).includes(wanted));
-  const exact = found.filter((row) => textsOf(row).includes(wanted));
-  const [only, ...others] = exact.length > 0 ? exact : found;
-  if (only === undefined || others.length > 0) return undefined;
-  return { id: wireText(valueAt(only, 'id')), name: wireText(valueAt(only, 'name')) };
+  const nameOf = (row: unknown) => folded(valueAt(row, 'name'));
+  const isExact = (row: unknown) => textsOf(row).includes(wanted);
+  const found = await searched('customers.list', billing, (row) => isExact(row) || nameOf(row).includes(wanted));
+  const exact = found.filter(isExact);
+  const begun = found.filter((row) => nameOf(row).startsWith(wanted));
+  const nearest = [exact, begun].find((rows) => rows.length > 0) ?? found;
+  return nearest.map((row) => ({ id: wireText(valueAt(row, 'id')), name: wireText(valueAt(row, 'name')) }));
+}
+
+/** Who they are, where they are few enough to choose from. */
+export function choiceOf(customers: readonly Customer[]): SafeText {
+  const named = customers.map(({ id, name }) => say`${name} ${id}`).join(', ');
+  if (customers.length <= mostNamed) return say`${customers.length} customers are called so: ${named}`;
+  return say`${customers.length} customers are called so: give more of the name`;
 }
 
 /** The rows of a list that are meant, as far as it is looked through. */

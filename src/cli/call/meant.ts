@@ -8,7 +8,7 @@ import { referenced } from '../../operations/references.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
-import { customerCalled, folded, searched, withOwnId } from './customers-meant.ts';
+import { choiceOf, customersCalled, folded, searched, withOwnId } from './customers-meant.ts';
 import { idWithin, kindCalled, meantById } from './kinds-of-id.ts';
 import type { IdKind } from './kinds-of-id.ts';
 
@@ -55,8 +55,9 @@ async function meaning(kind: IdKind, typed: string, billing: Billing): Promise<s
   const one = await oneCalled(kind, text, billing);
   if (one !== undefined) return say`the id of ${one.called} is ${one.id}`;
   if (kind !== 'customers' && kind !== 'contracts') return undefined;
-  const called = await customerCalled(text, billing);
+  const [called, ...others] = await customersCalled(text, billing);
   if (called === undefined) return undefined;
+  if (others.length > 0) return choiceOf([called, ...others]);
   if (kind === 'customers') return say`the id of ${called.name} is ${called.id}`;
   return say`${called.name} is a customer; ${listOfContracts(called.id)}`;
 }

@@ -6,7 +6,7 @@ import type { CallInput } from '../../operations/operation.ts';
 import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
-import { customerCalled, withOwnId } from './customers-meant.ts';
+import { choiceOf, customersCalled, withOwnId } from './customers-meant.ts';
 import { isThere, meantById, nounOf } from './kinds-of-id.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
@@ -23,9 +23,10 @@ const findByKind: Partial<Record<ReferenceKind, Find>> = {
     if (own !== undefined) {
       return say`there is no customer of the id ${id}; ${id} is your own id of ${own.name}: --customer-id ${own.id}`;
     }
-    const called = await customerCalled(id, billing);
-    const better = called === undefined ? say`` : say`; that of ${called.name} is ${called.id}`;
-    return say`there is no customer of the id ${id}${better}`;
+    const [called, ...others] = await customersCalled(id, billing);
+    if (called === undefined) return say`there is no customer of the id ${id}`;
+    const better = others.length > 0 ? choiceOf([called, ...others]) : say`that of ${called.name} is ${called.id}`;
+    return say`there is no customer of the id ${id}; ${better}`;
   },
   async externalCustomers(id, billing) {
     return (await withOwnId(id, billing)) === undefined ? say`there is no customer with your own id ${id}` : undefined;

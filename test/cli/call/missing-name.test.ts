@@ -58,12 +58,23 @@ test.each(['acme', 'ADA@acme.example', 'Ac'])(
   },
 );
 
-test('who is meant is told of one customer alone', async () => {
+test('where a piece of a name is that of several customers, all of them are named as long as they are few', async () => {
   const words = ['customers', 'create', '--name', 'Acme Two', '--contact', 'name=B,email=b@acme.example,roles=primary'];
   const other = (await stage.tally([...words, '-o', 'name'])).stdout.trim();
-  expect((await stage.tally(['customers', 'get', 'ac'])).stderr).toContain('hint: see them with: tally customers list');
+  const both = `2 customers are called so: Acme Two ${other}, Acme ${customer}\n`;
+  expect((await stage.tally(['customers', 'get', 'ac'])).stderr).toContain(`hint: ${both}`);
+  expect((await stage.tally(['credits', 'balance', 'CME'])).stderr).toContain(`hint: ${both}`);
+  const listed = await stage.tally(['invoices', 'list', '--customer-id', 'ac']);
+  expect(listed.stderr).toContain(`there is no customer of the id ac; ${both}`);
+  expect((await stage.tally(['customers', 'get', 'two'])).stderr).toContain(`is ${other}\n`);
   expect((await stage.tally(['customers', 'get', 'acme'])).stderr).toContain(`is ${customer}\n`);
   expect((await stage.tally(['customers', 'get', 'acme t'])).stderr).toContain(`is ${other}\n`);
+  for (const name of ['Acme 3', 'Acme 4', 'Acme 5', 'Acme 6']) {
+    expect((await stage.tally(words.map((word) => (word === 'Acme Two' ? name : word)))).exitCode).toBe(0);
+  }
+  expect((await stage.tally(['customers', 'get', 'ac'])).stderr).toContain(
+    'hint: 6 customers are called so: give more of the name\n',
+  );
 });
 
 describe('an id', () => {
