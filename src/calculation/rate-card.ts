@@ -8,6 +8,7 @@ import { assert } from '../assert.ts';
 import type { BillingMode } from '../operations/catalog.ts';
 import { compareText } from '../text-order.ts';
 import type { Interval } from './billing-period.ts';
+import { decimal, decimalText } from './money.ts';
 import type { Price, PricingTier } from './pricing/pricing-model.ts';
 
 /** The price of one combination of group values; dimensions it does not name may have any value. */
@@ -119,6 +120,19 @@ export function rateSourceOf(item: ContractItem, groupValues: Readonly<Record<st
   const rate = mostSpecificRate(item, groupValues);
   if (rate !== undefined) return { source: 'rate', dimensions: rate.dimensions };
   return { source: item.fallbackUnitAmount === undefined ? 'price' : 'fallback' };
+}
+
+type Amounts = Omit<Price, 'model' | 'tiering'>;
+
+/** Whether two prices of one model ask the same, however their decimals are written. */
+export function isSamePrice(one: Amounts, other: Amounts): boolean {
+  return samenessOf(one) === samenessOf(other);
+}
+
+function samenessOf({ unitAmount, flatAmount, tiers }: Amounts): string {
+  const written = (amount: string | undefined) => (amount ? decimalText(decimal(amount)) : '');
+  const steps = tiers.map((tier) => [tier.minQty, tier.maxQty, tier.unitAmount, tier.flatAmount].map(written));
+  return JSON.stringify([written(unitAmount), written(flatAmount), steps]);
 }
 
 function mostSpecificRate(

@@ -95,7 +95,7 @@ function usageReason({ entry, entries, invoice, line, order }: Story): string {
   const place = order.find((each) => each.grantId === entry.grantEntryId);
   const paid = line?.grants.find((each) => each.grantId === entry.grantEntryId);
   if (line === undefined) return `it paid usage on invoice ${number}, which bills nothing any more`;
-  const object = `"${line.description}" on invoice ${number}`;
+  const object = `"${line.name} - ${line.description}" on invoice ${number}`;
   if (place !== undefined && paid?.entryIds.includes(entry.id) === true) {
     return `it pays ${object}: number ${place.rank} in the order (${place.reason}), ${paid.why}`;
   }

@@ -10,12 +10,13 @@ import type { InvoiceLine } from '../calculation/invoice-draft.ts';
 import type { GrantState } from '../calculation/ledger.ts';
 import { type Drawn, explainLinePayments, type LinePayment } from '../calculation/line-payment.ts';
 import type { TierShare } from '../calculation/pricing/pricing-model.ts';
-import { type ContractItem, rateFor, rateSourceOf } from '../calculation/rate-card.ts';
+import { type ContractItem, isSamePrice, rateFor, rateSourceOf } from '../calculation/rate-card.ts';
 import { groupKeyOf } from '../calculation/rating.ts';
 import { type GroupTrace, noEvents } from '../calculation/usage-trace.ts';
 import { startOfDay } from '../calculation/billing-period.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { ResponseBody } from '../operations/index.ts';
+import { findPricings, type Pricing } from '../store/records/catalog.ts';
 import type { FrozenLine, Invoice } from '../store/records/invoices.ts';
 import { findMeters, type Meter } from '../store/records/meters.ts';
 import { type BasisLine, type InvoiceBasis, readInvoiceBasis } from './explain-basis.ts';
@@ -23,6 +24,7 @@ import { disagreementsOf } from './explain-disagreements.ts';
 import { countLateEvents } from './explain-meter.ts';
 import { traceUsage, wireEventCounts, wireMeterFacts, wireTracedEvent } from './explain-usage.ts';
 import type { CallContext } from './handler.ts';
+import { priceSourceOf } from './price-source.ts';
 import { droppedBefore, isDropped } from './usage-frozen.ts';
 import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
 
@@ -41,6 +43,8 @@ interface Basis extends InvoiceBasis {
   readonly shown: readonly GrantState[];
   readonly ranks: ReadonlyMap<string, number>;
   readonly traces: Traces;
+  /** As the catalog has them, by id: a price never changes, so what differs was agreed on. */
+  readonly pricings: ReadonlyMap<string, Pricing>;
 }
 
 /** Answers `invoices.explain`, with the lines also by their keys. */
@@ -60,6 +64,7 @@ export async function explainInvoice(
     shown,
     ranks: new Map(order.map(({ grantId, rank }) => [grantId, rank])),
     traces: await traceWindows(context, read),
+    pricings: await readPricings(context, read),
   };
   const lines = wireLines(basis);
   const range = { start: startOfDay(invoice.periodStart), end: startOfDay(invoice.periodEnd) };
@@ -108,6 +113,14 @@ async function traceWindows(context: CallContext, { contract, windows }: Invoice
     traces.set(item.id, { meter, groups: new Map(groups.map((group) => [groupKeyOf(group.groupValues), group])) });
   }
   return traces;
+}
+
+async function readPricings(
+  { tx, orgId }: CallContext,
+  { contract }: InvoiceBasis,
+): Promise<ReadonlyMap<string, Pricing>> {
+  const ids = [...new Set(contract.items.map((item) => item.pricingId))];
+  return new Map((await findPricings(tx, orgId, ids)).map((pricing) => [pricing.id, pricing]));
 }
 
 /** Lines by their keys, in order. */
@@ -160,7 +173,7 @@ function wireLine({ billed, computed }: BasisLine, payment: Payment, basis: Basi
     ...usageOf(billed, computed, basis.traces),
     ...(meteredQuantity === undefined ? {} : { meteredQuantity: exactNumber(decimalText(meteredQuantity)) }),
     quantity: exactNumber(billed.quantity),
-    ...priceOf(item, computed),
+    ...priceOf(item, computed, basis),
     breakdown: (computed?.breakdown ?? []).map(wireTier),
     ...(computed?.proration === undefined ? {} : { proration: { ...computed.proration } }),
     unitPrice: billed.unitPrice,
@@ -188,14 +201,19 @@ function usageOf(billed: FrozenLine, computed: InvoiceLine | undefined, traces: 
 }
 
 /** The price that a line was rated by; the flat amount of a USAGE price is a line of its own (semantics 5). */
-function priceOf(item: ContractItem | undefined, computed: InvoiceLine | undefined): Pick<ExplainedLine, 'price'> {
+function priceOf(
+  item: ContractItem | undefined,
+  computed: InvoiceLine | undefined,
+  { pricings }: Basis,
+): Pick<ExplainedLine, 'price'> {
   if (item === undefined || computed === undefined) return {};
   const { pricingId, model } = item;
   const isMetered = computed.kind === 'metered';
   const isFlatAmount = model === 'USAGE' && !isMetered;
+  const own = isAgreed(item, pricings.get(pricingId), isMetered) ? 'agreed' : 'price';
   if (isFlatAmount) {
     const { flatAmount } = item;
-    return { price: { pricingId, source: 'price', model, tiering: 'NONE', ...(flatAmount && { flatAmount }) } };
+    return { price: { pricingId, source: own, model, tiering: 'NONE', ...(flatAmount && { flatAmount }) } };
   }
   const groupValues = computed.groupValues ?? {};
   const source = isMetered ? rateSourceOf(item, groupValues) : ({ source: 'price' } as const);
@@ -203,7 +221,7 @@ function priceOf(item: ContractItem | undefined, computed: InvoiceLine | undefin
   return {
     price: {
       pricingId,
-      source: source.source,
+      source: source.source === 'price' ? own : source.source,
       ...(source.source === 'rate' ? { dimensions: { ...source.dimensions } } : {}),
       model,
       tiering,
@@ -211,6 +229,16 @@ function priceOf(item: ContractItem | undefined, computed: InvoiceLine | undefin
       ...(flatAmount === undefined || isMetered ? {} : { flatAmount }),
     },
   };
+}
+
+/** Whether the contract overrides what the line is rated by: of a USAGE price its usage, or its flat amount. */
+function isAgreed(item: ContractItem, pricing: Pricing | undefined, isMetered: boolean): boolean {
+  assert(pricing !== undefined, `the price ${item.pricingId} of a contract is stored`);
+  const [own, listed] = [item, priceSourceOf(pricing, undefined, item)].map((price) => {
+    if (price.model !== 'USAGE') return price;
+    return isMetered ? { ...price, flatAmount: undefined } : { flatAmount: price.flatAmount, tiers: [] };
+  });
+  return own !== undefined && listed !== undefined && !isSamePrice(own, listed);
 }
 
 function wireTier(share: TierShare): ExplainedLine['breakdown'][number] {

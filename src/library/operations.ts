@@ -1015,7 +1015,7 @@ export interface Operations {
           readonly quantity: ExactNumber;
           readonly price?: {
             readonly pricingId: string;
-            readonly source: "price" | "rate" | "fallback";
+            readonly source: "price" | "agreed" | "rate" | "fallback";
             readonly dimensions?: Readonly<Record<string, string>>;
             readonly model: "FLAT" | "TIER" | "USAGE";
             readonly tiering: "NONE" | "VOLUME" | "GRADUATED";
@@ -2256,7 +2256,7 @@ export interface Operations {
           readonly quantity: ExactNumber;
           readonly price?: {
             readonly pricingId: string;
-            readonly source: "price" | "rate" | "fallback";
+            readonly source: "price" | "agreed" | "rate" | "fallback";
             readonly dimensions?: Readonly<Record<string, string>>;
             readonly model: "FLAT" | "TIER" | "USAGE";
             readonly tiering: "NONE" | "VOLUME" | "GRADUATED";

@@ -35,8 +35,11 @@ const lineUsage = z.strictObject({
 
 const linePrice = z.strictObject({
   pricingId: uuid,
-  /** The price itself, a rate of the rate card or of the contract, or the rate card's fallback. */
-  source: z.enum(['price', 'rate', 'fallback']),
+  /**
+   * The price itself, what the contract agreed on in its place, a rate of the rate card or of the contract, or the rate
+   * card's fallback.
+   */
+  source: z.enum(['price', 'agreed', 'rate', 'fallback']),
   dimensions: z.record(z.string(), z.string()).optional(),
   model: z.enum(['FLAT', 'TIER', 'USAGE']),
   tiering: z.enum(['NONE', 'VOLUME', 'GRADUATED']),

@@ -43,7 +43,7 @@ describe('a usage entry', () => {
     const explained = await explain(written.find((entry) => entry.grantEntryId === later)?.id ?? '');
     const { invoiceNumber, id } = await invoiceAt(world, acme, 0);
     expect(explained.reason).toBe(
-      `it pays "Inference" on invoice ${invoiceNumber}: number 2 in the order (expires 2026-12-31T00:00:00Z, after 2026-05-01T00:00:00Z), ` +
+      `it pays "Tokens - Inference" on invoice ${invoiceNumber}: number 2 in the order (expires 2026-12-31T00:00:00Z, after 2026-05-01T00:00:00Z), ` +
         'paid what was still open',
     );
     expect(explained.invoice).toEqual({ invoiceId: id, invoiceNumber, status: 'Drafted' });
@@ -71,12 +71,12 @@ describe('a usage entry', () => {
     const { invoiceNumber } = await invoiceAt(world, acme, 0);
     await grant(world, acme, { amountCents: 40 });
     expect((await explain(written?.id ?? '')).reason).toBe(
-      `it was written for "Inference" on invoice ${invoiceNumber}, and the next settlement undoes it: ` +
+      `it was written for "Tokens - Inference" on invoice ${invoiceNumber}, and the next settlement undoes it: ` +
         'grants before it paid all of it',
     );
     await settle(world, acme);
     expect((await explain(written?.id ?? '')).reason).toBe(
-      `it paid "Inference" on invoice ${invoiceNumber} until 2026-03-20T00:00:00Z, when it was undone`,
+      `it paid "Tokens - Inference" on invoice ${invoiceNumber} until 2026-03-20T00:00:00Z, when it was undone`,
     );
   });
 
@@ -153,7 +153,7 @@ describe('an expiration', () => {
     const usage = await newest('usage');
     expect(usage.line).toMatchObject({ totalAmountCents: 50, creditCents: 50 });
     expect(usage.reason).toBe(
-      'it pays "Inference" on invoice INV-000001: number 1 in the order (first in the order), paid until nothing was left of it',
+      'it pays "Tokens - Inference" on invoice INV-000001: number 1 in the order (first in the order), paid until nothing was left of it',
     );
   });
 

@@ -120,9 +120,24 @@ describe('a metered line is traced', () => {
     ]);
   });
 
-  async function subscribeAgain({ customerId, meterId, pricingId }: Subscription): Promise<Subscription> {
+  test('to what the contract agreed on in place of its price, of usage and of the flat amount apart', async () => {
+    const acme = await subscribe(world, { price: { unitAmount: '0.010', flatAmount: '5' } });
+    const sources = async (agreed: Record<string, string>) => {
+      const overrides = [{ basePricingId: acme.pricingId, ...agreed }];
+      const { lines } = await explainFirst(world, await subscribeAgain(acme, overrides));
+      return lines.map(({ kind, price }) => `${kind} ${price?.source} ${price?.unitAmount ?? price?.flatAmount}`);
+    };
+    expect(await sources({ unitAmount: '0.009' })).toEqual(['metered agreed 0.009', 'fixed price 5']);
+    expect(await sources({ flatAmount: '4' })).toEqual(['metered price 0.010', 'fixed agreed 4']);
+    expect(await sources({ unitAmount: '0.01' })).toEqual(['metered price 0.01', 'fixed price 5']);
+  });
+
+  async function subscribeAgain(
+    { customerId, meterId, pricingId }: Subscription,
+    overrides: readonly Record<string, string>[] = [],
+  ): Promise<Subscription> {
     const { data: plan } = await world.call('plans.create', { body: { name: 'Again', items: [{ pricingId }] } });
-    const body = { planId: plan.id, customerId, startDate: '2026-03-01' };
+    const body = { planId: plan.id, customerId, startDate: '2026-03-01', overrides };
     const { data } = await world.call('contracts.create', { body });
     return { customerId, meterId, pricingId, contractId: data.id };
   }

@@ -101,6 +101,7 @@ function quantityText({ quantity, meteredQuantity, dimensions }: Line): SafeText
 
 const sources: Readonly<Record<Price['source'], string>> = {
   price: 'the price itself',
+  agreed: 'agreed for this contract in place of the price',
   rate: 'the rate for',
   fallback: 'the fallback of the rate card',
 };
