@@ -94,12 +94,13 @@ async function readStatement(billing: Billing, contractId: string, asked: Asked)
   const { body } = await billing.call('credits.ledger', { params: { contractId } });
   const recipient = await recipientOf(billing, contractId);
   const statement = statementOf(body.data.entries, period);
+  const invoiceNumbers = await numbersOfDrafts(billing, statement);
   const { statementPage } = await import('../documents/statement-page.ts');
   return {
-    page: () => statementPage({ contractId, recipient, sender, period, statement }),
+    page: () => statementPage({ contractId, recipient, sender, period, statement, invoiceNumbers }),
     body: { data: wireStatement(statement, { contractId, period }) },
     view,
-    fields: view.columns.map(({ path }) => path),
+    fields: [...view.columns.map(({ path }) => path), 'invoiceId'],
   };
 }
 
@@ -107,6 +108,24 @@ async function readStatement(billing: Billing, contractId: string, asked: Asked)
 async function recipientOf(billing: Billing, contractId: string): Promise<Recipient | undefined> {
   const contract = await optional(async () => await billing.call('contracts.get', { params: { contractId } }));
   return contract === undefined ? undefined : await readRecipient(billing, contract.body.data.customerId);
+}
+
+/**
+ * The numbers that drafts have got since their credits were settled, as where a grant expired within the period: an entry
+ * never changes, so its description names the draft for good.
+ */
+async function numbersOfDrafts(billing: Billing, { movements }: Statement): Promise<ReadonlyMap<string, string>> {
+  const named = movements.filter(({ entry }) => /\bDRAFT-[0-9a-f]{8}\b/.test(entry.description));
+  const ids = new Set(named.flatMap(({ entry }) => entry.invoiceId ?? []));
+  const numbers = new Map<string, string>();
+  for (const invoiceId of ids) {
+    const read = await optional(async () => await billing.call('invoices.get', { params: { invoiceId } }));
+    // A key that may not see one may see none.
+    if (read === undefined) break;
+    const { invoiceNumber } = read.body.data;
+    if (!invoiceNumber.startsWith('DRAFT-')) numbers.set(invoiceId, invoiceNumber);
+  }
+  return numbers;
 }
 
 /** The lines begin with the opening balance and end with the closing one. */
@@ -124,13 +143,14 @@ function wireStatement(
     closing: wireBalance(closing),
     lines: [
       { type: 'opening', ...wireBalance(opening) },
-      ...movements.map(({ entry: { id, type, createdAt, description }, after, ...change }) => ({
+      ...movements.map(({ entry: { id, type, createdAt, description, invoiceId }, after, ...change }) => ({
         id,
         createdAt,
         type,
         description,
         ...wireAmount(change),
         ...wireBalance(after),
+        invoiceId,
       })),
       { type: 'closing', ...wireBalance(closing) },
     ],

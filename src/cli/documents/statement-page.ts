@@ -16,6 +16,8 @@ export interface StatementDocument {
   readonly sender: readonly string[];
   readonly period: StatementPeriod;
   readonly statement: Statement;
+  /** By id, of those whose draft a description names: nobody has an invoice of that number. */
+  readonly invoiceNumbers: ReadonlyMap<string, string>;
 }
 
 /** The words of the field; a type that a service has added since is shown as it came. */
@@ -36,7 +38,7 @@ const movementWords: Readonly<Record<string, string>> = {
 
 /** The whole document. */
 export function statementPage(document: StatementDocument): string {
-  const { contractId, recipient, sender, period, statement } = document;
+  const { contractId, recipient, sender, period, statement, invoiceNumbers } = document;
   const hasCredits = holdings(statement).some(({ creditMicros }) => creditMicros !== 0n);
   return pageText({
     title: `Credit statement of contract ${contractId}`,
@@ -68,7 +70,7 @@ export function statementPage(document: StatementDocument): string {
         </dl>
       </div>
       <div class="headline"><span>Closing balance</span> <b>${holdingText(statement.closing, hasCredits)}</b></div>
-      ${summaryTable(statement, hasCredits)} ${movementTable(statement, hasCredits)}
+      ${summaryTable(statement, hasCredits)} ${movementTable(statement, { hasCredits, invoiceNumbers })}
       <footer>
         <p>Opening balance and movements add up to the closing balance exactly. Days are in UTC.</p>
         <p>Contract ${foreign(contractId)}</p>
@@ -149,7 +151,10 @@ function summaryTable({ opening, totals, closing }: Statement, hasCredits: boole
   </table>`;
 }
 
-function movementTable({ opening, movements, closing }: Statement, hasCredits: boolean): Html {
+type Shown = Pick<StatementDocument, 'invoiceNumbers'> & { readonly hasCredits: boolean };
+
+function movementTable({ opening, movements, closing }: Statement, shown: Shown): Html {
+  const { hasCredits } = shown;
   if (movements.length === 0) return markup`<p class="below">There were no movements.</p>`;
   const credits = (name: string) => (hasCredits ? markup`<th scope="col" class="right">${name}</th>` : markup``);
   // Six columns of large amounts fit on the sheet in wide fonts too.
@@ -174,7 +179,7 @@ function movementTable({ opening, movements, closing }: Statement, hasCredits: b
         <td></td>
         ${hasCredits ? markup`<td></td>` : markup``}${balanceCells(opening, hasCredits)}
       </tr>
-      ${movements.map((movement) => movementRow(movement, hasCredits))}
+      ${movements.map((movement) => movementRow(movement, shown))}
       <tr class="edge">
         <th scope="row">Closing balance</th>
         <td></td>
@@ -185,12 +190,14 @@ function movementTable({ opening, movements, closing }: Statement, hasCredits: b
   </table>`;
 }
 
-function movementRow({ entry, after, ...change }: Movement, hasCredits: boolean): Html {
-  const { type, description, createdAt, expiresAt } = entry;
+function movementRow({ entry, after, ...change }: Movement, { hasCredits, invoiceNumbers }: Shown): Html {
+  const { type, description, createdAt, expiresAt, invoiceId } = entry;
+  const number = invoiceNumbers.get(invoiceId ?? '');
   const isExpiring = type === 'grant' && expiresAt !== null;
   return markup`<tr>
     <th scope="row">
       ${foreign(movementWords[type] ?? type)}${note(description)}
+      ${number === undefined ? markup`` : note(`Invoice ${number}`)}
       ${isExpiring ? note(`Expires ${dayText(expiresAt)}`) : markup``}
     </th>
     <td class="date" data-label="Date">${dayText(createdAt)}</td>

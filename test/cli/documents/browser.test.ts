@@ -37,6 +37,7 @@ const pages: Readonly<Record<string, string>> = {
     recipient: invoiceDocument({}, hostileName),
     sender: [],
     period: { from: undefined, to: undefined },
+    invoiceNumbers: new Map(),
     statement: statementOf(
       [
         {

@@ -160,6 +160,25 @@ describe.each(['embedded', 'http'] as const)('documents of a real book, %s', (su
     expect([exitCode, stdout]).toEqual([code, '']);
     expect(stderr).toContain(message);
   });
+
+  test('a statement says which invoice a draft has become, since a description names the draft for good', async () => {
+    await keep('later', 'contracts create --customer-id $customer --plan-id $plan --start-date 2026-04-01');
+    const grant = (until: string) => `credits grant $later --amount-cents 100 --expires-at ${until}T00:00:00Z`;
+    await tally(grant('2026-04-10'));
+    await tally('usage ingest --event-name call --external-customer-id acme --contract-id $later --property tokens=70');
+    stage.clock.set('2026-04-11T00:00:00Z');
+    // What has expired is settled before a grant that comes after it.
+    await tally(grant('2027-01-01'));
+    const lines = JSON.parse((await tally('credits statement $later --format json')).stdout).data.lines;
+    const { invoiceId, description } = lines.find((line: Record<string, unknown>) => line['type'] === 'usage');
+    expect(description).toMatch(/on invoice DRAFT-/);
+    ids['draft'] = invoiceId;
+    const page = async () => textOf((await tally('credits statement $later')).stdout).join('\n');
+    expect(await page()).not.toContain('Invoice INV-');
+    stage.clock.set('2026-05-02T00:00:00Z');
+    const { invoiceNumber } = JSON.parse((await tally('invoices finalize $draft -o json')).stdout).data;
+    expect(await page()).toContain(`${description} Invoice ${invoiceNumber} `);
+  });
 });
 
 describe('documents', () => {

@@ -36,7 +36,15 @@ const newestFirst = [
 const at = (date: string) => Temporal.Instant.from(`${date}T00:00:00Z`);
 const march = { from: at('2026-03-01'), to: at('2026-04-01') };
 const page = (statement: Statement, more = {}) =>
-  statementPage({ contractId: 'c', recipient: undefined, sender: [], period: march, statement, ...more });
+  statementPage({
+    contractId: 'c',
+    recipient: undefined,
+    sender: [],
+    period: march,
+    statement,
+    invoiceNumbers: new Map(),
+    ...more,
+  });
 
 describe('a statement', () => {
   test('begins with what there was, and ends before what came afterwards', () => {
