@@ -216,6 +216,8 @@ const view: View = {
     { header: 'ROWS', path: 'rows', format: 'number' },
     { header: 'ACCEPTED', path: 'accepted', format: 'number' },
     { header: 'REFUSED', path: 'refused', format: 'number' },
+    { header: 'UNCHANGED', path: 'unchanged', format: 'number' },
+    { header: 'REPLACED', path: 'replaced', format: 'number' },
   ],
 };
 

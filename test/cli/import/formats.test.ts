@@ -315,8 +315,8 @@ describe('tally import events', () => {
     const path = join(directory(), 'events.jsonl.gz');
     writeFileSync(path, gzipSync(lines(events)));
     const shell = createShell();
-    expect((await shell.run(`import events ${path}`)).stdout).toBe('4\t4\t0\n');
-    expect((await shell.run('import events -', { input: JSON.stringify(cloudEvents) })).stdout).toBe('4\t4\t0\n');
+    expect((await shell.run(`import events ${path}`)).stdout).toBe('4\t4\t0\t\t\n');
+    expect((await shell.run('import events -', { input: JSON.stringify(cloudEvents) })).stdout).toBe('4\t4\t0\t\t\n');
     const sent = shell.calls
       .filter(({ name }) => name === 'usage.ingestBatch')
       .map(({ input }) => (input.body as { events: unknown[] }).events.length);

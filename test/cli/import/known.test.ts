@@ -70,3 +70,13 @@ test('of a service that does not tell nothing is said', async () => {
   stage = await stageWithAcme('http');
   expect((await importing(good, '--dry-run')).known).toEqual({ unchanged: null, replaced: null });
 });
+
+test('a table for a program has both counts, empty where the service does not tell', async () => {
+  stage = await stageWithAcme('http');
+  await importing(good);
+  const file = join(stage.directory, 'events.csv');
+  const words = ['import', 'events', file, '--event-name', 'request', '--customer', 'acme', '--key-column', 'id'];
+  const header = '"rows","accepted","refused","unchanged","replaced"\n';
+  expect((await stage.tally([...words, '-o', 'csv'])).stdout).toBe(`${header}2,2,0,2,0\n`);
+  expect((await stage.tally([...words, '-o', 'csv', '--dry-run'])).stdout).toBe(`${header}2,2,0,"",""\n`);
+});

@@ -47,7 +47,7 @@ test.each(['embedded', 'http'] as const)('%s: how many are late is said once, wh
   expect((await stage.tally(['bill', 'run', '--jq', '.data.finalizedCount'])).stdout).toBe('1\n');
   expect(warningsOf((await importing('--dry-run')).stderr)).toEqual([]);
   const { stdout, stderr, exitCode } = await importing();
-  expect([warningsOf(stderr), stdout, exitCode]).toEqual([[told], '3\t3\t0\n', 0]);
+  expect([warningsOf(stderr), stdout, exitCode]).toEqual([[told], '3\t3\t0\t0\t0\n', 0]);
   expect(stderr).toContain('hint: see them with: tally usage late; bill them by new events');
   expect(warningsOf((await importing()).stderr)).toEqual([]);
 });
@@ -65,6 +65,6 @@ test.each(['forbidden', 'notFound', 'notOffered', 'unavailable'] as const)(
     const file = join(stage.directory, 'events.csv');
     writeFileSync(file, rows);
     const words = ['import', 'events', file, '--event-name', 'request', '--customer', 'acme'];
-    expect(await shell.run(words)).toMatchObject({ code: 0, stdout: '3\t3\t0\n' });
+    expect(await shell.run(words)).toMatchObject({ code: 0, stdout: '3\t3\t0\t\t\n' });
   },
 );

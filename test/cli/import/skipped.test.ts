@@ -49,7 +49,7 @@ describe.each(['embedded', 'http'] as const)('%s', (surface) => {
       'warning: tokens: meter TOKENS skips 2 of 4 values; the first, in line 3: "1,000.50" is not a number',
     ]);
     expect(stderr).toContain('hint: nothing is billed for them; a number is digits and a point, such as 1000.50');
-    expect([stdout, exitCode]).toEqual(['5\t5\t0\n', 0]);
+    expect([stdout, exitCode]).toEqual(['5\t5\t0\t0\t0\n', 0]);
   });
 
   test('of refused rows the first are told, which no table repeats, and all of them are in JSON', async () => {
