@@ -140,20 +140,6 @@ describe('every write is a line', () => {
   );
 });
 
-test.each([undefined, new BillingError('conflict', 'no')])(
-  'an interrupt after the answer, %s, says nothing of it any more',
-  async (refusal) => {
-    const words: unknown[] = [];
-    const reply = () => {
-      if (refusal !== undefined) throw refusal;
-      return { body: { data: { id: 'i1' } } as never };
-    };
-    const shell = createShell({ reply, dependencies: { atInterrupt: (said) => void words.push(said) } });
-    await shell.run(pay);
-    expect(words).toEqual([expect.stringContaining('the outcome is unknown'), undefined]);
-  },
-);
-
 describe('the file', () => {
   test.runIf(process.platform !== 'win32')('is the user’s alone', async () => {
     const shell = createShell();
