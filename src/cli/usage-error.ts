@@ -37,14 +37,16 @@ export function usageError(error: CommanderError, { known, path }: Named): Billi
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const similar = /^\(Did you mean (.+)\?\)$/.exec(suggestion ?? '')?.[1];
   const [, command, flag] = /^unknown (?:command '(.+)'|option '(--\w[^']*)')$/.exec(message) ?? [];
+  const verbs = (path.at(-1)?.commands ?? []).map((each) => each.name());
+  if (command !== undefined && isChangeOfWhatStays(command, verbs)) {
+    return new BillingError('usage', message, {
+      hint: 'it never changes once it exists: archive it and create another',
+    });
+  }
   const meant =
     command === undefined
       ? ((flag === undefined ? undefined : flagMeant(flag, path)) ?? similar)
-      : commandMeant(
-          command,
-          (path.at(-1)?.commands ?? []).map((each) => each.name()),
-          similar,
-        );
+      : commandMeant(command, verbs, similar);
   const taken = path.at(-1)?.registeredArguments.map((argument) => argument.name()) ?? [];
   if (flag !== undefined && taken.includes(flag.slice(2).replace(/=.*/s, ''))) {
     const line = ['tally', ...known, ...taken.map((name) => `<${name}>`)].join(' ');
@@ -62,6 +64,12 @@ function flagMeant(flag: string, path: readonly Command[]): string | undefined {
   const others = shownFlags(path);
   const isKin = (other: string) => wordsOf(other).isSubsetOf(words) || words.isSubsetOf(wordsOf(other));
   return listed(others.filter((each) => each.startsWith(name))) ?? listed(others.filter(isKin));
+}
+
+/** Prices, plans, products and meters: what can be archived and not updated (semantics 3). */
+function isChangeOfWhatStays(word: string, names: readonly string[]): boolean {
+  const isChange = alike.some((words) => words.includes('update') && words.includes(word));
+  return isChange && names.includes('archive') && !names.includes('update');
 }
 
 /** A word cut short comes before one of the same meaning, and that before one misspelt. */

@@ -559,7 +559,7 @@ export interface Operations {
       readonly total: number;
     };
   };
-  /** Replace or clear the metadata of a contract. */
+  /** Replace or clear the metadata of a contract. Plan, prices, dates and net terms stay as they were agreed: for others cancel the contract, which ends with its current billing period, and create one from there on. */
   readonly 'contracts.update': {
     readonly input: {
       readonly params: {
@@ -2059,7 +2059,7 @@ export interface Operations {
       };
     };
   };
-  /** Cancel a draft, or void an invoice that is not paid. Credits that were taken for it go back to their grants; what is left of prepaid credits that it bills is taken back. */
+  /** Cancel a draft, or void an invoice that is not paid. Credits that were taken for it go back to their grants; what is left of prepaid credits that it bills is taken back. What it was for, usage too, is billed on no other invoice. */
   readonly 'invoices.cancel': {
     readonly input: {
       readonly params: {
@@ -2493,7 +2493,7 @@ export interface Operations {
       };
     };
   };
-  /** Create a plan from prices. */
+  /** Create a plan from prices. A plan never changes once it exists: archive it and create another. */
   readonly 'plans.create': {
     readonly input: {
       readonly body: {

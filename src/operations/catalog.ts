@@ -347,6 +347,7 @@ export const catalogOperations = [
   defineOperation({
     name: 'plans.create',
     summary: 'Create a plan from prices',
+    description: 'A plan never changes once it exists: archive it and create another.',
     route: { method: 'POST', path: '/v1/plans' },
     scope: 'plans:write',
     status: 201,

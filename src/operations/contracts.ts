@@ -292,6 +292,8 @@ export const contractOperations = [
   defineOperation({
     name: 'contracts.update',
     summary: 'Replace or clear the metadata of a contract',
+    description:
+      'Plan, prices, dates and net terms stay as they were agreed: for others cancel the contract, which ends with its current billing period, and create one from there on.',
     route: { method: 'PATCH', path: '/v1/contracts/{contractId}' },
     scope: 'contracts:write',
     status: 200,

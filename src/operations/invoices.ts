@@ -195,7 +195,7 @@ export const invoiceOperations = [
     name: 'invoices.cancel',
     summary: 'Cancel a draft, or void an invoice that is not paid',
     description:
-      'Credits that were taken for it go back to their grants; what is left of prepaid credits that it bills is taken back.',
+      'Credits that were taken for it go back to their grants; what is left of prepaid credits that it bills is taken back. What it was for, usage too, is billed on no other invoice.',
     route: { method: 'POST', path: '/v1/invoices/{invoiceId}/cancel' },
     body: undefined,
     errors: ['notFound', 'conflict'],

@@ -49,6 +49,8 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['webhooks delete w1', "unknown command 'delete'", 'did you mean remove?'],
     ['contracts delete c1', "unknown command 'delete'", 'did you mean cancel?'],
     ['credits undo c1 e1', "unknown command 'undo'", 'did you mean reverse?'],
+    ['pricing update p1', "unknown command 'update'", 'it never changes once it exists: archive it and create another'],
+    ['plans edit p1', "unknown command 'edit'", 'it never changes once it exists: archive it and create another'],
     ['webhooks replay d1', "unknown command 'replay'", 'did you mean resend?'],
     ['customers find acme', "unknown command 'find'", 'did you mean list?'],
     ['invoices void i1', "unknown command 'void'", 'did you mean cancel?'],

@@ -30,6 +30,7 @@ const pages = [
   { path: 'README.md', isTerminal: true },
   { path: 'docs/grant-credits-from-csv.md', isTerminal: true },
   { path: 'docs/close-the-month.md', isTerminal: true },
+  { path: 'docs/change-a-contract.md', isTerminal: true },
   { path: 'docs/simulate-a-price-change.md', isTerminal: true },
   { path: 'docs/test-billing-in-ci.md', isTerminal: false },
   { path: 'docs/serve-a-sandbox.md', isTerminal: true },
