@@ -16,6 +16,7 @@ describe('the command line', () => {
   test.each([
     ['credits grant --from nowhere.csv', 'cannot read nowhere.csv'],
     ['credits grant --from - --concurrency 0', '--concurrency takes 1 to 64'],
+    ['credits grant --from - --concurrency 65', '--concurrency takes 1 to 64'],
     ['credits grant --from - --input x.json', '--from goes neither with'],
     ['credits grant --from - --resume', '--from goes neither with'],
     ['credits grant --from - --delimiter ab', '--delimiter takes one character'],
@@ -31,6 +32,15 @@ describe('the command line', () => {
     const { code, stdout, stderr } = await shell.run(line, { input: 'contractId,nonsense,contract-id\nk,1,k\n' });
     expect([code, stdout, shell.calls]).toEqual([2, '', []]);
     expect(stderr).toContain(words);
+  });
+
+  test('on production takes more than a yes', async () => {
+    const env = { TALLY_BASE_URL: 'https://a.example', TALLY_API_KEY: 'tally_live_x', TALLY_ENVIRONMENT: 'production' };
+    const shell = createShell({ env, dependencies: { untilStopped: never } });
+    const input = 'name,externalCustomerId,contact\nC,c,"name=A,email=a@b.example,roles=primary"\n';
+    const { code, stderr } = await shell.run('customers create --from - --yes', { input });
+    expect([code, shell.calls]).toEqual([11, []]);
+    expect(stderr).toContain('a write to production needs confirmation: nothing was sent');
   });
 
   test('a header with another delimiter is told from a wrong name', async () => {
@@ -75,6 +85,25 @@ describe('the command line', () => {
   });
 });
 
+test('a result file is empty or the result of an earlier run before it is written, and never holds the key in use', async () => {
+  const key = `tally_live_${'0badcafe'.repeat(6)}`;
+  const env = { TALLY_BASE_URL: 'https://a.example', TALLY_API_KEY: key, TALLY_ENVIRONMENT: 'sandbox' };
+  const reply = () => {
+    throw new BillingError('invalidInput', `no: Bearer ${key}`);
+  };
+  const shell = createShell({ env, reply, dependencies: { untilStopped: never } });
+  const path = join(shell.home, 'result.csv');
+  writeFileSync(path, '');
+  const input = 'name,externalCustomerId,contact\nC,c,"name=A,email=a@b.example,roles=primary"\n';
+  for (let run = 0; run < 2; run += 1) {
+    const { code } = await shell.run(['customers', 'create', '--from', '-', '--yes', '--result', path], { input });
+    expect(code).toBe(10);
+    const text = readFileSync(path, 'utf8');
+    expect(text).toContain('2,"failed","","no: Bearer ');
+    expect(text).not.toContain(key);
+  }
+});
+
 test('a result file that cannot be written any more is told beside what was done', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'tally-result-'));
   const reply = () => {
@@ -99,7 +128,7 @@ describe('a service that fails', () => {
   beforeEach(() => {
     calls = 0;
   });
-  const failing = (kind: 'network' | 'unauthorized' | 'invalidInput') =>
+  const failing = (kind: 'network' | 'unavailable' | 'unauthorized' | 'notOffered' | 'invalidInput') =>
     createShell({
       dependencies: { untilStopped: never },
       reply: () => {
@@ -112,7 +141,9 @@ describe('a service that fails', () => {
   test.each([
     // The first row is sent again five times, and the next four once, since the service was out of reach before them.
     ['network', 9, '40\t0\t0\t0\t5\t35\n', 10],
+    ['unavailable', 9, '40\t0\t0\t0\t5\t35\n', 10],
     ['unauthorized', 3, '40\t0\t0\t1\t0\t39\n', 1],
+    ['notOffered', 12, '40\t0\t0\t1\t0\t39\n', 1],
     ['invalidInput', 10, '40\t0\t0\t40\t0\t0\n', 40],
   ] as const)('with %s ends with %i', async (kind, code, stdout, tries) => {
     expect(await failing(kind).run(line, { input })).toMatchObject({ code, stdout });
@@ -190,5 +221,80 @@ describe('a service that fails', () => {
       stdout: '40\t40\t0\t0\t0\t0\n',
     });
     expect(calls).toBe(120);
+  });
+
+  test('with 429 is asked for half as much at a time by each, down to one row', async () => {
+    let active = 0;
+    let most = 0;
+    const shell = createShell({
+      dependencies: { untilStopped: never },
+      reply: async ({ input: { body } }) => {
+        calls += 1;
+        if (calls <= 8) throw new BillingError('rateLimited', 'slower', { retryAfterSeconds: 0 });
+        // The rows that were refused are all sent again; behind them one goes on.
+        const { externalCustomerId } = body as { externalCustomerId: string };
+        const count = Number(externalCustomerId.slice(1)) < 8 ? 0 : 1;
+        active += count;
+        most = Math.max(most, active);
+        await new Promise((resolve) => setImmediate(resolve));
+        active -= count;
+        return { body: { data: { id: 'c' } } as never };
+      },
+    });
+    const { stdout } = await shell.run('customers create --from - --yes', { input });
+    expect([stdout, calls, most]).toEqual(['40\t40\t0\t0\t0\t0\n', 48, 1]);
+  });
+
+  test('now and then does not end the job, however often', async () => {
+    const shell = createShell({
+      dependencies: { untilStopped: never },
+      reply: () => {
+        calls += 1;
+        if (calls % 2 > 0) throw new BillingError('internal', 'no');
+        return { body: { data: { id: 'c' } } as never };
+      },
+    });
+    expect(await shell.run(line, { input })).toMatchObject({ code: 10, stdout: '40\t20\t0\t0\t20\t0\n' });
+  });
+
+  test('and is waited for is not asked again and again once the job was interrupted', async () => {
+    const asked = Promise.withResolvers<void>();
+    const shell = createShell({
+      dependencies: { untilStopped: async () => await asked.promise },
+      reply: () => {
+        calls += 1;
+        asked.resolve();
+        throw new BillingError('rateLimited', 'slower', { retryAfterSeconds: 60 });
+      },
+    });
+    expect(await shell.run(line, { input })).toMatchObject({ code: 130, stdout: '40\t0\t0\t0\t1\t39\n' });
+    expect(calls).toBeLessThan(3);
+  });
+
+  test('before the first row is told as what it is, and not as contracts that are not there', async () => {
+    const shell = createShell({
+      reply: () => {
+        throw new BillingError('network', 'no answer');
+      },
+    });
+    const row = 'contractId,amountCents,expiresAt\nk,1,2027-01-01T00:00:00Z\n';
+    const { code, stderr } = await shell.run('credits grant --from - --yes', { input: row });
+    expect([code, stderr]).toEqual([9, expect.stringContaining('no answer')]);
+    expect(stderr).not.toContain('there is no contract');
+  });
+
+  test('is told by the lines of the file, in whichever order the rows were sent', async () => {
+    const shell = createShell({
+      dependencies: { untilStopped: never },
+      reply: ({ input: { body } }) => {
+        const { assignments } = body as { assignments: readonly unknown[] };
+        const results = assignments.map(() => ({ status: 'not_found' }));
+        return { body: { data: { results } } } as unknown as Answer;
+      },
+    });
+    const own = `stripeCustomerId,csm.email\n${['a', 'b', 'a'].map((id) => `${id},grace@example.com\n`).join('')}`;
+    const { stdout } = await shell.run('customers assign-csm --from - --yes -o json', { input: own });
+    const { data } = JSON.parse(stdout) as { data: { failures: readonly { row: number }[] } };
+    expect(data.failures.map(({ row }) => row)).toEqual([2, 3, 4]);
   });
 });

@@ -88,6 +88,16 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     expect((await from(path, '--yes', '--source', 'april')).stdout).toBe('4\t4\t0\t0\t0\t0\n');
   });
 
+  test('tells rows apart by their contract, in whichever order they stand', async () => {
+    const header = 'contractId,amountCents,externalId';
+    const own = [`${acme},500,`, `${globex},500,`];
+    const named = [`${acme},7,sorry`, `${globex},7,sorry`];
+    expect((await from(file('grants.csv', [header, ...own, ...named]), '--yes')).stdout).toBe('4\t4\t0\t0\t0\t0\n');
+    const reversed = [...own, ...named].toReversed();
+    expect((await from(file('grants.csv', [header, ...reversed]), '--yes')).stdout).toBe('4\t0\t4\t0\t0\t0\n');
+    for (const contract of [acme, globex]) expect(await ledgerOf(contract)).toHaveLength(2);
+  });
+
   test('shows totals by customer, and asks', async () => {
     const free = [`${globex},,100,0,Beta`, `${globex},,10,25,Beta`];
     const path = file('grants.csv', [
@@ -130,6 +140,7 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
       `${acme},1`,
       `${acme},1,,@/etc/passwd`,
       `${acme},1,,"{""a"":"`,
+      `${acme},1,000,,`,
     ]);
     const { exitCode, stdout, stderr } = await from(path, '--yes');
     expect([exitCode, stdout]).toEqual([8, '']);
@@ -142,7 +153,8 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
       'line 9: has 2 columns where the header has 4',
       'line 10: @/etc/passwd: a cell cannot name a file',
       'line 11: --metadata: the JSON is malformed',
-      '8 rows cannot be sent: nothing was sent',
+      'line 12: has 5 columns where the header has 4',
+      '9 rows cannot be sent: nothing was sent',
     ]) {
       expect(stderr).toContain(words);
     }
@@ -234,13 +246,21 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
   test('the policy judges the rows together, before one is sent', async () => {
     mkdirSync(join(stage.directory, 'config'), { mode: 0o700 });
     writeFileSync(join(stage.directory, 'config', 'policy.yaml'), 'grants:\n  per-customer-and-month: 10.00\n');
-    const path = file('grants.csv', ['contractId,amountCents', `${acme},600`, `${globex},600`, `${acme},500`]);
+    const path = file('grants.csv', [
+      'contractId,amountCents',
+      `${acme},600`,
+      `${globex},600`,
+      `${acme},500`,
+      `${acme},400`,
+    ]);
     const { exitCode, stderr } = await from(path, '--yes');
     expect(exitCode).toBe(11);
     expect(stderr).toContain('line 4: per-customer-and-month: 6.00 USD were granted');
+    // What is refused leaves room for what comes behind it.
+    expect(stderr).not.toContain('line 5');
     expect(await ledgerOf(acme)).toEqual([]);
     expect((await from(path, '--yes', '--override-policy', 'agreed')).exitCode).toBe(0);
-    expect((await from(path, '--yes')).stdout).toBe('3\t0\t3\t0\t0\t0\n');
+    expect((await from(path, '--yes')).stdout).toBe('4\t0\t4\t0\t0\t0\n');
   });
 
   test('what was interrupted goes on when the command is repeated', async () => {
@@ -294,6 +314,9 @@ describe.each<Surface>(['embedded', 'http'])('customers --from, %s', (surface) =
       { name: 'Globex, Inc', tags: [] },
       { name: 'Acme', tags: ['a', 'b'] },
     ]);
+    file('customers.csv', [header, 'Cafe\u0301,cafe,Ada,ada@cafe.example,primary,,,']);
+    expect((await stage.tally(words)).stdout).toBe('1\t1\t0\t0\t0\t0\n');
+    expect((await stage.tally(words)).stdout).toBe('1\t0\t1\t0\t0\t0\n');
     file('customers.csv', [header, 'Somebody else,acme,Ada,ada@acme.example,primary,,,']);
     expect(await stage.tally(words)).toMatchObject({ exitCode: 10, stdout: '1\t0\t0\t1\t0\t0\n' });
   });

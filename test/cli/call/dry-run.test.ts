@@ -125,6 +125,13 @@ describe('a command that is no operation', () => {
     expect(existsSync(join(stage.directory, 'made.db'))).toBe(false);
   });
 
+  test('copy counts what there is to copy, and makes nothing', async () => {
+    const { exitCode, stdout } = await tally(...inDirectory('copy --to ./made.db'), '--dry-run');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^contracts\t1$/m);
+    expect(existsSync(join(stage.directory, 'made.db'))).toBe(false);
+  });
+
   const inDirectory = (line: string): string[] =>
     line.split(' ').map((word) => (word.startsWith('./') ? join(stage.directory, word) : word));
 });

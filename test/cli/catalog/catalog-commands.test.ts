@@ -1,6 +1,6 @@
 /** How the verbs of `tally catalog` show, ask, print and end. */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -69,6 +69,14 @@ describe('diff', () => {
   ])('is data with %s', async (flags, stdout) => {
     await apply(catalog);
     expect(await tally(`catalog diff - ${flags}`, catalog.replace('"30"', '"31"'))).toMatchObject({ stdout });
+  });
+
+  test('shows what a new plan gives away', async () => {
+    await apply(catalog);
+    const file = `${catalog}  - name: Gift\n    metadata: { defaultCreditGrantCents: 5000 }\n    items: [{ product: Seats, price: Seats }]\n`;
+    expect((await tally('catalog diff -', file)).stdout).toBe(
+      'create\tplan\tGift\tmetadata.defaultCreditGrantCents: 5000\n',
+    );
   });
 
   test('shows what others wrote without letting it touch the terminal', async () => {
@@ -152,6 +160,8 @@ describe('export', () => {
   test('--file writes it, and replaces other content only with --force', async () => {
     await apply(catalog);
     const file = join(stage.directory, 'catalog.yaml');
+    expect((await tally(`catalog export --file ${file} --dry-run`)).stderr).toBe(`dry run: ${file} was not written\n`);
+    expect(existsSync(file)).toBe(false);
     expect(await tally(`catalog export --file ${file}`)).toEqual({
       stdout: '',
       stderr: `wrote ${file}\n`,

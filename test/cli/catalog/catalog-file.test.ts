@@ -194,6 +194,18 @@ describe('a file', () => {
     expect(keyOf(meter('groupKeys: [x, y], eventTypeFilter: { include: [a, b], exclude: [] }'))).toBe(
       keyOf(meter('eventTypeFilter: { include: [b, a] }, groupKeys: [y, x]')),
     );
+    expect(keyOf(meter('propertyFilters: [{ name: x, exists: true }, { name: y, include: [a, b] }]'))).toBe(
+      keyOf(meter('propertyFilters: [{ name: y, include: [b, a] }, { name: x, exists: true }]')),
+    );
+  });
+
+  test('may say how many of a price as a decimal of any form', () => {
+    const plan = (quantity: string) =>
+      readCatalogFile(
+        `plans: [{ name: P, items: [{ product: A, price: Q, defaultQuantity: ${quantity} }] }]`,
+        'catalog.yaml',
+      ).catalog;
+    expect(keyOf(plan('25'))).toBe(keyOf(plan('"25.0"')));
   });
 
   test('may use anchors', () => {

@@ -116,3 +116,25 @@ test('a failure keeps its kind, names the step, and says how far it came', async
     requestId: 'r1',
   });
 });
+
+test('plans outside of the file that were made anew before a failure are not made once more', async () => {
+  await apply(catalog, world.billing);
+  const pricing = dearer.slice(dearer.indexOf('pricing:'), dearer.indexOf('plans:'));
+  const broken = watched((operation) => {
+    if (operation === 'plans.archive') throw new BillingError('network', 'no answer');
+  });
+  await expect(apply(pricing, broken.billing)).rejects.toMatchObject({ kind: 'network' });
+  const { calls, billing } = watched();
+  await apply(pricing, billing);
+  expect(calls).toEqual(['plans.archive', 'plans.archive', 'pricing.archive']);
+});
+
+test('a rate card that cannot be read is not taken for none', async () => {
+  await apply(catalog, world.billing);
+  const refusing = (kind: 'network' | 'notOffered') =>
+    watched((operation) => {
+      if (operation === 'meters.rateCard') throw new BillingError(kind, 'no');
+    }).billing;
+  await expect(readCatalog(refusing('network'))).rejects.toMatchObject({ kind: 'network' });
+  expect((await readCatalog(refusing('notOffered'))).rateCards).toEqual([]);
+});

@@ -197,6 +197,26 @@ describe('on a database:', () => {
     expect(data(await tally('plans list -o json'))).toHaveLength(2);
   });
 
+  test.each([
+    ['of another externalId is another plan', 'externalId: team', 'externalId: crew', ['create Team (crew)']],
+    [
+      'that two of the file could be is the first of them',
+      '  - name: Team\n',
+      '  - name: Solo\n    externalId: solo\n    items: [{ product: Seats, price: Seats }]\n  - name: Team\n',
+      ['create Solo (solo)'],
+    ],
+    [
+      'that two new ones of the file could be is replaced once',
+      '  - name: Solo\n',
+      '  - name: Solo\n    externalId: a\n    items: [{ product: Seats, price: Seats }]\n  - name: Solo\n    externalId: b\n',
+      ['create Solo (b)', 'replace Solo (a)'],
+    ],
+  ])('a plan %s', async (_case, from, to, changes) => {
+    await apply(catalog);
+    const found = data(await tally('catalog diff - -o json', catalog.replace(from, to))).changes;
+    expect(found.map(({ action, name }: { action: string; name: string }) => `${action} ${name}`)).toEqual(changes);
+  });
+
   test('a file of another form is told where the form stands', async () => {
     const refused = await tally('catalog diff -', 'plans: [{ name: Team, items: [Seats / Seats] }]');
     expect(refused.exitCode).toBe(8);
@@ -250,6 +270,9 @@ describe('on a database:', () => {
     expect(refused.stderr).toMatch(
       /2 prices are called Seats \/ Seats: 01900000\S+, 01900000\S+\n {2}hint: .*tally pricing archive ID/,
     );
+    const unclear = await tally('catalog diff -', 'plans: [{ name: P, items: [{ product: Seats, price: Seats }] }]');
+    expect(unclear.exitCode).toBe(8);
+    expect(unclear.stderr).toContain('plans[0].items[0].price: is the name of several prices');
     expect((await apply(catalog)).stdout).toBe('archive\tprice\tSeats / Seats\tanother one has its name\n');
     expect((await tally('catalog export')).stdout).toBe(catalog);
   });

@@ -4,6 +4,15 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { createStage } from '../../support/stage.ts';
+import {
+  createContract,
+  createCustomer,
+  createFlatPrice,
+  createMeter,
+  createPrice,
+  send,
+} from '../../support/usage-scenario.ts';
+import { createWorld } from '../../support/world.ts';
 
 const catalogText = `products: [{ name: Inference }]
 meters: [{ code: TOKENS, displayName: Tokens, aggregationType: SUM, aggregationKey: tokens }]
@@ -42,4 +51,64 @@ test('a replay repeats later purchases of credits, whether or not the contract b
     ['globex', 8000, 8000],
   ]);
   expect(data.notes).toEqual([]);
+});
+
+test('a replay bills a contract until it was cancelled, no invoice that was, and pays from grants what they pay for', async () => {
+  const stage = await createStage('embedded');
+  const database = join(stage.directory, 'history.db');
+  const world = await createWorld({ database });
+  await world.call('clock.set', { body: { to: '2026-03-01' } });
+  const customerId = await createCustomer(world, 'acme');
+  const tokens = await createMeter(world, 'TOKENS');
+  const calls = await createMeter(world, 'CALLS', { aggregationType: 'COUNT', eventTypeFilter: { include: ['ring'] } });
+  const pricingIds = [
+    await createPrice(world, tokens),
+    await createPrice(world, calls, { name: 'Calls', unitAmount: '10' }),
+    await createFlatPrice(world),
+  ];
+  const own = { startDate: '2026-03-01', endDate: undefined, creditGrantCents: 500 };
+  const contractId = await createContract(world, {
+    customerId,
+    pricingIds,
+    ...own,
+    creditSettings: { creditRateCents: 1 },
+  });
+  const params = { contractId };
+  const expiresAt = '2027-01-01T00:00:00Z';
+  const restricted = { amountCents: 1000, expiresAt, specifiers: { meterIds: [tokens] } };
+  await world.call('credits.grant', { params, body: restricted });
+  const gift = { creditRateCents: 0, creditAmount: 100, expiresAt };
+  const free = (await world.call('credits.grant', { params, body: gift })).data;
+  const { entries } = (await world.call('credits.ledger', { params })).data;
+  const bought = entries.find(({ sourceType }) => sourceType === 'contract')?.id ?? '';
+  const description = 'too much';
+  await world.call('credits.adjust', { params, body: { grantEntryId: bought, amountCents: -200, description } });
+  await world.call('credits.adjust', { params, body: { grantEntryId: free.id, creditAmount: -40, description } });
+  const used = { customerId, timestamp: '2026-03-01T00:00:00Z' };
+  await send(
+    world,
+    { ...used, properties: { tokens: 600 } },
+    ...Array.from({ length: 3 }, () => ({ ...used, eventName: 'ring' })),
+  );
+  await world.call('contracts.cancel', { params, body: { cancelAt: 'end_of_period' } });
+  const other = await createCustomer(world, 'globex');
+  const month = { startDate: '2026-03-01', endDate: '2026-04-01' };
+  await createContract(world, { customerId: other, pricingIds: pricingIds.slice(-1), ...month });
+  await world.call('clock.advance', { body: { to: '2026-06-02' } });
+  const [{ id: invoiceId } = { id: '' }] = (await world.call('invoices.list', { query: { customerId: other } })).data;
+  await world.call('invoices.cancel', { params: { invoiceId } });
+  await world.close();
+
+  const useless = ['--grant', 'amount-cents=1,at=2026-03-01,expires-at=2026-03-01T00:00:00.001Z'];
+  const { stdout } = await stage.tally(['simulate', 'compare', '--database', database, ...useless, '-o', 'json']);
+  await stage.close();
+  const { data } = JSON.parse(stdout) as { data: { customers: Record<string, unknown>[]; notes: unknown[] } };
+  // A seat of 31.00, credits of 5.00, tokens of 6.00 that are paid, and calls of 30.00 less 3.00 and 0.60 of credits.
+  expect(data.customers.map((row) => [row['customer'], row['billedCents'], row['beforeCents']])).toEqual([
+    ['acme', 6240, 6240],
+    ['globex', 0, 3100],
+  ]);
+  expect(data.notes).toEqual([
+    { customer: 'globex', note: 'was billed otherwise than a replay of the same history bills' },
+  ]);
 });

@@ -31,15 +31,20 @@ describe('made-up usage', () => {
 
   test('lies from its first instant to its last, which is excluded', () => {
     const [from, to] = ['2026-01-10T12:00:00.000Z', '2026-01-12T18:00:00.000Z'];
-    const instants = eventsOf({ from, to }).map(({ timestamp }) => timestamp);
+    const instants = eventsOf({ from, to, perDay: '1000' }).map(({ timestamp }) => timestamp);
     expect(instants.every((at) => at >= from && at < to)).toBe(true);
-    expect(instants.length).toBeGreaterThanOrEqual(20);
+    // Two whole days, and about a quarter of the third.
+    expect(instants.length).toBeGreaterThan(2_200);
+    expect(instants.length).toBeLessThan(2_300);
   });
 
   test('is the same for the same seed, and other usage for another', () => {
     const properties = { tokens: { from: '1', to: '1000' }, model: { oneOf: ['small', 'large'] } };
     expect(eventsOf({ properties })).toEqual(eventsOf({ properties }));
     expect(eventsOf({ properties }, 2)).not.toEqual(eventsOf({ properties }));
+    const besides = [...generatedUsage({ ...entry, perDay: '10', properties }, { ...options, index: 1 })];
+    const instantsOf = (events: readonly { readonly timestamp: string }[]) => events.map(({ timestamp }) => timestamp);
+    expect(instantsOf(besides)).not.toEqual(instantsOf(eventsOf({ properties })));
   });
 
   test('has no event twice', () => {

@@ -154,6 +154,16 @@ expect:
       '1900',
     ],
     [
+      'invoice: { contract: acme, period: 2026-03-01 }, between: [1800, 1900]',
+      'invoice: { contract: acme, period: 2026-03-01 }, between: [1800, 1899]',
+      '1900',
+    ],
+    [
+      'invoice: { contract: acme, period: 2026-03-01 }, atMost: 1900',
+      'invoice: { contract: acme, period: 2026-09-01 }, atMost: 1900',
+      'nothing',
+    ],
+    [
       'invoice: { contract: acme, period: 2026-03-01 }, path: status, equals: In Progress',
       'invoice: { contract: acme, period: 2026-03-01 }, path: status, equals: Paid',
       'In Progress',
@@ -224,6 +234,28 @@ expect:
     expect(result.stderr).not.toContain(`scenario.yaml:${line}: `);
   });
 
+  test('looks at the contract that it names alone, and at no invoice that was cancelled', async () => {
+    const contracts = 'contracts: [{ customer: acme, plan: Standard }, { id: second, customer: acme, plan: Standard }]';
+    const whole = base.replace(/^contracts:.*$/m, contracts);
+    const more = `steps:
+  - { at: 2026-03-10, do: contracts cancel, with: { contractId: $contracts.second } }
+expect:
+  - { invoice: { contract: second, period: 2026-03-01 }, equals: 0 }
+  - { invoice: { customer: acme, period: 2026-03-01 }, equals: 3100 }
+  - { invoice: { contract: second, period: 2026-04-01 }, equals: 0 }
+  - { events: { type: contract.terminated, contract: acme }, equals: 0 }
+  - { events: { type: contract.terminated }, equals: 1 }
+`;
+    const found = (await shown('expectations', scenario(more, whole))).map(({ isMet, actual }) => [isMet, actual]);
+    expect(found).toEqual([
+      [true, '0'],
+      [true, '3100'],
+      [false, 'nothing'],
+      [true, '0'],
+      [true, '1'],
+    ]);
+  });
+
   test('that is not met ends the run with 10', () => {
     expect(result.exitCode).toBe(10);
     expect(result.stderr).toContain(`${pairs.length} of ${pairs.length * 2} expectations are not met`);
@@ -264,6 +296,14 @@ describe('what the service refuses is told with its line, and stops the run', ()
       3,
       'contracts cancel: contract',
       7,
+    ],
+    [
+      'more usage than memory holds',
+      'usage',
+      'usage: [{ customer: acme, eventName: request, perDay: 1000000 }]\n',
+      1,
+      'usage[0]: makes 61000000 events of at most 1000000',
+      8,
     ],
     ['a file', 'usage', 'usage: [{ file: nothing.csv, eventName: x, customer: acme }]\n', 1, 'usage: cannot read', 2],
     [
