@@ -1,6 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+
+import { createWebhookOutbox } from '../../src/engine/webhooks-outbox.ts';
 import type { DueDelivery } from '../../src/operations/webhook-outbox.ts';
+import { openStore } from '../../src/store/open.ts';
 import { outboxOf, webhookCalls } from '../support/webhook-receiver.ts';
 import type { WebhookCalls } from '../support/webhook-receiver.ts';
 import { createWorld } from '../support/world.ts';
@@ -71,6 +77,18 @@ describe('what is due', () => {
     await world.call('webhooks.update', { params: { endpointId: id }, body: { isEnabled: false } });
     expect(await due()).toEqual([0, undefined]);
   });
+});
+
+test('of a database that can only be read nothing is taken, though something is due', async () => {
+  const database = join(mkdtempSync(join(tmpdir(), 'tallybook-outbox-')), 'billing.db');
+  const written = await createWorld({ database });
+  const calls = webhookCalls(written);
+  await calls.register(url);
+  await calls.trigger();
+  await written.close();
+  const store = await openStore(database, { readOnly: true });
+  onTestFinished(async () => await store.close());
+  expect(await createWebhookOutbox({ store, now: written.clock.now, random: () => 0.5 }).lease(10)).toEqual([]);
 });
 
 test('what is sent again by hand is due at once, with all its attempts: whether it waited or a sender has it', async () => {

@@ -37,6 +37,16 @@ describe('endpoints', () => {
     expect(JSON.stringify(listed)).not.toContain('whsec_');
   });
 
+  test('take each type once, at an address in its usual form', async () => {
+    const unusual = 'https://HOOKS.example.com:443/a/../billing';
+    const { id, ...made } = await register({ url: unusual, eventTypes: ['invoice.created', 'invoice.created'] });
+    expect(made).toMatchObject({ url, eventTypes: ['invoice.created'] });
+    const input = { params: { endpointId: id } };
+    await world.call('webhooks.update', { ...input, body: { url: 'https://other.example.com/' } });
+    const { data } = await world.call('webhooks.update', { ...input, body: { url: unusual } });
+    expect(data.url).toBe(url);
+  });
+
   test('are changed field by field', async () => {
     const { id } = await register({ description: 'books' });
     const input = { params: { endpointId: id } };

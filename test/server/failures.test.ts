@@ -177,6 +177,14 @@ describe('bodies', () => {
     expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
   });
 
+  test('a batch of events may have more names than other bodies', async () => {
+    const service = await startService();
+    const properties = { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: 8 };
+    const events = Array.from({ length: 1_000 }, () => ({ eventName: 'a', customerId: 'c', properties }));
+    const reply = await service.send('/v1/events/batch', { ...customers, body: JSON.stringify({ events }) });
+    expect(reply.status).toBe(202);
+  });
+
   test('bytes that are not UTF-8 are refused, not replaced', async () => {
     const service = await startService();
     const reply = await service.send('/v1/customers', { ...customers, body: Buffer.from([0x22, 0xff, 0xfe, 0x22]) });

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { UnavailableError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
 import { countedIds, createClock } from '../support/world.ts';
 import { createSampleEngine, fullKey, sendRaw, startService } from './harness.ts';
@@ -36,18 +37,22 @@ describe('the rate limit', () => {
     expect(statuses.at(-1)).toBe(429);
   });
 
-  test('counts refused requests and unknown paths like any other', async () => {
-    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 2 });
+  test('counts refused requests, unknown paths and the description like any other', async () => {
+    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 3 });
     await service.send('/nowhere');
+    await service.send('/openapi.json');
     await service.send('/v1/customers', { headers: { authorization: null } });
     expect((await service.send('/v1/customers')).status).toBe(429);
   });
 
   test('does not count events or questions after health', async () => {
-    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 1 });
+    const engine = createSampleEngine();
+    const { now } = createClock();
+    const metrics = createMetrics({ engine, version: '1', now });
+    const service = await startService(engine, { rateLimitPerMinute: 1, metrics });
     for (let count = 0; count < 5; count += 1) {
       expect((await service.send('/v1/events/batch', { method: 'POST', body: '{}' })).status).toBe(422);
-      expect((await service.send('/healthz')).status).toBe(200);
+      for (const path of ['/healthz', '/readyz', '/metrics']) expect((await service.send(path)).status).toBe(200);
     }
     expect((await service.send('/v1/customers')).status).toBe(200);
   });

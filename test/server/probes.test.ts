@@ -1,10 +1,16 @@
 /** Health, readiness and counters: they say what is so, and nothing about who uses the service. */
 
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+
 import { describe, expect, test } from 'vitest';
 
-import { UnavailableError } from '../../src/errors.ts';
+import { BillingError, UnavailableError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import type { Metrics } from '../../src/server/metrics.ts';
+import type { RequestLog } from '../../src/server/request-log.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { createClock } from '../support/world.ts';
 import { createSampleEngine, keyFor, startService } from './harness.ts';
 import type { SampleEngine, Service } from './harness.ts';
@@ -23,6 +29,16 @@ async function startWatched(
   const service = await startService(engine, { metrics, ...options });
   return { service, metrics, read: async () => samplesOf((await service.send('/metrics', open)).text) };
 }
+
+/** A request as it is told when it ends. */
+const ended: RequestLog = {
+  requestId: 'r',
+  method: 'GET',
+  route: '/v1/plans',
+  status: 200,
+  milliseconds: 1,
+  organizationId: undefined,
+};
 
 function samplesOf(text: string): Map<string, string> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -44,6 +60,12 @@ describe('readiness', () => {
       'the database cannot be written now',
     ],
     ['database breaks', 'checkWritable', new Error('disk image is malformed: /home/ada/b.db'), 'the database failed'],
+    [
+      'database is damaged',
+      'checkWritable',
+      new BillingError('internal', 'the database /home/ada/billing.db is damaged'),
+      'the database failed',
+    ],
     [
       'database of events is away',
       'checkEvents',
@@ -179,7 +201,34 @@ describe('counters', () => {
     expect(samples.get('tally_bill_run_last_success_timestamp_seconds')).toBe(at);
   });
 
-  test('are open on loopback alone; behind a proxy they take a key that may do everything', async () => {
+  test('tell times in seconds, and no wait of a webhook that is noted for later', async () => {
+    const oldestDueAt = createClock().now().add({ hours: 1 }).toString();
+    const vitals = async () => await Promise.resolve({ pendingTransactions: 0, dueDeliveries: 1, oldestDueAt });
+    const { metrics, read } = await startWatched(createSampleEngine({}, { vitals }));
+    metrics.requestEnded({ ...ended, milliseconds: 250 });
+    const samples = await read();
+    expect(samples.get('tally_http_request_duration_seconds_sum{method="GET",route="/v1/plans"}')).toBe('0.25');
+    expect(samples.get('tally_webhook_oldest_due_seconds')).toBe('0');
+  });
+
+  test('count what went wrong while the service ends, and not that it ends', async () => {
+    const { metrics, read } = await startWatched();
+    metrics.requestEnded({ ...ended, status: 503, isLeaving: true });
+    metrics.requestEnded({ ...ended, status: 503, isLeaving: true, error: new UnavailableError('locked') });
+    expect((await read()).get('tally_database_errors_total{kind="unavailable"}')).toBe('1');
+  });
+
+  test('are open on loopback alone, which others cannot reach', async () => {
+    const certificate = makeCertificate();
+    const { service } = await startWatched(createSampleEngine(), { host: '0.0.0.0', tls: certificate });
+    const asked = request(`https://127.0.0.1:${service.port}/metrics`, { ca: certificate.cert });
+    asked.end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(401);
+  });
+
+  test('take a key that may do everything behind a proxy', async () => {
     const { service } = await startWatched(createSampleEngine(), { trustProxy: '127.0.0.1' });
     const statusOf = async (headers: Record<string, string | null>): Promise<number> =>
       (await service.send('/metrics', { headers })).status;

@@ -63,3 +63,17 @@ test('of more addresses than are kept, the one that was not seen for the longest
   expect(send(busy)).toBe(60);
   expect(send(quiet)).toBe(0);
 });
+
+test('an address is its IPv6 /64 to each of the limits, whatever counts there', () => {
+  const rateLimits = createRateLimits({ requestsPerMinute: 1, eventBytesPerMinute: 1, now: createClock().now });
+  const [one, neighbour, stranger] = ['2001:db8::1', '2001:db8::2', '2001:db8:0:1::1'].map(
+    (ip) => ({ ip }) as FastifyRequest,
+  ) as [FastifyRequest, FastifyRequest, FastifyRequest];
+  rateLimits.countRequest(one);
+  rateLimits.countEventBytes(one, 1);
+  for (let count = 0; count < limits.failedAuthenticationsPerMinute; count += 1) rateLimits.countRefusedKey(one);
+  for (const check of ['countRequest', 'checkEventBytes', 'checkRefusedKeys'] as const) {
+    expect(() => rateLimits[check](neighbour)).toThrow(RateLimitedError);
+    expect(() => rateLimits[check](stranger)).not.toThrow();
+  }
+});

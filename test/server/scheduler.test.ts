@@ -1,10 +1,17 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import type { DueReport } from '../../src/operations/index.ts';
 import { createScheduler } from '../../src/server/scheduler.ts';
 import type { RunOutcome } from '../../src/server/scheduler.ts';
 
 const nothing: DueReport = { finalizedCount: 0, failedCount: 0, failures: [] };
+
+/** Time stands still from here on, so that a run which waits to begin can be counted. */
+function withoutTime(): { runsToCome: () => number } {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  return { runsToCome: () => vi.getTimerCount() };
+}
 
 interface Run {
   readonly signal: AbortSignal | undefined;
@@ -77,6 +84,7 @@ test('a run that is passed over counts as none, and the next one comes', async (
 });
 
 test('closing tells the run to begin no further step, waits for it, and begins no other', async () => {
+  const { runsToCome } = withoutTime();
   const { scheduler, runs, outcomes } = schedule();
   scheduler.start();
   let isClosed = false;
@@ -87,7 +95,19 @@ test('closing tells the run to begin no further step, waits for it, and begins n
   runs[0]?.end();
   await closing;
   expect(outcomes).toEqual([{ report: nothing }]);
-  expect(runs).toHaveLength(1);
+  expect([runs.length, runsToCome()]).toEqual([1, 0]);
+});
+
+test('closing between two runs begins no other', async () => {
+  const { runsToCome } = withoutTime();
+  const { scheduler, runs, outcomes } = schedule();
+  scheduler.start();
+  runs[0]?.end();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(outcomes).toEqual([{ report: nothing }]);
+  expect(runsToCome()).toBe(1);
+  await scheduler.close();
+  expect([runs.length, runsToCome()]).toEqual([1, 0]);
 });
 
 test('one that was never started closes at once', async () => {

@@ -71,14 +71,16 @@ describe('an endpoint that answers slowly', () => {
   });
 
   test('lets a sender end that is closed while it waits, once it has answered', async () => {
-    const { slow } = await slowBeforeQuick();
+    const { slow, quick } = await slowBeforeQuick();
     const sender = senderFor(world, { pollMilliseconds: 1 });
     sender.start();
-    await expect.poll(() => slow.received.length).toBe(perEndpoint);
+    await expect.poll(() => [slow.received.length, quick.received.length]).toEqual([perEndpoint, 1]);
     const closed = sender.close();
     slow.release();
     await closed;
     expect(slow.received).toHaveLength(perEndpoint);
+    const { total } = await world.call('webhooks.deliveries', { query: { status: 'delivered' } });
+    expect(total).toBe(perEndpoint + 1);
   });
 
   test('gets what waits for it, also where all of its attempts end while the sender looks for more', async () => {

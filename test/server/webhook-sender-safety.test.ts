@@ -59,6 +59,20 @@ describe('addresses are checked at each delivery', () => {
     await register('http://127.0.0.1:4000/');
   });
 
+  test('by plain http to a name that leads elsewhere by now, nothing is sent', async () => {
+    const receiver = await startReceiver();
+    const moved = await createWorld({ hosts: { 'moved.example.com': ['127.0.0.1'] } });
+    onTestFinished(async () => await moved.close());
+    const calls = webhookCalls(moved);
+    await calls.triggeredAt({ ...receiver, url: receiver.url.replace('127.0.0.1', 'moved.example.com') });
+    // An address of no machine, by which this one would be reached.
+    await senderFor(moved, { hosts: { 'moved.example.com': ['0.0.0.0'] } }).deliverDue();
+    expect((await calls.onlyDelivery()).error).toBe(
+      'not sent: the address must begin with https:// unless it is on this machine',
+    );
+    expect(receiver.received).toEqual([]);
+  });
+
   test('a name is looked up once for a connection, which goes to the address that was checked', async () => {
     const receiver = await startReceiver();
     const port = new URL(receiver.url).port;

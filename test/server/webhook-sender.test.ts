@@ -142,7 +142,7 @@ describe('what counts as failed', () => {
     expect(await onlyDelivery()).toMatchObject({ status: 'pending', responseStatus: status, error });
   });
 
-  test.each([301, 302, 303, 307, 308])('a redirect with %d, which is not followed', async (status) => {
+  test.each([300, 301, 302, 303, 307, 308])('a redirect with %d, which is not followed', async (status) => {
     const target = await startReceiver();
     await triggeredAt(
       await startReceiver((_request, response) => response.writeHead(status, { location: target.url }).end()),
@@ -198,6 +198,8 @@ describe('an endpoint that is gone', () => {
     expect(await sender.deliverDue()).toEqual({ delivered: 0, retrying: 0, failed: 1 });
     const [endpoint] = (await world.call('webhooks.list')).data;
     expect(endpoint).toMatchObject({ isEnabled: false, disabledReason: 'answered 410: gone' });
+    const described = { params: { endpointId: id }, body: { description: 'books' } };
+    expect((await world.call('webhooks.update', described)).data.disabledReason).toBe('answered 410: gone');
     await expect(trigger()).rejects.toThrow('no enabled endpoint takes customer.created');
     const deliveryId = (await onlyDelivery()).id;
     await expect(world.call('webhooks.resend', { params: { deliveryId } })).rejects.toThrow('is disabled');
