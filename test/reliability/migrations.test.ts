@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { textOfNumber } from '../../src/exact-json.ts';
 import { schemaVersion } from '../../src/store/backends/sqlite/migrations/migration.ts';
 import { openStore } from '../../src/store/open.ts';
+import { row } from '../store/rows.ts';
 import { openBook, readBook, stepsOf } from './book.ts';
 import { dump, placeImage, schemaOf, tablesOf, withDatabase } from './database-image.ts';
 import { selectAsBefore6 } from './older-events.ts';
@@ -160,6 +161,13 @@ describe.each(older)('a database of schema %i', (version) => {
       expect(schemaOf(file)).toEqual(schemaOf(direct));
     }
   });
+});
+
+test('a database that was just upgraded takes no row that names what is not there', async () => {
+  const store = await openStore(old(1));
+  const dangling = store.write((tx) => tx.insertInto('customers').values(row.customer('nobody', 'c')).execute());
+  await expect(dangling).rejects.toMatchObject({ rule: 'reference' });
+  await store.close();
 });
 
 test('a new database is made at once as its steps make it, one after another', async () => {

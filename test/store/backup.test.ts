@@ -25,7 +25,7 @@ import { noHash } from '../../src/store/records/hash-chain.ts';
 import { insertLedgerEntry } from '../../src/store/records/ledger.ts';
 import { readLedgerHead } from '../../src/store/records/seals.ts';
 import { runProgram } from '../support/program.ts';
-import { at, newGrant } from './rows.ts';
+import { at, eventOf, newGrant } from './rows.ts';
 import {
   addCustomer,
   customers,
@@ -57,7 +57,11 @@ function readManifest(): BackupManifest {
 describe('a backup', () => {
   test('says what it holds, and has the seal of every ledger', async () => {
     const store = await openFilled();
-    await store.write((tx) => insertLedgerEntry(tx, 'org-a', { head: noHash, entry: newGrant }));
+    await store.write(async (tx) => {
+      const { hash } = await insertLedgerEntry(tx, 'org-a', { head: noHash, entry: newGrant });
+      await insertLedgerEntry(tx, 'org-a', { head: hash, entry: { ...newGrant, id: 'g2' } });
+      await store.events.append(tx, 'org-a', [eventOf('k')], () => true);
+    });
     const manifest = await back();
     expect(manifest).toMatchObject({
       manifestVersion: 1,
@@ -70,12 +74,12 @@ describe('a backup', () => {
           id: 'org-a',
           customerCount: 2,
           contractCount: 1,
-          entryCount: 1,
+          entryCount: 2,
           invoiceCount: 0,
-          eventCount: 0,
+          eventCount: 1,
           ledgerHead: await store.read((tx) => readLedgerHead(tx, 'org-a')),
         },
-        { id: 'org-b', customerCount: 1, entryCount: 0 },
+        { id: 'org-b', customerCount: 1, entryCount: 0, eventCount: 0 },
       ],
     });
     expect(readManifest()).toEqual(manifest);

@@ -18,7 +18,7 @@ import { openBook, stepsOf } from '../reliability/book.ts';
 import { dumpOf } from '../reliability/store-dump.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { eventOf, insertTwoOrganizations } from './rows.ts';
+import { eventOf, insertTwoOrganizations, row } from './rows.ts';
 
 const postgres = await usePostgres();
 const clickhouse = await useClickhouse();
@@ -59,6 +59,25 @@ describe('a copy of a book', () => {
     expect(report.tables.find(({ table }) => table === 'ledgerEntries')?.rowCount).toBeGreaterThan(5);
     expect(report).toEqual(await measureBook({ database: original }));
     expect(await dumped(copy)).toBe(await dumped({ database: original }));
+  });
+
+  test('has all rows of a table that are more than are read at once', async () => {
+    const [from, to] = [{ database: newFile() }, { database: newFile() }];
+    const store = await openStore(from.database);
+    const many = Array.from({ length: 4_001 }, (_value, index) => row.customer('org-a', `many-${index}`));
+    await store.write(async (tx) => {
+      await insertTwoOrganizations(tx);
+      for (let start = 0; start < many.length; start += 1_000) {
+        await tx
+          .insertInto('customers')
+          .values(many.slice(start, start + 1_000))
+          .execute();
+      }
+    });
+    const { tables } = await copyBook({ from, to, ...quietly });
+    expect(tables.find(({ table }) => table === 'customers')?.rowCount).toBe(many.length + 3);
+    expect(await dumped(to)).toBe(await dumpOf(store));
+    await store.close();
   });
 
   test('of a book that is not there is refused, and makes none', async () => {

@@ -8,6 +8,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { createMaintenance } from '../../src/engine/maintenance.ts';
+import type { BackupManifest } from '../../src/operations/backup-manifest.ts';
 import { backUp, restore } from '../../src/store/backup.ts';
 import { migrations } from '../../src/store/backends/postgres/migrations/index.ts';
 import { postgresSchemaVersion } from '../../src/store/backends/postgres/migrations/migration.ts';
@@ -136,15 +137,21 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       );
     });
 
-    test.each([
-      ['changed', (text: string) => text.replace('"acme"', '"amce"'), 'not the file that its manifest describes'],
-      ['cut', (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1), 'it is not whole'],
+    const sameText = (text: string) => text;
+    test.each<[kind: string, spoil: (text: string) => string, words: string, told?: Partial<BackupManifest>]>([
+      ['changed', (text) => text.replace('"acme"', '"amce"'), 'not the file that its manifest describes'],
+      ['cut', (text) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1), 'it is not whole'],
+      ['short of a row', (text) => text.replace(/^\[.*"credit.budget.exhausted".*\n/m, ''), 'violates foreign key'],
+      ['of other columns', (text) => text.replace('"columns":[', '"columns":["more",'), 'it has other columns'],
       [
-        'short of a row',
-        (text: string) => text.replace(/^\[.*"credit.budget.exhausted".*\n/m, ''),
-        'violates foreign key',
+        'of a table that is none of the book',
+        (text) => text.replace('"table":"customers"', '"table":"pg_authid"'),
+        'it has an unknown table',
       ],
-    ])('that is %s is not restored as if it were sound', async (kind, spoil, words) => {
+      ['of another version', (text) => text.replace(/"schemaVersion":\d+/, '"schemaVersion":1'), 'another schema'],
+      ['beside a manifest of another version', sameText, 'another schema', { schemaVersion: 1 }],
+      ['beside a manifest of other rows', sameText, 'not what its manifest says', { organizations: [] }],
+    ])('that is %s is not restored as if it were sound', async (kind, spoil, words, told = {}) => {
       const [copy, restored] = [newCopy(), await empty()];
       const manifest = await backUp({ from: book, to: copy, createdAt: at });
       writeFileSync(copy, spoil(readFileSync(copy, 'utf8')));
@@ -153,7 +160,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
         const { createHash } = await import('node:crypto');
         const bytes = readFileSync(copy);
         const digest = { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
-        writeFileSync(`${copy}.manifest.json`, JSON.stringify({ ...manifest, ...digest }));
+        writeFileSync(`${copy}.manifest.json`, JSON.stringify({ ...manifest, ...digest, ...told }));
       }
       const restoring = restore({ from: copy, to: restored });
       await expect(restoring).rejects.toThrow(words);

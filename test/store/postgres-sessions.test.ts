@@ -2,10 +2,12 @@
 
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { limits } from '../../src/limits.ts';
 import { openStore } from '../../src/store/open.ts';
 import { createSessions, openPool } from '../../src/store/backends/postgres/session.ts';
+import type { Store } from '../../src/store/store.ts';
 import { usePostgres } from '../support/postgres.ts';
 
 const postgres = await usePostgres();
@@ -25,16 +27,30 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await pool.end();
   });
 
-  test('who asks for more sessions than the server has waits for one that is released', async () => {
+  /** A pool of a role's own, whose sessions the server counts; `alter` changes what the role may do. */
+  async function poolOfRole(limit: number) {
     const connectionString = (await postgres?.create({ isEmpty: true })) ?? '';
     const administrator = openPool({ connectionString, max: 1 });
     const { rows } = await administrator.query<{ name: string }>('SELECT current_database() AS name');
-    const role = `${rows[0]?.name}_two`;
-    await administrator.query(`CREATE ROLE "${role}" LOGIN CONNECTION LIMIT 2`);
+    const role = `${rows[0]?.name}_role`;
+    await administrator.query(`CREATE ROLE "${role}" LOGIN CONNECTION LIMIT ${limit}`);
     const url = new URL(connectionString);
     url.username = role;
     const pool = openPool({ connectionString: url.href, max: 10, connectionTimeoutMillis: 5_000 });
     const take = createSessions({ pool, location: 'books', answerMilliseconds: undefined, onError: () => undefined });
+    onTestFinished(async () => {
+      await pool.end();
+      await administrator.query(`DROP ROLE "${role}"`);
+      await administrator.end();
+    });
+    return { pool, take, alter: async (what: string) => await administrator.query(`ALTER ROLE "${role}" ${what}`) };
+  }
+
+  test('who asks for more sessions than the server has waits for one that is released, and later for none', async () => {
+    const usual = limits.crowdedServerMilliseconds;
+    Object.assign(limits, { crowdedServerMilliseconds: 50 });
+    onTestFinished(() => void Object.assign(limits, { crowdedServerMilliseconds: usual }));
+    const { pool, take } = await poolOfRole(2);
     (await take()).release();
     let most = 0;
     let held = 0;
@@ -52,9 +68,100 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       }),
     );
     expect(most).toBe(2);
-    await pool.end();
-    await administrator.query(`DROP ROLE "${role}"`);
+    await expect.poll(() => pool.options.max).toBe(10);
+  });
+
+  test('who has no session, of a server that takes no more, is told so', async () => {
+    const { take } = await poolOfRole(0);
+    await expect(take()).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: 'the database books cannot be reached: the server takes no more connections',
+    });
+  });
+
+  test('who is refused beside the sessions that there are is told why, and waits for none of them', async () => {
+    const { take, alter } = await poolOfRole(2);
+    const session = await take();
+    await alter('NOLOGIN');
+    await expect(take()).rejects.toMatchObject({ message: expect.stringContaining('refuses this user') });
+    session.release();
+  });
+
+  describe('locks of two processes on one database', () => {
+    const turn = { turn: 'org-a' };
+    const nothing = async () => undefined;
+    const locked = { kind: 'unavailable', message: expect.stringContaining('locked by another writer') };
+
+    async function openTwo(): Promise<[one: Store, other: Store]> {
+      const url = (await postgres?.create()) ?? '';
+      const [one, other] = [await openStore(url), await openStore(url, { busyTimeoutMilliseconds: 50 })];
+      onTestFinished(async () => {
+        await one.close();
+        await other.close();
+      });
+      return [one, other];
+    }
+
+    test('are given back by a write that fails, whether its work failed or its turn never came', async () => {
+      const [one, other] = await openTwo();
+      await expect(one.write(async () => await Promise.reject(new Error('no')), turn)).rejects.toThrow('no');
+      await expect(other.write(async () => 'theirs', turn)).resolves.toBe('theirs');
+      await expect(other.write(async () => 'alone')).resolves.toBe('alone');
+      await one.write(async () => await expect(other.write(nothing, turn)).rejects.toMatchObject(locked), turn);
+      await expect(one.write(async () => 'alone', { busyTimeoutMilliseconds: 50 })).resolves.toBe('alone');
+    });
+
+    test('refuse a write that may not wait at once, whoever holds them', async () => {
+      const [one, other] = await openTwo();
+      const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+      const holding = one.write(async () => {
+        begin();
+        await isOver;
+      }, turn);
+      await begun;
+      for (const each of [one, other]) {
+        await expect(each.write(nothing, { ...turn, busyTimeoutMilliseconds: 0 })).rejects.toMatchObject(locked);
+      }
+      end();
+      await holding;
+    });
+  });
+
+  test('a database that keeps texts otherwise than in UTF-8 is refused, and nothing is made in it', async () => {
+    const url = new URL((await postgres?.create({ isEmpty: true })) ?? '');
+    const administrator = openPool({ connectionString: url.href, max: 1 });
+    const name = `${url.pathname.slice(1)}_ascii`;
+    await administrator.query(`CREATE DATABASE "${name}" ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0`);
+    url.pathname = `/${name}`;
+    await expect(openStore(url.href)).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining('keeps texts as SQL_ASCII, and not as UTF8'),
+    });
+    await administrator.query(`DROP DATABASE "${name}"`);
     await administrator.end();
+  });
+
+  test('locks of two books in two schemas of one database hold up neither, though all have the same names', async () => {
+    const url = (await postgres?.create()) ?? '';
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('CREATE SCHEMA second');
+    await client.end();
+    const [one, other] = [await openStore(url), await openStore(`${url}?options=-csearch_path%3Dsecond`)];
+    const turn = { turn: 'org-a' };
+    const both = await one.exclusively('bill run', async () =>
+      one.write(
+        async () =>
+          await other.exclusively('bill run', async () =>
+            other.write(async () => 'both', { ...turn, busyTimeoutMilliseconds: 50 }),
+          ),
+        turn,
+      ),
+    );
+    expect(both).toBe('both');
+    await one.close();
+    await other.close();
   });
 
   test('how long a write waits for its turn is no limit of what its session reads afterwards', async () => {
