@@ -66,7 +66,7 @@ export async function openConnection(location: string, options: StoreOptions): P
   const busyMilliseconds = options.busyTimeoutMilliseconds ?? limits.busyTimeoutMilliseconds;
   if (path !== inMemory) prepareFile(path, { isRead: options.readOnly === true });
 
-  const statements = new Map<string, { readonly statement: StatementSync; readonly isReading: boolean }>();
+  const statements = new Map<string, { readonly statement: StatementSync; isReading?: boolean }>();
   const waiting = { path, busyMilliseconds };
   let handle = await waitForLock(waiting, () => openHandle(path, options));
   let isBroken = false;
@@ -107,11 +107,12 @@ export async function openConnection(location: string, options: StoreOptions): P
     prepare(sql) {
       let known = statements.get(sql);
       if (known === undefined) {
-        known = { statement: handle.database.prepare(sql), isReading: isReading(sql) };
+        known = { statement: handle.database.prepare(sql) };
         statements.set(sql, known);
         keepNewest(statements, cachedStatements);
       }
-      if (access === 'read' && !known.isReading) throw readOnlyError(path);
+      // Asked where it matters alone: the patterns are made when they are first asked.
+      if (access === 'read' && !(known.isReading ??= isReading(sql))) throw readOnlyError(path);
       return known.statement;
     },
     execute(sql) {
