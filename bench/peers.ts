@@ -145,7 +145,10 @@ export async function measurePeers({ folder }: InstalledPackage): Promise<Result
 }
 
 function skipped(name: string, error: unknown): undefined {
-  const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const { code, message = String(error) } = error as NodeJS.ErrnoException;
+  const [, missing] = /^Cannot find package '([^']+)'/.exec(message) ?? [];
+  const isMissing = code === 'ERR_MODULE_NOT_FOUND' && missing !== undefined;
+  const reason = isMissing ? `npm install --no-save ${missing} brings it` : message.split('\n', 1)[0];
   process.stderr.write(`${name} is left out: ${reason}\n`);
 }
 
