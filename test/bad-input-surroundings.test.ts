@@ -134,13 +134,23 @@ describe('the surroundings are wrong, and nothing is lost', () => {
     await world.close();
     const words =
       'the clock of this machine is behind the newest row, which is of 2099-12-31T00:00:00.000Z: ' +
-      'until then new rows get that time and nothing falls due; set the clock right';
+      'until then new rows get that time, and grants expire by it; set the clock right';
     const outcomes = [await run(createWords, path), await run(['bill', 'run'], path)];
     expect(outcomes.map(({ code, stderr }) => [code, stderr])).toEqual([
       [0, `warning: ${words}\n`],
       [0, `warning: ${words}\n`],
     ]);
     expect((await run([...createWords, '--quiet'], path)).stderr).toBe('');
+    const rows = join(home, 'rows.csv');
+    writeFileSync(
+      rows,
+      `name,externalCustomerId,contact\n${['a', 'b'].map((id) => `C,${id},"${createWords.at(-1)}"\n`).join('')}`,
+    );
+    const { stdout, stderr } = await run(['customers', 'create', '--from', rows, '--yes'], path);
+    expect([stdout, stderr.split('\n').filter((line) => line.startsWith('warning'))]).toEqual([
+      '2\t2\t0\t0\t0\t0\n',
+      [`warning: ${words}`],
+    ]);
     const served = await serveProgram(['--database', path, '--bill-every', '3600'], { home });
     expect(JSON.parse(await served.stop())).toMatchObject({ clock: 'behind', error: words });
   });

@@ -58,17 +58,20 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
 
   'bill.run': async (parts, caller, { body }) => {
     const { isRehearsal, organizationIds, until, ...noted } = await parts.store.read(async (tx) => {
-      const now = await instantOf(parts, tx);
+      const simulated = await findClock(tx);
+      // By the time of the books, where that is ahead of the clock, periods would be billed that are not over.
+      const now = simulated ?? parts.now();
       const asked = body.until === undefined ? now : Temporal.Instant.from(body.until);
       if (Temporal.Instant.compare(asked, now) > 0) {
         throw new InvalidInputError([{ path: 'until', message: `must not be after now, ${wireTimestamp(now)}` }]);
       }
       const all = await listOrganizations(tx);
+      const billed = body.allOrganizations === true ? all : all.filter(({ id }) => id === caller.organizationId);
       return {
         isRehearsal: body.rehearse === true,
-        organizationIds: body.allOrganizations === true ? all.map(({ id }) => id) : [caller.organizationId],
+        organizationIds: billed.map(({ id }) => id),
         until: asked,
-        ...(await clockFacts(parts, tx, all)),
+        ...(simulated === undefined ? factsOf(billed, now) : {}),
       };
     });
     const report = createRunReport();
@@ -100,10 +103,6 @@ export async function billDue(parts: EngineParts, signal: AbortSignal | undefine
     );
   });
   return { ...report.body(), ...factsOf(found.organizations, until) };
-}
-
-async function clockFacts(parts: EngineParts, tx: Transaction, organizations: readonly Organization[]) {
-  return (await findClock(tx)) === undefined ? factsOf(organizations, parts.now()) : {};
 }
 
 function factsOf(organizations: readonly Organization[], machineTime: Temporal.Instant): Pick<Answer, 'aheadOfClock'> {

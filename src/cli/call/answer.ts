@@ -11,7 +11,6 @@ import { checkReplay } from '../operator/replay.ts';
 import { listText, render } from '../output/output.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
-import { aheadOfClockWords } from '../session/ahead-of-clock.ts';
 import { warnOfOutside } from '../session/outside-contract.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
@@ -160,7 +159,6 @@ function noteKnown({ unchanged, replaced }: KnownEvents, session: Session): void
 function note(command: CommandSpec, answer: Answer, session: Session): void {
   if (answer.isReplay === true) tell(session, say`this entry was there already: nothing was created`);
   if (answer.knownEvents !== undefined) noteKnown(answer.knownEvents, session);
-  if (answer.aheadOfClock !== undefined) tell(session, say`warning: ${aheadOfClockWords(answer.aheadOfClock)}`);
   if (answer.outsideContractCount !== undefined) warnOfOutside(session, answer.outsideContractCount);
   if (command.isVersioned && answer.etag !== undefined && session.terminal.stderr.isTerminal) {
     tell(session, say`version ${answer.etag}: give --if-match to change only this version`);

@@ -3,12 +3,14 @@
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { LocalValues } from '../command-line/invocation.ts';
+import { onSameTarget } from '../command-line/same-target.ts';
 import { readPolicy } from '../operator/policy.ts';
 import { createJournal, journalPath } from '../operator/journal.ts';
 import type { Journal } from '../operator/journal.ts';
 import { placeOf } from '../operator/journal-context.ts';
 import type { JournalContext } from '../operator/journal-context.ts';
 import { journaledBilling } from '../operator/journaled-billing.ts';
+import { tellingOfClock } from './ahead-of-clock.ts';
 import { timeoutOf } from './open-session.ts';
 import { networkDiskOf } from '../target/network-disk.ts';
 import { isOpenToOthers } from '../target/private-file.ts';
@@ -46,14 +48,14 @@ export async function openForWriting(
     now: () => Temporal.Instant.fromEpochMilliseconds(dependencies.machine.now()),
     newId: () => dependencies.newId(),
     tell: (note) => tell(session, say`${note}`),
-    atInterrupt: (words) => dependencies.atInterrupt(words),
+    atInterrupt: (words) => dependencies.atInterrupt(words && say`${onSameTarget(words, flags)}\n`),
   };
   const isRehearsal = flags.dryRun === true;
   const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags), isRehearsal });
   warnOfPlace(session, target);
   return {
     ...opened,
-    billing: journaledBilling(opened.billing, context),
+    billing: tellingOfClock(journaledBilling(opened.billing, context), session),
     plain: opened.billing,
     close: async () => await opened.close(),
     context,

@@ -23,7 +23,9 @@ test.each([undefined, new BillingError('conflict', 'no')])(
 
 test.each([
   ['bill run', 'repeat the command: what was done stays done, and it does the rest'],
-  ['clock advance --by P1M', 'go on with: tally clock advance --to INSTANT'],
+  ['clock set --to 2027-01-01T00:00:00Z', 'repeat the command: it goes on from where the clock stands'],
+  ['clock advance --by P1M --database b.db', 'with: tally clock show --database b.db; go on with: tally clock advance'],
+  ['clock advance --by P1M --database b.db', 'with: tally clock advance --to INSTANT --database b.db\n'],
 ])('an interrupt of %s says how to go on', async (line, hint) => {
   const words: unknown[] = [];
   const reply = () => ({ body: { data: { invoices: [], failures: [] } } as never });
