@@ -145,7 +145,7 @@ export async function measurePeers({ folder }: InstalledPackage): Promise<Result
 }
 
 function skipped(name: string, error: unknown): undefined {
-  const { code, message = String(error) } = error as NodeJS.ErrnoException;
+  const { code, message }: NodeJS.ErrnoException = error instanceof Error ? error : new Error(String(error));
   const [, missing] = /^Cannot find package '([^']+)'/.exec(message) ?? [];
   const isMissing = code === 'ERR_MODULE_NOT_FOUND' && missing !== undefined;
   const reason = isMissing ? `npm install --no-save ${missing} brings it` : message.split('\n', 1)[0];

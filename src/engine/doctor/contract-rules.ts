@@ -70,6 +70,6 @@ export function tenancyProblems({ contract, unknownIds, invoices }: ContractBook
 export function attributionProblems({ contract, disputed }: ContractBooks): Problem[] {
   return disputed.map(({ meterId, eventCount }) => ({
     objectId: contract.id,
-    problem: `${eventCount} events of meter ${meterId} are billed on an earlier contract than ${contract.id}, which prices them too`,
+    problem: `${eventCount} events of meter ${meterId} count on an earlier contract than ${contract.id}, which prices them too`,
   }));
 }
