@@ -40,10 +40,17 @@ export function isSmallEnough(number: string): boolean {
   if (!/[1-9]/.test(`${match[1]}${fraction}`)) return true;
   const leadingZeros = /^0*/.exec(`${match[1]}${fraction}`)?.[0].length ?? 0;
   const integerDigits = (match[1]?.length ?? 0) - leadingZeros + exponent;
-  const significantFraction = fraction.replace(/0+$/, '');
+  const significantFraction = withoutTrailingZeros(fraction);
   return (
     integerDigits <= limits.eventIntegerDigits && significantFraction.length - exponent <= limits.eventFractionDigits
   );
+}
+
+/** No pattern: one begins anew at each of the zeros that something else follows, and a request may have a million of them. */
+function withoutTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
 }
 
 /** `1e-05`, as some languages write a small number, is `0.00001`. */
@@ -52,7 +59,7 @@ export function withoutExponent(number: string): string {
   if (sign === undefined) return number;
   const point = whole.length + Number(exponent);
   const digits = `${'0'.repeat(Math.max(0, 1 - point))}${whole}${fraction}`.padEnd(point, '0');
-  const tail = digits.slice(Math.max(1, point)).replace(/0+$/, '');
+  const tail = withoutTrailingZeros(digits.slice(Math.max(1, point)));
   return `${sign}${digits.slice(0, Math.max(1, point)).replace(/^0+(?=\d)/, '')}${tail === '' ? '' : `.${tail}`}`;
 }
 

@@ -18,7 +18,7 @@ import {
   text,
   timestampInput,
 } from '../../src/operations/fields.ts';
-import { isSmallEnough, utcTimestamp } from '../../src/operations/field-rules.ts';
+import { isSmallEnough, utcTimestamp, withoutExponent } from '../../src/operations/field-rules.ts';
 
 const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
 
@@ -273,6 +273,13 @@ describe('a number of an event has 40 digits on either side of its point at most
     ['0e9999', true],
   ])('%s: %s', (literal, isAccepted) => {
     expect(isSmallEnough(literal)).toBe(isAccepted);
+  });
+
+  // A pattern that begins anew at each zero would be busy with such a body for minutes.
+  test('which is found out of a million of them at once', () => {
+    expect(isSmallEnough(`0.${'0'.repeat(1_000_000)}1`)).toBe(false);
+    expect(isSmallEnough(`1.${'0'.repeat(1_000_000)}`)).toBe(true);
+    expect(withoutExponent(`1.${'0'.repeat(1_000_000)}1e1`)).toHaveLength(1_000_003);
   });
 });
 
