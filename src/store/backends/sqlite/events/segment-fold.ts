@@ -141,7 +141,8 @@ function unified(axis: Axis): Axis {
   const { codes, texts } = axis;
   const distinct = [...new Set(texts)];
   if (codes === undefined || distinct.length === texts.length) return axis;
-  const places = texts.map((text) => distinct.indexOf(text));
+  const placeOf = new Map(distinct.map((text, place) => [text, place]));
+  const places = texts.map((text) => placeOf.get(text));
   return { codes: codes.map((code) => places[code] ?? 0), texts: distinct };
 }
 
