@@ -220,6 +220,13 @@ describe('every check finds the fault that it is for, and no other check does', 
   });
 });
 
+test('what waits for an endpoint that is disabled is not due', async () => {
+  const file = copyOfBook();
+  damage(file, (change) => faults['outbox']?.(change, book));
+  damage(file, ({ run }) => run('UPDATE webhookEndpoints SET isEnabled = 0'));
+  expect((await examined(file)).findings).toEqual([]);
+});
+
 describe('what is noted to fall due', () => {
   test.each<[string, CheckName, Fault]>([
     [

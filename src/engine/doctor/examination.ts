@@ -7,12 +7,13 @@ import { BillingError } from '../../errors.ts';
 import type { Examination, ExaminedOrganization } from '../../operations/findings.ts';
 import { createMeterSql } from '../../store/open-meter-sql.ts';
 import type { Transaction } from '../../store/database.ts';
-import { listContractIds, oldestDueDelivery, readCensus, readLegalNumbers } from '../../store/records/census.ts';
+import { listContractIds, readCensus, readLegalNumbers } from '../../store/records/census.ts';
 import { findClock } from '../../store/records/clock.ts';
 import { findContract } from '../../store/records/contracts.ts';
 import { findOrganization, listOrganizations } from '../../store/records/organizations.ts';
 import type { Organization } from '../../store/records/organizations.ts';
 import { readLedgerHead } from '../../store/records/seals.ts';
+import { countDueDeliveries } from '../../store/records/webhook-queue.ts';
 import { limits } from '../../limits.ts';
 import type { EngineParts } from '../dependencies.ts';
 import { isOfDatabase, withSqlReadings } from '../usage-sql.ts';
@@ -161,7 +162,7 @@ async function readFacts(
 ): Promise<OrganizationFacts> {
   const { id, lastCreatedAt } = organization;
   const simulated = await findClock(tx);
-  const due = simulated === undefined ? await oldestDueDelivery(tx, id) : undefined;
+  const due = simulated === undefined ? await countDueDeliveries(tx, wireTimestamp(now()), id) : undefined;
   return {
     organizationId: id,
     lastCreatedAt: Temporal.Instant.from(lastCreatedAt),
@@ -171,6 +172,6 @@ async function readFacts(
     upkeepFaults: isFull ? ((await store.events.upkeep?.listFaults(tx, id)) ?? []) : [],
     droppedRowsLeft: (await store.events.retention?.countLeft(tx, id)) ?? 0,
     lateEvents: await readLateEvents({ tx, orgId: id, events: store.events }, isFull),
-    oldestDueDelivery: due === undefined ? undefined : Temporal.Instant.from(due),
+    oldestDueDelivery: due?.oldestDueAt ? Temporal.Instant.from(due.oldestDueAt) : undefined,
   };
 }

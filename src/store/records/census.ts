@@ -90,14 +90,3 @@ export async function findCatalogIds(tx: Transaction, orgId: string, ids: Catalo
     productIds: await known('products', ids.productIds),
   };
 }
-
-/** Since when the longest waiting delivery of an organization has been due; undefined where none waits. */
-export async function oldestDueDelivery(tx: Transaction, orgId: string): Promise<string | undefined> {
-  const { since } = await tx
-    .selectFrom('webhookDeliveries')
-    .select((row) => row.fn.min(row.fn.coalesce('nextAttemptAt', 'createdAt')).as('since'))
-    .where('orgId', '=', orgId)
-    .where('status', '=', 'pending')
-    .executeTakeFirstOrThrow();
-  return since ?? undefined;
-}

@@ -37,10 +37,14 @@ export async function hasDueDelivery(tx: Transaction, now: string, room: Sending
   return (await dueWithRoom(tx, now, room).limit(oneRow()).executeTakeFirst()) !== undefined;
 }
 
-/** How many deliveries are due and held by nobody, and since when the one that waits longest has been. */
+/**
+ * How many deliveries are due and held by nobody, and since when the one that waits longest has been: of an organization where
+ * one is named, else of all.
+ */
 export async function countDueDeliveries(
   tx: Transaction,
   now: string,
+  orgId?: string,
 ): Promise<{ readonly count: number; readonly oldestDueAt: string | null }> {
   const { count, oldestDueAt } = await tx
     .selectFrom('webhookDeliveries as due')
@@ -50,6 +54,7 @@ export async function countDueDeliveries(
     .where('due.status', '=', isPending())
     .where('target.isEnabled', '=', 1n)
     .where(isDue(now))
+    .$if(orgId !== undefined, (query) => query.where('due.orgId', '=', orgId ?? ''))
     .select((row) => [
       row.fn.countAll<bigint>().as('count'),
       row.fn.min(row.fn.coalesce('due.nextAttemptAt', 'due.createdAt')).as('oldestDueAt'),
