@@ -75,7 +75,8 @@ export function requestOf(target: Target, operation: OperationFacts, input: Call
   if (operation.route === undefined) throw new Error(`${operation.name} has no route`);
   const { method, path } = operation.route;
   const query = new URLSearchParams(input.query ?? {}).toString();
-  const body = input.body ?? (operation.body === undefined ? undefined : {});
+  // Null is a body, though none that any operation takes.
+  const body = input.body === undefined && operation.body !== undefined ? {} : input.body;
   return {
     method,
     path: `${target.basePath}${filledPath(path, input.params ?? {})}${query === '' ? '' : `?${query}`}`,

@@ -51,6 +51,13 @@ describe('through a service of ours', () => {
     expect(JSON.stringify(answer)).toBe(JSON.stringify(given));
   });
 
+  test('null is sent as the body that it is, and refused as it is in this process', async () => {
+    const { url, engine } = await startService();
+    const cancelling = startClient(url).call('contracts.cancel', { params: { contractId: 'x' }, body: null });
+    await expect(cancelling).rejects.toMatchObject({ kind: 'invalidInput' });
+    expect(engine.calls[0]?.input.body).toBeNull();
+  });
+
   test('the version of an answer goes back as it came', async () => {
     const service = await startService();
     await startClient(service.url).call('budgets.remove', { params: { contractId: 'x', index: '0' }, ifMatch: 'v7' });
