@@ -36,7 +36,8 @@ export async function splitUsage({ local, ...invocation }: Invocation, session: 
     timeoutMilliseconds: timeoutOf(session.flags),
   });
   try {
-    const data = by in spans ? await byTime(opened.billing, input, by as Span) : await byKey(opened.billing, input, by);
+    const isSpan = Object.hasOwn(spans, by);
+    const data = isSpan ? await byTime(opened.billing, input, by as Span) : await byKey(opened.billing, input, by);
     if (style !== undefined) {
       const { drawUsage } = await import('../charts/usage.ts');
       return terminal.out(drawUsage(data, style));

@@ -85,6 +85,7 @@ describe.each(['embedded', 'http'] as const)('usage cost --by, %s', (surface) =>
 
   test.each([
     ['usage cost --contract-id $contract --by colour', 8, 'is no group key of a meter that is priced: there are model'],
+    ['usage cost --contract-id $contract --by toString', 8, 'is no group key of a meter that is priced'],
     ['usage cost --contract-id $contract --chart', 2, '--chart goes with --by'],
     ['usage cost --contract-id $contract --by day --ascii', 2, '--ascii goes with --chart'],
     ['usage cost --contract-id $contract --by day --chart -o json', 2, 'another format was asked for too'],
