@@ -2116,7 +2116,7 @@ export interface Operations {
         readonly invoiceId: string;
       };
       readonly body?: {
-        /** Day of the refund; today when not given. */
+        /** Day of the refund, not before that of the invoice; it is checked, and not kept. */
         readonly date?: string;
         /** Also give the credits back to their grants. */
         readonly restoreCredits?: boolean;

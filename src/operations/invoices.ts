@@ -209,7 +209,9 @@ export const invoiceOperations = [
     summary: 'Refund a paid invoice in full',
     route: { method: 'POST', path: '/v1/invoices/{invoiceId}/refund' },
     body: z.strictObject({
-      date: dateInput.optional().describe('Day of the refund; today when not given.'),
+      date: dateInput
+        .optional()
+        .describe('Day of the refund, not before that of the invoice; it is checked, and not kept.'),
       restoreCredits: z.boolean().default(false).describe('Also give the credits back to their grants.'),
     }),
     errors: ['notFound', 'conflict', 'invalidInput'],
