@@ -26,7 +26,8 @@ export interface DocumentFlags {
 }
 
 export interface Rendering {
-  readonly page: () => string;
+  /** May ask for what stands on the page alone. */
+  readonly page: () => string | Promise<string>;
   readonly body: unknown;
   readonly view: View;
   readonly fields: readonly string[];
@@ -66,7 +67,7 @@ async function rendered(
   choice: OutputChoice | 'html',
   { terminal }: Session,
 ): Promise<SafeText> {
-  if (choice === 'html') return vouch(page());
+  if (choice === 'html') return vouch(await page());
   return await render(body, view, { choice, fields, stdout: terminal.stdout });
 }
 

@@ -181,6 +181,36 @@ describe.each(['embedded', 'http'] as const)('documents of a real book, %s', (su
   });
 });
 
+describe('a statement that names a draft', () => {
+  const entry = {
+    id: 'e',
+    type: 'usage',
+    amountCents: -1,
+    creditAmount: 0,
+    description: 'Usage on invoice DRAFT-0a1b2c3d',
+    invoiceId: 'i',
+    createdAt: '2026-03-02T00:00:00.000Z',
+  };
+  const shell = () =>
+    createShell({
+      reply: ({ name }) => {
+        if (name === 'credits.ledger') return { body: { data: { totalCount: 1, entries: [entry] } } as never };
+        throw new BillingError(name === 'invoices.get' ? 'rateLimited' : 'notOffered', 'no');
+      },
+    });
+
+  test('asks for nothing but the ledger where it is no page', async () => {
+    const { calls, run } = shell();
+    expect(await run('credits statement k --format json')).toMatchObject({ code: 0 });
+    expect(calls.map(({ name }) => name)).toEqual(['credits.ledger']);
+  });
+
+  test('is a page without the number where that cannot be had', async () => {
+    const { code, stdout } = await shell().run('credits statement k --format html');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Usage on invoice DRAFT-0a1b2c3d')]);
+  });
+});
+
 describe('documents', () => {
   const { customer, invoice } = invoiceDocument({ invoiceNumber: hostileName }, hostileName);
   const reply = ({ name }: { readonly name: string }) => {
