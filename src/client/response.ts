@@ -88,17 +88,14 @@ function wantOf({ command }: OperationFacts): string {
   return `it lacks what "${command.group} ${command.verb}" answers`;
 }
 
-function redirectFailure({ status, headers }: HttpAnswer, { target }: Reading): BillingError {
-  const location = headers['location'] ?? '';
+function redirectFailure(answer: HttpAnswer, { target }: Reading): BillingError {
+  const location = answer.headers['location'] ?? '';
   const to = URL.canParse(location, target.origin) ? new URL(location, target.origin).host : 'nowhere';
-  return new BillingError(
-    'network',
-    `${target.host} answered ${status} and points to ${to}; redirects are not followed`,
-    {
-      hint: 'give the profile the base URL of the service itself',
-      answeredStatus: status,
-    },
-  );
+  const words = `${target.host} answered ${answer.status} and points to ${to}; redirects are not followed`;
+  return new BillingError('network', words, {
+    ...answeredBy(answer),
+    hint: 'give the profile the base URL of the service itself',
+  });
 }
 
 function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
@@ -109,7 +106,7 @@ function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
   if (isUnknownRoute(operation, status, message)) return notOffered(operation, target, message ?? `answered ${status}`);
   const saysNothing = message === undefined || message === unknownOutcomeMessage;
   if (status === 502 || status === 504 || (status === 503 && saysNothing)) {
-    if (howToCheck !== undefined) return unknownOutcome(target, `answered ${status}`, howToCheck, status);
+    if (howToCheck !== undefined) return unknownOutcome(target, `answered ${status}`, howToCheck, answer);
   }
   const isClear = message !== undefined || status === 401 || status === 429 || status >= 500;
   if (!isClear) return invalidResponse(answer, problem, reading);
@@ -117,12 +114,18 @@ function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
   return errorOf(kind, message ?? `${target.host} answered ${status}`, optionsOf(kind, answer, reading));
 }
 
+/** What whoever runs the service is asked for. */
+function answeredBy({ status, headers }: HttpAnswer): Pick<ErrorOptions, 'requestId' | 'answeredStatus'> {
+  return { requestId: /^[!-~]{1,100}$/.exec(headers['x-request-id'] ?? '')?.[0], answeredStatus: status };
+}
+
 function optionsOf(
   kind: ErrorKind,
-  { status, headers }: HttpAnswer,
+  answer: HttpAnswer,
   { target, retryAfterSeconds, howToCheck }: Reading,
 ): ErrorOptions {
-  const requestId = /^[!-~]{1,100}$/.exec(headers['x-request-id'] ?? '')?.[0];
+  const answered = answeredBy(answer);
+  const { requestId } = answered;
   const ownHints: Partial<Record<ErrorKind, string>> = {
     unauthorized: `${target.host} refused the key; check it with: tally profile check`,
     rateLimited: `wait ${retryAfterSeconds ?? 1} s, and repeat the command`,
@@ -134,8 +137,8 @@ function optionsOf(
     unavailable: later,
     internal: `${howToCheck ?? later}; if it fails again, tell whoever runs the service${told}`,
   };
-  const hint = ownHints[kind] ?? hintOf(headers['tallybook-hint']) ?? otherwise[kind];
-  return { hint, requestId, retryAfterSeconds, answeredStatus: status };
+  const hint = ownHints[kind] ?? hintOf(answer.headers['tallybook-hint']) ?? otherwise[kind];
+  return { ...answered, hint, retryAfterSeconds };
 }
 
 /** A service of ours sends its hints too, so that a person reads the same on both sides. */
@@ -173,21 +176,23 @@ export function onlyEmbedded(operation: OperationFacts, target: Target): Billing
   return notOffered(operation, target, 'only an embedded database does', hint);
 }
 
-/** A write of which nobody can say whether it took effect. */
-export function unknownOutcome(target: Target, reason: string, hint: string, answeredStatus?: number): BillingError {
-  return new BillingError('network', `the outcome is unknown: ${target.host}: ${reason}`, { hint, answeredStatus });
+/** A write of which nobody can say whether it took effect, though something may have answered. */
+export function unknownOutcome(target: Target, reason: string, hint: string, answer?: HttpAnswer): BillingError {
+  const answered = answer === undefined ? {} : answeredBy(answer);
+  return new BillingError('network', `the outcome is unknown: ${target.host}: ${reason}`, { ...answered, hint });
 }
 
 function invalidResponse(
-  { status, bytes }: HttpAnswer,
+  answer: HttpAnswer,
   problem: string | undefined,
   { target, howToCheck }: Reading,
 ): BillingError {
+  const { status, bytes } = answer;
   const shown = bytes.length === 0 ? 'it is empty' : `it begins ${JSON.stringify(excerpt(bytes))}`;
   const why = problem === undefined || bytes.length === 0 ? '' : `, and ${problem}`;
   const words = `${target.host} answered ${status} with what is not a valid response: ${shown}${why}`;
   return new BillingError('network', words, {
-    answeredStatus: status,
+    ...answeredBy(answer),
     hint: howToCheck ?? 'check that the base URL of the profile is that of the service',
   });
 }

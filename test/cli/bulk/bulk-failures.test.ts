@@ -133,7 +133,7 @@ describe('a service that fails', () => {
       dependencies: { untilStopped: never },
       reply: () => {
         calls += 1;
-        throw new BillingError(kind, 'no', { retryAfterSeconds: 0 });
+        throw new BillingError(kind, 'no', { retryAfterSeconds: 0, requestId: 'r1' });
       },
     });
   const line = 'customers create --from - --yes --concurrency 1';
@@ -148,6 +148,14 @@ describe('a service that fails', () => {
   ] as const)('with %s ends with %i', async (kind, code, stdout, tries) => {
     expect(await failing(kind).run(line, { input })).toMatchObject({ code, stdout });
     expect(calls).toBe(tries);
+  });
+
+  test('that refuses the key says what to do about that before the job goes on, and keeps the id of the request', async () => {
+    const { stderr } = await failing('unauthorized').run(`${line} -o json`, { input });
+    expect(JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({
+      requestId: 'r1',
+      hint: 'check the key of the profile with: tally profile check; then repeat the command to go on: no row is done twice',
+    });
   });
 
   test.each([
