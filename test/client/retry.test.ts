@@ -158,7 +158,7 @@ describe('writes', () => {
 
   test('an unknown outcome, and an answer that is none, have the id under which the service knows the request', async () => {
     const headers = { ...json, 'x-request-id': 'req-77' };
-    for (const body of ['<html>', envelope(504, 'busy').body]) {
+    for (const body of ['<html>', '{"error":{"code":"UNAVAILABLE","message":"busy"}}']) {
       const service = await startFakeService({ status: body === '<html>' ? 200 : 504, headers, body });
       await expect(startClient(service.url).call('credits.grant', grant)).rejects.toMatchObject({
         kind: 'network',
