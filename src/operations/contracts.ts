@@ -182,7 +182,7 @@ const view: View = {
       { header: 'EFFECTIVE END DATE', path: 'terms.effectiveEndDate', format: 'date' },
       { header: 'CREDIT GRANT', path: 'terms.creditGrantCents', format: 'money' },
       { header: 'CREDIT SETTINGS', path: 'terms.creditSettings' },
-      { header: 'ITEMS', path: 'terms.items' },
+      { header: 'ITEMS', path: 'terms.items', format: 'count' },
     ],
   },
 };

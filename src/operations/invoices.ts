@@ -88,7 +88,7 @@ const view: View = {
     ],
   },
   included: {
-    lineItems: [{ header: 'LINE ITEMS', path: 'lineItems' }],
+    lineItems: [{ header: 'LINE ITEMS', path: 'lineItems', format: 'count' }],
     period: [
       { header: 'PERIOD START', path: 'period.start', format: 'date', beside: 'period.end' },
       { header: 'PERIOD END', path: 'period.end', format: 'date' },

@@ -64,7 +64,17 @@ export type CommandGroup = keyof typeof commandGroups;
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** How a value is shown to a person; scripts always get it as it is on the wire. */
-export type ColumnFormat = 'text' | 'money' | 'usd' | 'number' | 'percent' | 'timestamp' | 'date' | 'boolean' | 'list';
+export type ColumnFormat =
+  | 'text'
+  | 'money'
+  | 'usd'
+  | 'number'
+  | 'percent'
+  | 'timestamp'
+  | 'date'
+  | 'boolean'
+  | 'list'
+  | 'count';
 
 /** What a table shows of one member of a row. */
 export interface Column {
@@ -74,6 +84,8 @@ export interface Column {
   readonly format?: ColumnFormat;
   /** The path of the column that is left out together with it: neither tells the truth alone. */
   readonly beside?: string;
+  /** It was asked for, and is left out for want of room no more than an id. */
+  readonly isAsked?: boolean;
 }
 
 /** What a person is shown instead of a table; each is a line of cli/views/layouts.ts. */

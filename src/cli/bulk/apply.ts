@@ -41,7 +41,12 @@ export interface Applied {
 }
 
 /** After these every further row would fail in the same way. */
-export const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unauthorized', 'forbidden', 'notOffered', 'interrupted']);
+export const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+  'unauthorized',
+  'forbidden',
+  'notOffered',
+  'interrupted',
+]);
 const unsure: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'internal', 'unavailable', 'rateLimited']);
 /** A moment later the service may answer, and no row is done twice. */
 const passing: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'unavailable']);

@@ -73,8 +73,9 @@ function withIncluded(command: CommandSpec, { query }: CallInput): CommandSpec {
   const { view } = command;
   const { included } = view;
   if (included === undefined || query?.['include'] === undefined) return command;
-  const more = query['include'].split(',').flatMap((name) => included[name] ?? []);
-  return { ...command, view: { ...view, columns: [...view.columns, ...more] } };
+  const more = [...new Set(query['include'].split(','))].flatMap((name) => included[name] ?? []);
+  const asked = more.map((column) => ({ ...column, isAsked: true }));
+  return { ...command, view: { ...view, columns: [...view.columns, ...asked] } };
 }
 
 /** As a picture, or in the format that was chosen. */

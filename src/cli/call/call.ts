@@ -60,6 +60,8 @@ export async function callOperation(invocation: Invocation, session: Session): P
 function checkIncluded(command: CommandSpec, { query }: CallInput, { output }: Session): void {
   const { included = {} } = command.view;
   const asked = query?.['include']?.split(',') ?? [];
+  // What there is no such thing of is told first, and by the service.
+  if (asked.some((name) => !Object.hasOwn(included, name))) return;
   const shown = [...(output.jsonFields ?? []), ...(output.columns ?? [])];
   const isOf = (field: string, name: string) =>
     field.split('.')[0] === name || included[name]?.some(({ header }) => header.toLowerCase() === field.toLowerCase());

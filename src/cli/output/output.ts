@@ -178,13 +178,14 @@ export function checkFields(choice: OutputChoice, fields: readonly string[], vie
     });
   }
   const included = Object.values(view.included ?? {}).flat();
-  const headers = [...view.columns, ...included].map((column) => column.header.toLowerCase());
+  const columns = [...view.columns, ...included];
+  const headers = columns.map((column) => column.header.toLowerCase());
   const unknown = [
     ...(choice.jsonFields ?? []),
     ...(choice.columns ?? []).filter((name) => !headers.includes(name.toLowerCase())),
   ].find((name) => !fields.includes(name.split('.')[0] ?? ''));
   if (unknown === undefined) return;
-  const inner = view.columns.find(({ path }) => path.endsWith(`.${unknown}`))?.path;
+  const inner = columns.find(({ path }) => path.endsWith(`.${unknown}`))?.path;
   throw new BillingError('usage', `there is no field "${unknown}"`, {
     hint: inner === undefined ? `there are ${fields.join(', ')}` : `did you mean ${inner}?`,
   });

@@ -48,7 +48,7 @@ export function fittedColumns(
 /** The columns that stay, in their order. */
 function chosen(measured: readonly MeasuredColumn[], fits: (shown: readonly number[]) => boolean): number[] {
   const at = (index: number) => measured[index] as MeasuredColumn;
-  const mayGo = (index: number) => index > 0 && kindOf(at(index).column) !== 'id';
+  const mayGo = (index: number) => index > 0 && kindOf(at(index).column) !== 'id' && at(index).column.isAsked !== true;
   const shown = new Set([...measured.keys()].filter((index) => !mayGo(index) || !at(index).isEmpty));
   const leaving = [...shown].filter(mayGo).toSorted((a, b) => worthOf(at(a)) - worthOf(at(b)) || b - a);
   const left: number[][] = [];

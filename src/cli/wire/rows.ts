@@ -50,9 +50,10 @@ const formats: Readonly<Record<ColumnFormat, (value: unknown, row: Row) => SafeT
   date: (value) => safe(wireText(value).replace(/T00:00:00\.000Z$/, '')),
   boolean: (value) => (value === true ? say`yes` : value === false ? say`no` : safe(wireText(value))),
   list: (value) => safe(listText(value)),
+  count: (value) => safe(Array.isArray(value) ? String(value.length) : wireText(value)),
 };
 
-const rightAligned: ReadonlySet<ColumnFormat> = new Set(['money', 'usd', 'number', 'percent']);
+const rightAligned: ReadonlySet<ColumnFormat> = new Set(['money', 'usd', 'number', 'percent', 'count']);
 
 /** Whether the cells of a column stand at its right edge. */
 export function isRightAligned(column: Column): boolean {

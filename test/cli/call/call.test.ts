@@ -328,6 +328,27 @@ describe('what is only there where it is included', () => {
     expect(stderr).toContain(`tally: ${name} is only there where it is asked for\n  hint: ${hint}\n`);
   });
 
+  test('is told after a name that there is not, which the service refuses', async () => {
+    const shell = createShell({ reply: () => body({ data: [], hasMore: false, total: 0 }) });
+    expect(await shell.run('contracts list --include term --json terms')).toMatchObject({ code: 0, stdout: '[]\n' });
+    expect(shell.calls[0]?.input.query).toEqual({ include: 'term' });
+  });
+
+  test('is a column once, however often it is asked for, and stays where a terminal has little room', async () => {
+    const data = [
+      { id: 'i', lineItems: [{ id: 'a' }, { id: 'b' }], period: { start: '2026-03-01', end: '2026-04-01' } },
+    ];
+    const shell = createShell({ reply: () => body({ data, hasMore: false, total: 1 }) });
+    const { stdout } = await shell.run('invoices list --include period,period -o csv');
+    expect(stdout.match(/period\.start/g)).toHaveLength(1);
+    const narrow = { isTerminal: true, columns: 80 };
+    const { stdout: shown } = await shell.run('invoices list --include lineItems,period', narrow);
+    const [header = '', row = ''] = shown.split('\n');
+    expect(header).toMatch(/LINE ITEMS +PERIOD START +PERIOD END$/);
+    // A person is told how many they are; a program gets them all.
+    expect(row).toMatch(/ 2 +2026-03-01 +2026-04-01$/);
+  });
+
   test('is a column, by its path or by its header', async () => {
     const data = [{ id: 'i', period: { start: '2026-03-01', end: '2026-04-01' } }];
     const shell = createShell({ reply: () => body({ data, hasMore: false, total: 1 }) });
@@ -337,6 +358,11 @@ describe('what is only there where it is included', () => {
 });
 
 test('a field that stands deeper is told by its path', async () => {
-  const { code, stderr } = await createShell().run('customers list --columns name,externalCustomerId');
-  expect([code, stderr]).toEqual([2, expect.stringContaining('hint: did you mean metadata.externalCustomerId?\n')]);
+  for (const [line, path] of [
+    ['customers list --columns name,externalCustomerId', 'metadata.externalCustomerId'],
+    ['contracts list --include terms --columns netTerms', 'terms.netTerms'],
+  ] as const) {
+    const { code, stderr } = await createShell().run(line);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`hint: did you mean ${path}?\n`)]);
+  }
 });
