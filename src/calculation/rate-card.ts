@@ -132,7 +132,8 @@ export function isSamePrice(one: Amounts, other: Amounts): boolean {
 function samenessOf({ unitAmount, flatAmount, tiers }: Amounts): string {
   const written = (amount: string | undefined) => (amount ? decimalText(decimal(amount)) : '');
   const steps = tiers.map((tier) => [tier.minQty, tier.maxQty, tier.unitAmount, tier.flatAmount].map(written));
-  return JSON.stringify([written(unitAmount), written(flatAmount), steps]);
+  // No flat amount is one of nothing.
+  return JSON.stringify([written(unitAmount), written(flatAmount ?? '0'), steps]);
 }
 
 function mostSpecificRate(

@@ -132,6 +132,13 @@ describe('a metered line is traced', () => {
     expect(await sources({ unitAmount: '0.01' })).toEqual(['metered price 0.01', 'fixed price 5']);
   });
 
+  test('to its price where what was agreed on comes to the same', async () => {
+    const acme = await subscribe(world, { price: { unitAmount: '0.010' } });
+    const overrides = [{ basePricingId: acme.pricingId, unitAmount: '0.01', flatAmount: '0' }];
+    const { lines } = await explainFirst(world, await subscribeAgain(acme, overrides));
+    expect(lines.map(({ price }) => price?.source)).toEqual(['price']);
+  });
+
   async function subscribeAgain(
     { customerId, meterId, pricingId }: Subscription,
     overrides: readonly Record<string, string>[] = [],
