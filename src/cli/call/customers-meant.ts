@@ -27,7 +27,8 @@ export async function withOwnId(id: string, billing: Billing): Promise<Customer 
  * name begins with it, else those whose name has it.
  */
 export async function customersCalled(text: string, billing: Billing): Promise<readonly Customer[]> {
-  const wanted = folded(text);
+  const wanted = folded(text.trim());
+  if (wanted === '') return [];
   const nameOf = (row: unknown) => folded(valueAt(row, 'name'));
   const isExact = (row: unknown) => textsOf(row).includes(wanted);
   const found = await searched('customers.list', billing, (row) => isExact(row) || nameOf(row).includes(wanted));
@@ -40,8 +41,8 @@ export async function customersCalled(text: string, billing: Billing): Promise<r
 /** Who they are, where they are few enough to choose from. */
 export function choiceOf(customers: readonly Customer[]): SafeText {
   const named = customers.map(({ id, name }) => say`${name} ${id}`).join(', ');
-  if (customers.length <= mostNamed) return say`${customers.length} customers are called so: ${named}`;
-  return say`${customers.length} customers are called so: give more of the name`;
+  if (customers.length <= mostNamed) return say`that could be ${customers.length} customers: ${named}`;
+  return say`that could be ${customers.length} customers: give more of the name`;
 }
 
 /** The rows of a list that are meant, as far as it is looked through. */

@@ -57,7 +57,10 @@ async function meaning(kind: IdKind, typed: string, billing: Billing): Promise<s
   if (kind !== 'customers' && kind !== 'contracts') return undefined;
   const [called, ...others] = await customersCalled(text, billing);
   if (called === undefined) return undefined;
-  if (others.length > 0) return choiceOf([called, ...others]);
+  if (others.length > 0) {
+    const choice = choiceOf([called, ...others]);
+    return kind === 'customers' ? choice : say`${choice}; ${listOfContracts('ID')}`;
+  }
   if (kind === 'customers') return say`the id of ${called.name} is ${called.id}`;
   return say`${called.name} is a customer; ${listOfContracts(called.id)}`;
 }

@@ -231,7 +231,7 @@ export function whereOf(target: Target): string {
 export function requireEmbedded(target: Target, command: string): EmbeddedTarget {
   if (target.kind === 'embedded') return target;
   throw new BillingError('notOffered', `${command} needs a database, and ${target.baseUrl} is a remote service`, {
-    hint: 'give --database, or a --profile of one',
+    hint: 'give it where the service runs, on its own database: --database, or a --profile of one',
   });
 }
 

@@ -61,11 +61,15 @@ test.each(['acme', 'ADA@acme.example', 'Ac'])(
 test('where a piece of a name is that of several customers, all of them are named as long as they are few', async () => {
   const words = ['customers', 'create', '--name', 'Acme Two', '--contact', 'name=B,email=b@acme.example,roles=primary'];
   const other = (await stage.tally([...words, '-o', 'name'])).stdout.trim();
-  const both = `2 customers are called so: Acme Two ${other}, Acme ${customer}\n`;
-  expect((await stage.tally(['customers', 'get', 'ac'])).stderr).toContain(`hint: ${both}`);
-  expect((await stage.tally(['credits', 'balance', 'CME'])).stderr).toContain(`hint: ${both}`);
+  const both = `that could be 2 customers: Acme Two ${other}, Acme ${customer}`;
+  expect((await stage.tally(['customers', 'get', 'ac'])).stderr).toContain(`hint: ${both}\n`);
+  expect((await stage.tally(['credits', 'balance', 'CME'])).stderr).toContain(
+    `hint: ${both}; see the contracts with: tally contracts list --customer-id ID`,
+  );
   const listed = await stage.tally(['invoices', 'list', '--customer-id', 'ac']);
-  expect(listed.stderr).toContain(`there is no customer of the id ac; ${both}`);
+  expect(listed.stderr).toContain(`there is no customer of the id ac; ${both}\n`);
+  const spaces = await stage.tally(['invoices', 'list', '--customer-id', ' ']);
+  expect(spaces.stderr).not.toContain('could be');
   expect((await stage.tally(['customers', 'get', 'two'])).stderr).toContain(`is ${other}\n`);
   expect((await stage.tally(['customers', 'get', 'acme'])).stderr).toContain(`is ${customer}\n`);
   expect((await stage.tally(['customers', 'get', 'acme t'])).stderr).toContain(`is ${other}\n`);
@@ -73,7 +77,7 @@ test('where a piece of a name is that of several customers, all of them are name
     expect((await stage.tally(words.map((word) => (word === 'Acme Two' ? name : word)))).exitCode).toBe(0);
   }
   expect((await stage.tally(['customers', 'get', 'ac'])).stderr).toContain(
-    'hint: 6 customers are called so: give more of the name\n',
+    'hint: that could be 6 customers: give more of the name\n',
   );
 });
 
