@@ -1,9 +1,10 @@
 /** The customers of many contracts, by few requests. */
 
-import { NotFoundError, BillingError } from '../../errors.ts';
+import { NotFoundError } from '../../errors.ts';
 import type { Billing, ResponseBody } from '../../operations/index.ts';
 import { everyRow } from '../every-row.ts';
 import { createContractLookup } from '../operator/granting.ts';
+import { ifTold } from '../session/if-told.ts';
 
 /** Up to here one request for each contract is cheaper than the list of all. */
 const askedOneByOne = 20;
@@ -50,13 +51,10 @@ async function eachOf(billing: Billing, ids: readonly string[]): Promise<Contrac
 
 async function namesOf(billing: Billing, customerIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
-  for (const customerId of customerIds.slice(0, namedCustomers)) {
-    try {
+  await ifTold(async () => {
+    for (const customerId of customerIds.slice(0, namedCustomers)) {
       names.set(customerId, (await billing.call('customers.get', { params: { customerId } })).body.data.name);
-    } catch (error) {
-      if (!(error instanceof BillingError)) throw error;
-      return names;
     }
-  }
+  });
   return names;
 }

@@ -1,12 +1,12 @@
 /** What a person sees of a grant beside the answer: the wallet before and after it, and which grants burn first. */
 
-import { BillingError } from '../../errors.ts';
 import type { Answer, Billing, ResponseBody } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { amountText, valueAt, wireText } from '../wire/rows.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
+import { ifTold } from '../session/if-told.ts';
 
 type Wallet = ResponseBody<'credits.balance'>['data'];
 
@@ -42,12 +42,7 @@ export async function beginReceipt(
 }
 
 async function readWallet(billing: Billing, { params = {} }: CallInput): Promise<Wallet | undefined> {
-  try {
-    return (await billing.call('credits.balance', { params })).body.data;
-  } catch (error) {
-    if (error instanceof BillingError) return undefined;
-    throw error;
-  }
+  return (await ifTold(async () => await billing.call('credits.balance', { params })))?.body.data;
 }
 
 function walletLine(when: string, { balance }: Wallet): SafeText {

@@ -1,10 +1,11 @@
 /** What an id is of: those of all kinds have one form, and are pasted with what stood around them. */
 
-import { BillingError, NotFoundError } from '../../errors.ts';
+import { NotFoundError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
+import { ifTold } from '../session/if-told.ts';
 
 type Get = (id: string, billing: Billing) => Promise<{ readonly body: unknown }>;
 
@@ -101,12 +102,7 @@ async function sentence(kind: IdKind, { id, wanted, billing }: Meant): Promise<S
 
 /** A key that opens no more than what was wanted tells nothing of another kind. */
 async function foundIfTold(kind: IdKind, id: string, billing: Billing): Promise<unknown> {
-  try {
-    return await found(kind, id, billing);
-  } catch (error) {
-    if (error instanceof BillingError) return undefined;
-    throw error;
-  }
+  return await ifTold(async () => await found(kind, id, billing));
 }
 
 async function found(kind: IdKind, id: string, billing: Billing): Promise<unknown> {

@@ -1,6 +1,5 @@
 /** What was meant by a text that is no id: the name, number or code of something that is there. */
 
-import { BillingError } from '../../errors.ts';
 import type { InputIssue } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
@@ -11,12 +10,13 @@ import { valueAt, wireText } from '../wire/rows.ts';
 import { choiceOf, customersCalled, folded, searched, withOwnId } from './customers-meant.ts';
 import { idWithin, kindCalled, meantById } from './kinds-of-id.ts';
 import type { IdKind } from './kinds-of-id.ts';
+import { ifTold } from '../session/if-told.ts';
 
 /** What to type in place of an id of the path that there is not; undefined where nobody can tell. */
 export async function meantInPath(message: string, [id = '']: readonly string[], billing: Billing) {
   const [, word = ''] = /^no (\w+) has this id$/.exec(message) ?? [];
   const kind = kindCalled(word);
-  return kind === undefined ? undefined : await answered(async () => await meaning(kind, id, billing));
+  return kind === undefined ? undefined : await ifTold(async () => await meaning(kind, id, billing));
 }
 
 /** The same for fields, or where to look; undefined where anything else is wrong with the request as well. */
@@ -30,7 +30,7 @@ export async function meantInFields(issues: readonly InputIssue[], { query, body
   const lists: string[] = [];
   for (const { kind, text, isOwnId } of unknown) {
     if (kind === undefined) return undefined;
-    const meant = isOwnId ? undefined : await answered(async () => await meaning(kind, text, billing));
+    const meant = isOwnId ? undefined : await ifTold(async () => await meaning(kind, text, billing));
     if (meant === undefined) lists.push(`tally ${referenced[kind].operation.replace('.', ' ')}`);
     else hints.push(meant);
   }
@@ -79,14 +79,4 @@ async function oneCalled(kind: IdKind, text: string, billing: Billing) {
   const [only, ...others] = exact.length > 0 ? exact : found;
   if (only === undefined || others.length > 0) return undefined;
   return { id: wireText(valueAt(only, 'id')), called: called(only) ?? text };
-}
-
-/** A refusal stays what it is where the service does not tell more. */
-async function answered(ask: () => Promise<string | undefined>): Promise<string | undefined> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof BillingError) return undefined;
-    throw error;
-  }
 }

@@ -1,10 +1,10 @@
 /** A contract that was made twice bills its fixed prices twice; nothing else would tell of it before the invoices do. */
 
-import { BillingError } from '../../errors.ts';
 import type { Answer, Billing, ResponseBody } from '../../operations/index.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
+import { ifTold } from '../session/if-told.ts';
 
 type Contract = ResponseBody<'contracts.list'>['data'][number];
 
@@ -33,17 +33,9 @@ export async function tellOfSamePlan(
 }
 
 async function onSamePlan({ customerId, planId, ...own }: Contract, billing: Billing): Promise<readonly Contract[]> {
-  try {
-    const { body } = await billing.call('contracts.list', {
-      query: { customerId, planId, isActive: 'true', limit: String(most) },
-    });
-    return body.data.filter(
-      (other) => isBefore(other.startDate, own.endDate) && isBefore(own.startDate, other.endDate),
-    );
-  } catch (error) {
-    if (error instanceof BillingError) return [];
-    throw error;
-  }
+  const query = { customerId, planId, isActive: 'true', limit: String(most) };
+  const others = (await ifTold(async () => await billing.call('contracts.list', { query })))?.body.data ?? [];
+  return others.filter((other) => isBefore(other.startDate, own.endDate) && isBefore(own.startDate, other.endDate));
 }
 
 /** Without an end a contract goes on. */

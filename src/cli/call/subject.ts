@@ -11,6 +11,7 @@ import type { Target } from '../target/target.ts';
 import { say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { rowsOf, valueAt, wireText } from '../wire/rows.ts';
+import { ifTold } from '../session/if-told.ts';
 
 /** A person waits for the question. */
 const patienceMilliseconds = 5_000;
@@ -52,12 +53,7 @@ export async function subjectOf(
 async function customerOf(row: unknown, billing: Billing): Promise<SafeText> {
   const customerId = wireText(valueAt(row, 'customerId'));
   if (customerId === '') return vouch('');
-  try {
-    const { body } = await billing.call('customers.get', { params: { customerId } });
-    return say`of ${body.data.name}\n`;
-  } catch (error) {
-    // A key may show the one and not the other.
-    if (error instanceof BillingError) return vouch('');
-    throw error;
-  }
+  // A key may show the one and not the other.
+  const customer = await ifTold(async () => await billing.call('customers.get', { params: { customerId } }));
+  return customer === undefined ? vouch('') : say`of ${customer.body.data.name}\n`;
 }

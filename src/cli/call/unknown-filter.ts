@@ -1,6 +1,5 @@
 /** Why a list is empty: it was asked for what belongs to something that is not there. */
 
-import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { referenced } from '../../operations/references.ts';
@@ -10,6 +9,7 @@ import { choiceOf, customersCalled, withOwnId } from './customers-meant.ts';
 import { isThere, meantById, nounOf } from './kinds-of-id.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
+import { ifTold } from '../session/if-told.ts';
 
 type Find = (id: string, billing: Billing) => Promise<SafeText | undefined>;
 
@@ -48,13 +48,9 @@ export async function unknownFilters(command: CommandSpec, input: CallInput, bil
     if (referenced[reference].operation === command.operation) return undefined;
     return await findByKind[reference]?.(id, billing);
   });
-  try {
-    return (await Promise.all(found)).filter((sentence) => sentence !== undefined);
-  } catch (error) {
-    // The list was given; a key that opens no more than that is none the worse for it.
-    if (error instanceof BillingError) return [];
-    throw error;
-  }
+  // The list was given; a key that opens no more than that is none the worse for it.
+  const told = await ifTold(async () => await Promise.all(found));
+  return (told ?? []).filter((sentence) => sentence !== undefined);
 }
 
 async function unlessThere(kind: 'plans' | 'products', id: string, billing: Billing): Promise<SafeText | undefined> {

@@ -14,6 +14,7 @@ import { instantOf } from '../command-line/instant-flag.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
 import { documentOptions } from './invoices-export.ts';
+import { ifTold } from '../session/if-told.ts';
 
 interface StatementFlags extends DocumentFlags {
   readonly from?: string;
@@ -120,15 +121,13 @@ async function numbersOfDrafts(billing: Billing, { movements }: Statement): Prom
   const named = movements.filter(({ entry }) => /\bDRAFT-[0-9a-f]{8}\b/.test(entry.description));
   const ids = new Set(named.flatMap(({ entry }) => entry.invoiceId ?? []));
   const numbers = new Map<string, string>();
-  try {
+  // The page is right without them, and what refuses one (a key, a limit) refuses the next.
+  await ifTold(async () => {
     for (const invoiceId of ids) {
       const { invoiceNumber } = (await billing.call('invoices.get', { params: { invoiceId } })).body.data;
       if (!invoiceNumber.startsWith('DRAFT-')) numbers.set(invoiceId, invoiceNumber);
     }
-  } catch (error) {
-    // The page is right without them, and what refuses one (a key, a limit) refuses the next.
-    if (!(error instanceof BillingError)) throw error;
-  }
+  });
   return numbers;
 }
 

@@ -1,19 +1,14 @@
 /** How many events of a service came after their period was finalized: an import takes them, and nobody is billed (semantics 8). */
 
-import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
+import { ifTold } from '../session/if-told.ts';
 
 /** Undefined where the service does not tell: an import does not need it. */
 export async function countLate(billing: Billing): Promise<number | undefined> {
-  try {
-    return (await billing.call('usage.late', { query: { limit: '1' } })).body.total;
-  } catch (error) {
-    if (error instanceof BillingError) return undefined;
-    throw error;
-  }
+  return (await ifTold(async () => await billing.call('usage.late', { query: { limit: '1' } })))?.body.total;
 }
 
 /** `before` is what was counted when the import began. */

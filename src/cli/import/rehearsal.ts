@@ -1,13 +1,12 @@
 /** What an import is rehearsed on: its rows are judged as far as that can be done from here, and nothing is kept of them. */
 
-import { BillingError } from '../../errors.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { parseCall } from '../../operations/parse.ts';
 import { openForWriting } from '../session/open-billing.ts';
-import type { OpenForWriting } from '../session/open-billing.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
+import { ifTold } from '../session/if-told.ts';
 
 export interface ImportRehearsal {
   /** Refuses what the service would: in this process all of it, elsewhere what is wrong with an event by itself. */
@@ -18,21 +17,12 @@ export interface ImportRehearsal {
 }
 
 export async function openRehearsal(session: Session, target: Target): Promise<ImportRehearsal> {
-  const opened = await opening(session, target);
+  const opened = await ifTold(async () => await openForWriting(session, target));
   return {
     billing: opened?.rehearsal ?? { call: judged },
     plain: opened?.plain,
     close: async () => await opened?.close(),
   };
-}
-
-async function opening(session: Session, target: Target): Promise<OpenForWriting | undefined> {
-  try {
-    return await openForWriting(session, target);
-  } catch (error) {
-    if (error instanceof BillingError) return undefined;
-    throw error;
-  }
 }
 
 async function judged<N extends OperationName>(name: N, input: CallInput = {}): Promise<Answer<N>> {

@@ -1,6 +1,5 @@
 /** Says what of an import nobody will be billed for: it is taken all the same (semantics 8). */
 
-import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { SkippedValues } from '../../operations/skipped-values.ts';
 import { everyRow } from '../every-row.ts';
@@ -9,6 +8,7 @@ import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
 import type { ImportedEvent } from './mapping.ts';
 import type { RowUnit } from './readers.ts';
+import { ifTold } from '../session/if-told.ts';
 
 const shownCharacters = 60;
 const shownNames = 3;
@@ -19,12 +19,7 @@ export async function watchValues(
   billing: Billing | undefined,
 ): Promise<SkippedValues | undefined> {
   if (billing === undefined) return undefined;
-  try {
-    return await dependencies.watchValues(await everyRow(billing, 'meters.list'));
-  } catch (error) {
-    if (error instanceof BillingError) return undefined;
-    throw error;
-  }
+  return await ifTold(async () => await dependencies.watchValues(await everyRow(billing, 'meters.list')));
 }
 
 /** For the events of an import as they are accepted. */

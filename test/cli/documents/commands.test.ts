@@ -200,9 +200,9 @@ describe('a statement that names a draft', () => {
     });
 
   test('asks for nothing but the ledger where it is no page', async () => {
-    const { calls, run } = shell();
-    expect(await run('credits statement k --format json')).toMatchObject({ code: 0 });
-    expect(calls.map(({ name }) => name)).toEqual(['credits.ledger']);
+    const asking = shell();
+    expect(await asking.run('credits statement k --format json')).toMatchObject({ code: 0 });
+    expect(asking.calls.map(({ name }) => name)).toEqual(['credits.ledger']);
   });
 
   test('is a page without the number where that cannot be had', async () => {
