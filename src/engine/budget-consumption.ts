@@ -138,10 +138,13 @@ function hasSameCap(a: Budget, b: Budget): boolean {
 /** Every window that can hold an event by now, but for those of cancelled invoices, whose usage is billed no more. */
 async function windowsSoFar({ tx, orgId, now }: CallContext, contract: Contract): Promise<UsageWindow[]> {
   const terms = billingTermsOf(contract);
-  const cancelled = (await listInvoicesOfContract(tx, orgId, contract.id))
-    .filter((invoice) => invoice.status === 'Cancelled')
-    .flatMap((invoice) => usageWindowsAt(terms, invoice.periodIndex).map(windowKey));
+  const invoices = await listInvoicesOfContract(tx, orgId, contract.id);
+  const cancelled = new Set(
+    invoices
+      .filter((invoice) => invoice.status === 'Cancelled')
+      .flatMap((invoice) => usageWindowsAt(terms, invoice.periodIndex).map(windowKey)),
+  );
   const end = now.add({ seconds: limits.eventFutureSeconds, milliseconds: 1 });
   const windows = usageWindowsOver(terms, { start: startOfDay(contract.startDate), end });
-  return windows.filter((window) => !cancelled.includes(windowKey(window)));
+  return windows.filter((window) => !cancelled.has(windowKey(window)));
 }

@@ -191,8 +191,9 @@ async function descriptions(
   const lines = new Map(
     [...billing.drafts].map(([id, draft]) => [id, new Map(draft.lines.map((line) => [line.lineKey, line]))]),
   );
+  const drafted = new Map(billing.invoices.map(({ id, number }) => [id, number]));
   return ({ invoiceId = '', lineKey = '' }) => {
-    const number = numbers?.get(invoiceId) ?? billing.invoices.find((invoice) => invoice.id === invoiceId)?.number;
+    const number = numbers?.get(invoiceId) ?? drafted.get(invoiceId);
     const line = lines.get(invoiceId)?.get(lineKey);
     const meter = meters.get(line?.meterId ?? '');
     return `Usage of ${meter?.displayName ?? line?.name ?? 'a meter'} on invoice ${number ?? invoiceId}`;

@@ -53,12 +53,19 @@ export async function loadEventOwners(
   const meters = await findMeters(tx, orgId, [...new Set(meterIds)]);
   const matchers = new Map(meters.map((meter) => [meter.id, createEventMatcher(meter)]));
   const finalized = new Map(
-    [...contracts].map(([customerId, own]) => [customerId, finalizedUsageOf(own, periods, matchers)]),
+    [...contracts].map(([customerId, own]) => {
+      const usages = finalizedUsageOf(own, periods, matchers);
+      return [customerId, { usages, endEpochMs: usages.reduce((end, { toEpochMs }) => Math.max(end, toEpochMs), 0) }];
+    }),
   );
   return {
     contractsOf: (customerId) => contracts.get(customerId) ?? [],
-    hasFinalized: (customerId) => (finalized.get(customerId) ?? []).length > 0,
-    isFinalized: (event) => (finalized.get(event.customerId) ?? []).some((usage) => holds(usage, event)),
+    hasFinalized: (customerId) => (finalized.get(customerId)?.endEpochMs ?? 0) > 0,
+    isFinalized(event) {
+      const { usages = [], endEpochMs = 0 } = finalized.get(event.customerId) ?? {};
+      // Most events are newer than all of them.
+      return event.timestampEpochMs < endEpochMs && usages.some((usage) => holds(usage, event));
+    },
   };
 }
 

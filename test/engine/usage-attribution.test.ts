@@ -67,9 +67,10 @@ describe('contracts take the usage of a meter that names none of them', () => {
     },
   ] as const)('$words', ({ days, taken }) => {
     const contracts = days.map((each, index) => coverage(`contract${index}`, each));
-    expect(takenBy(contracts, 'calls')).toEqual(taken.map(([fromEpochMs, toEpochMs]) => ({ fromEpochMs, toEpochMs })));
+    const expected = taken.map(([fromEpochMs, toEpochMs]) => ({ fromEpochMs, toEpochMs }));
+    expect(takenBy(contracts, 'calls')).toEqual(expected);
     // Contracts share what was found out of them.
-    expect(takenBy(contracts, 'calls')).toEqual(takenBy(contracts, 'calls'));
+    expect(takenBy(contracts, 'calls')).toEqual(expected);
   });
 
   test('of another meter they take nothing, and of their own only before the contract that asks', () => {

@@ -1,6 +1,6 @@
 /**
  * A file that keeps other processes out for as long as it is there. It names its process, so that one who was killed with it
- * holds up nobody, and one who was only stopped is not robbed of it.
+ * holds up nobody, and one who was only stopped is not robbed of it for a minute.
  */
 
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -48,17 +48,19 @@ export function creditLineProblems({ invoices, ledger }: ContractBooks): Problem
     applied.set(key, (applied.get(key) ?? 0n) + appliedCents);
   }
   const grantIds = ledger.entries.filter((entry) => entry.type === 'grant').map((grant) => grant.id);
+  const known = new Set(grantIds);
   return invoices.flatMap(({ invoice, lines }) => {
     if (invoice.status === 'Drafted') return [];
     const credits = lines.filter((line) => line.kind === 'credit');
     const metered = centsOfLines(lines.filter((line) => line.kind === 'metered'));
+    const linesOf = Map.groupBy(credits, (line) => line.grantId);
     const wrong = grantIds.flatMap((grantId) => {
-      const shown = -centsOfLines(credits.filter((line) => line.grantId === grantId));
+      const shown = -centsOfLines(linesOf.get(grantId) ?? []);
       const paid = applied.get(`${invoice.id} ${grantId}`) ?? 0n;
       if (isRight(invoice, { shown, paid })) return [];
       return [problem(invoice, `shows ${shown} cents of grant ${grantId}, and the ledger ${paid}`)];
     });
-    const strays = credits.filter((line) => line.grantId === undefined || !grantIds.includes(line.grantId));
+    const strays = credits.filter((line) => line.grantId === undefined || !known.has(line.grantId));
     return [
       ...wrong,
       ...strays.map((line) => problem(invoice, `has the credit line ${line.lineKey} of no grant`)),

@@ -35,8 +35,11 @@ export async function copyDatabase(source: string, target: string, name: string)
       database.close();
     }
     const copy = new DatabaseSync(target);
-    copy.exec('PRAGMA journal_mode = DELETE');
-    copy.close();
+    try {
+      copy.exec('PRAGMA journal_mode = DELETE');
+    } finally {
+      copy.close();
+    }
   } catch (error) {
     // Only the copy takes room.
     throw meaningOf(error, isFullDisk(error) ? name : source);
