@@ -24,7 +24,8 @@ const nothing: Figures = { appliedCents: 0n, amountCents: 0n, creditMicros: 0n }
 
 /**
  * More usage adds an entry of the difference. Less usage reverses entries, the newest first, until what is left is not too
- * much, and adds the rest anew: a reversal always undoes one entry whole (interface 4.16).
+ * much, and adds the rest anew: a reversal always undoes one entry whole (interface 4.16). So does what only makes the same
+ * credits worth more: an entry of the difference would take nothing.
  */
 export function planSettlement(draws: readonly Draw[], openDraws: readonly OpenDraw[]): SettlementPlan {
   const written = new Map(openDraws.map((draw) => [drawKey(draw), draw]));
@@ -39,29 +40,32 @@ export function planSettlement(draws: readonly Draw[], openDraws: readonly OpenD
 
 function planDraw(draw: Draw, written: OpenDraw | undefined): SettlementPlan {
   const reversals: LedgerEntry[] = [];
-  let kept: Figures = written ?? nothing;
+  let rest = less(draw, written ?? nothing);
   for (const entry of (written?.entries ?? []).toReversed()) {
-    if (isWithin(kept, draw)) break;
+    if (isAtLeastNothing(rest) && !takesNothing(rest)) break;
     reversals.push(entry);
-    kept = {
-      appliedCents: kept.appliedCents - entry.appliedCents,
-      amountCents: kept.amountCents + entry.amountCents,
-      creditMicros: kept.creditMicros + entry.creditMicros,
-    };
+    const { appliedCents, amountCents, creditMicros } = entry;
+    rest = less(rest, { appliedCents: -appliedCents, amountCents, creditMicros });
   }
-  const rest = {
-    ...draw,
-    appliedCents: draw.appliedCents - kept.appliedCents,
-    amountCents: draw.amountCents - kept.amountCents,
-    creditMicros: draw.creditMicros - kept.creditMicros,
-  };
-  return { reversals, usage: isWithin(rest, nothing) ? [] : [rest] };
+  return { reversals, usage: isNothing(rest) ? [] : [{ ...draw, ...rest }] };
 }
 
-function isWithin(figures: Figures, bound: Figures): boolean {
-  return (
-    figures.appliedCents <= bound.appliedCents &&
-    figures.amountCents <= bound.amountCents &&
-    figures.creditMicros <= bound.creditMicros
-  );
+function less(figures: Figures, taken: Figures): Figures {
+  return {
+    appliedCents: figures.appliedCents - taken.appliedCents,
+    amountCents: figures.amountCents - taken.amountCents,
+    creditMicros: figures.creditMicros - taken.creditMicros,
+  };
+}
+
+function isAtLeastNothing({ appliedCents, amountCents, creditMicros }: Figures): boolean {
+  return appliedCents >= 0n && amountCents >= 0n && creditMicros >= 0n;
+}
+
+function takesNothing({ appliedCents, amountCents, creditMicros }: Figures): boolean {
+  return appliedCents !== 0n && amountCents === 0n && creditMicros === 0n;
+}
+
+function isNothing({ appliedCents, amountCents, creditMicros }: Figures): boolean {
+  return appliedCents === 0n && amountCents === 0n && creditMicros === 0n;
 }

@@ -239,6 +239,25 @@ describe('settlement', () => {
     expect(await settle(world, acme)).toEqual([]);
   });
 
+  test('writes free credits anew that a higher rate makes worth more, since an entry of the difference would take none', async () => {
+    const acme = await subscribe(world);
+    const other = { specifiers: { eventNames: ['other'] }, creditAmount: 1 };
+    await grant(world, acme, { creditRateCents: 0, creditAmount: 100 });
+    await grant(world, acme, { ...other, creditRateCents: 2 });
+    await use(world, acme, { tokens: 1000, at: '2026-03-01T00:00:00Z' });
+    await settle(world, acme);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(1000 - 200);
+    await grant(world, acme, { ...other, creditRateCents: 5 });
+    await settle(world, acme);
+    expect((await movements(world, acme)).filter((each) => !each.startsWith('grant'))).toEqual([
+      'usage 0 -100',
+      'reversal 0 100',
+      'usage 0 -100',
+    ]);
+    expect((await invoiceAt(world, acme, 0)).totalCents).toBe(1000 - 500);
+    expect(await settle(world, acme)).toEqual([]);
+  });
+
   test('stores the balance after every entry', async () => {
     const acme = await subscribe(world);
     await grant(world, acme, { amountCents: 1000 });
