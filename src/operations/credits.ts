@@ -27,6 +27,7 @@ import {
   uuid,
 } from './fields.ts';
 import { explainedEntry } from './explanation.ts';
+import { isStorableThroughout } from './field-rules.ts';
 import { ledgerEntry, ledgerEntryColumns, ledgerEntryTypes } from './ledger-entry.ts';
 import { verification } from './findings.ts';
 import { findingColumns } from './maintenance.ts';
@@ -69,6 +70,7 @@ const metadataInput = z
     (metadata) => Object.keys(metadata).length <= limits.grantMetadataKeys,
     `must have at most ${limits.grantMetadataKeys} keys`,
   )
+  .refine(isStorableThroughout, 'must be well-formed Unicode without NUL throughout')
   .refine(
     (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= limits.grantMetadataBytes,
     `must be at most ${limits.grantMetadataBytes} bytes of JSON`,

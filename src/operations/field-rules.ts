@@ -20,6 +20,13 @@ export function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes('\u0000');
 }
 
+/** The same of all texts in a JSON value, its names too. */
+export function isStorableThroughout(value: unknown): boolean {
+  if (typeof value === 'string') return isStorable(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, each]) => isStorable(name) && isStorableThroughout(each));
+}
+
 /** A text that may be an id; an empty one, which no record has, for one that none can be. */
 export function idOrNone(value: string): string {
   return isStorable(value) ? value : '';

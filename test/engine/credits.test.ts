@@ -98,6 +98,15 @@ describe('a promotional grant', () => {
     expect(body.data.metadata).toEqual({ '\u00e9': 2 });
   });
 
+  test.each([{ a: '\ud800' }, { a: '\u0000' }, { a: ['\ud800'] }, { a: { '\udfff': 1 } }, { a: [{ b: 'x\u0000' }] }])(
+    'takes no metadata %j that not every database can hold',
+    async (metadata) => {
+      expect(await refusedGrant({ amountCents: 1, metadata })).toBe(
+        '422 metadata: must be well-formed Unicode without NUL throughout',
+      );
+    },
+  );
+
   test('drops the two reserved names of its metadata', async () => {
     const { body } = await granted({ amountCents: 1, metadata: { isPromotional: false, deductionBatchId: 'x', a: 1 } });
     expect(body.data.metadata).toEqual({ a: 1 });
