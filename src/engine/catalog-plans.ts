@@ -10,7 +10,7 @@ import { archivePlan, findPlan, insertPlan, listPlans } from '../store/records/p
 import type { Plan, PlanItem } from '../store/records/plans.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
-import { intervalOf } from './price-source.ts';
+import { amountProblem, intervalOf, priceSourceOf } from './price-source.ts';
 import { refuse } from './refuse.ts';
 import { wireCents } from './wire.ts';
 
@@ -88,10 +88,17 @@ async function itemsOf(context: CallContext, given: readonly GivenItem[]): Promi
   });
   refuse(issues);
   checkIntervals(pricings);
-  return given.flatMap(({ pricingId, defaultQuantity }) => {
+  const items = given.flatMap(({ pricingId, defaultQuantity }) => {
     const pricing = pricingOf.get(pricingId);
     return pricing === undefined ? [] : [{ id: context.newId(), pricing, defaultQuantity }];
   });
+  refuse(
+    items.flatMap(({ id, pricing, defaultQuantity: quantity }, index): InputIssue[] => {
+      const message = amountProblem(priceSourceOf(pricing, undefined, { id, quantity }), quantity);
+      return message === undefined ? [] : [{ path: `items[${index}].defaultQuantity`, message }];
+    }),
+  );
+  return items;
 }
 
 /** A price that stood in a plan twice would bill the same usage twice, and no override could tell the two apart. */

@@ -5,7 +5,7 @@ import type * as z from 'zod';
 import { assert } from '../assert.ts';
 import { isBefore, startOfDay } from '../calculation/billing-period.ts';
 import { buildContractItems, findOverrideProblems } from '../calculation/rate-card.ts';
-import type { PlanItemSource, PriceOverride } from '../calculation/rate-card.ts';
+import type { ContractItem, PlanItemSource, PriceOverride } from '../calculation/rate-card.ts';
 import type { InputIssue } from '../errors.ts';
 import { isMoreThanZero } from '../operations/field-rules.ts';
 import { depletionActions } from '../operations/wire-values.ts';
@@ -25,7 +25,7 @@ import { grantCredits } from './credits-grant.ts';
 import type { GrantKind } from './credits-grant.ts';
 import { makeDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
-import { priceSourceOf } from './price-source.ts';
+import { amountProblem, priceSourceOf } from './price-source.ts';
 import { pastIssues, refuse } from './refuse.ts';
 import { refuseDropped } from './usage-frozen.ts';
 
@@ -72,6 +72,8 @@ export async function createContract(context: CallContext, input: ContractInput)
     ...overrides.issues,
   ]);
   assert(plan !== undefined && customer !== undefined, 'a plan or customer that is not there was refused');
+  const items = buildContractItems(offer.sources, overrides.overrides);
+  refuse(amountIssues(items, input.overrides ?? []));
   if (offer.meters.length > 0) refuseDropped(context, startOfDay(startDate), 'usage cannot be billed from then on');
   const contract: Contract = {
     id: context.newId(),
@@ -83,7 +85,7 @@ export async function createContract(context: CallContext, input: ContractInput)
     netTermsDays: input.netTerms ?? Number(plan.netTerms),
     metadata: input.metadata ?? {},
     creditSettings: creditSettingsOf(input, plan),
-    items: buildContractItems(offer.sources, overrides.overrides),
+    items,
     creditGrantCents,
     cancelledAt: undefined,
     effectiveEndDate: undefined,
@@ -160,6 +162,16 @@ function normaliseOverrides(offer: Offer, inputs: readonly OverrideInput[]): Ove
       ...issues,
     ],
   };
+}
+
+/** What no invoice could be over is refused where it is agreed on; a plan of an earlier program may hold it, too. */
+function amountIssues(items: readonly ContractItem[], overrides: readonly OverrideInput[]): InputIssue[] {
+  return items.flatMap((item) => {
+    const message = amountProblem(item, item.quantity);
+    if (message === undefined) return [];
+    const index = overrides.findIndex((each) => 'basePricingId' in each && each.basePricingId === item.pricingId);
+    return [{ path: index < 0 ? 'planId' : `overrides[${index}]`, message }];
+  });
 }
 
 /** Group keys are what a meter tells apart: a rate for any other key would never be used. */

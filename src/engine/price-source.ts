@@ -1,7 +1,11 @@
 /** A price of the catalog, as it stands today, in the form from which calculation makes an item of a contract. */
 
 import type { Interval } from '../calculation/billing-period.ts';
+import { centsOfDollars, decimal } from '../calculation/money.ts';
+import { priceQuantity } from '../calculation/pricing/index.ts';
+import type { Price } from '../calculation/pricing/pricing-model.ts';
 import type { PlanItemSource } from '../calculation/rate-card.ts';
+import { limits } from '../limits.ts';
 import type { Pricing } from '../store/records/catalog.ts';
 import type { StoredRateCard } from '../store/records/meters.ts';
 
@@ -36,4 +40,16 @@ export function priceSourceOf(
 /** Undefined for a price that is billed once. */
 export function intervalOf({ priceInterval, priceIntervalCount }: Pricing): Interval | undefined {
   return priceInterval === null ? undefined : { unit: priceInterval, count: priceIntervalCount ?? 1 };
+}
+
+/**
+ * Why what a price asks beside usage could be on no invoice: with this quantity it comes to more than `limits.centsMaximum`
+ * (SEC-71). Undefined where it does not.
+ */
+export function amountProblem(price: Price, quantity: string): string | undefined {
+  const { flatAmount = '0' } = price;
+  const dollars = price.model === 'USAGE' ? decimal(flatAmount) : priceQuantity(price, decimal(quantity)).exactAmount;
+  const cents = centsOfDollars(dollars);
+  if (cents <= limits.centsMaximum) return undefined;
+  return `comes to ${cents} cents with this price, more than ${limits.centsMaximum}`;
 }

@@ -144,6 +144,26 @@ describe('plans', () => {
   });
 
   it.each([
+    ['a price by number', { unitAmount: '10000000000000' }, '1', undefined],
+    ['a price by number', { unitAmount: '10000000000000' }, '1.000000000001', '1000000000001000'],
+    ['a price with its flat amount', { unitAmount: '1', flatAmount: '10000000000000' }, '0.01', '1000000000000001'],
+    [
+      'a price with tiers',
+      { model: 'TIER', tiering: 'VOLUME', unitAmount: undefined, pricingTiers: [{ unitAmount: '999999999999999' }] },
+      '1',
+      '99999999999999900',
+    ],
+  ])('are of what an invoice can be over: %s, %j', async (_what, price, defaultQuantity, cents) => {
+    const { id } = await createPricing(price);
+    const created = createPlan([id], { items: [{ pricingId: id, defaultQuantity }] });
+    if (cents === undefined) return await expect(created).resolves.toMatchObject({ name: 'Plan' });
+    await expect(created).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: `items[0].defaultQuantity: comes to ${cents} cents with this price, more than 1000000000000000`,
+    });
+  });
+
+  it.each([
     [{ currency: 'EUR' }, 'currency: must be "USD"'],
     [{ items: [] }, 'items: must have at least 1 elements'],
     [{ netTerms: '366' }, 'netTerms: must be at most 365 days'],

@@ -162,6 +162,17 @@ describe('creating a contract', () => {
     });
   });
 
+  test('refuses a price that comes to more than an invoice can be over', async () => {
+    const customerId = await createCustomer(world, 'acme');
+    const basePricingId = await createFlatPrice(world);
+    const planId = await createPlan(world, [basePricingId]);
+    const overrides = [{ basePricingId, quantity: '999999999999999' }];
+    const input = { body: { planId, customerId, startDate: '2026-03-01', overrides } };
+    expect(await refusal(world, 'contracts.create', input)).toBe(
+      '422 overrides[0]: comes to 3099999999999996900 cents with this price, more than 1000000000000000',
+    );
+  });
+
   test('refuses a rate for what its meter does not tell apart', async () => {
     const customerId = await createCustomer(world, 'acme');
     const meterId = await createMeter(world, 'TOKENS', { groupKeys: ['model'] });
