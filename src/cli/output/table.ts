@@ -202,13 +202,45 @@ function grid(rows: readonly Row[], columns: readonly Column[], { width, bold, i
   return vouch(text + note);
 }
 
-function drawn(
+type Cells = readonly (readonly string[])[];
+
+interface Drawing {
+  readonly text: SafeText;
+  readonly widths: readonly number[];
+}
+
+interface DrawingOptions {
+  readonly bold: GridOptions['bold'];
+  /** As wide as the widest cells where none are given. */
+  readonly widths?: readonly number[] | undefined;
+}
+
+/** The library compares each row with all others, so that it is given a few at a time. */
+const rowsAtOnce = 100;
+
+function drawn(columns: readonly Column[], cells: Cells, { bold, widths }: DrawingOptions): Drawing {
+  if (cells.length <= rowsAtOnce) return drawnAtOnce(columns, cells, { bold, widths, hasHead: true });
+  const parts = Array.from({ length: Math.ceil(cells.length / rowsAtOnce) }, (_, index) =>
+    cells.slice(index * rowsAtOnce, (index + 1) * rowsAtOnce),
+  );
+  const found = widths ?? widest(parts.map((part) => drawnAtOnce(columns, part, { bold, hasHead: true }).widths));
+  const texts = parts.map((part, index) => drawnAtOnce(columns, part, { bold, widths: found, hasHead: index === 0 }));
+  return { text: vouch(texts.map(({ text }) => text).join('')), widths: found };
+}
+
+function widest(widthsOf: readonly (readonly number[])[]): number[] {
+  return (widthsOf[0] ?? []).map((_, index) =>
+    widthsOf.reduce((most, widths) => Math.max(most, widths[index] ?? 0), 0),
+  );
+}
+
+function drawnAtOnce(
   columns: readonly Column[],
-  cells: readonly (readonly string[])[],
-  { bold, widths = [] }: { readonly bold: GridOptions['bold']; readonly widths?: readonly number[] },
-): { readonly text: SafeText; readonly widths: readonly number[] } {
+  cells: Cells,
+  { bold, widths = [], hasHead }: DrawingOptions & { readonly hasHead: boolean },
+): Drawing {
   const drawing = new Table({
-    head: columns.map((column) => bold(safe(column.header))),
+    head: hasHead ? columns.map((column) => bold(safe(column.header))) : [],
     chars: noBorders,
     colAligns: columns.map((column) => (isRightAligned(column) ? 'right' : 'left')),
     colWidths: [...widths],

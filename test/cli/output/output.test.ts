@@ -120,6 +120,17 @@ describe('on a terminal', () => {
     );
   });
 
+  test('a list of many rows is one table, as wide as the widest of them', async () => {
+    const data = Array.from({ length: 250 }, (_, index) => ({
+      id: `c${index}`,
+      name: index === 203 ? 'Ada Lovelace' : '',
+    }));
+    const lines = (await printed({ data }, {}, terminal)).trimEnd().split('\n');
+    expect(lines).toHaveLength(251);
+    expect(lines.filter((line) => line.startsWith('ID'))).toHaveLength(1);
+    expect([lines[0], lines[204]]).toEqual(['ID    NAME          TOTAL  PAUSED  TAGS  CREATED', 'c203  Ada Lovelace']);
+  });
+
   test('one record is its fields below each other, lists of records below them', async () => {
     const body = {
       data: { id: 'i1', totalCents: 100, metadata: { a: 'b' }, lineItems: [{ name: 'Seats', totalAmountCents: 100 }] },
