@@ -55,6 +55,21 @@ export function createKnownLedgers(most: number = limits.knownLedgerGrants): Kno
   };
 }
 
+/**
+ * For work that is taken back: what it makes of a ledger that is known stays with it, since kept with the others it would push
+ * the ledger as it is out, which the next work would have to read anew.
+ */
+export function borrowedLedgers(ledgers: KnownLedgers): KnownLedgers {
+  const own = createKnownLedgers();
+  return {
+    find: (contractId) => own.find(contractId) ?? ledgers.find(contractId),
+    keep(contractId, ledger) {
+      const place = ledgers.find(contractId) === undefined ? ledgers : own;
+      place.keep(contractId, ledger);
+    },
+  };
+}
+
 function sizeOf({ fold }: KnownLedger): number {
   return 1 + fold.grants.size + fold.reversedIds.size;
 }

@@ -8,6 +8,7 @@ import { findOrganizationAndClock, keepLastCreatedAt } from '../store/records/or
 import type { OrganizationAndClock } from '../store/records/organizations.ts';
 import type { EngineParts } from './dependencies.ts';
 import type { CallContext } from './handler.ts';
+import { borrowedLedgers } from './known-ledgers.ts';
 import { type SqlReadings, withSqlReadings } from './usage-sql.ts';
 import { wireTimestamp } from './wire.ts';
 
@@ -50,8 +51,9 @@ export async function inRehearsal<T>(
   { caller }: { readonly caller: Caller },
   work: (context: CallContext) => Promise<T>,
 ): Promise<T> {
+  const parts = { ...dependencies, ledgers: borrowedLedgers(dependencies.ledgers) };
   try {
-    return await inTransaction(dependencies, { caller, access: 'write' }, async (context) => {
+    return await inTransaction(parts, { caller, access: 'write' }, async (context) => {
       throw new Rehearsed(await work(context));
     });
   } catch (error) {

@@ -9,7 +9,7 @@ import { textOfNumber } from '../../src/exact-json.ts';
 import { getContract } from '../../src/engine/contract-lookup.ts';
 import { createEngine } from '../../src/engine/engine.ts';
 import type { EngineParts } from '../../src/engine/dependencies.ts';
-import { createKnownLedgers, readLedger } from '../../src/engine/known-ledgers.ts';
+import { borrowedLedgers, createKnownLedgers, readLedger } from '../../src/engine/known-ledgers.ts';
 import { createLedgerWriter, ofGrant, totalsOf } from '../../src/engine/ledger-writing.ts';
 import { inTransaction } from '../../src/engine/transaction.ts';
 import { createMeterSql } from '../../src/store/open-meter-sql.ts';
@@ -145,4 +145,17 @@ test('a ledger is forgotten when others were used since, and there is no room fo
   expect(ledgers.find('a')?.head).toBe('a');
   ledgers.keep('d', ledger('d'));
   expect(['a', 'b', 'c', 'd'].filter((name) => ledgers.find(name) !== undefined)).toEqual(['a', 'c', 'd']);
+});
+
+test('what is taken back leaves the ledger as it was read, and what is written meanwhile is known to it alone', () => {
+  const ledgers = createKnownLedgers();
+  const ledger = (head: string) => ({ head, fold: foldWhole([]) });
+  const borrowed = borrowedLedgers(ledgers);
+  borrowed.keep('a', ledger('as it is'));
+  borrowed.keep('a', ledger('rehearsed'));
+  expect([borrowed, ledgers, borrowedLedgers(ledgers)].map((each) => each.find('a')?.head)).toEqual([
+    'rehearsed',
+    'as it is',
+    'as it is',
+  ]);
 });
