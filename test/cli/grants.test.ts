@@ -127,6 +127,14 @@ describe('--resume', () => {
     });
   });
 
+  test('says where else there are unfinished ones, where there is none here', async () => {
+    const { shell, failures } = forgetfulService();
+    failures.push('network');
+    await shell.run(`${line} --external-id ticket-1 --database other.db`);
+    const { stderr } = await shell.run('credits grant --resume');
+    expect(stderr).toMatch(/^no grant is unfinished here, but on \S*other\.db\n$/);
+  });
+
   test.each<[ErrorKind, boolean]>([
     ['network', true],
     ['notFound', true],

@@ -7,7 +7,7 @@ import type { Billing } from '../../operations/index.ts';
 import type { CallInput, View } from '../../operations/operation.ts';
 import type { Invocation } from '../command-line/invocation.ts';
 import { grantOperation } from '../operator/grant-history.ts';
-import type { KnownGrant } from '../operator/grant-history.ts';
+import type { KnownGrant, Place } from '../operator/grant-history.ts';
 import { openJournal, openForWriting } from '../session/open-billing.ts';
 import { placeOf } from '../operator/journal-context.ts';
 import { render } from '../output/output.ts';
@@ -64,12 +64,21 @@ export async function resumeGrants(invocation: Invocation, session: Session): Pr
     }
   }
   terminal.out(await render({ data: resumed }, view, { choice: output, fields, stdout: terminal.stdout }));
-  if (unfinished.length === 0) tell(session, say`no grant is unfinished`);
+  if (unfinished.length === 0) tellNone(session, history.unfinishedElsewhere(placeOf(target)));
   const failed = resumed.filter(({ status }) => status === 'failed');
   if (failed.length === 0) return;
   throw new BillingError('checkFailed', `${failed.length} of ${resumed.length} grants could not be finished`, {
     hint: 'see their errors with: -o json',
   });
+}
+
+/** What was interrupted on another service is not finished by looking here. */
+function tellNone(session: Session, elsewhere: readonly Place[]): void {
+  const places = elsewhere.map(({ target, profile }) => (profile === undefined ? target : `${target} (${profile})`));
+  tell(
+    session,
+    places.length === 0 ? say`no grant is unfinished` : say`no grant is unfinished here, but on ${places.join(', ')}`,
+  );
 }
 
 async function sendAgain(grant: KnownGrant, billing: Billing): Promise<Resumed> {

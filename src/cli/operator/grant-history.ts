@@ -28,6 +28,8 @@ export interface GrantHistory {
   observe(line: JournalFacts): void;
   /** Grants at a place of which it is not known whether they were made, the oldest first. */
   unfinished(place: Place): readonly KnownGrant[];
+  /** Where else there are some, each place once. */
+  unfinishedElsewhere(place: Place): readonly Place[];
   find(place: Place, contractId: string, externalId: string): KnownGrant | undefined;
   /** Cents that an operator granted at a place on a day of UTC, or may have granted. */
   grantedBy(place: Place, operator: string, day: string): bigint;
@@ -68,6 +70,11 @@ export function createGrantHistory(
     },
     unfinished: (place) =>
       [...grants.values()].filter(({ state, place: at }) => isOpen(state) && isSamePlace(at, place)),
+    unfinishedElsewhere(place) {
+      const open = [...grants.values()].filter(({ state }) => isOpen(state)).map((grant) => grant.place);
+      const others = open.filter((other) => !isSamePlace(other, place));
+      return others.filter((other, index) => others.findIndex((each) => isSamePlace(each, other)) === index);
+    },
     find: (place, contractId, externalId) => grants.get(keyOf(place, contractId, externalId)),
     grantedBy: (place, operator, day) => sums.get(sumKey(place, operator, day)) ?? 0n,
     grantedTo: (place, contractId, month) => sums.get(sumKey(place, contractId, month)) ?? 0n,

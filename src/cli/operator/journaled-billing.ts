@@ -71,8 +71,10 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       answer = await billing.call(name, input);
     } catch (error) {
       const kind = error instanceof BillingError ? error.kind : 'internal';
-      const state =
-        context.isHere && hasChangedNothing(error) && !isRepeat ? 'refused' : stateOfFailure(kind, isRepeat);
+      // A service that is busy did nothing. Of a grant that is left to --resume, which sends it once there is time for it.
+      const isBusy = kind === 'rateLimited' && name !== grantOperation;
+      const isSure = isBusy || (context.isHere && hasChangedNothing(error) && !isRepeat);
+      const state = isSure ? 'refused' : stateOfFailure(kind, isRepeat);
       await conclude(facts, { state, error: errorFacts[kind].code });
       throw error;
     } finally {

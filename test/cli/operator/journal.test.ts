@@ -115,14 +115,7 @@ describe('every write is a line', () => {
     expect(stderr).toContain('the outcome (done) is not in the journal');
   });
 
-  const unsure: readonly ErrorKind[] = [
-    'network',
-    'internal',
-    'unavailable',
-    'rateLimited',
-    'checkFailed',
-    'interrupted',
-  ];
+  const unsure: readonly ErrorKind[] = ['network', 'internal', 'unavailable', 'checkFailed', 'interrupted'];
   test.each(Object.keys(errorFacts) as ErrorKind[])(
     'a failure of kind %s says whether anything can have been done',
     async (kind) => {
