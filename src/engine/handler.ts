@@ -43,7 +43,7 @@ export interface CallContext {
 export interface Result<O extends Operation> {
   readonly body: z.output<O['response']>;
   readonly etag?: string;
-  /** Nothing was created: an earlier request with the same idempotency member made what is answered. */
+  /** Nothing was done: an earlier request with the same idempotency member made what is answered, or it was so already. */
   readonly isReplay?: boolean;
   readonly mismatches?: readonly string[];
   readonly knownEvents?: KnownEvents;

@@ -38,9 +38,8 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
 
   'invoices.finalize': async (context, { params }) => {
     const invoice = await getInvoice(context, params.invoiceId);
-    if (isDue(invoice, 'finalize')) {
-      await finalizeInvoice(context, await getContract(context, invoice.contractId), invoice);
-    }
+    if (!isDue(invoice, 'finalize')) return await unchanged(context, invoice.id);
+    await finalizeInvoice(context, await getContract(context, invoice.contractId), invoice);
     return await show(context, invoice.id);
   },
 
@@ -49,7 +48,7 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
     if (invoice.status !== 'In Progress' && invoice.status !== 'In Transit' && invoice.status !== 'Paid') {
       throw new ConflictError(`invoice is ${invoice.status}; cannot send`);
     }
-    if (invoice.sentAt !== undefined) return await show(context, invoice.id);
+    if (invoice.sentAt !== undefined) return await unchanged(context, invoice.id);
     if (await isCustomerPaused(context, invoice.customerId)) {
       throw new ConflictError(`customer ${invoice.customerId} is paused, so invoice ${invoice.number} waits`, {
         hint: 'resume the customer, then send it',
@@ -62,7 +61,7 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
   'invoices.pay': async (context, { params, body }) => {
     const invoice = await getInvoice(context, params.invoiceId);
     const action = paymentActions[body.status];
-    if (!isDue(invoice, action)) return await show(context, invoice.id);
+    if (!isDue(invoice, action)) return await unchanged(context, invoice.id);
     const date = dateNotBefore(context, invoice, body.date);
     await change(context, invoice, {
       status: transitions[action].to[0],
@@ -73,17 +72,16 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
 
   'invoices.cancel': async (context, { params }) => {
     const invoice = await getInvoice(context, params.invoiceId);
-    if (isDue(invoice, 'cancel')) {
-      const contract = await getContract(context, invoice.contractId);
-      await sweepExpired(context, contract);
-      await cancelInvoices(context, contract, { invoices: [invoice] });
-    }
+    if (!isDue(invoice, 'cancel')) return await unchanged(context, invoice.id);
+    const contract = await getContract(context, invoice.contractId);
+    await sweepExpired(context, contract);
+    await cancelInvoices(context, contract, { invoices: [invoice] });
     return await show(context, invoice.id);
   },
 
   'invoices.refund': async (context, { params, body }) => {
     const invoice = await getInvoice(context, params.invoiceId);
-    if (!isDue(invoice, 'refund')) return await show(context, invoice.id);
+    if (!isDue(invoice, 'refund')) return await unchanged(context, invoice.id);
     dateNotBefore(context, invoice, body.date);
     await change(context, invoice, { status: 'Refunded' });
     if (body.restoreCredits) {
@@ -154,6 +152,11 @@ async function show(context: CallContext, id: string, options = plainInvoice) {
   const [data] = await wireInvoices(context, [await getInvoice(context, id)], options);
   assert(data !== undefined, 'one invoice gives one answer');
   return { body: { data } };
+}
+
+/** A transition that is already reached changes nothing (semantics 7), whatever else was asked for with it. */
+async function unchanged(context: CallContext, id: string) {
+  return { ...(await show(context, id)), isReplay: true };
 }
 
 async function change(

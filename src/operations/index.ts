@@ -124,7 +124,7 @@ export interface Answer<N extends OperationName = OperationName> {
   readonly body: ResponseBody<N>;
   /** Version of what was read or written, where the operation is versioned. */
   readonly etag?: string;
-  /** An earlier request with the same externalId made this entry; nothing was created now. */
+  /** An earlier request with the same externalId made this entry, or the invoice was so already: nothing was done now. */
   readonly isReplay?: boolean;
   /** Members in which a replayed request differs from the first one (semantics 9). */
   readonly mismatches?: readonly string[];

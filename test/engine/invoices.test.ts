@@ -244,6 +244,8 @@ describe('finalization', () => {
     const first = await finalize(world, id);
     world.clock.advance({ hours: 1 });
     expect(await finalize(world, id)).toEqual(first);
+    const again = await world.billing.call('invoices.finalize', { params: { invoiceId: id } });
+    expect([again.status, again.isReplay]).toEqual([200, true]);
   });
 
   test('names the legal number in the entries that it writes', async () => {

@@ -158,7 +158,13 @@ function noteKnown({ unchanged, replaced }: KnownEvents, session: Session): void
 }
 
 function note(command: CommandSpec, answer: Answer, session: Session): void {
-  if (answer.isReplay === true) tell(session, say`this entry was there already: nothing was created`);
+  if (answer.isReplay === true) {
+    const isEntry = command.idempotencyMember !== undefined;
+    const words = isEntry
+      ? say`this entry was there already: nothing was created`
+      : say`it was so already: nothing was changed`;
+    tell(session, words);
+  }
   if (answer.knownEvents !== undefined) noteKnown(answer.knownEvents, session);
   if (answer.outsideContractCount !== undefined) warnOfOutside(session, answer.outsideContractCount);
   if (command.isVersioned && answer.etag !== undefined && session.terminal.stderr.isTerminal) {
