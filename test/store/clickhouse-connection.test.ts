@@ -7,6 +7,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 
 import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
+import { clickhouseConnectionOf } from '../../src/store/backends/clickhouse/url.ts';
 import { openStore } from '../../src/store/open.ts';
 
 test('a server that takes connections and never answers is away', async () => {
@@ -82,4 +83,18 @@ test.each([
   expect((refused as Error).message.endsWith(words)).toBe(true);
   expect((refused as Error).message).not.toContain('secret');
   other.close();
+});
+
+test.each(['1', 'yes', 'TRUE', ''])(
+  'secure=%s says nothing of TLS, and is refused rather than taken for none',
+  (word) => {
+    expect(() => clickhouseConnectionOf(`clickhouse://ada:s3cret@events.example/billing?secure=${word}`)).toThrow(
+      `secure=${word} says neither that TLS is wanted nor that it is not`,
+    );
+  },
+);
+
+test('half a password in the place of the host is not looked up', () => {
+  const url = 'clickhouse://ada:s@ecret/s@events.example/billing';
+  expect(() => clickhouseConnectionOf(url)).toThrow('clickhouse://ada:***@events.example/billing is not the URL');
 });

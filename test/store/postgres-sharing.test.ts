@@ -389,6 +389,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       ['half a mode', (good: URL) => `${good.href}?sslmode=prefer`, /does not say what is to happen/],
       ['no certificate', (good: URL) => `${good.href}?sslrootcert=/nowhere.pem`, /\/nowhere\.pem.* cannot be read/],
       ['no URL', () => 'postgres://tally:secret@[half/book', /is not the URL of a database/],
+      ['half a password', () => 'postgres://tally:s@secret/a@127.0.0.1/book', /is not the URL of a database/],
     ])('%s is said in words that hold no password', async (_case, spoil, words) => {
       const spoilt = spoil(Object.assign(new URL(url), { password: 'secret' }));
       const error = await refusal(open({}, spoilt));

@@ -65,7 +65,10 @@ const ownSettings: ClickHouseSettings = {
 export function clickhouseConnectionOf(url: string): ClickHouseClientConfigOptions {
   const parsed = parse(url);
   const { hostname, port, username, password, pathname, searchParams } = parsed;
-  const isSecure = searchParams.get('secure') === 'true';
+  const secure = searchParams.get('secure') ?? 'false';
+  // Taken for no, another word would send the password and the events in clear.
+  if (!['true', 'false'].includes(secure)) throw notSecure(secure);
+  const isSecure = secure === 'true';
   searchParams.delete('secure');
   const authority = `${hostname}:${port === '' ? (isSecure ? ports.tls : ports.plain) : port}`;
   return {
@@ -80,10 +83,17 @@ export function clickhouseConnectionOf(url: string): ClickHouseClientConfigOptio
   };
 }
 
+function notSecure(word: string): BillingError {
+  return new BillingError('usage', `secure=${word} says neither that TLS is wanted nor that it is not`, {
+    hint: 'give secure=true or secure=false',
+  });
+}
+
 function parse(url: string): URL {
   // Only of the web's own schemes are ports and hosts always read.
   const parsed = /^clickhouse:\/\//i.test(url) ? URL.parse(url.replace(/^clickhouse:/i, 'http:')) : null;
-  if (parsed !== null && parsed.hostname !== '') {
+  // Behind an @ of a password that is not escaped stands a piece of it, which would be looked up as a host.
+  if (parsed !== null && parsed.hostname !== '' && !parsed.pathname.includes('@')) {
     try {
       for (const part of [parsed.username, parsed.password, parsed.pathname]) decodeURIComponent(part);
       return parsed;
@@ -92,6 +102,6 @@ function parse(url: string): URL {
     }
   }
   throw new BillingError('usage', `${withoutPassword(url)} is not the URL of a database for events`, {
-    hint: 'write clickhouse://USER:PASSWORD@HOST:8123/DATABASE, with %40 for an @ in a password',
+    hint: 'write clickhouse://USER:PASSWORD@HOST:8123/DATABASE, with %40 for an @ and %2F for a / in a password',
   });
 }

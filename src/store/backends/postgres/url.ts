@@ -57,14 +57,13 @@ export function answerMillisecondsOf(url: string): number | undefined {
 }
 
 function parse(url: string): URL {
-  try {
-    return new URL(url);
-  } catch {
-    throw usageError(
-      `${withoutPassword(url)} is not the URL of a database`,
-      'write postgres://USER@HOST:PORT/DATABASE, with %40 for an @ in a password',
-    );
-  }
+  const parsed = URL.parse(url);
+  // Behind an @ of a password that is not escaped stands a piece of it, which would be looked up as a host.
+  if (parsed !== null && !parsed.pathname.includes('@')) return parsed;
+  throw usageError(
+    `${withoutPassword(url)} is not the URL of a database`,
+    'write postgres://USER@HOST:PORT/DATABASE, with %40 for an @ and %2F for a / in a password',
+  );
 }
 
 /** Undefined where the URL says nothing: then the library reads PGSSLMODE, and whatever stands there asks for a certificate. */
