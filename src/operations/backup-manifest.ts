@@ -10,7 +10,12 @@ export interface BackupManifest {
   /** Of the whole file, in hexadecimal. */
   readonly sha256: string;
   readonly organizations: readonly BackedUpOrganization[];
+  /** Where the events that have moved are in a database of their own, of which a backup has nothing. */
+  readonly hasEventsElsewhere?: true;
 }
+
+/** What of it is read from the database. */
+export type BackedUp = Pick<BackupManifest, 'schemaVersion' | 'organizations' | 'hasEventsElsewhere'>;
 
 /** What an organization held when it was backed up. */
 export interface BackedUpOrganization {

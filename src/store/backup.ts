@@ -8,10 +8,10 @@ import { accessSync, constants, createReadStream, readFileSync, rmSync, writeFil
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import { inMemory } from '../database-url.ts';
+import { inMemory, withoutPassword } from '../database-url.ts';
 import { BillingError, NotFoundError, UnavailableError } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
-import type { BackupManifest } from '../operations/backup-manifest.ts';
+import type { BackedUp, BackupManifest } from '../operations/backup-manifest.ts';
 import { damagedBackup } from './damaged-backup.ts';
 import { factsOf, refuseLongPath } from './file-facts.ts';
 import { beside, makeCopy, makeEmpty, publish, refuseExisting, unwritable } from './new-file.ts';
@@ -42,6 +42,7 @@ export async function backUp({
       },
     );
   }
+  refuseUrl(to);
   const target = resolve(to);
   const copyTo = isPostgresUrl(from) ? await dumping(from) : await copying(existingFile(pathOf(from)), target);
   for (const path of [target, target + manifestEnding]) refuseExisting(path);
@@ -59,7 +60,7 @@ export async function backUp({
 }
 
 /** Writes what a database holds to an empty file; gives what that is. */
-type CopyTo = (path: string) => Promise<Pick<BackupManifest, 'schemaVersion' | 'organizations'>>;
+type CopyTo = (path: string) => Promise<BackedUp>;
 
 async function copying(source: string, target: string): Promise<CopyTo> {
   const { copyDatabase, readCopy } = await import('./backends/sqlite/backup.ts');
@@ -207,7 +208,16 @@ function readableFile(path: string): string {
   }
 }
 
+/** Taken for a path, it would be shown with its password. */
+function refuseUrl(path: string): void {
+  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(path)) return;
+  throw new BillingError('usage', `${withoutPassword(path)} is a URL, and a backup is a file`, {
+    hint: 'give the path of a file; the database goes behind --database, or --to of restore',
+  });
+}
+
 function existingFile(path: string): string {
+  refuseUrl(path);
   const absolute = resolve(path);
   const found = factsOf(absolute);
   if (found?.isFile() === true) return absolute;

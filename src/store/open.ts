@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 
 import { pathOfFileUrl, refuseTilde } from '../database-url.ts';
 import { BillingError, ConflictError } from '../errors.ts';
-import { readBookFacts } from './records/book-facts.ts';
+import { readBookFacts, refuseUnfinished } from './records/book-facts.ts';
 import type { Store, StoreOptions } from './store.ts';
 
 /**
@@ -33,12 +33,9 @@ async function refuseUnusable(
   store: Store,
   { events, isCopying }: Pick<StoreOptions, 'events' | 'isCopying'>,
 ): Promise<void> {
-  const { eventsElsewhere, unfinishedCopy } = await store.read(readBookFacts);
-  if (unfinishedCopy !== undefined && isCopying !== true) {
-    throw new ConflictError(`${store.location} is a copy that is not finished`, {
-      hint: 'go on with it by the same command: tally copy; or remove it',
-    });
-  }
+  const facts = await store.read(readBookFacts);
+  if (isCopying !== true) refuseUnfinished(facts, store.location);
+  const { eventsElsewhere } = facts;
   if (eventsElsewhere === undefined || events !== undefined) return;
   throw new ConflictError(`the events of ${store.location} are in a database of their own, which was not named`, {
     hint: 'name it: --events clickhouse://USER@HOST:8123/DATABASE, TALLY_EVENTS, or in the profile',

@@ -21,6 +21,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { BackupManifest } from '../../src/operations/backup-manifest.ts';
 import { backUp, restore } from '../../src/store/backup.ts';
 import { schemaVersion } from '../../src/store/backends/sqlite/migrations/migration.ts';
+import { writeBookFact } from '../../src/store/records/book-facts.ts';
 import { noHash } from '../../src/store/records/hash-chain.ts';
 import { insertLedgerEntry } from '../../src/store/records/ledger.ts';
 import { readLedgerHead } from '../../src/store/records/seals.ts';
@@ -146,6 +147,25 @@ describe('a backup', () => {
   test('does not go to standard output', async () => {
     await openFilled();
     expect((await refusal(back('-'))).kind).toBe('usage');
+  });
+
+  test('goes to no URL, whose password is not shown', async () => {
+    await openFilled();
+    const url = 'postgres://ada:s3cret@db.example/billing';
+    for (const refused of [back(url), restore({ from: url, to: copy })]) {
+      const { kind, message } = await refusal(refused);
+      expect([kind, message]).toEqual([
+        'usage',
+        'postgres://ada:***@db.example/billing is a URL, and a backup is a file',
+      ]);
+    }
+  });
+
+  test('says of a book whose events are elsewhere that it has none of them', async () => {
+    const store = await openFilled();
+    await store.write(async (tx) => await writeBookFact(tx, 'eventsElsewhere', { bookId: 'b' }));
+    expect(await back()).toMatchObject({ hasEventsElsewhere: true });
+    expect(readManifest()).toMatchObject({ hasEventsElsewhere: true });
   });
 
   test('of a database that is not there is refused', async () => {

@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { CopyPlace } from '../../src/operations/maintenance.ts';
+import { backUp } from '../../src/store/backup.ts';
 import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
 import { copyBook, measureBook } from '../../src/store/copy/copy-book.ts';
 import { moveStaged } from '../../src/store/events-elsewhere.ts';
@@ -299,12 +300,41 @@ describe('a copy of a book', () => {
   test('never goes over another book', async () => {
     const taken = newFile();
     await copyBook({ from: { database: original }, to: { database: taken }, ...quietly });
-    await expect(copyBook({ from: { database: original }, to: { database: taken }, ...quietly })).rejects.toMatchObject(
-      {
+    change(taken, `UPDATE "customers" SET "name" = 'written since'`);
+    const other = await openBook(join(directory, 'other.db'));
+    await other.world.close();
+    for (const to of [taken, join(directory, 'other.db')]) {
+      await expect(copyBook({ from: { database: original }, to: { database: to }, ...quietly })).rejects.toMatchObject({
         kind: 'conflict',
         message: expect.stringContaining('holds a book already'),
+      });
+    }
+  });
+
+  test('that was cut off while it was looked over is found to be the same book by the same command', async () => {
+    const paths = { from: { database: original }, to: { database: newFile() } };
+    const report = await copyBook({ ...paths, ...quietly });
+    const before = await dumped(paths.to);
+    expect(await copyBook({ ...paths, ...quietly })).toEqual(report);
+    expect(await dumped(paths.to)).toBe(before);
+  });
+
+  test('that is not whole is not backed up', async () => {
+    const copy = { database: newFile() };
+    const cut = copyBook({
+      from: { database: original },
+      to: copy,
+      onProgress: () => {
+        throw new Error('interrupted');
       },
-    );
+    });
+    await expect(cut).rejects.toThrow('interrupted');
+    const backup = join(directory, 'unfinished.backup');
+    await expect(backUp({ from: copy.database, to: backup, createdAt: 'now' })).rejects.toMatchObject({
+      kind: 'conflict',
+      message: expect.stringContaining('is a copy that is not finished'),
+    });
+    expect(existsSync(backup)).toBe(false);
   });
 
   test.each([

@@ -1,9 +1,9 @@
 /** `tally backup`: a database as one file, while others write to it. */
 
-import { withoutPassword } from '../../database-url.ts';
 import { printManifest, refuseOtherFields } from './backup-answer.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
 import { requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
 
@@ -29,13 +29,13 @@ Examples:
 
 async function backUp(file: string, session: Session): Promise<void> {
   refuseOtherFields(session);
-  const { database, events } = requireEmbedded(await session.target(), 'backup');
+  const { database } = requireEmbedded(await session.target(), 'backup');
   const maintenance = await session.dependencies.openMaintenance();
   const data = await maintenance.backUp({ from: database, to: file });
   await printManifest(data, session);
-  if (events === undefined || session.flags.quiet === true) return;
-  const place = withoutPassword(events);
-  session.terminal.err(
-    say`the events at ${place} are not in it: back that database up by its own means, right after this\n`,
+  if (data.hasEventsElsewhere !== true) return;
+  tell(
+    session,
+    say`events that are in a database of their own are not in it: back that up by its own means, right after this`,
   );
 }

@@ -9,9 +9,11 @@ import { BillingError, ConflictError } from '../../errors.ts';
 import type { CopyPlace, CopyReport } from '../../operations/maintenance.ts';
 import { compareText } from '../../text-order.ts';
 import { type ClickhouseServer, connectClickhouse } from '../backends/clickhouse/connection.ts';
+import { dumpedTables } from '../backends/postgres/tables.ts';
 import { ConstraintViolation } from '../constraint-violation.ts';
 import type { Transaction } from '../database.ts';
 import { isPostgresUrl, openStore } from '../open.ts';
+import { analyze } from '../raw-query.ts';
 import { readBookFacts, removeBookFact, writeBookFact } from '../records/book-facts.ts';
 import { listOrganizations } from '../records/organizations.ts';
 import { readLedgerHead } from '../records/seals.ts';
@@ -156,7 +158,14 @@ async function copySnapshot(
 ): Promise<CopyReport> {
   const content = await contentOf(tx, source);
   const fingerprint = sha256Of(JSON.stringify(content.tables));
-  await begin(tx, { source, target, fingerprint });
+  const isFilled = await begin(tx, { source, target, fingerprint });
+  if (isFilled) {
+    // A copy that was finished before, and cut off while it was looked over, is the same book.
+    if (await isSameBook(tx, { source, target, content })) return reportOf(content);
+    throw new ConflictError(`${target.store.location} holds a book already, and is never overwritten`, {
+      hint: 'give an empty database',
+    });
+  }
   const total = content.organizations.reduce((sum, { eventCount }) => sum + eventCount, 0);
   let done = 0;
   for (const { id } of content.organizations) {
@@ -171,19 +180,35 @@ async function copySnapshot(
       hint: 'it cannot be used: remove it, see that nobody writes to either, and copy again',
     });
   }
-  await target.store.write(async (to) => await removeBookFact(to, 'unfinishedCopy'));
+  await target.store.write(async (to) => {
+    await removeBookFact(to, 'unfinishedCopy');
+    // Without statistics the server reads the first questions of what is new to it by plans for empty tables.
+    if (isPostgresUrl(target.place.database)) await analyze(to, Object.keys(dumpedTables));
+  });
   return reportOf(content);
 }
 
+/** Whoever has other organizations is told at once. */
+async function isSameBook(
+  tx: Transaction,
+  { source, target, content }: Pick<Copying, 'source' | 'target'> & { readonly content: Content },
+): Promise<boolean> {
+  const found = await target.store.read(async (to) => (await listOrganizations(to)).map(({ id }) => id));
+  const own = content.organizations.map(({ id }) => id);
+  if (found.toSorted().join() !== own.toSorted().join()) return false;
+  return (await differences(tx, { source, target, content })).length === 0;
+}
+
+/** Whether the target has a book that is no unfinished copy; else the copy is begun, or goes on. */
 async function begin(
   tx: Transaction,
   { source, target, fingerprint }: Pick<Copying, 'source' | 'target'> & { readonly fingerprint: string },
-): Promise<void> {
+): Promise<boolean> {
   const { store, place } = target;
-  await store.write(async (to) => {
+  return await store.write(async (to) => {
     const { unfinishedCopy } = await readBookFacts(to);
     if (unfinishedCopy !== undefined) {
-      if (unfinishedCopy.source === fingerprint) return;
+      if (unfinishedCopy.source === fingerprint) return false;
       throw new ConflictError(
         `${store.location} is the unfinished copy of another book, or the book has changed since`,
         {
@@ -197,14 +222,12 @@ async function begin(
         .selectAll()
         .limit(1)
         .executeTakeFirst();
-      if (row === undefined) continue;
-      throw new ConflictError(`${store.location} holds a book already, and is never overwritten`, {
-        hint: 'give an empty database',
-      });
+      if (row !== undefined) return true;
     }
     await writeBookFact(to, 'unfinishedCopy', { source: fingerprint, places: {} });
     await copyTables(tx, source.readRows, to);
     if (isPostgresUrl(place.database)) await goOnCountingAll(to);
+    return false;
   });
 }
 

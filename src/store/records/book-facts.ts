@@ -1,5 +1,7 @@
 /** What holds for a book as a whole, and must be known before anything in it is used. */
 
+import { ConflictError } from '../../errors.ts';
+import type { BackedUp } from '../../operations/backup-manifest.ts';
 import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 
@@ -44,4 +46,17 @@ export async function removeBookFact(tx: Transaction, name: keyof BookFacts): Pr
 export async function writeProbe(tx: Transaction): Promise<void> {
   await writeBookFact(tx, 'probe', true);
   await removeBookFact(tx, 'probe');
+}
+
+/** Throws ConflictError for a copy that is not whole yet. */
+export function refuseUnfinished({ unfinishedCopy }: BookFacts, location: string): void {
+  if (unfinishedCopy === undefined) return;
+  throw new ConflictError(`${location} is a copy that is not finished`, {
+    hint: 'repeat the copy that began it, which goes on; or remove it',
+  });
+}
+
+/** As a manifest says it. */
+export function eventsElsewhereOf({ eventsElsewhere }: BookFacts): Pick<BackedUp, 'hasEventsElsewhere'> {
+  return eventsElsewhere === undefined ? {} : { hasEventsElsewhere: true };
 }

@@ -7,12 +7,13 @@ import { closeSync, createReadStream, openSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 import { BillingError, ConflictError } from '../../../errors.ts';
-import type { BackedUpOrganization, BackupManifest } from '../../../operations/backup-manifest.ts';
+import type { BackedUp, BackedUpOrganization, BackupManifest } from '../../../operations/backup-manifest.ts';
 import { ConstraintViolation } from '../../constraint-violation.ts';
 import { damagedBackup } from '../../damaged-backup.ts';
 import type { Transaction } from '../../database.ts';
 import { type DumpHeader, headerOf } from '../../dump-header.ts';
-import { goOnCounting, rowsByCursor, rowsOfText } from '../../raw-query.ts';
+import { analyze, goOnCounting, rowsByCursor, rowsOfText } from '../../raw-query.ts';
+import { eventsElsewhereOf, readBookFacts, refuseUnfinished } from '../../records/book-facts.ts';
 import { readCensus } from '../../records/census.ts';
 import { listOrganizations } from '../../records/organizations.ts';
 import { readLedgerHead } from '../../records/seals.ts';
@@ -27,14 +28,13 @@ const rowsAtOnce = 2_000;
 const charactersAtOnce = 4 * 1024 * 1024;
 
 /** Writes the database at `url` as it stands at one instant to the file at `path`. */
-export async function writeDump(
-  url: string,
-  path: string,
-): Promise<Pick<BackupManifest, 'schemaVersion' | 'organizations'>> {
+export async function writeDump(url: string, path: string): Promise<BackedUp> {
   const store = await openPostgresStore(url, { readOnly: true });
   try {
     return await store.read(async (tx) => {
       await rowsOfText(tx, withoutLimit);
+      const facts = await readBookFacts(tx);
+      refuseUnfinished(facts, store.location);
       const file = openSync(path, 'w', 0o600);
       try {
         const header: DumpHeader = { tallybookDump: 1, schemaVersion: postgresSchemaVersion };
@@ -46,7 +46,8 @@ export async function writeDump(
       } finally {
         closeSync(file);
       }
-      return { schemaVersion: postgresSchemaVersion, organizations: await organizationsOf(store, tx) };
+      const organizations = await organizationsOf(store, tx);
+      return { schemaVersion: postgresSchemaVersion, organizations, ...eventsElsewhereOf(facts) };
     });
   } finally {
     await store.close();
@@ -144,8 +145,10 @@ export async function restoreDump(path: string, url: string, manifest: BackupMan
       });
       for (const [table, order] of Object.entries(dumpedTables)) if (order === 'seq') await goOnCounting(tx, table);
       const restored = JSON.stringify(await organizationsOf(store, tx));
-      if (restored === JSON.stringify(manifest.organizations.map(inOrder))) return;
-      throw damagedBackup(path, 'its rows are not what its manifest says');
+      if (restored !== JSON.stringify(manifest.organizations.map(inOrder))) {
+        throw damagedBackup(path, 'its rows are not what its manifest says');
+      }
+      await analyze(tx, Object.keys(dumpedTables));
     });
   } finally {
     await store.close();

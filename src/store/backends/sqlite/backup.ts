@@ -3,15 +3,15 @@
 import { backup, DatabaseSync } from 'node:sqlite';
 
 import { limits } from '../../../limits.ts';
-import type { BackedUpOrganization } from '../../../operations/backup-manifest.ts';
+import type { BackedUp, BackedUpOrganization } from '../../../operations/backup-manifest.ts';
+import { eventsElsewhereOf, refuseUnfinished } from '../../records/book-facts.ts';
+import type { BookFacts } from '../../records/book-facts.ts';
 import { hashOfHeads } from '../../records/hash-chain.ts';
 import { isFullDisk, meaningOf } from './errors.ts';
 import { damagesOf } from './inspection.ts';
 import { checkOwnSchema } from './schema.ts';
 
-export interface CopiedDatabase {
-  readonly schemaVersion: number;
-  readonly organizations: readonly BackedUpOrganization[];
+export interface CopiedDatabase extends BackedUp {
   /** Empty for a sound copy; the rest is worth nothing otherwise. */
   readonly damages: readonly string[];
 }
@@ -20,7 +20,7 @@ export interface CopiedDatabase {
 const allPages = 2_147_483_647;
 
 /** Schema versions from which there is something to count. */
-const versionWith = { events: 2, seals: 4, shortIds: 6 } as const;
+const versionWith = { events: 2, seals: 4, shortIds: 6, facts: 7 } as const;
 
 /**
  * Copies the database at `source` as it stands now into `target`, an empty file that will be called `name`. The copy needs no
@@ -57,12 +57,19 @@ export function readCopy(path: string, source: string): CopiedDatabase {
     const schemaVersion = Number(checkOwnSchema(copy, source));
     const damages = [...damagesOf(copy, 'integrity_check'), ...danglingRows(copy)];
     if (damages.length > 0) return { schemaVersion, organizations: [], damages };
-    return { schemaVersion, organizations: organizationsOf(copy, schemaVersion), damages };
+    const facts = schemaVersion < versionWith.facts ? {} : factsOfBook(copy);
+    refuseUnfinished(facts, source);
+    return { schemaVersion, organizations: organizationsOf(copy, schemaVersion), ...eventsElsewhereOf(facts), damages };
   } catch (error) {
     throw meaningOf(error, source);
   } finally {
     copy?.close();
   }
+}
+
+function factsOfBook(copy: DatabaseSync): BookFacts {
+  const rows = copy.prepare('SELECT "name", "content" FROM "bookFacts"').all();
+  return Object.fromEntries(rows.map(({ name, content }) => [name, JSON.parse(content as string) as unknown]));
 }
 
 function danglingRows(copy: DatabaseSync): string[] {
