@@ -205,6 +205,8 @@ export const limits = {
   webhookConcurrency: 50,
   webhookConcurrencyPerEndpoint: 2,
   webhookPollMilliseconds: 1_000,
+  /** our choice: so many times that pause at most, where one look after another fails: each failure is a line of the log. */
+  webhookLongestPause: 32,
   /** our choice: how many findings of one check doctor lists */
   findingsPerCheck: 100,
   /** our choice: a delivery that has been due for longer says that nothing sends */

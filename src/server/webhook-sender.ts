@@ -94,11 +94,20 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     return counts;
   }
 
+  /** Twice as long after each look in a row that failed: a database that is away is told of now and then. */
+  let pause = 1;
+
   function look(): void {
     round = deliverDue()
-      .catch(options.onFailure)
+      .then(
+        () => (pause = 1),
+        (error: unknown) => {
+          options.onFailure(error);
+          pause = Math.min(2 * pause, limits.webhookLongestPause);
+        },
+      )
       .finally(() => {
-        if (!state.isClosed) timer = setTimeout(look, pollMilliseconds);
+        if (!state.isClosed) timer = setTimeout(look, pause * pollMilliseconds);
       });
   }
 

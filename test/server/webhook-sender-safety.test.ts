@@ -309,4 +309,26 @@ describe('a sender that goes on', () => {
     await sender.close();
     expect(failures).toEqual([new Error('the database is locked')]);
   });
+
+  test('looks ever more seldom for a database that is away, and as often as before once it is back', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let isAway = true;
+    let looks = 0;
+    const lease = async () => {
+      looks += 1;
+      return isAway ? await Promise.reject(new Error('away')) : await Promise.resolve([]);
+    };
+    const outbox = { ...outboxOf(world), lease };
+    senderFor(world, { pollMilliseconds: 1_000, onFailure: () => undefined, outbox }).start();
+    const looksWithin = async (seconds: number) => {
+      const before = looks;
+      await vi.advanceTimersByTimeAsync(seconds * 1_000);
+      return looks - before;
+    };
+    // After 2, 4, 8, 16 and 32 seconds, and each 32 from there on.
+    expect([await looksWithin(63), await looksWithin(64)]).toEqual([5, 2]);
+    isAway = false;
+    expect([await looksWithin(32), await looksWithin(10)]).toEqual([2, 10]);
+  });
 });
