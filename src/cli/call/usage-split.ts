@@ -5,7 +5,7 @@
 
 import { Big } from 'big.js';
 
-import { BillingError } from '../../errors.ts';
+import { BillingError, InvalidInputError } from '../../errors.ts';
 import { exactNumber } from '../../exact-json.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput, View } from '../../operations/operation.ts';
@@ -38,12 +38,13 @@ export async function splitUsage({ local, ...invocation }: Invocation, session: 
   try {
     const isSpan = Object.hasOwn(spans, by);
     const data = isSpan ? await byTime(opened.billing, input, by as Span) : await byKey(opened.billing, input, by);
-    if (style !== undefined) {
-      const { drawUsage } = await import('../charts/usage.ts');
-      return terminal.out(drawUsage(data, style));
-    }
+    const { drawUsage, labelOf } = await import('../charts/usage.ts');
+    if (style !== undefined) return terminal.out(drawUsage(data, style));
     const view = viewOf(by, data.unit);
-    terminal.out(await render({ data }, view, { choice: session.output, fields, stdout: terminal.stdout }));
+    // Two rows without a value are two things, which a program tells apart in JSON.
+    const inWords = (row: UsagePart) => ({ ...row, value: labelOf(row, by) });
+    const shown = session.output.format === 'table' ? { ...data, rows: data.rows.map(inWords) } : data;
+    terminal.out(await render({ data: shown }, view, { choice: session.output, fields, stdout: terminal.stdout }));
   } finally {
     await opened.close();
   }
@@ -117,7 +118,23 @@ async function byKey(billing: Billing, input: CallInput, groupKey: string): Prom
   if (unit === 'credits') {
     throw new BillingError('usage', '--unit credits goes with --by day and --by month alone');
   }
-  const { body } = await billing.call('usage.breakdown', { ...input, body: { ...question, groupKey } });
+  const asked = { ...input, body: { ...question, groupKey } };
+  const { body } = await billing.call('usage.breakdown', asked).catch((error: unknown) => {
+    throw namingFlag(error, groupKey);
+  });
   const { totalAmount, startDate, endDate, rows } = body.data;
   return { by: groupKey, totalAmount, unit: 'currency', startDate, endDate, rows };
+}
+
+/** The service knows no flag, and of days and months it has no answer of its own. */
+function namingFlag(error: unknown, by: string): unknown {
+  if (!(error instanceof InvalidInputError)) return error;
+  const [issue, ...others] = error.issues;
+  if (issue?.path !== 'groupKey' || others.length > 0) return error;
+  return new InvalidInputError(
+    [{ path: '', message: `--by ${by}: ${issue.message}, and ${Object.keys(spans).join(', ')}` }],
+    {
+      cause: error,
+    },
+  );
 }

@@ -38,8 +38,8 @@ export function barLines(bars: readonly Bar[], style: ChartStyle): SafeText[] {
   const room = style.width - valueWidth - gap;
   const { labelWidth, barWidth } = shares(Math.max(0, ...bars.map(({ label }) => textWidth(label))), room);
   const paint = painter(style.hasColor);
-  return bars.map(({ label, value, ...bar }) => {
-    if (room < 1) return fitted(value, style.width, cutMark(style));
+  return bars.flatMap(({ label, value, ...bar }) => {
+    if (room < 1) return [label, value].map((text) => fitted(text, style.width, cutMark(style)));
     const start = `${fitted(label, labelWidth, cutMark(style))}${' '.repeat(gap)}`;
     const middle = barWidth === 0 ? '' : `${drawnBar(bar, barWidth, { style, paint })}${' '.repeat(gap)}`;
     return vouch(`${start}${middle}${' '.repeat(valueWidth - textWidth(value))}${value}`);

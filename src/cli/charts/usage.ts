@@ -40,7 +40,8 @@ export function drawUsage(
   return vouch(lines.map((line) => `${line}\n`).join(''));
 }
 
-function labelOf({ value }: UsagePart, by: string): SafeText {
+/** What a person is told of a part whose value says nothing. */
+export function labelOf({ value }: UsagePart, by: string): SafeText {
   if (value === null) return say`(not by ${by})`;
   return value === '' ? say`(without ${by})` : say`${value}`;
 }

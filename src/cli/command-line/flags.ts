@@ -177,7 +177,8 @@ function fieldOf(fields: Readonly<Record<string, Shape>>, name: string): [string
 }
 
 function fieldValue(shape: Shape, text: string): unknown {
-  if (shape.kind === 'list') return listValues(shape, text, /[|+]/);
+  // Of words that can be told from the next member a comma parts them, too.
+  if (shape.kind === 'list') return listValues(shape, text, shape.element?.choices === undefined ? /[|+]/ : /[|+,]/);
   if (shape.kind === 'object' || shape.kind === 'objects' || shape.kind === 'members') return jsonOr(text);
   return scalar(shape, text);
 }

@@ -39,7 +39,7 @@ export function isAboutCsv(code: string): boolean {
 export async function readCsv(path: string, delimiter: string, terminal: Terminal): Promise<CsvFile> {
   const text = await readTextFile(path, terminal);
   const { parse } = await import('csv-parse/sync');
-  const records = parsed(() => parse(text, { ...csvForm, delimiter }) as unknown as ParsedRecord[]);
+  const records = parsed(text, () => parse(text, { ...csvForm, delimiter }) as unknown as ParsedRecord[], delimiter);
   const [first, ...rest] = records;
   if (first === undefined) throw withoutHeader();
   const linesOf = createLineCount();
@@ -53,14 +53,15 @@ export function withoutHeader(): BadRequestError {
   return new BadRequestError('the file is empty: a header line with the names of the columns comes first');
 }
 
-function parsed<T>(parse: () => T): T {
+function parsed<T>(text: string, parse: () => T, delimiter: string): T {
   try {
     return parse();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && isAboutCsv(String(error.code))) {
-      throw new BadRequestError(`the file is no CSV: ${error.message}`, { cause: error });
-    }
-    throw error;
+    if (!(error instanceof Error && 'code' in error && isAboutCsv(String(error.code)))) throw error;
+    const [header = ''] = text.split(/\r?\n/, 1);
+    // Of a quoted cell in the middle of a line the parser says that it is wrong, where another delimiter was meant.
+    const hint = header.includes(delimiter) ? undefined : delimiterHint([header]);
+    throw new BadRequestError(`the file is no CSV: ${error.message}`, { cause: error, hint });
   }
 }
 

@@ -9,15 +9,21 @@ import type { Terminal } from '../terminal/terminal.ts';
 /** The text of a file, or of standard input for `-`. Throws a usage error naming the file that cannot be read. */
 export async function readTextFile(path: string, terminal: Terminal): Promise<string> {
   if (path === '-') return await terminal.readInput();
+  let bytes: Uint8Array | undefined;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+    bytes = await readFile(path);
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw unreadable(path, error);
+    throw unreadable(path, error, bytes);
   }
 }
 
-/** For a text of an older encoding, which spreadsheets still write. */
-export const encodingHint = 'save it as UTF-8, or write it anew with: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW-FILE';
+/** For a text of another encoding, which spreadsheets still write, by its first bytes where they are known. */
+export function encodingHint(bytes: Uint8Array = new Uint8Array()): string {
+  const [first, second] = bytes;
+  const isWide = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  return `save it as UTF-8, or write it anew with: iconv -f ${isWide ? 'UTF-16' : 'WINDOWS-1252'} -t UTF-8 FILE > NEW-FILE`;
+}
 
 /** What messages call a file that is read. */
 export function nameOfFile(path: string): string {
@@ -48,10 +54,10 @@ export function checkReadable(path: string): number {
   }
 }
 
-function unreadable(path: string, cause: unknown): BillingError {
+function unreadable(path: string, cause: unknown, bytes?: Uint8Array): BillingError {
   if (path === '') return new BillingError('usage', 'cannot read a file whose path is empty', { cause });
   const why = reason(cause as NodeJS.ErrnoException);
-  const hint = why === notUtf8 ? encodingHint : undefined;
+  const hint = why === notUtf8 ? encodingHint(bytes) : undefined;
   return new BillingError('usage', `cannot read ${path}: ${why}`, { cause, hint });
 }
 

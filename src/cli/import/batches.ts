@@ -53,7 +53,7 @@ export async function* readBatches(input: Readable, options: ReadingOptions, onS
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (code.startsWith('ERR_ENCODING_INVALID')) {
-      throw new BadRequestError('the file is not UTF-8 text', { cause: error, hint: encodingHint });
+      throw new BadRequestError('the file is not UTF-8 text', { cause: error, hint: encodingHint() });
     }
     const words = damageOf(code);
     throw words === undefined ? error : new BadRequestError(`${words}: ${(error as Error).message}`, { cause: error });

@@ -38,7 +38,7 @@ export async function jqLines(json: string, expression: string): Promise<SafeTex
     throw new InvalidInputError([{ path: '', message: `--jq: ${wordsOf(error)}` }], {
       cause: error,
       // Of a write, too, which a person who looks again with another flag would do twice.
-      hint: 'what was to be done is done, and this does not fit its answer: look at a reading with -o json, and repeat no write',
+      hint: 'it does not fit the answer: look at that of a reading with -o json; a write is done all the same, and not to be repeated',
     });
   }
 }

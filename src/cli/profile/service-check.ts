@@ -43,8 +43,18 @@ async function checkService(opened: OpenBilling): Promise<ServiceFacts> {
     if (!(error instanceof BillingError) || error.kind !== 'notOffered') throw error;
   }
   const scopes: Scope[] = [];
-  for (const [scope, name, input] of readings) if (await isAllowed(opened, name, input)) scopes.push(scope);
+  let isThere = false;
+  for (const [scope, name, input] of readings) {
+    const answer = await answerTo(opened, name, input);
+    isThere ||= answer !== 'notOffered';
+    if (answer === 'allowed') scopes.push(scope);
+  }
   if (scopes.length > 0) return { scopes, knowsAllScopes: false, connection: opened.connection?.() };
+  if (!isThere) {
+    throw new BillingError('notOffered', 'nothing of the service is behind this base URL', {
+      hint: 'give it without a path, or with that under which a proxy has the service: /v1 is no part of it',
+    });
+  }
   throw new ForbiddenError(
     `the service knows the key, and lets it read none of ${readings.map(([, name]) => name).join(', ')}`,
     { hint: `use a key with one of the scopes ${readings.map(([scope]) => scope).join(', ')}` },
@@ -63,14 +73,18 @@ const readings: readonly (readonly [Scope, OperationName, CallInput])[] = [
   ['contracts:read', 'budgets.list', { params: { contractId: nothing } }],
 ];
 
-async function isAllowed({ billing }: OpenBilling, name: OperationName, input: CallInput): Promise<boolean> {
+async function answerTo(
+  { billing }: OpenBilling,
+  name: OperationName,
+  input: CallInput,
+): Promise<'allowed' | 'forbidden' | 'notOffered'> {
   try {
     await billing.call(name, input);
-    return true;
+    return 'allowed';
   } catch (error) {
     if (!(error instanceof BillingError)) throw error;
-    if (error.kind === 'notFound' || error.kind === 'invalidInput') return true;
-    if (error.kind === 'forbidden' || error.kind === 'notOffered') return false;
+    if (error.kind === 'notFound' || error.kind === 'invalidInput') return 'allowed';
+    if (error.kind === 'forbidden' || error.kind === 'notOffered') return error.kind;
     throw error;
   }
 }

@@ -65,6 +65,9 @@ describe('the command line', () => {
   test('a quote in the middle of a cell is told as what is wrong with the file', async () => {
     const { code, stderr } = await createShell().run('customers create --from -', { input: 'name\na"b\n' });
     expect([code, stderr]).toEqual([8, expect.stringContaining('the file is no CSV')]);
+    expect(stderr).not.toContain('--delimiter');
+    const german = await createShell().run('customers create --from -', { input: 'name;tags\nA;"b"\n' });
+    expect([german.code, german.stderr]).toEqual([8, expect.stringContaining("--delimiter ';'")]);
   });
 
   test('rows are counted by the lines of the file, however these end', async () => {

@@ -58,8 +58,8 @@ describe('bars', () => {
     const bars = [bar('a long label', '12.50 USD', 1)];
     expect(barLines(bars, { ...plain, width: 30 })).toEqual(['a long label  #####  12.50 USD']);
     expect(barLines(bars, { ...plain, width: 18 })).toEqual(['a long~  12.50 USD']);
-    expect(barLines(bars, { ...plain, width: 9 })).toEqual(['12.50 USD']);
-    expect(barLines(bars, { ...plain, width: 5 })).toEqual(['12.5~']);
+    expect(barLines(bars, { ...plain, width: 9 })).toEqual(['a long l~', '12.50 USD']);
+    expect(barLines(bars, { ...plain, width: 5 })).toEqual(['a lo~', '12.5~']);
   });
 
   test('are coloured only where the stream takes colours', () => {

@@ -83,6 +83,11 @@ describe('what is typed becomes what is sent', () => {
       '{"contact":[{"name":"Ada","roles":["primary","accounts_payable"]},{"name":"Bo","weight":1.50}]}',
     ],
     [
+      'words of a choice parted by commas',
+      { contact: ['name=Ada,roles=primary,accounts-payable'] },
+      '{"contact":[{"name":"Ada","roles":["primary","accounts_payable"]}]}',
+    ],
+    [
       'records as JSON',
       { contact: ['{"name":"Ada"}', '[{"name":"Bo"}]'] },
       '{"contact":[{"name":"Ada"},{"name":"Bo"}]}',

@@ -1,5 +1,6 @@
 /** What `profile add` and `profile check` find out about a service, over HTTP: ours, a hosted one, a broken one, none. */
 
+import { unknownPathMessage } from '../../../src/errors.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
@@ -206,6 +207,12 @@ describe('a service of somebody else', () => {
   test.each<[string, RequestListener, number, string]>([
     ['refuses the key', answering(401, 'Invalid API key'), 3, 'Invalid API key: nothing was stored'],
     ['lets the key do nothing', answering(403), 6, 'lets it read none of'],
+    [
+      'is behind another path',
+      answering(404, unknownPathMessage),
+      12,
+      'nothing of the service is behind this base URL: nothing was stored',
+    ],
     ['limits the rate', answering(429), 5, 'no: nothing was stored'],
     ['fails', answering(500), 1, 'no: nothing was stored'],
     ['is no such service', (_request, response) => response.end('<html>'), 9, 'not a valid response'],
