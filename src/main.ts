@@ -40,6 +40,8 @@ export async function main(readingThread?: string): Promise<void> {
     await serveMeterSql(process);
     return;
   }
+  // What a library will do without in its next version is for us to know, and nothing that a user could mend.
+  process.noDeprecation = true;
   // Lists of processes show the words of every command: a password in them would stand there as long as this one runs.
   if (process.argv.some((word) => withoutPassword(word) !== word)) process.title = 'tally';
   let opened: typeof process.stdin | undefined;
