@@ -17,6 +17,8 @@ export interface Inspection {
   /** Rows that name a row that is not there. Not asked of a damaged database, and of a server only where `isFull`. */
   readonly danglingReferences: readonly DanglingReference[];
   readonly schemaDifferences: readonly SchemaDifference[];
+  /** Why the schema could not be compared. */
+  readonly schemaUnknown?: string;
 }
 
 /** A row that names one that is not there. */

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import { databaseChecks } from '../../src/engine/doctor/checks.ts';
 import { createMaintenance } from '../../src/engine/maintenance.ts';
 import type { BackupManifest } from '../../src/operations/backup-manifest.ts';
 import { backUp, restore } from '../../src/store/backup.ts';
@@ -199,6 +200,22 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
         danglingReferences: [],
         schemaDifferences: [],
       });
+    });
+
+    test('says that the schema could not be compared by a user who may make none', async () => {
+      const reader = `reader_${new URL(url).pathname.slice(1)}`;
+      await found(
+        `CREATE ROLE "${reader}" LOGIN`,
+        `GRANT USAGE ON SCHEMA public TO "${reader}"`,
+        `GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${reader}"`,
+        'DROP TRIGGER "ledgerEntries_change" ON "ledgerEntries"',
+      );
+      const store = await openStore(Object.assign(new URL(url), { username: reader }).href, { readOnly: true });
+      const inspection = await store.inspect({ isFull: true });
+      await store.close();
+      await found(`DROP OWNED BY "${reader}"`, `DROP ROLE "${reader}"`);
+      expect(inspection).toMatchObject({ schemaDifferences: [], schemaUnknown: 'this user may make no schema here' });
+      expect(databaseChecks['schema-unknown'].find(inspection)).toHaveLength(1);
     });
 
     async function outdated(version: number): Promise<string> {

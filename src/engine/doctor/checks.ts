@@ -38,6 +38,15 @@ export const databaseChecks = {
     find: ({ schemaDifferences }) =>
       schemaDifferences.map(({ name, difference }) => ({ objectId: name, problem: `the ${name} is ${difference}` })),
   },
+  'schema-unknown': {
+    rule: 'Tables, indexes and triggers can be compared with those that this version of tallybook makes.',
+    severity: 'warning',
+    fix: 'run doctor now and then as a user who has CREATE on the database, on the server that takes writes',
+    find: ({ location, schemaUnknown }) =>
+      schemaUnknown === undefined
+        ? []
+        : [{ objectId: location, problem: `the schema was not compared: ${schemaUnknown}` }],
+  },
   references: {
     rule: 'Every row that names another names one that is there, in the same organization (invariant 25).',
     severity: 'error',

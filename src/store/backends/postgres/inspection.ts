@@ -44,7 +44,7 @@ async function inspect(pool: Pool, { isFull, location, schema }: InspectionOptio
       exposedFiles: [],
       damages,
       danglingReferences,
-      schemaDifferences: await differencesFrom(client, found),
+      ...(await schemaFacts(client, found)),
     };
   } finally {
     await client.query('ROLLBACK').catch(() => undefined);
@@ -162,12 +162,20 @@ const objectsQuery = `WITH "table" AS (
 
 const model = 'tallybook_model';
 
-/** Empty where this user may make no schema, or the server is a standby: then there is nothing to compare with. */
-async function differencesFrom(client: PoolClient, found: Objects): Promise<SchemaDifference[]> {
-  const { rows } = await client.query<{ readonly may: string }>(
-    `SELECT has_database_privilege(current_database(), 'CREATE') AND NOT pg_is_in_recovery() AS "may"`,
+/** Where this user may make no schema, or the server is a standby, there is nothing to compare with. */
+async function schemaFacts(
+  client: PoolClient,
+  found: Objects,
+): Promise<Pick<Inspection, 'schemaDifferences' | 'schemaUnknown'>> {
+  const { rows } = await client.query<{ readonly may: string; readonly standby: string }>(
+    `SELECT has_database_privilege(current_database(), 'CREATE') AS "may", pg_is_in_recovery() AS "standby"`,
   );
-  if (rows[0]?.may !== 't') return [];
+  if (rows[0]?.standby === 't') return { schemaDifferences: [], schemaUnknown: 'the server is a standby' };
+  if (rows[0]?.may !== 't') return { schemaDifferences: [], schemaUnknown: 'this user may make no schema here' };
+  return { schemaDifferences: await differencesFrom(client, found) };
+}
+
+async function differencesFrom(client: PoolClient, found: Objects): Promise<SchemaDifference[]> {
   const { migrations } = await import('./migrations/index.ts');
   await client.query(`BEGIN READ WRITE; ${withoutLimit}; CREATE SCHEMA ${model}; SET LOCAL search_path TO ${model}`);
   for (const { statements } of migrations) for (const statement of statements) await client.query(statement);
