@@ -138,7 +138,7 @@ async function warnOfWhatCannotBeWritten(session: Session, engine: Engine): Prom
     if (error.retryAfterSeconds !== undefined) return;
     tell(
       session,
-      say`warning: changes are refused and nothing is billed until this is mended and serve is started again: ${error.message}`,
+      say`warning: changes are refused and nothing is billed until this is mended and, where it is a file, serve is started again: ${error.message}`,
     );
   }
 }
