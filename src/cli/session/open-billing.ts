@@ -14,7 +14,7 @@ import { tellingOfClock } from './ahead-of-clock.ts';
 import { timeoutOf } from './open-session.ts';
 import { networkDiskOf } from '../target/network-disk.ts';
 import { isOpenToOthers } from '../target/private-file.ts';
-import { say } from '../terminal/safe-text.ts';
+import { safeLines, say } from '../terminal/safe-text.ts';
 import type { OpenBilling, Session } from './session.ts';
 import type { Target } from '../target/target.ts';
 import { tell } from './tell.ts';
@@ -48,7 +48,7 @@ export async function openForWriting(
     now: () => Temporal.Instant.fromEpochMilliseconds(dependencies.machine.now()),
     newId: () => dependencies.newId(),
     tell: (note) => tell(session, say`${note}`),
-    atInterrupt: (words) => dependencies.atInterrupt(words && say`${onSameTarget(words, flags)}\n`),
+    atInterrupt: (words) => dependencies.atInterrupt(words && safeLines(`${onSameTarget(words, flags)}\n`)),
   };
   const isRehearsal = flags.dryRun === true;
   const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags), isRehearsal });
