@@ -76,6 +76,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await expect(take()).rejects.toMatchObject({
       kind: 'unavailable',
       message: 'the database books cannot be reached: the server takes no more connections',
+      hint: 'wait until others let go of theirs, or let the server or the role have more connections',
     });
   });
 

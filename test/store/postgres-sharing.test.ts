@@ -390,11 +390,12 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       ['no certificate', (good: URL) => `${good.href}?sslrootcert=/nowhere.pem`, /\/nowhere\.pem.* cannot be read/],
       ['no URL', () => 'postgres://tally:secret@[half/book', /is not the URL of a database/],
       ['half a password', () => 'postgres://tally:s@secret/a@127.0.0.1/book', /is not the URL of a database/],
-    ])('%s is said in words that hold no password', async (_case, spoil, words) => {
+    ])('%s is said in words that hold no password', async (what, spoil, words) => {
       const spoilt = spoil(Object.assign(new URL(url), { password: 'secret' }));
       const error = await refusal(open({}, spoilt));
       expect(error.message).toMatch(words);
       expect(`${error.message} ${error.hint}`).not.toContain('secret');
+      expect((error.hint ?? '').includes('leave sslmode out')).toBe(what === 'no TLS');
     });
   });
 });

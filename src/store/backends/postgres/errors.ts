@@ -150,10 +150,19 @@ function absenceError(location: string, cause: Error): UnavailableError {
   return new UnavailableError(`the database ${location} cannot be reached: ${reason}`, {
     cause,
     retryAfterSeconds: 1,
-    hint: isCertificateRefused(cause)
-      ? 'name the authority of its certificate with ?sslrootcert=FILE in the URL, and the server as the certificate does'
-      : 'check that the server runs and that its address is right, then repeat the command',
+    hint: absenceHint(cause),
   });
+}
+
+function absenceHint(cause: Error): string {
+  if (isCrowded(cause))
+    return 'wait until others let go of theirs, or let the server or the role have more connections';
+  if (isCertificateRefused(cause)) {
+    return 'name the authority of its certificate with ?sslrootcert=FILE in the URL, and the server as the certificate does';
+  }
+  if (cause.message.includes('does not support SSL'))
+    return 'set TLS up on the server, or leave sslmode out of the URL';
+  return 'check that the server runs and that its address is right, then repeat the command';
 }
 
 /** A name with several addresses fails once for each, in words of its own. */
