@@ -391,8 +391,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       ['no URL', () => 'postgres://tally:secret@[half/book', /is not the URL of a database/],
       ['half a password', () => 'postgres://tally:s@secret/a@127.0.0.1/book', /is not the URL of a database/],
     ])('%s is said in words that hold no password', async (what, spoil, words) => {
-      const spoilt = spoil(Object.assign(new URL(url), { password: 'secret' }));
-      const error = await refusal(open({}, spoilt));
+      const error = await refusal(open({}, spoil(Object.assign(new URL(url), { password: 'secret' }))));
       expect(error.message).toMatch(words);
       expect(`${error.message} ${error.hint}`).not.toContain('secret');
       expect((error.hint ?? '').includes('leave sslmode out')).toBe(what === 'no TLS');
