@@ -12,14 +12,13 @@ function ordered(value: unknown): unknown {
     const elements = value.map(ordered);
     return elements.some((element, place) => element !== value[place]) ? elements : value;
   }
-  const members = value as Readonly<Record<string, unknown>>;
-  let last: string | undefined;
-  let isInOrder = true;
-  for (const name in members) {
-    isInOrder &&= (last === undefined || last < name) && ordered(members[name]) === members[name];
-    last = name;
-  }
+  // Each member is ordered once: asked again for what is not in order, it would be twice as much with every level.
+  const members = Object.entries(value).map(([name, member]) => ({ name, member, inOrder: ordered(member) }));
+  const isInOrder = members.every(
+    ({ name, member, inOrder }, place) =>
+      inOrder === member && (place === 0 || (members[place - 1]?.name ?? '') < name),
+  );
   if (isInOrder) return value;
-  const names = Object.keys(members).toSorted();
-  return Object.fromEntries(names.map((name) => [name, ordered(members[name])]));
+  const sorted = members.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return Object.fromEntries(sorted.map(({ name, inOrder }) => [name, inOrder]));
 }

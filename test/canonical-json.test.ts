@@ -14,6 +14,12 @@ test('numbers keep their digits, and members that are undefined are left out', (
   expect(canonicalJson({ n: JSON.rawJSON('1.50'), absent: undefined })).toBe('{"n":1.50}');
 });
 
+test('a value of sixty levels that are all out of order is ordered level by level, not twice as often with each', () => {
+  let value: unknown = 0;
+  for (let level = 0; level < 60; level += 1) value = { b: value, a: 1 };
+  expect(canonicalJson(value)).toBe(`${'{"a":1,"b":'.repeat(60)}0${'}'.repeat(60)}`);
+});
+
 test('the order in which members were written makes no difference', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
