@@ -105,7 +105,8 @@ function whyUnnamed(column: number): string {
 }
 
 function refuseTwice(header: readonly string[]): void {
-  const twice = header.find((name, index) => header.indexOf(name) !== index);
+  const names = new Set(header);
+  const twice = names.size < header.length ? header.find((name) => !names.delete(name)) : undefined;
   if (twice === undefined) return;
   const which = twice === '' ? 'without a name' : `called "${twice}"`;
   throw usage(`the file has two columns ${which}`, 'give each column a name of its own');
