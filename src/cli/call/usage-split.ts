@@ -38,12 +38,12 @@ export async function splitUsage({ local, ...invocation }: Invocation, session: 
   try {
     const isSpan = Object.hasOwn(spans, by);
     const data = isSpan ? await byTime(opened.billing, input, by as Span) : await byKey(opened.billing, input, by);
-    const { drawUsage, labelOf } = await import('../charts/usage.ts');
-    if (style !== undefined) return terminal.out(drawUsage(data, style));
+    if (style !== undefined) {
+      const { drawUsage } = await import('../charts/usage.ts');
+      return terminal.out(drawUsage(data, style));
+    }
     const view = viewOf(by, data.unit);
-    // Two rows without a value are two things, which a program tells apart in JSON.
-    const inWords = (row: UsagePart) => ({ ...row, value: labelOf(row, by) });
-    const shown = session.output.format === 'table' ? { ...data, rows: data.rows.map(inWords) } : data;
+    const shown = session.output.format === 'table' ? { ...data, rows: await inWords(data.rows, by) } : data;
     terminal.out(await render({ data: shown }, view, { choice: session.output, fields, stdout: terminal.stdout }));
   } finally {
     await opened.close();
@@ -55,6 +55,12 @@ async function chartStyleOf(local: Invocation['local'], { flags, terminal }: Ses
   const { chartStyle, checkChart } = await import('../charts/chart.ts');
   checkChart(local, flags);
   return chartStyle(terminal.stdout, local['ascii'] === true);
+}
+
+/** Two rows without a value are two things, which a program tells apart in JSON. */
+async function inWords(rows: readonly UsagePart[], by: string): Promise<readonly UsagePart[]> {
+  const { labelOf } = await import('../charts/usage.ts');
+  return rows.map((row) => ({ ...row, value: labelOf(row, by) }));
 }
 
 function viewOf(by: string, unit: UsageSplit['unit'] = 'currency'): View {
