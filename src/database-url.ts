@@ -17,6 +17,15 @@ export function withoutPassword(database: string): string {
 }
 
 /**
+ * The URL of a database server; undefined for what is none, and for one with an `@` behind its host: there stands a piece of a
+ * password that was not escaped, and another would be looked up as the host.
+ */
+export function serverUrlOf(text: string): URL | undefined {
+  const parsed = URL.parse(text);
+  return parsed === null || parsed.pathname.includes('@') ? undefined : parsed;
+}
+
+/**
  * Throws a usage error for a path that begins with the sign of a home directory, which shells leave as it is behind `=` and in
  * files of variables: a directory of that name would be made, and removing it is one space away from removing the home.
  */

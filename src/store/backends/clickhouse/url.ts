@@ -2,7 +2,7 @@
 
 import { type ClickHouseClientConfigOptions, type ClickHouseSettings, SettingsMap } from '@clickhouse/client';
 
-import { withoutPassword } from '../../../database-url.ts';
+import { serverUrlOf, withoutPassword } from '../../../database-url.ts';
 import { BillingError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 
@@ -91,9 +91,8 @@ function notSecure(word: string): BillingError {
 
 function parse(url: string): URL {
   // Only of the web's own schemes are ports and hosts always read.
-  const parsed = /^clickhouse:\/\//i.test(url) ? URL.parse(url.replace(/^clickhouse:/i, 'http:')) : null;
-  // Behind an @ of a password that is not escaped stands a piece of it, which would be looked up as a host.
-  if (parsed !== null && parsed.hostname !== '' && !parsed.pathname.includes('@')) {
+  const parsed = /^clickhouse:\/\//i.test(url) ? serverUrlOf(url.replace(/^clickhouse:/i, 'http:')) : undefined;
+  if (parsed !== undefined && parsed.hostname !== '') {
     try {
       for (const part of [parsed.username, parsed.password, parsed.pathname]) decodeURIComponent(part);
       return parsed;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import type { PoolConfig } from 'pg';
 
-import { withoutPassword } from '../../../database-url.ts';
+import { serverUrlOf, withoutPassword } from '../../../database-url.ts';
 import { BillingError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 
@@ -57,9 +57,8 @@ export function answerMillisecondsOf(url: string): number | undefined {
 }
 
 function parse(url: string): URL {
-  const parsed = URL.parse(url);
-  // Behind an @ of a password that is not escaped stands a piece of it, which would be looked up as a host.
-  if (parsed !== null && !parsed.pathname.includes('@')) return parsed;
+  const parsed = serverUrlOf(url);
+  if (parsed !== undefined) return parsed;
   throw usageError(
     `${withoutPassword(url)} is not the URL of a database`,
     'write postgres://USER@HOST:PORT/DATABASE, with %40 for an @ and %2F for a / in a password',
