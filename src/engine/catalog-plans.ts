@@ -1,7 +1,7 @@
 /** Plans made of prices (interface 2.5 and 4.9, semantics 5 and 6). */
 
 import { nestingGrid } from '../calculation/billing-period.ts';
-import { InvalidInputError, NotFoundError } from '../errors.ts';
+import { InvalidInputError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import type { catalogOperations } from '../operations/catalog.ts';
 import { findPricings } from '../store/records/catalog.ts';
@@ -11,7 +11,7 @@ import type { Plan, PlanItem } from '../store/records/plans.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
 import { amountProblem, intervalOf, priceSourceOf } from './price-source.ts';
-import { refuse } from './refuse.ts';
+import { existing, refuse } from './refuse.ts';
 import { wireCents } from './wire.ts';
 
 type PlanHandlers = Pick<
@@ -61,10 +61,8 @@ export const planHandlers: PlanHandlers = {
   },
 };
 
-async function getPlan(context: CallContext, id: string): Promise<Plan> {
-  const plan = await findPlan(context.tx, context.orgId, id);
-  if (plan === undefined) throw new NotFoundError('no plan has this id', { hint: 'see them with: tally plans list' });
-  return plan;
+async function getPlan({ tx, orgId }: CallContext, id: string): Promise<Plan> {
+  return existing(await findPlan(tx, orgId, id), 'plan', 'plans list');
 }
 
 interface GivenItem {

@@ -3,7 +3,7 @@
 import { assert } from '../assert.ts';
 import type { PricingTier } from '../calculation/pricing/pricing-model.ts';
 import { normaliseTiers } from '../calculation/pricing/tiered.ts';
-import { ConflictError, NotFoundError } from '../errors.ts';
+import { ConflictError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { catalogOperations, Tiering } from '../operations/catalog.ts';
@@ -24,7 +24,7 @@ import { findPlanNameOfPricing } from '../store/records/plans.ts';
 import { planHandlers } from './catalog-plans.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
-import { refuse } from './refuse.ts';
+import { existing, refuse } from './refuse.ts';
 
 export const catalogHandlers: HandlersOf<typeof catalogOperations> = {
   ...planHandlers,
@@ -116,20 +116,12 @@ export const catalogHandlers: HandlersOf<typeof catalogOperations> = {
   },
 };
 
-async function getProduct(context: CallContext, id: string): Promise<Product> {
-  const product = await findProduct(context.tx, context.orgId, id);
-  if (product === undefined) {
-    throw new NotFoundError('no product has this id', { hint: 'see them with: tally products list' });
-  }
-  return product;
+async function getProduct({ tx, orgId }: CallContext, id: string): Promise<Product> {
+  return existing(await findProduct(tx, orgId, id), 'product', 'products list');
 }
 
-async function getPricing(context: CallContext, id: string): Promise<Pricing> {
-  const pricing = await findPricing(context.tx, context.orgId, id);
-  if (pricing === undefined) {
-    throw new NotFoundError('no price has this id', { hint: 'see them with: tally pricing list' });
-  }
-  return pricing;
+async function getPricing({ tx, orgId }: CallContext, id: string): Promise<Pricing> {
+  return existing(await findPricing(tx, orgId, id), 'price', 'pricing list');
 }
 
 interface ProductChoice {

@@ -71,7 +71,7 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
         isRehearsal: body.rehearse === true,
         organizationIds: billed.map(({ id }) => id),
         until: asked,
-        ...(simulated === undefined ? factsOf(billed, now) : {}),
+        ...(simulated === undefined ? clockFactsOf(billed, now) : {}),
       };
     });
     const report = createRunReport();
@@ -102,10 +102,13 @@ export async function billDue(parts: EngineParts, signal: AbortSignal | undefine
       { until, report, signal },
     );
   });
-  return { ...report.body(), ...factsOf(found.organizations, until) };
+  return { ...report.body(), ...clockFactsOf(found.organizations, until) };
 }
 
-function factsOf(organizations: readonly Organization[], machineTime: Temporal.Instant): Pick<Answer, 'aheadOfClock'> {
+function clockFactsOf(
+  organizations: readonly Organization[],
+  machineTime: Temporal.Instant,
+): Pick<Answer, 'aheadOfClock'> {
   // Instants of this form are in the order of their texts.
   const newest = organizations
     .map(({ lastCreatedAt }) => lastCreatedAt)

@@ -5,7 +5,7 @@ import type { Refusal } from '../calculation/corrections.ts';
 import { hasExpired } from '../calculation/ledger.ts';
 import { grantIn, walletIn } from '../calculation/ledger-fold.ts';
 import { decimal, microsOfCredits, sumOf } from '../calculation/money.ts';
-import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
+import { ConflictError, InvalidInputError } from '../errors.ts';
 import type { creditOperations } from '../operations/credits.ts';
 import { findInvoice, listInvoicesOfContract } from '../store/records/invoices.ts';
 import { listLedger, listLedgerPage } from '../store/records/ledger.ts';
@@ -21,6 +21,7 @@ import type { CallContext, HandlersOf } from './handler.ts';
 import { ledgerUpTo } from './known-ledgers.ts';
 import { createLedgerWriter, expireRest, ofGrant, totalsOf } from './ledger-writing.ts';
 import { readFacts, readOpenBilling } from './open-billing.ts';
+import { existing } from './refuse.ts';
 import { closeWallet, reverseEntry, settle, sweepExpired, sweepWallet } from './settlement.ts';
 import { wireCents, wireCredits } from './wire.ts';
 
@@ -98,12 +99,8 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     const contract = await getContract(context, params.contractId);
     const ledger = await sweepExpired(context, contract);
     const entries = await listLedger(context.tx, context.orgId, contract.id);
-    const entry = entries.find((each) => each.id === params.entryId);
-    if (entry === undefined) {
-      throw new NotFoundError('no ledger entry of this contract has this id', {
-        hint: `see them with: tally credits ledger ${contract.id}`,
-      });
-    }
+    const named = entries.find((each) => each.id === params.entryId);
+    const entry = existing(named, 'ledger entry of this contract', `credits ledger ${contract.id}`);
     const { grantId } = allowed(reversalOf(entry, entries, walletIn(ledger.fold, context.now)), contract.id);
     await refuseFrozenUsage(context, entry);
     const writer = createLedgerWriter(context, contract, ledger);

@@ -1,7 +1,7 @@
 /** Customers, their links, contacts and pauses (interface 4.1 to 4.3, semantics 4). */
 
 import { dateOf } from '../calculation/billing-period.ts';
-import { ConflictError, NotFoundError } from '../errors.ts';
+import { ConflictError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import type { customerOperations } from '../operations/customers.ts';
 import { providers } from '../operations/providers.ts';
@@ -20,7 +20,7 @@ import { sendWaitingInvoices } from '../store/records/invoices.ts';
 import { assignCsm } from './customers-csm.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
-import { refuse } from './refuse.ts';
+import { existing, refuse } from './refuse.ts';
 import { emit } from './webhooks-emit.ts';
 
 export const customerHandlers: HandlersOf<typeof customerOperations> = {
@@ -167,12 +167,8 @@ function todayOf(now: Temporal.Instant): string {
   return dateOf(now).toString();
 }
 
-async function getCustomer(context: CallContext, id: string): Promise<Customer> {
-  const customer = await findCustomer(context.tx, context.orgId, id);
-  if (customer === undefined) {
-    throw new NotFoundError('no customer has this id', { hint: 'see them with: tally customers list' });
-  }
-  return customer;
+async function getCustomer({ tx, orgId }: CallContext, id: string): Promise<Customer> {
+  return existing(await findCustomer(tx, orgId, id), 'customer', 'customers list');
 }
 
 async function save(context: CallContext, customer: Customer) {

@@ -3,7 +3,6 @@
 import { assert } from '../assert.ts';
 import { foldLedger } from '../calculation/ledger.ts';
 import { sumOf } from '../calculation/money.ts';
-import { NotFoundError } from '../errors.ts';
 import type { ResponseBody } from '../operations/index.ts';
 import type { LedgerEntryType } from '../operations/ledger-entry.ts';
 import { findInvoice, type Invoice } from '../store/records/invoices.ts';
@@ -13,6 +12,7 @@ import { explainInvoice } from './explain-invoice.ts';
 import type { ExplainedInvoice, ExplainedLine } from './explain-invoice.ts';
 import type { CallContext } from './handler.ts';
 import { isUndone } from './invoices-transitions.ts';
+import { existing } from './refuse.ts';
 import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
 
 type ExplainedEntry = ResponseBody<'credits.explain'>['data'];
@@ -34,12 +34,7 @@ interface Story {
 /** Answers `credits.explain`; throws NotFoundError in the same words for an unknown id and for another tenant's. */
 export async function explainEntry(context: CallContext, id: string): Promise<ExplainedEntry> {
   const { tx, orgId } = context;
-  const entry = await findLedgerEntry(tx, orgId, id);
-  if (entry === undefined) {
-    throw new NotFoundError('no ledger entry has this id', {
-      hint: 'see them with: tally credits ledger CONTRACT-ID',
-    });
-  }
+  const entry = existing(await findLedgerEntry(tx, orgId, id), 'ledger entry', 'credits ledger CONTRACT-ID');
   const story = await readStory(context, entry);
   const { entries, invoice, line, order, target } = story;
   return {

@@ -3,7 +3,7 @@
 import { assert } from '../assert.ts';
 import { dateOf, isBefore } from '../calculation/billing-period.ts';
 import { sumOf } from '../calculation/money.ts';
-import { ConflictError, InvalidInputError, NotFoundError } from '../errors.ts';
+import { ConflictError, InvalidInputError } from '../errors.ts';
 import type { invoiceOperations } from '../operations/invoices.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { listInvoices } from '../store/records/invoice-pages.ts';
@@ -19,6 +19,7 @@ import { isDue, transitions } from './invoices-transitions.ts';
 import { plainInvoice, tellOfInvoices, wireInvoices } from './invoices-wire.ts';
 import type { WireOptions } from './invoices-wire.ts';
 import { listBody, pageOf } from './listing.ts';
+import { existing } from './refuse.ts';
 import { returnCredits, settle, sweepExpired } from './settlement.ts';
 import { wireCents, wireCredits } from './wire.ts';
 
@@ -137,11 +138,7 @@ export async function cancelInvoices(
 }
 
 async function getInvoice({ tx, orgId }: CallContext, id: string): Promise<Invoice> {
-  const invoice = await findInvoice(tx, orgId, id);
-  if (invoice === undefined) {
-    throw new NotFoundError('no invoice has this id', { hint: 'see them with: tally invoices list' });
-  }
-  return invoice;
+  return existing(await findInvoice(tx, orgId, id), 'invoice', 'invoices list');
 }
 
 function wireOptionsOf(include: readonly string[] = []): WireOptions {

@@ -20,7 +20,7 @@ import {
 import type { Organization } from '../store/records/organizations.ts';
 import type { EngineDependencies } from './dependencies.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
-import { pastIssues, refuse } from './refuse.ts';
+import { existing, pastIssues, refuse } from './refuse.ts';
 import { checkMachineTime } from './transaction.ts';
 import { wireTimestamp } from './wire.ts';
 
@@ -238,10 +238,8 @@ async function issueKey(
   return { key: text, ...wireKey(key) };
 }
 
-async function getKey(context: CallContext, id: string): Promise<ApiKey> {
-  const key = await findApiKey(context.tx, context.orgId, id);
-  if (key === undefined) throw new NotFoundError('no key has this id', { hint: 'see them with: tally keys list' });
-  return key;
+async function getKey({ tx, orgId }: CallContext, id: string): Promise<ApiKey> {
+  return existing(await findApiKey(tx, orgId, id), 'key', 'keys list');
 }
 
 function unusable(key: ApiKey, what: string): ConflictError {

@@ -2,7 +2,7 @@
 
 import type { PropertyFilter } from '../calculation/metering.ts';
 import { combinationKey, type DimensionRate } from '../calculation/rate-card.ts';
-import { ConflictError, NotFoundError } from '../errors.ts';
+import { ConflictError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { OperationTable } from '../operations/index.ts';
@@ -23,7 +23,7 @@ import type { Meter, StoredRateCard } from '../store/records/meters.ts';
 import type { EngineParts } from './dependencies.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
-import { refuse } from './refuse.ts';
+import { existing, refuse } from './refuse.ts';
 
 export const meterHandlers: HandlersOf<typeof meterOperations> = {
   'meters.create': async (context, { body }) => {
@@ -132,12 +132,8 @@ function rulesOf(
   };
 }
 
-async function getMeter(context: CallContext, id: string): Promise<Meter> {
-  const meter = await findMeter(context.tx, context.orgId, id);
-  if (meter === undefined) {
-    throw new NotFoundError('no meter has this id', { hint: 'see them with: tally meters list --status all' });
-  }
-  return meter;
+async function getMeter({ tx, orgId }: CallContext, id: string): Promise<Meter> {
+  return existing(await findMeter(tx, orgId, id), 'meter', 'meters list --status all');
 }
 
 /** A rate for a property that the meter does not group by would never match, one for no property always. */

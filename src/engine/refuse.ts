@@ -1,11 +1,17 @@
 /** What a request may not say, beyond what its declaration knows. */
 
-import { type InputIssue, InvalidInputError } from '../errors.ts';
+import { type InputIssue, InvalidInputError, NotFoundError } from '../errors.ts';
 import { listed } from '../operations/listed.ts';
 
 /** Throws InvalidInputError with the issues, where there are any: the first `limits.listedIssues` of them. */
 export function refuse(issues: readonly InputIssue[]): void {
   if (issues.length > 0) throw new InvalidInputError(listed(issues, (message) => ({ path: '', message })));
+}
+
+/** What an id names; NotFoundError in the same words for an unknown id and for another tenant's. `listing` is the command that shows them. */
+export function existing<T>(value: T | undefined, noun: string, listing: string): T {
+  if (value !== undefined) return value;
+  throw new NotFoundError(`no ${noun} has this id`, { hint: `see them with: tally ${listing}` });
 }
 
 /** Of an end that is not after now, both in UTC with milliseconds; no issue where none is given. */

@@ -20,7 +20,7 @@ import type { WebhookDelivery, WebhookEndpoint } from '../store/records/webhooks
 import type { EngineDependencies } from './dependencies.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
-import { pastIssues, refuse } from './refuse.ts';
+import { existing, pastIssues, refuse } from './refuse.ts';
 import { emit } from './webhooks-emit.ts';
 import { sampleData } from './webhooks-samples.ts';
 import { wireTimestamp } from './wire.ts';
@@ -166,18 +166,11 @@ export async function checkEndpointAddress(
 async function getEndpoint(context: CallContext, id: string): Promise<WebhookEndpoint> {
   const endpoints = await listWebhookEndpoints(context.tx, context.orgId);
   const endpoint = endpoints.find((each) => each.id === id);
-  if (endpoint === undefined) {
-    throw new NotFoundError('no endpoint has this id', { hint: 'see them with: tally webhooks list' });
-  }
-  return endpoint;
+  return existing(endpoint, 'endpoint', 'webhooks list');
 }
 
-async function getDelivery(context: CallContext, id: string): Promise<WebhookDelivery> {
-  const delivery = await findWebhookDelivery(context.tx, context.orgId, id);
-  if (delivery === undefined) {
-    throw new NotFoundError('no delivery has this id', { hint: 'see them with: tally webhooks deliveries' });
-  }
-  return delivery;
+async function getDelivery({ tx, orgId }: CallContext, id: string): Promise<WebhookDelivery> {
+  return existing(await findWebhookDelivery(tx, orgId, id), 'delivery', 'webhooks deliveries');
 }
 
 function newSecret(context: CallContext): string {
