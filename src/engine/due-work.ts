@@ -12,6 +12,7 @@ import type { DueContract } from './due-contracts.ts';
 import type { CallContext } from './handler.ts';
 import { finalizedFrom, finalizeEarliest } from './invoices-finalize.ts';
 import type { FinalizedInvoice } from './invoices-finalize.ts';
+import type { BillingFacts } from './open-billing.ts';
 import { settle } from './settlement.ts';
 
 /** What was done at one instant. */
@@ -113,11 +114,12 @@ async function finalizeDue(
   by: DueBy,
 ): Promise<FinalizedInvoice[]> {
   const finalized: FinalizedInvoice[] = [];
+  let known: BillingFacts | undefined = facts && { ...facts, invoices };
   for (const draft of invoices.filter(({ status }) => status === 'Drafted')) {
     if (Temporal.PlainDate.compare(draft.invoiceDate, by.invoiceDate) > 0) break;
-    // What was read does not hold any more once an invoice is finalized.
-    const read = finalized.length === 0 && facts !== undefined ? { ...facts, invoices } : undefined;
-    finalized.push(await finalizeEarliest(context, contract, draft, { facts: read, earlier, together, customer }));
+    const done = await finalizeEarliest(context, contract, draft, { facts: known, earlier, together, customer });
+    finalized.push(done.finalized);
+    known = done.facts;
   }
   return finalized;
 }

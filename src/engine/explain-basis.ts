@@ -102,9 +102,8 @@ interface Subject {
 
 async function liveBasis(context: CallContext, { contract, budgets, invoice }: Subject): Promise<InvoiceBasis> {
   const billing = await readOpenBilling(context, contract);
-  const draft = billing.drafts.get(invoice.id);
-  assert(draft !== undefined, `invoice ${invoice.id} is open`);
-  const openInvoiceIds = new Set(billing.drafts.keys());
+  const draft = billing.draftOf(invoice.id);
+  const { openInvoiceIds } = billing;
   const { grants } = foldLedger(beforeLapse(billing.ledger.entries, invoice), { at: context.now, openInvoiceIds });
   const usage = await rateUsageOf(context, { contract, budgets, invoice }, { grants, until: context.now });
   const written = new Map(billing.openDraws.map((draw) => [drawKey(draw), draw]));

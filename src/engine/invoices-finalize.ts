@@ -1,8 +1,9 @@
 /** Finalization: settle, number, freeze and send (semantics 7). */
 
-import { assert } from '../assert.ts';
 import { startOfDay } from '../calculation/billing-period.ts';
+import { isOfBudget } from '../calculation/budget.ts';
 import type { InvoiceDraft } from '../calculation/invoice-draft.ts';
+import { sumOf } from '../calculation/money.ts';
 import { ConflictError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Contract } from '../store/records/contracts.ts';
@@ -15,8 +16,9 @@ import { topUpDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
 import { frozenLines, tellOfInvoices } from './invoices-wire.ts';
 import { knownSendMethod } from './known-catalog.ts';
-import type { KnownOfContract, OpenBilling } from './open-billing.ts';
+import type { BillingFacts, KnownOfContract, OpenBilling } from './open-billing.ts';
 import { closeWallet, settle } from './settlement.ts';
+import type { Settlement } from './settlement.ts';
 import { wireTimestamp } from './wire.ts';
 
 const numberDigits = 6;
@@ -40,7 +42,13 @@ export async function finalizeInvoice(
   refuseEarly(context, invoice);
   await refuseOutOfOrder(context, invoice);
   await topUpDrafts(context, contract);
-  return await finalizeEarliest(context, contract, invoice);
+  return (await finalizeEarliest(context, contract, invoice)).finalized;
+}
+
+/** A draft that was finalized, and what is known of its contract behind that, for the next draft in the same transaction. */
+export interface Finalization {
+  readonly finalized: FinalizedInvoice;
+  readonly facts: BillingFacts;
 }
 
 /**
@@ -52,14 +60,14 @@ export async function finalizeEarliest(
   contract: Contract,
   invoice: Invoice,
   { customer, ...known }: KnownOfContract & { readonly customer?: Customer | undefined } = {},
-): Promise<FinalizedInvoice> {
+): Promise<Finalization> {
   refuseEarly(context, invoice);
   const { tx, orgId } = context;
   const number = legalNumber(await takeInvoiceNumber(tx, orgId));
   const numbers = new Map([[invoice.id, number]]);
-  const { billing, ledger } = await settle(context, contract, { ...known, numbers, hasDrafts: true });
-  const draft = billing.drafts.get(invoice.id);
-  assert(draft !== undefined, `invoice ${invoice.id} is open`);
+  const settlement = await settle(context, contract, { ...known, numbers, hasDrafts: true });
+  const { billing, ledger } = settlement;
+  const draft = billing.draftOf(invoice.id);
   refuseTooLarge(invoice, draft);
   const isHeld = isUncovered(contract, invoice, billing) || !(await isSentAutomatically(context, contract));
   const isSent = !isHeld && !(await isCustomerPaused(context, invoice.customerId, customer));
@@ -75,12 +83,36 @@ export async function finalizeEarliest(
   };
   await freezeInvoice(tx, orgId, finalized, frozenLines(invoice.id, draft));
   await tellOfInvoices(context, 'invoice.updated', [invoice.id]);
-  const invoices = billing.invoices.map((each) => (each.id === invoice.id ? finalized : each));
-  await closeWallet(context, contract, { invoices, ledger });
+  const facts = factsBehind(settlement, finalized);
+  await closeWallet(context, contract, { invoices: facts.invoices, ledger });
   const { id, contractId, customerId, invoiceDate } = invoice;
   const { totalCents, lines } = draft;
   const draftNumber = invoice.number;
-  return { id, contractId, customerId, invoiceDate, number, draftNumber, totalCents, lineCount: lines.length };
+  const lineCount = lines.length;
+  return {
+    finalized: { id, contractId, customerId, invoiceDate, number, draftNumber, totalCents, lineCount },
+    facts,
+  };
+}
+
+/**
+ * What finalization has changed, and all else as it was: read anew for each of a thousand drafts, it would be the whole contract
+ * a thousand times. Where this was the last draft the wallet is still to be closed.
+ */
+function factsBehind({ billing, written, ledger }: Settlement, finalized: Invoice): BillingFacts {
+  const { budgets, metered } = billing;
+  const atoms = (metered.usage.get(finalized.id) ?? []).flatMap((item) => item.atoms);
+  const billed = budgets.map((budget): [string, bigint] => {
+    const own = atoms.filter((atom) => isOfBudget(budget, atom));
+    return [budget.id, (metered.billedCents.get(budget.id) ?? 0n) + sumOf(own.map(({ cents }) => cents))];
+  });
+  return {
+    invoices: billing.invoices.map((each) => (each.id === finalized.id ? finalized : each)),
+    ledger:
+      written.length === 0 ? billing.ledger : { entries: [...billing.ledger.entries, ...written], head: ledger.head },
+    budgets,
+    metered: { ...metered, billedCents: new Map(billed) },
+  };
 }
 
 /** Whether sending waits for the customer's resumption. */

@@ -65,10 +65,13 @@ async function readDrafts(
   invoices: readonly Invoice[],
 ): Promise<ReadonlyMap<string, InvoiceDraft>> {
   const drafts = new Map<string, InvoiceDraft>();
-  const contractIds = invoices.filter(({ status }) => status === 'Drafted').map(({ contractId }) => contractId);
-  for (const { contract, ...known } of await contractsWithFacts(context, [...new Set(contractIds)])) {
+  const open = Map.groupBy(
+    invoices.filter(({ status }) => status === 'Drafted'),
+    ({ contractId }) => contractId,
+  );
+  for (const { contract, ...known } of await contractsWithFacts(context, [...open.keys()])) {
     const billing = await readOpenBilling(context, contract, known);
-    for (const [id, draft] of billing.drafts) drafts.set(id, draft);
+    for (const { id } of open.get(contract.id) ?? []) drafts.set(id, billing.draftOf(id));
   }
   return drafts;
 }

@@ -33,18 +33,17 @@ import type { MeteredTogether } from './usage-together.ts';
 
 export type BillingContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'organization' | 'now' | 'sqlReadings'>;
 
-/** What the open invoices of a contract come to now. */
-export interface OpenBilling {
-  /** Every invoice of the contract, in the order of periods. */
-  readonly invoices: readonly Invoice[];
-  readonly ledger: StoredLedger;
+/** What the open invoices of a contract come to now, with what was read for it. */
+export interface OpenBilling extends BillingFacts {
+  readonly metered: MeteredFacts;
   readonly wallet: WalletState;
   /** What is written on open invoices so far. */
   readonly openDraws: readonly OpenDraw[];
+  readonly openInvoiceIds: ReadonlySet<string>;
   /** What each grant pays on each line of the open invoices. */
   readonly burnDown: BurnDown;
-  /** The open invoices with their credits, by id. */
-  readonly drafts: ReadonlyMap<string, InvoiceDraft>;
+  /** An open invoice with its credits: made when it is asked for, since a contract may have a thousand. */
+  readonly draftOf: (invoiceId: string) => InvoiceDraft;
 }
 
 /** What the books say of a contract that is billed. */
@@ -53,12 +52,16 @@ export interface BillingFacts {
   readonly invoices: readonly Invoice[];
   readonly ledger: StoredLedger;
   readonly budgets: readonly Budget[];
+  /** Absent where nothing has been metered yet. */
+  readonly metered?: MeteredFacts | undefined;
 }
 
-/** An open invoice with the usage on it. */
-interface OpenInvoice {
-  readonly invoice: Invoice;
-  readonly usage: readonly RatedUsageItem[];
+/** What meters have read for a contract. It holds at one instant, while no event is recorded and no grant made or undone. */
+export interface MeteredFacts {
+  /** On open invoices, by their ids. */
+  readonly usage: ReadonlyMap<string, readonly RatedUsageItem[]>;
+  /** What budgets have consumed on finalized invoices, in cents by budget id. */
+  readonly billedCents: ReadonlyMap<string, bigint>;
 }
 
 /** What is known of a contract already. */
@@ -78,35 +81,44 @@ export async function readOpenBilling(
   { facts, earlier, together, isOnce }: KnownOfContract & { readonly isOnce?: boolean } = {},
 ): Promise<OpenBilling> {
   const terms = billingTermsOf(contract);
-  const { invoices, ledger, budgets: stored } = facts ?? (await readFacts(context, contract));
+  const { invoices, ledger, budgets: stored, metered: known } = facts ?? (await readFacts(context, contract));
   const { entries } = ledger;
   const subject = { id: contract.id, customerId: contract.customerId, earlier, together };
-  const open = invoices.filter((invoice) => invoice.status === 'Drafted');
+  const open = invoices.filter(isOpen);
   const openInvoiceIds = new Set(open.map((invoice) => invoice.id));
   const openDraws = drawsOn(entries, openInvoiceIds);
   const folded = foldLedger(entries, { at: context.now, openInvoiceIds });
   const wallet = await reopenUnswept(context, contract, { wallet: folded, openDraws });
   const metering = { ...meteringFor(wallet.grants, stored), isOnce };
-  const metered = await meterOpen(context, subject, { terms, open, metering });
-  const before = await consumedCents(context, subject, {
-    budgets: stored,
-    windows: stored.length === 0 ? [] : invoices.filter(isBilled).flatMap((invoice) => windowsOf(terms, invoice)),
-    metering,
-  });
+  const metered = known ?? (await meterAll(context, subject, { terms, invoices, budgets: stored, metering }));
   const budgets = stored.map((budget): BudgetCap => ({
     ...budget,
     budgetId: budget.id,
-    consumedBeforeCents: before.get(budget.id) ?? 0n,
+    consumedBeforeCents: metered.billedCents.get(budget.id) ?? 0n,
   }));
   const burned = burnDown({
-    usage: metered.flatMap(({ usage }) => usage.flatMap(({ atoms }) => atoms)),
+    usage: open.flatMap(({ id }) => (metered.usage.get(id) ?? []).flatMap(({ atoms }) => atoms)),
     grants: wallet.grants,
     openDraws,
     budgets,
     valuationRateCents: valuationRateOf(entries, contract.creditSettings.creditRateCents),
   });
-  const drafts = new Map(metered.map((each) => [each.invoice.id, draftOf(each, { terms, burned, wallet })]));
-  return { invoices, ledger, wallet, openDraws, burnDown: burned, drafts };
+  const byId = new Map(open.map((invoice) => [invoice.id, invoice]));
+  return {
+    invoices,
+    ledger,
+    budgets: stored,
+    metered,
+    wallet,
+    openDraws,
+    openInvoiceIds,
+    burnDown: burned,
+    draftOf: (id) => {
+      const invoice = byId.get(id);
+      assert(invoice !== undefined, `invoice ${id} is open`);
+      return draftOf(invoice, { terms, usage: metered.usage.get(id) ?? [], burned, wallet });
+    },
+  };
 }
 
 /**
@@ -143,21 +155,37 @@ export async function readFacts(
   };
 }
 
+function isOpen({ status }: Invoice): boolean {
+  return status === 'Drafted';
+}
+
 /** Finalized, and not voided: its usage stays rated. */
 function isBilled(invoice: Invoice): boolean {
   return invoice.finalizedAt !== undefined && invoice.status !== 'Cancelled';
 }
 
+interface MeteringQuestion extends Pick<BillingFacts, 'invoices' | 'budgets'> {
+  readonly terms: BillingTerms;
+  readonly metering: MeteringOptions;
+}
+
+async function meterAll(
+  context: BillingContext,
+  subject: MeteredContract,
+  question: MeteringQuestion,
+): Promise<MeteredFacts> {
+  const { terms, invoices, budgets, metering } = question;
+  const usage = await meterOpen(context, subject, question);
+  const windows = budgets.length === 0 ? [] : invoices.filter(isBilled).flatMap((invoice) => windowsOf(terms, invoice));
+  return { usage, billedCents: await consumedCents(context, subject, { budgets, windows, metering }) };
+}
+
 async function meterOpen(
   context: BillingContext,
   subject: MeteredContract,
-  {
-    terms,
-    open,
-    metering,
-  }: { readonly terms: BillingTerms; readonly open: readonly Invoice[]; readonly metering: MeteringOptions },
-): Promise<OpenInvoice[]> {
-  const asked = open.map((invoice) => ({
+  { terms, invoices, metering }: MeteringQuestion,
+): Promise<MeteredFacts['usage']> {
+  const asked = invoices.filter(isOpen).map((invoice) => ({
     invoice,
     windows: windowsOf(terms, invoice).filter((window) => hasBegun(window, context.now)),
   }));
@@ -168,12 +196,14 @@ async function meterOpen(
     metering,
   );
   let taken = 0;
-  return asked.map(({ invoice, windows }) => {
-    const own = usage.slice(taken, taken + windows.length);
-    taken += windows.length;
-    const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
-    return { invoice, usage: own.map((each) => rateMeteredUsage(each, reference)) };
-  });
+  return new Map(
+    asked.map(({ invoice, windows }) => {
+      const own = usage.slice(taken, taken + windows.length);
+      taken += windows.length;
+      const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
+      return [invoice.id, own.map((each) => rateMeteredUsage(each, reference))];
+    }),
+  );
 }
 
 /** Usage that lies ahead draws no credits yet, not even for a flat amount that is owed without usage. */
@@ -191,10 +221,14 @@ function periodOf(terms: BillingTerms, invoice: Invoice) {
   return period;
 }
 
-function draftOf(
-  { invoice, usage }: OpenInvoice,
-  { terms, burned, wallet }: { readonly terms: BillingTerms; readonly burned: BurnDown; readonly wallet: WalletState },
-): InvoiceDraft {
+interface DraftParts {
+  readonly terms: BillingTerms;
+  readonly usage: readonly RatedUsageItem[];
+  readonly burned: BurnDown;
+  readonly wallet: WalletState;
+}
+
+function draftOf(invoice: Invoice, { terms, usage, burned, wallet }: DraftParts): InvoiceDraft {
   const rated = new Map(usage.map(({ itemId, lines }) => [itemId, lines]));
   const draft = draftInvoice(terms, periodOf(terms, invoice), rated);
   return withCredits(draft, invoice.id, burned.draws, wallet.grants);

@@ -4,6 +4,7 @@
  */
 
 import type { Draw } from '../calculation/burn-down.ts';
+import type { InvoiceLine } from '../calculation/invoice-draft.ts';
 import { invoicePeriodAt } from '../calculation/invoice-periods.ts';
 import { hasExpirationsDue } from '../calculation/ledger-fold.ts';
 import { hasExpired, type LedgerEntry, standingUsageOn } from '../calculation/ledger.ts';
@@ -188,13 +189,12 @@ async function descriptions(
   const meterIds = contract.items.flatMap((item) => item.meterId ?? []);
   const meters = new Map((await knownMeters(context, meterIds)).map((meter) => [meter.id, meter]));
   // By their keys, since an invoice may have a line for each of thousands of combinations, and a draw on each of them.
-  const lines = new Map(
-    [...billing.drafts].map(([id, draft]) => [id, new Map(draft.lines.map((line) => [line.lineKey, line]))]),
-  );
+  const lines = new Map<string, ReadonlyMap<string, InvoiceLine>>();
+  const linesOf = (id: string) => new Map(billing.draftOf(id).lines.map((line) => [line.lineKey, line]));
   const drafted = new Map(billing.invoices.map(({ id, number }) => [id, number]));
   return ({ invoiceId = '', lineKey = '' }) => {
     const number = numbers?.get(invoiceId) ?? drafted.get(invoiceId);
-    const line = lines.get(invoiceId)?.get(lineKey);
+    const line = lines.getOrInsertComputed(invoiceId, linesOf).get(lineKey);
     const meter = meters.get(line?.meterId ?? '');
     return `Usage of ${meter?.displayName ?? line?.name ?? 'a meter'} on invoice ${number ?? invoiceId}`;
   };
