@@ -82,7 +82,7 @@ export const limits = {
   meterSqlValueMaximum: 10 ** 15,
   /** our choice: invoices and failures that the answer of a bill run lists */
   billRunListed: 1_000,
-  /** our choice: contracts of one transaction, which hold up everybody else for a tenth of a second; so do as many invoices of fewer */
+  /** our choice: contracts of one transaction, which hold up everybody else for a tenth of a second, and its invoices */
   billRunBatch: 100,
   /** our choice: lines of invoices behind which such a transaction ends before that, as long as it takes */
   billRunBatchLines: 1_000,

@@ -1,6 +1,7 @@
 /**
- * The run over everything that has fallen due. What is done for a contract is complete or absent, so that a run that is cut
- * off can be done again; what is due is asked inside of each transaction, so that two runs at once do each thing once.
+ * The run over everything that has fallen due, in transactions that hold up nobody for long. Each is complete or absent, and what
+ * it leaves of a contract is due as before, so that a run that is cut off can be done again; what is due is asked inside of each,
+ * so that two runs at once do each thing once.
  */
 
 import { BillingError } from '../errors.ts';
@@ -12,8 +13,8 @@ import { listDueContracts, listEndedPauses } from '../store/records/due-work.ts'
 import type { DueBy } from '../store/records/due-work.ts';
 import { endPause } from './customers.ts';
 import { readDueContracts } from './due-contracts.ts';
-import { dueBy, nothingDone, workOff, workOffEarliest } from './due-work.ts';
-import type { WorkDone } from './due-work.ts';
+import { dueBy, isLong, nothingDone, workOff, workOffEarliest } from './due-work.ts';
+import type { Portion, WorkDone } from './due-work.ts';
 import type { EngineParts } from './dependencies.ts';
 import type { CallContext } from './handler.ts';
 import { inRehearsal, inTransaction, keepTime } from './transaction.ts';
@@ -115,7 +116,10 @@ interface Run extends RunOptions {
   readonly caller: Caller;
 }
 
-/** Calls `work` with everything that `list` gives, some ids at a time, until it has done them all; it gives how many it has. */
+/**
+ * Calls `work` with everything that `list` gives, some ids at a time, until it has done them all; it gives how many it has, none
+ * where it has done a part of the first.
+ */
 async function eachBatch(
   { parts, signal }: Run,
   list: (tx: Transaction) => Promise<readonly string[]>,
@@ -128,7 +132,7 @@ async function eachBatch(
     const done = await work(ids.slice(first, first + size));
     first += done;
     // Where so few were enough, the next ones probably are alike; what is read of the others would be read for nothing.
-    size = Math.min(limits.billRunBatch, 2 * done);
+    size = Math.min(limits.billRunBatch, Math.max(1, 2 * done));
   }
 }
 
@@ -170,32 +174,33 @@ function reachedBy({ now, finalizationGraceHours }: CallContext, until: Temporal
   return dueBy(Temporal.Instant.compare(now, until) < 0 ? now : until, finalizationGraceHours);
 }
 
+/** A rehearsal keeps nothing from which a further transaction could go on, so that it does all of a contract in one. */
+function portionOf(context: CallContext, { until, isRehearsal = false }: Run): Portion {
+  return { by: reachedBy(context, until), isWhole: isRehearsal };
+}
+
 /** Also for a meter that has to be read first: the others of the batch would be done anew for each reading. */
 class BatchFailed extends Error {}
 
-/** All of them, unless what some come to holds up others for long enough. */
+/** All of them, unless what some come to holds up others for long enough; the last one may be done in part. */
 async function workOffSome(
   context: CallContext,
-  { until }: Run,
+  run: Run,
   contractIds: readonly string[],
 ): Promise<{ readonly done: WorkDone; readonly contractCount: number }> {
-  const by = reachedBy(context, until);
+  const portion = portionOf(context, run);
   let done = nothingDone;
   try {
     for (const subject of await readDueContracts(context, contractIds)) {
-      done = added(done, (await workOff(context, subject, by)) ?? nothingDone);
-      const contractCount = contractIds.indexOf(subject.contract.id) + 1;
-      if (isLong(done)) return { done, contractCount };
+      done = added(done, (await workOff(context, subject, portion)) ?? nothingDone);
+      const place = contractIds.indexOf(subject.contract.id);
+      if (done.hasMore) return { done, contractCount: place };
+      if (isLong(done.invoices)) return { done, contractCount: place + 1 };
     }
   } catch (cause) {
     throw new BatchFailed('a contract of a batch could not be done', { cause });
   }
   return { done, contractCount: contractIds.length };
-}
-
-function isLong({ invoices }: WorkDone): boolean {
-  const lineCount = invoices.reduce((sum, invoice) => sum + invoice.lineCount, 0);
-  return invoices.length >= limits.billRunBatch || lineCount >= limits.billRunBatchLines;
 }
 
 function added(one: WorkDone, other: WorkDone): WorkDone {
@@ -205,33 +210,34 @@ function added(one: WorkDone, other: WorkDone): WorkDone {
     expiredGrantCount: one.expiredGrantCount + other.expiredGrantCount,
     resumedCustomerCount: one.resumedCustomerCount + other.resumedCustomerCount,
     endedContractCount: one.endedContractCount + other.endedContractCount,
+    hasMore: other.hasMore,
   };
 }
 
-/** Everything of a contract in one transaction; where that fails, as many instants of it as can be done. */
+/** Everything of a contract, as much as may be at a time; where that fails, as many instants of it as can be done. */
 async function workOffContract(run: Run, contractId: string): Promise<void> {
+  const next = async (work: typeof workOff): Promise<WorkDone | undefined> =>
+    await step(run, async (context) => {
+      const [subject] = await readDueContracts(context, [contractId]);
+      return subject && (await work(context, subject, portionOf(context, run)));
+    });
   await reported(run, { contractId }, async () => {
     try {
-      await step(run, async (context) => await alone(context, run, { contractId, work: workOff }));
+      while ((await next(workOff))?.hasMore === true);
     } catch (error) {
       if (run.isRehearsal === true || isOfDatabase(error)) throw error;
-      while (await step(run, async (context) => await alone(context, run, { contractId, work: workOffEarliest })));
+      while ((await next(workOffEarliest)) !== undefined);
     }
   });
 }
 
-async function alone(
-  context: CallContext,
-  { until }: Run,
-  { contractId, work }: { readonly contractId: string; readonly work: typeof workOff },
+/** One transaction; what was done, undefined where there was nothing to do or no step is to be begun any more. */
+async function step(
+  run: Run,
+  work: (context: CallContext) => Promise<WorkDone | undefined>,
 ): Promise<WorkDone | undefined> {
-  const [subject] = await readDueContracts(context, [contractId]);
-  return subject && (await work(context, subject, reachedBy(context, until)));
-}
-
-/** One transaction; whether there was anything to do. */
-async function step(run: Run, work: (context: CallContext) => Promise<WorkDone | undefined>): Promise<boolean> {
-  const { parts, caller, orgId, report, isRehearsal = false } = run;
+  const { parts, caller, orgId, report, signal, isRehearsal = false } = run;
+  if (signal?.aborted === true) return undefined;
   const perform = isRehearsal ? inRehearsal : inTransaction;
   const done = await perform(parts, { caller, access: 'write' }, async (context) => {
     const found = await work(context);
@@ -239,7 +245,7 @@ async function step(run: Run, work: (context: CallContext) => Promise<WorkDone |
     return found;
   });
   if (done !== undefined) report.add(orgId, done, isRehearsal);
-  return done !== undefined;
+  return done;
 }
 
 /** What fails with one customer or contract is told, and the others go on; what fails with the database ends the run. */

@@ -2,6 +2,7 @@
 
 import { dateOf, startOfDay } from '../calculation/billing-period.ts';
 import { hasExpired } from '../calculation/ledger.ts';
+import { limits } from '../limits.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { readNotedDue, scheduleDrafts } from '../store/records/due-work.ts';
 import type { ContractDue, DueBy } from '../store/records/due-work.ts';
@@ -22,6 +23,8 @@ export interface WorkDone {
   readonly expiredGrantCount: number;
   readonly resumedCustomerCount: number;
   readonly endedContractCount: number;
+  /** Whether drafts that are due are left to another transaction, and the end of the contract with them. */
+  readonly hasMore: boolean;
 }
 
 export const nothingDone: WorkDone = {
@@ -30,7 +33,21 @@ export const nothingDone: WorkDone = {
   expiredGrantCount: 0,
   resumedCustomerCount: 0,
   endedContractCount: 0,
+  hasMore: false,
 };
+
+/** What of a contract is to be done at once. */
+export interface Portion {
+  readonly by: DueBy;
+  /** Everything, whoever waits for it; otherwise finalization stops behind as much as `isLong` says. */
+  readonly isWhole: boolean;
+}
+
+/** Whether finalizing these has held up others for long enough: their transaction is to end behind them. */
+export function isLong(invoices: readonly FinalizedInvoice[]): boolean {
+  const lineCount = invoices.reduce((sum, invoice) => sum + invoice.lineCount, 0);
+  return invoices.length >= limits.billRunBatch || lineCount >= limits.billRunBatchLines;
+}
 
 /** Everything that is due by an instant, where invoices are finalized `graceHours` after the beginning of their date. */
 export function dueBy(instant: Temporal.Instant, graceHours: number): DueBy {
@@ -54,29 +71,36 @@ export function earliestDue(
  * Does everything of a contract that is due: missing drafts are made, due drafts finalized in the order of their periods,
  * grants that have expired swept, and the end is told. Undefined when nothing is due, as after another process has done it.
  */
-export async function workOff(context: CallContext, subject: DueContract, by: DueBy): Promise<WorkDone | undefined> {
+export async function workOff(
+  context: CallContext,
+  subject: DueContract,
+  portion: Portion,
+): Promise<WorkDone | undefined> {
+  const { by } = portion;
   const { draftsDueOn, endsOn, invoiceDate, expiresAt } = subject.due;
   const isDue =
     isOnDay(draftsDueOn, by.date) ||
     isOnDay(endsOn, by.date) ||
     isOnDay(invoiceDate, by.invoiceDate) ||
     isBy(expiresAt, by.instant);
-  return isDue ? await doWork(context, subject, by) : undefined;
+  return isDue ? await doWork(context, subject, portion) : undefined;
 }
 
 /** The same of what falls due at the earliest instant alone, so that what fails later stands in the way of nothing else. */
 export async function workOffEarliest(
   context: CallContext,
   subject: DueContract,
-  by: DueBy,
+  { by, isWhole }: Portion,
 ): Promise<WorkDone | undefined> {
   const { finalizationGraceHours } = context;
   const instant = earliestDue(subject.due, finalizationGraceHours);
-  return isBy(instant, by.instant) ? await doWork(context, subject, dueBy(instant, finalizationGraceHours)) : undefined;
+  if (!isBy(instant, by.instant)) return undefined;
+  return await doWork(context, subject, { by: dueBy(instant, finalizationGraceHours), isWhole });
 }
 
-async function doWork(context: CallContext, subject: DueContract, by: DueBy): Promise<WorkDone> {
+async function doWork(context: CallContext, subject: DueContract, portion: Portion): Promise<WorkDone> {
   const { contract, due } = subject;
+  const { by } = portion;
   const drafts = await topUpDrafts(context, contract, subject.invoices);
   // Where an end has come nearer, or it was too early, the date that was noted before brings no draft.
   if (isOnDay(due.draftsDueOn, by.date) && drafts.length === 0) {
@@ -84,12 +108,13 @@ async function doWork(context: CallContext, subject: DueContract, by: DueBy): Pr
     await scheduleDrafts(context.tx, context.orgId, { contractId: contract.id, dueOn });
   }
   const expiredGrantCount = isBy(due.expiresAt, by.instant) ? await countExpired(context, contract) : 0;
-  const invoices = await finalizeDue(context, { ...subject, invoices: [...subject.invoices, ...drafts] }, by);
+  const all = [...subject.invoices, ...drafts];
+  const { invoices, hasMore } = await finalizeDue(context, { ...subject, invoices: all }, portion);
   // What finalizes an invoice settles expiries too.
   if (expiredGrantCount > 0 && invoices.length === 0) {
     await settle(context, contract, { earlier: subject.earlier, together: subject.together });
   }
-  const isEnding = isOnDay(due.endsOn, by.date);
+  const isEnding = !hasMore && isOnDay(due.endsOn, by.date);
   if (isEnding) await endContract(context, contract);
   return {
     ...nothingDone,
@@ -97,6 +122,7 @@ async function doWork(context: CallContext, subject: DueContract, by: DueBy): Pr
     draftedCount: drafts.length,
     expiredGrantCount,
     endedContractCount: isEnding ? 1 : 0,
+    hasMore,
   };
 }
 
@@ -111,17 +137,18 @@ function isBy(instant: Temporal.Instant | undefined, until: Temporal.Instant): i
 async function finalizeDue(
   context: CallContext,
   { contract, customer, invoices, earlier, together, facts }: DueContract,
-  by: DueBy,
-): Promise<FinalizedInvoice[]> {
+  { by, isWhole }: Portion,
+): Promise<Pick<WorkDone, 'invoices' | 'hasMore'>> {
   const finalized: FinalizedInvoice[] = [];
   let known: BillingFacts | undefined = facts && { ...facts, invoices };
   for (const draft of invoices.filter(({ status }) => status === 'Drafted')) {
     if (Temporal.PlainDate.compare(draft.invoiceDate, by.invoiceDate) > 0) break;
+    if (!isWhole && isLong(finalized)) return { invoices: finalized, hasMore: true };
     const done = await finalizeEarliest(context, contract, draft, { facts: known, earlier, together, customer });
     finalized.push(done.finalized);
     known = done.facts;
   }
-  return finalized;
+  return { invoices: finalized, hasMore: false };
 }
 
 /** How many grants have come to their day since expiries were settled. */

@@ -1,11 +1,13 @@
-/** More contracts than one transaction works off. */
+/** More contracts, and more drafts of a contract, than one transaction works off. */
 
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { createEngine } from '../../src/engine/engine.ts';
 import { limits } from '../../src/limits.ts';
-import { subscribe } from '../support/billing-scenario.ts';
+import { grant, movements, subscribe, use } from '../support/billing-scenario.ts';
 import { createCustomer } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
+import { countedBytes, createClock, createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 
 test('a bill run works contracts off by batches, and misses none', async () => {
   const others = 2 * limits.billRunBatch;
@@ -25,4 +27,134 @@ test('a bill run works contracts off by batches, and misses none', async () => {
     failedCount: 0,
   });
   await world.close();
+});
+
+describe('a contract with more due drafts than one transaction finalizes', () => {
+  const startDate = '2024-01-01';
+  const endDate = '2026-03-02';
+  /** From the first to the last day there are 113 weeks; the second transaction begins with this one. */
+  const weeks = 113;
+  const rest = weeks - limits.billRunBatch;
+
+  let world: World;
+  beforeEach(async () => {
+    const clock = createClock('2026-03-01T00:00:00.000Z');
+    // Time goes on, so that each transaction has an instant of its own.
+    const now = () => {
+      clock.advance({ milliseconds: 1 });
+      return clock.now();
+    };
+    world = await createWorld({ clock: { ...clock, now } });
+  });
+  afterEach(async () => {
+    await world.close();
+  });
+
+  const subscribeForWeeks = async (name: string) =>
+    await subscribe(world, { name, price: { priceInterval: 'WEEK' }, contract: { startDate, endDate } });
+
+  async function storedInvoices(contractId: string) {
+    return await world.store.read(
+      async (tx) =>
+        await tx
+          .selectFrom('invoices')
+          .select(['number', 'status', 'finalizedAt'])
+          .where('contractId', '=', contractId)
+          .orderBy('periodIndex')
+          .execute(),
+    );
+  }
+
+  const run = async (body: Record<string, unknown> = {}) => (await world.call('bill.run', { body })).data;
+
+  test('is done in several, in the order of its periods, and its end is told behind the last', async () => {
+    const acme = await subscribeForWeeks('acme');
+    const other = await subscribe(world, { name: 'other', contract: { endDate: '2026-04-01' } });
+    await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-20T00:00:00Z' });
+    await use(world, acme, { tokens: 30, at: '2024-01-05T00:00:00Z' });
+    await use(world, acme, { tokens: 50, at: '2026-02-26T00:00:00Z' });
+    world.clock.set('2026-05-01T00:00:00Z');
+    expect(await run()).toMatchObject({
+      finalizedCount: weeks + 1,
+      totalCents: 0,
+      expiredGrantCount: 1,
+      endedContractCount: 2,
+      failures: [],
+    });
+    const all = await storedInvoices(acme.contractId);
+    expect(all.map(({ number }) => number)).toEqual(
+      all.map((_invoice, index) => `INV-${String(index + 1).padStart(6, '0')}`),
+    );
+    const transactions = Map.groupBy(all, ({ finalizedAt }) => finalizedAt);
+    expect([...transactions.values()].map(({ length }) => length)).toEqual([limits.billRunBatch, rest]);
+    expect(await movements(world, acme)).toEqual(['grant 1000 0', 'usage -30 0', 'usage -50 0', 'expiration -920 0']);
+    const [otherInvoice] = await storedInvoices(other.contractId);
+    expect(otherInvoice?.number).toBe(`INV-${String(weeks + 1).padStart(6, '0')}`);
+    const { terminatedAt } = await world.store.read(
+      async (tx) =>
+        await tx
+          .selectFrom('contracts')
+          .select('terminatedAt')
+          .where('id', '=', acme.contractId)
+          .executeTakeFirstOrThrow(),
+    );
+    expect(terminatedAt).toBe(all.at(-1)?.finalizedAt);
+  });
+
+  test('is rehearsed as a whole', async () => {
+    const acme = await subscribeForWeeks('acme');
+    await use(world, acme, { tokens: 30, at: '2026-02-26T00:00:00Z' });
+    world.clock.set('2026-05-01T00:00:00Z');
+    const all = { finalizedCount: weeks, totalCents: 30, endedContractCount: 1, failures: [] };
+    expect(await run({ rehearse: true })).toMatchObject({ ...all, isRehearsal: true });
+    expect(await run()).toMatchObject({ ...all, isRehearsal: false });
+  });
+
+  test('is billed up to one that cannot be finalized, and holds up no other contract', async () => {
+    const acme = await subscribeForWeeks('acme');
+    const other = await subscribe(world, { name: 'other', contract: { endDate: '2026-04-01' } });
+    world.clock.set('2026-05-01T00:00:00Z');
+    const failing = limits.billRunBatch + 5;
+    const at = Temporal.PlainDate.from(startDate).add({ weeks: failing }).toString();
+    await use(world, acme, { tokens: 9e15, at: `${at}T00:00:00Z` });
+    const { finalizedCount, endedContractCount, failures } = await run();
+    expect({ finalizedCount, endedContractCount }).toEqual({ finalizedCount: failing + 1, endedContractCount: 1 });
+    expect(failures).toEqual([
+      {
+        organizationId: expect.any(String),
+        contractId: acme.contractId,
+        message: expect.stringContaining('cannot be finalized over'),
+      },
+    ]);
+    const open = (await storedInvoices(acme.contractId)).filter(({ status }) => status === 'Drafted');
+    expect(open).toHaveLength(weeks - failing);
+    expect((await storedInvoices(other.contractId)).map(({ status }) => status)).toEqual(['Paid']);
+  });
+
+  test('is left in the middle by a run that is told to stop, and finished by the next one', async () => {
+    const acme = await subscribeForWeeks('acme');
+    world.clock.set('2026-05-01T00:00:00Z');
+    const stopping = new AbortController();
+    const engine = createEngine({
+      store: {
+        ...world.store,
+        write: async (work, options) => {
+          const done = await world.store.write(work, options);
+          stopping.abort();
+          return done;
+        },
+      },
+      now: world.clock.now,
+      newId: () => '',
+      randomBytes: countedBytes(),
+      finalizationGraceHours: 0,
+    });
+    expect(await engine.billDue(stopping.signal)).toMatchObject({
+      finalizedCount: limits.billRunBatch,
+      endedContractCount: 0,
+      failures: [],
+    });
+    expect(await run()).toMatchObject({ finalizedCount: rest, endedContractCount: 1, failures: [] });
+    expect((await storedInvoices(acme.contractId)).every(({ status }) => status === 'Paid')).toBe(true);
+  });
 });
