@@ -167,8 +167,10 @@ export async function findTakenNumbers(
 /** A number or a period of the contract that an invoice has already is a ConstraintViolation. */
 export async function insertInvoices(tx: Transaction, orgId: string, invoices: readonly Invoice[]): Promise<void> {
   // One by one: a long backdated contract has more values than one statement may carry.
-  for (const invoice of invoices) await tx.insertInto('invoices').values(invoiceRow(orgId, invoice)).execute();
+  for (const invoice of invoices) await invoiceInsertion(tx, invoiceRow(orgId, invoice));
 }
+
+const invoiceInsertion = prepared((tx, row: ReturnType<typeof invoiceRow>) => tx.insertInto('invoices').values(row));
 
 function invoiceRow(orgId: string, { memo, paymentLink, ...invoice }: Invoice) {
   return {
