@@ -105,6 +105,11 @@ export function nestingGrid(intervals: readonly Interval[]): Interval | undefine
   return intervals.every((interval) => lengthOf(interval) % lengthOf(grid) === 0) ? grid : undefined;
 }
 
+/** One text for each interval; another one for none. */
+export function intervalKey(interval: Interval | undefined): string {
+  return interval === undefined ? '' : `${interval.count} ${interval.unit}`;
+}
+
 /** Whether date `a` comes before date `b`. */
 export function isBefore(a: Temporal.PlainDate, b: Temporal.PlainDate): boolean {
   return Temporal.PlainDate.compare(a, b) < 0;

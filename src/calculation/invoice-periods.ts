@@ -5,6 +5,7 @@ import {
   type BillingPeriod,
   type DateRange,
   type Interval,
+  intervalKey,
   isBefore,
   nestingGrid,
   periodAt,
@@ -212,7 +213,7 @@ function ownPeriods(
     return own && { own, service: servicePeriodOf(own) };
   };
   return (interval) => {
-    const key = interval === undefined ? '' : `${interval.count} ${interval.unit}`;
+    const key = intervalKey(interval);
     if (!known.has(key)) known.set(key, find(interval));
     return known.get(key);
   };

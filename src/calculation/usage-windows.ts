@@ -1,32 +1,34 @@
 /** The usage windows of a contract by time, where `usageWindowsOf` gives them by invoice. */
 
 import {
-  type BillingPeriod,
   dateOf,
+  type Interval,
+  intervalKey,
   periodAt,
   periodIndexContaining,
   type ServicePeriod,
   servicePeriodOf,
 } from './billing-period.ts';
 import {
+  type BilledPeriod,
   type BillingTerms,
   invoicePeriodAt,
   invoicePeriodIndexContaining,
   type UsageWindow,
 } from './invoice-periods.ts';
-import type { ContractItem } from './rate-card.ts';
 
 /**
  * Every usage window of a contract that shares an instant with `range`, whole, in the order of items and then of time: the
  * windows that its invoices meter, whichever invoice they end on.
  */
 export function usageWindowsOver(terms: BillingTerms, range: ServicePeriod): UsageWindow[] {
+  const known = new Map<string, readonly BilledPeriod[]>();
   return terms.items.flatMap((item) => {
     const { meterId } = item;
     if (item.model !== 'USAGE' || meterId === undefined) return [];
-    return periodsOver(terms, item, range)
-      .map((period) => ({ item, meterId, period, ...servicePeriodOf(period) }))
-      .filter((window) => overlaps(window, range));
+    const interval = item.billingMode === 'ONE_TIME' ? undefined : item.interval;
+    const periods = known.getOrInsertComputed(intervalKey(interval), () => periodsOver(terms, interval, range));
+    return periods.map(({ own, service: { start, end } }) => ({ item, meterId, period: own, start, end }));
   });
 }
 
@@ -45,28 +47,30 @@ export function usageInvoiceIndex(terms: BillingTerms, index: number): number {
 
 /** The part of a window that lies in `range`; for windows that share an instant with it. */
 export function cutWindow(window: UsageWindow, range: ServicePeriod): UsageWindow {
-  return {
-    ...window,
-    start: Temporal.Instant.compare(window.start, range.start) < 0 ? range.start : window.start,
-    end: Temporal.Instant.compare(window.end, range.end) > 0 ? range.end : window.end,
-  };
+  const isBegun = window.start.epochMilliseconds < range.start.epochMilliseconds;
+  const goesOn = window.end.epochMilliseconds > range.end.epochMilliseconds;
+  if (!isBegun && !goesOn) return window;
+  return { ...window, start: isBegun ? range.start : window.start, end: goesOn ? range.end : window.end };
 }
 
-function periodsOver(terms: BillingTerms, item: ContractItem, range: ServicePeriod): BillingPeriod[] {
-  const { interval } = item;
-  if (item.billingMode === 'ONE_TIME' || interval === undefined) {
+/** The periods of one interval, found once for all items that have it: a range may hold thousands, and a plan a hundred items. */
+function periodsOver(terms: BillingTerms, interval: Interval | undefined, range: ServicePeriod): BilledPeriod[] {
+  if (interval === undefined) {
     const first = invoicePeriodAt(terms, 0);
-    return first === undefined ? [] : [{ ...first, wholeEnd: first.end }];
+    if (first === undefined) return [];
+    const service = servicePeriodOf(first);
+    return overlaps(service, range) ? [{ own: { ...first, wholeEnd: first.end }, service }] : [];
   }
-  const periods: BillingPeriod[] = [];
+  const periods: BilledPeriod[] = [];
   let index = Math.max(0, periodIndexContaining(terms.startDate, interval, dateOf(range.start)));
-  let period = periodAt(terms, interval, index);
-  while (period !== undefined && Temporal.Instant.compare(servicePeriodOf(period).start, range.end) < 0) {
-    periods.push(period);
+  for (;;) {
+    const own = periodAt(terms, interval, index);
+    if (own === undefined) return periods;
+    const service = servicePeriodOf(own);
+    if (service.start.epochMilliseconds >= range.end.epochMilliseconds) return periods;
+    if (overlaps(service, range)) periods.push({ own, service });
     index += 1;
-    period = periodAt(terms, interval, index);
   }
-  return periods;
 }
 
 function overlaps(a: ServicePeriod, b: ServicePeriod): boolean {

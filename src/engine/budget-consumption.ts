@@ -8,7 +8,6 @@ import { sumOf } from '../calculation/money.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
 import { usageWindowsOver } from '../calculation/usage-windows.ts';
 import { ConflictError } from '../errors.ts';
-import { limits } from '../limits.ts';
 import { type Budget, listBudgets, updateBudget } from '../store/records/budgets.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { listFrozenUsage } from '../store/records/frozen-usage.ts';
@@ -19,7 +18,7 @@ import { wireBudget, wireConsumption } from './budgets-wire.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { droppedBefore, isDropped, windowKey } from './usage-frozen.ts';
-import { meteringFor, type MeteredContract, type MeteringOptions } from './usage-metering-options.ts';
+import { endOfEvents, meteringFor, type MeteredContract, type MeteringOptions } from './usage-metering-options.ts';
 import { meterContract, type MeteringContext } from './usage-metering.ts';
 import { emit } from './webhooks-emit.ts';
 
@@ -144,7 +143,6 @@ async function windowsSoFar({ tx, orgId, now }: CallContext, contract: Contract)
       .filter((invoice) => invoice.status === 'Cancelled')
       .flatMap((invoice) => usageWindowsAt(terms, invoice.periodIndex).map(windowKey)),
   );
-  const end = now.add({ seconds: limits.eventFutureSeconds, milliseconds: 1 });
-  const windows = usageWindowsOver(terms, { start: startOfDay(contract.startDate), end });
+  const windows = usageWindowsOver(terms, { start: startOfDay(contract.startDate), end: endOfEvents(now) });
   return windows.filter((window) => !cancelled.has(windowKey(window)));
 }

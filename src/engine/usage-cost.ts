@@ -6,6 +6,8 @@ import { type Big, creditsOfDollars, decimalText, dollarsOfCents, roundHalfUp, z
 import { type GroupValues, priceUsage, type RatedLine, rateUsage } from '../calculation/rating.ts';
 import { type MeteredUsage, meteredQuantitiesOf } from '../calculation/usage-atoms.ts';
 import { cutWindow, usageWindowsOver } from '../calculation/usage-windows.ts';
+import type { UsageWindow } from '../calculation/invoice-periods.ts';
+import type { ContractItem } from '../calculation/rate-card.ts';
 import { InvalidInputError } from '../errors.ts';
 import { exactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
@@ -17,7 +19,7 @@ import { findMeters } from '../store/records/meters.ts';
 import { billingTermsOf, serviceEndOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { knowMeters } from './known-catalog.ts';
-import { plainMetering } from './usage-metering-options.ts';
+import { endOfEvents, plainMetering } from './usage-metering-options.ts';
 import { meterContract, meterCustomer } from './usage-metering.ts';
 import { currentPrices, isMeterOf } from './usage-prices.ts';
 import { resolveSubject } from './usage-subject.ts';
@@ -143,15 +145,28 @@ async function contractLines(context: CallContext, { contract, range, input }: C
   const whole = usageWindowsOver(billingTermsOf(contract), range);
   const meters = await findMeters(tx, orgId, [...new Set(whole.map((window) => window.meterId))]);
   const asked = new Set(meters.filter((meter) => isMeterOf(meter, input.eventNames)).map((meter) => meter.id));
-  const windows = whole.filter((window) => asked.has(window.meterId)).map((window) => cutWindow(window, range));
+  const horizon = endOfEvents(context.now).epochMilliseconds;
+  const { begun = [], ahead = [] } = Object.groupBy(
+    whole.filter((window) => asked.has(window.meterId)),
+    ({ start }) => (start.epochMilliseconds < horizon ? 'begun' : 'ahead'),
+  );
+  const windows = begun.map((window) => cutWindow(window, range));
   const usages = await meterContract(context, contract, windows, { ...plainMetering(), filter: filterOf(input) });
   // Part of the usage, picked by names or properties, owes no flat amount of a first tier when there is none of it.
   const isPart = input.eventNames !== undefined || (input.propertyFilters ?? []).length > 0;
-  const lines = isPart ? usages.flatMap(linesOfUsage) : usages.flatMap(linesOfInvoice);
+  const lines = isPart ? usages.flatMap(linesOfUsage) : [...usages.flatMap(linesOfInvoice), ...linesAhead(ahead)];
   return {
     meters: meters.filter(({ id }) => asked.has(id)),
     lines: lines.map(({ groupValues, totalCents }) => ({ groupValues, dollars: dollarsOfCents(totalCents) })),
   };
+}
+
+/** Of windows that hold no event yet, as drafts show them: by thousands, where the range ends in 2100. */
+function linesAhead(windows: readonly UsageWindow[]): RatedLine[] {
+  const known = new Map<ContractItem, readonly RatedLine[]>();
+  return windows.flatMap(({ item }) =>
+    known.getOrInsertComputed(item, () => rateUsage(item, []).filter(({ totalCents }) => totalCents !== 0n)),
+  );
 }
 
 interface CustomerQuery {

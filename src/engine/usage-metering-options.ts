@@ -4,6 +4,7 @@ import type { UsageWindow } from '../calculation/invoice-periods.ts';
 import type { LedgerEntry } from '../calculation/ledger.ts';
 import { type UsageDimensions, usageDimensionsOf } from '../calculation/specifiers.ts';
 import { noDimensions } from '../calculation/usage-fold.ts';
+import { limits } from '../limits.ts';
 import type { Budget } from '../store/records/budgets.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import type { MeteredTogether } from './usage-together.ts';
@@ -26,6 +27,11 @@ export interface MeteringOptions {
   readonly leavesOutSql?: boolean | undefined;
   /** What is read is written down, and not asked for again. */
   readonly isOnce?: boolean | undefined;
+}
+
+/** Behind every event that can have been recorded by `now` (semantics 1). */
+export function endOfEvents(now: Temporal.Instant): Temporal.Instant {
+  return now.add({ seconds: limits.eventFutureSeconds, milliseconds: 1 });
 }
 
 /** One phase a window, told apart by group values alone. */

@@ -164,8 +164,9 @@ async function foldWindows(
 
 function takeReadings({ scan, windows, metered }: Metering, readings: EventReadings): void {
   const { meter } = scan;
+  const partsOf = partsIn(scan);
   for (const window of windows) {
-    const phases = partsOf(window, scan).map(({ end, from, to }) => ({
+    const phases = partsOf(window).map(({ end, from, to }) => ({
       end,
       // Of a single segment each combination has one reading already.
       readings:
@@ -200,8 +201,9 @@ async function queryWindows(
   await scanEvents(context, scan, ({ eventName, timestampEpochMs, propertiesJson }, segment) => {
     rows[segment]?.push({ eventName, timestampEpochMs, propertiesJson });
   });
+  const partsOf = partsIn(scan);
   const asked = windows.flatMap((window) =>
-    partsOf(window, scan).map((part, index): MeterSqlReading & { readonly end: Temporal.Instant } => ({
+    partsOf(window).map((part, index): MeterSqlReading & { readonly end: Temporal.Instant } => ({
       end: part.end,
       keepsEvents: index > 0,
       events: rows.slice(part.from, part.to).flat(),
@@ -211,7 +213,7 @@ async function queryWindows(
   const phases = asked.map(({ end }, index): UsagePhase => ({ end, readings: readings.slice(index, index + 1) }));
   let taken = 0;
   for (const window of windows) {
-    const count = partsOf(window, scan).length;
+    const count = partsOf(window).length;
     metered.set(window, { item: window.item, combination: 'SQL', phases: phases.slice(taken, taken + count) });
     taken += count;
   }
@@ -249,11 +251,16 @@ interface Part {
 }
 
 /** The phases of a window as segments. */
-function partsOf(window: MeteringWindow, { segments, options }: Scan): Part[] {
-  let from = segments.indexOf(window.start.epochMilliseconds);
-  return phaseEndsOf(window, options.grants).map((end) => {
-    const part = { end, from, to: segments.indexOf(end.epochMilliseconds) };
-    from = part.to;
-    return part;
-  });
+function partsIn({ segments, options }: Scan): (window: MeteringWindow) => Part[] {
+  // A contract may have thousands of windows: the place of each bound is not to be looked for among all of them.
+  const places = new Map(segments.map((epochMs, place) => [epochMs, place]));
+  const placeOf = (instant: Temporal.Instant): number => places.get(instant.epochMilliseconds) ?? -1;
+  return (window) => {
+    let from = placeOf(window.start);
+    return phaseEndsOf(window, options.grants).map((end) => {
+      const part = { end, from, to: placeOf(end) };
+      from = part.to;
+      return part;
+    });
+  };
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   type BillingTerms,
   invoicePeriodAt,
@@ -79,6 +79,19 @@ describe('usage windows by time', () => {
       { numRuns: 50 },
     );
   });
+});
+
+test('the periods of an interval are found once, for however many items', () => {
+  const range = { start: at('2026-01-31'), end: at('2100-01-01') };
+  const instantsFor = (count: number): number => {
+    const instants = vi.spyOn(Temporal.PlainDate.prototype, 'toZonedDateTime');
+    const items = Array.from({ length: count }, (_, index) => usageItem({ id: `item-${index}` }));
+    expect(usageWindowsOver({ startDate: terms.startDate, items }, range)).toHaveLength(888 * count);
+    const { length } = instants.mock.calls;
+    instants.mockRestore();
+    return length;
+  };
+  expect(instantsFor(100)).toBe(instantsFor(1));
 });
 
 test('a cut window is the part inside the range', () => {

@@ -144,6 +144,8 @@ describe('the cost of a contract', () => {
     const range = { startDate: '2026-01-01T00:00:00Z', endDate: '2026-03-01T00:00:00Z' };
     expect(await total(contractId, range)).toBe(10);
     expect(await total(contractId, { ...range, propertyFilters: [{ key: 'team', value: 'red' }] })).toBe(0);
+    expect(await total(contractId)).toBe(60);
+    expect(await total(contractId, { propertyFilters: [{ key: 'team', value: 'red' }] })).toBe(0);
   });
 
   test('counts only meters of the event names asked for', async () => {
