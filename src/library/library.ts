@@ -56,8 +56,8 @@ export interface Billing {
   /**
    * Carries out one operation. Rejects with a `BillingError`, whose class and `kind` are the same whether the service is in
    * this process or not. A write that rejects has changed nothing, with two exceptions, whose hint says how to find out what
-   * was done: an `UnknownOutcomeError`, where a database server did not answer a commit or work of several transactions ended
-   * midway, and kind `network`.
+   * was done: an `UnknownOutcomeError`, where a database server did not answer a commit, a disk failed under one, or work of
+   * several transactions ended midway, and kind `network`.
    */
   call<N extends OperationName>(operation: N, ...input: InputArguments<N>): Promise<Answer<N>>;
 }

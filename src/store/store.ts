@@ -21,7 +21,8 @@ export interface Store {
    * Runs `change` as one transaction: committed when it resolves, rolled back when it throws. Waits for other writers, at
    * most the busy timeout, then throws UnavailableError; readers go on meanwhile. Where a server finds that others changed
    * what it read, `change` runs again from its beginning, and what it did before is undone; where a server never said whether
-   * it committed, throws UnknownOutcomeError. Cannot be called inside another `read` or `write`.
+   * it committed, or the disk failed under a commit, throws UnknownOutcomeError. Cannot be called inside another `read` or
+   * `write`.
    */
   write<T>(change: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /**

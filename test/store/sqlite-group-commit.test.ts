@@ -4,7 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 
+import { UnknownOutcomeError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
+import { watchStatements } from '../reliability/statements.ts';
 import { row } from './rows.ts';
 import { addCustomer, customers, file, open, openFilled, refusal, useTestFile } from './test-file.ts';
 
@@ -133,5 +135,39 @@ describe('writes that wait together', () => {
       names(10).flatMap((id) => [addCustomer(store, id).then(() => 0), customers(store)]),
     );
     expect(counts.filter((count) => count > 0).every((count) => count === 3 || count === 13)).toBe(true);
+  });
+});
+
+/** What comes of two writes whose commit ends with a code of SQLite's, and how many customers there are then. */
+async function outcomeOfCommit(errcode: number) {
+  const store = await openFilled();
+  const stop = watchStatements((text) => {
+    if (text === 'COMMIT') throw Object.assign(new Error('disk I/O error'), { errcode });
+  });
+  const refused = await Promise.all(names(2).map(async (id) => await refusal(addCustomer(store, id)))).finally(stop);
+  return { refused, count: await customers(store) };
+}
+
+describe('a commit under which the disk fails', () => {
+  test.each([
+    ['the log cannot be synced', 1034],
+    ['its index has no room', 4874],
+    ['nobody says how', 10],
+  ])('may have been kept where %s, and each of its writes is told so', async (_what, errcode) => {
+    const { refused } = await outcomeOfCommit(errcode);
+    expect(refused.map((error) => error instanceof UnknownOutcomeError)).toEqual([true, true]);
+    expect(refused[0]?.message).toBe(
+      `the disk failed during a commit to the database ${file}; whether the change was kept is not known`,
+    );
+  });
+
+  test.each([
+    ['cannot be written', 778],
+    ['has no room', 13],
+  ])('has changed nothing where the log %s', async (_what, errcode) => {
+    const { refused, count } = await outcomeOfCommit(errcode);
+    expect(refused.map((error) => error instanceof UnknownOutcomeError)).toEqual([false, false]);
+    expect(refused[0]?.message).toContain('nothing was changed');
+    expect(count).toBe(3);
   });
 });

@@ -1,6 +1,6 @@
 /** What SQLite's result codes mean to a person: which file, what is wrong with it, what to do next. */
 
-import { BillingError, UnavailableError } from '../../../errors.ts';
+import { BillingError, UnavailableError, UnknownOutcomeError } from '../../../errors.ts';
 import { type ConstraintRule, ConstraintViolation } from '../../constraint-violation.ts';
 import type { NameFault } from './names.ts';
 
@@ -56,6 +56,17 @@ export function isInputOutputFailure(error: unknown): boolean {
   return primaryCodeOf(error) === code.inputOutput;
 }
 
+/**
+ * Whether a commit that failed with this may have been kept: it stands in the log in full before the log is synced, and whoever
+ * finds the log first, after a kill for one, takes it for a commit. What could not be written is not there.
+ */
+export function mayBeCommitted(error: unknown): boolean {
+  return isInputOutputFailure(error) && extendedCodeOf(error) !== failedWrite;
+}
+
+/** SQLITE_IOERR_WRITE */
+const failedWrite = 778;
+
 /** The file, or the directory where its log would stand, cannot be written or opened in this way. */
 export function isNotWritable(error: unknown): boolean {
   const primary = primaryCodeOf(error);
@@ -85,6 +96,13 @@ export function readOnlyError(path: string, cause?: unknown): UnavailableError {
     cause,
     hint: 'make the file and its directory writable, or work on a copy',
   });
+}
+
+export function unknownCommitError(path: string, cause: unknown): UnknownOutcomeError {
+  return new UnknownOutcomeError(
+    `the disk failed during a commit to the database ${path}; whether the change was kept is not known`,
+    { cause, hint: 'check the disk, and read what was to be changed before you repeat the command' },
+  );
 }
 
 export function lockedError(path: string, waitedMilliseconds: number, cause?: unknown): UnavailableError {

@@ -9,6 +9,7 @@ import { createTurns } from '../../../turns.ts';
 import type { Transaction } from '../../database.ts';
 import type { WriteOptions } from '../../store.ts';
 import type { SqliteConnection } from './connection.ts';
+import { mayBeCommitted, unknownCommitError } from './errors.ts';
 import { waitForLock } from './lock-wait.ts';
 import { createTransactions, failure } from './queries.ts';
 import { refuseOtherSchema } from './schema.ts';
@@ -43,7 +44,7 @@ export function createSqliteTurns(connection: SqliteConnection): SqliteTurns {
       const { tx, end } = beginQueries();
       try {
         const answer = await insideTransaction.run(true, async () => await work(tx));
-        connection.commit();
+        commit(connection);
         return answer;
       } catch (error) {
         connection.rollback();
@@ -73,6 +74,18 @@ export function createSqliteTurns(connection: SqliteConnection): SqliteTurns {
       });
     },
   };
+}
+
+/** Throws UnknownOutcomeError where the disk failed when all was written. */
+function commit(connection: SqliteConnection): void {
+  const { isWriting } = connection;
+  try {
+    connection.commit();
+  } catch (error) {
+    if (!isWriting || !mayBeCommitted(error)) throw error;
+    connection.noteFailure(error);
+    throw unknownCommitError(connection.path, error);
+  }
 }
 
 async function begin(connection: SqliteConnection, accessMode: AccessMode): Promise<void> {
