@@ -92,6 +92,8 @@ async function openWay({ origin }: Target, { ca, proxy }: Route): Promise<Way> {
 }
 
 class Late extends Error {}
+/** What broke a connection that stood, by which the request may have left. */
+class Broken extends Error {}
 class Silence extends Error {}
 class NoConnection extends Error {}
 
@@ -111,6 +113,8 @@ async function exchange(way: Way, request: HttpRequest, timeoutMilliseconds: num
   sent.on('socket', (socket) => limitConnecting(socket, sent));
   // What breaks while the body is read is told here alone: the body only ends.
   let failure: unknown;
+  let stands = false;
+  sent.on('socket', (socket) => whenConnected(socket, () => (stands = true)));
   try {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       sent.on('response', resolve);
@@ -125,7 +129,7 @@ async function exchange(way: Way, request: HttpRequest, timeoutMilliseconds: num
     return { kind: 'answer', status: answer.statusCode ?? 0, headers: Object.fromEntries(first), bytes };
   } catch (error) {
     sent.destroy();
-    throw failure ?? error;
+    throw stands ? new Broken('the connection broke', { cause: failure ?? error }) : (failure ?? error);
   } finally {
     clearTimeout(deadline);
   }
@@ -135,7 +139,14 @@ function limitConnecting(socket: Socket, sent: ClientRequest): void {
   if (!socket.connecting) return;
   const timer = setTimeout(() => sent.destroy(new NoConnection()), limits.connectTimeoutMilliseconds);
   const done = (): void => clearTimeout(timer);
-  socket.once('encrypted' in socket ? 'secureConnect' : 'connect', done).once('close', done);
+  whenConnected(socket, done);
+  socket.once('close', done);
+}
+
+/** At once where it is; nothing of a request leaves before that. */
+function whenConnected(socket: Socket, then: () => void): void {
+  if (socket.connecting) socket.once('encrypted' in socket ? 'secureConnect' : 'connect', then);
+  else then();
 }
 
 async function withAuthorities(ca: string): Promise<string[]> {
@@ -160,7 +171,7 @@ async function readAll(body: IncomingMessage): Promise<Uint8Array> {
   });
 }
 
-/** Failures before a connection stands: nothing was sent. */
+/** Failures of connecting, of which some may befall a connection that stands as well. */
 const unsent: Readonly<Record<string, { readonly reason: string; readonly isTemporary: boolean }>> = {
   ECONNREFUSED: { reason: 'nothing answers at this address', isTemporary: true },
   EHOSTUNREACH: { reason: 'the host cannot be reached', isTemporary: true },
@@ -170,17 +181,19 @@ const unsent: Readonly<Record<string, { readonly reason: string; readonly isTemp
   ERR_PROXY_TUNNEL: { reason: 'the proxy of HTTPS_PROXY refuses to lead there', isTemporary: false },
 };
 
-function noAnswer(error: unknown, timeoutMilliseconds: number): NoAnswer {
+function noAnswer(thrown: unknown, timeoutMilliseconds: number): NoAnswer {
+  const mayHaveArrived = thrown instanceof Broken;
+  const error = mayHaveArrived ? thrown.cause : thrown;
   if (error instanceof NoConnection) {
     const reason = `no connection within ${limits.connectTimeoutMilliseconds / 1000} seconds`;
     return { kind: 'noAnswer', reason, mayHaveArrived: false, isTemporary: true, cause: error };
   }
   const { code = '' } = error as { code?: unknown };
   const known = typeof code === 'string' ? unsent[code] : undefined;
-  if (known !== undefined) return { kind: 'noAnswer', ...known, mayHaveArrived: false, cause: error };
+  if (known !== undefined) return { kind: 'noAnswer', ...known, mayHaveArrived, cause: error };
   const refused = typeof code === 'string' ? tlsFailure(code) : undefined;
   if (refused !== undefined) {
-    return { kind: 'noAnswer', ...refused, mayHaveArrived: false, isTemporary: false, cause: error };
+    return { kind: 'noAnswer', ...refused, mayHaveArrived, isTemporary: false, cause: error };
   }
   const sent = { kind: 'noAnswer', mayHaveArrived: true, cause: error } as const;
   if (error instanceof Late) {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { connect, createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -202,6 +202,32 @@ test('of a write that a proxy does not lead on, it is known that nothing was sen
   const { code, stdout, stderr } = await runProgram(words, { home, environment });
   expect([code, stdout]).toEqual([9, '']);
   expect(stderr).toContain(`127.0.0.1:${service.port}: the proxy of HTTPS_PROXY refuses to lead there`);
+});
+
+test('of a write after which the connection is spoilt, it is not known whether it arrived', async () => {
+  const between = createTcpServer((near) => {
+    const far = connect(service.port, '127.0.0.1');
+    near.pipe(far);
+    // What the service answers is lost once it has done something, and what comes instead is no TLS.
+    far.on('data', (bytes) =>
+      near.write(service.engine.calls.length === 0 ? bytes : 'HTTP/1.1 502 Bad Gateway\r\n\r\n'),
+    );
+    for (const socket of [near, far]) socket.on('error', () => near.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(between, 'listening');
+  onTestFinished(() => void between.close());
+  const environment = {
+    TALLY_BASE_URL: `https://127.0.0.1:${(between.address() as AddressInfo).port}`,
+    TALLY_API_KEY: fullKey,
+    TALLY_ENVIRONMENT: 'sandbox',
+    TALLY_CA_FILE: certificate.certFile,
+  };
+  const contact = 'name=Ada,email=ada@acme.example,roles=primary';
+  const words = ['customers', 'create', '--name', 'Acme', '--contact', contact, '--yes'];
+  const { code, stdout, stderr } = await runProgram(words, { home, environment });
+  expect([code, stdout]).toEqual([9, '']);
+  expect(stderr).toContain('the outcome is unknown');
+  expect(service.engine.calls.map(({ name }) => name)).toEqual(['customers.create']);
 });
 
 test('a proxy does not make an unknown authority trusted', async () => {
