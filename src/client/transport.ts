@@ -83,8 +83,9 @@ async function openWay({ origin }: Target, { ca, proxy }: Route): Promise<Way> {
   const { Agent, request } = await import('node:https');
   const agent = new Agent({
     ...sockets,
-    // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
+    // Said outright, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can turn it off.
     rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
     ...(ca === undefined ? {} : { ca: await withAuthorities(ca) }),
     ...(proxy === undefined ? {} : { proxyEnv: { HTTPS_PROXY: proxy.url, NO_PROXY: proxy.except } }),
   });

@@ -139,8 +139,9 @@ async function createAgent(rules: AddressRules): Promise<Agent> {
     buildConnector({
       lookup: checkedLookup({ ...rules, isPlain }),
       timeout: limits.connectTimeoutMilliseconds,
-      // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
+      // Said outright, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can turn it off.
       rejectUnauthorized: true,
+      minVersion: 'TLSv1.2',
     });
   const [plain, secure] = [connectorFor(true), connectorFor(false)];
   return new Agent({

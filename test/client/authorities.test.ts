@@ -16,8 +16,9 @@ import { createSampleEngine, fullKey, startService } from '../server/harness.ts'
 import type { Service } from '../server/harness.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import type { Certificate } from '../support/certificate.ts';
+import { startOldService } from '../support/old-tls.ts';
 import { runProgram } from '../support/program.ts';
-import { unusedUrl } from './harness.ts';
+import { startClient, unusedUrl } from './harness.ts';
 
 let certificate: Certificate;
 let service: Service;
@@ -96,6 +97,12 @@ test('https to a port that speaks none is told apart from a bad certificate', as
   expect(outcome.code).toBe(9);
   expect(outcome.stderr).toContain('it does not speak TLS');
   expect(outcome.stderr).toContain('check the port of the base URL');
+});
+
+test('TLS 1.1 is not spoken, whatever Node was told', async () => {
+  const old = await startOldService();
+  await expect(startClient(old.url, { ca: old.cert }).call('customers.list')).rejects.toThrow('TLS 1.2 or later');
+  expect(old.count()).toBe(0);
 });
 
 test('--ca-file, TALLY_CA_FILE and a profile have it trusted', async () => {

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { limits } from '../../src/limits.ts';
 import type { ResolveHost } from '../../src/server/webhook-address.ts';
 import { makeCertificate } from '../support/certificate.ts';
+import { startOldService } from '../support/old-tls.ts';
 import { outboxOf, senderFor, signersOf, startReceiver, webhookCalls } from '../support/webhook-receiver.ts';
 import type { WebhookCalls } from '../support/webhook-receiver.ts';
 import { createWorld } from '../support/world.ts';
@@ -112,6 +113,15 @@ describe('by https', () => {
       expect(requests).toBe(0);
     },
   );
+
+  test('TLS 1.1 is not spoken, whatever Node was told', async () => {
+    const old = await startOldService();
+    await register(`${old.url}/`);
+    await trigger();
+    await senderFor(world).deliverDue();
+    expect((await onlyDelivery()).error).toMatch(/^the connection failed \(ERR_SSL_\w*PROTOCOL\w*\)$/);
+    expect(old.count()).toBe(0);
+  });
 });
 
 test('an answer with more than 16 KiB of headers is none', async () => {
