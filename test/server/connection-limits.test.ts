@@ -9,7 +9,7 @@ import { limits } from '../../src/limits.ts';
 import { createSampleEngine, fullKey, sendRaw, startService } from './harness.ts';
 
 /** A limit that is lower until the test ends. */
-function lower(name: 'maxSockets' | 'requestTimeoutMilliseconds', value: number): void {
+function lower(name: 'maxSockets' | 'requestTimeoutMilliseconds' | 'socketIdleMilliseconds', value: number): void {
   const usual = limits[name];
   Object.assign(limits, { [name]: value });
   onTestFinished(() => void Object.assign(limits, { [name]: usual }));
@@ -52,4 +52,14 @@ test('a request with more headers than one may have is refused in the envelope',
   const refusal = await ask('X-More: x\r\n');
   expect(refusal).toMatch(/^HTTP\/1\.1 400 /);
   expect(refusal).toContain('"code":"BAD_REQUEST"');
+});
+
+test.each([
+  ['in the middle of a request', '', slowBody, ''],
+  ['after an answer', 'HTTP/1.1 200 OK', 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n', '}'],
+])('a connection on which nothing moves is cut %s', async (_when, first, bytes, last) => {
+  lower('socketIdleMilliseconds', 50);
+  const service = await startService();
+  const answer = await sendRaw(service.port, bytes);
+  expect([answer.split('\r\n', 1)[0], answer.at(-1) ?? '']).toEqual([first, last]);
 });
