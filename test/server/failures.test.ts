@@ -12,7 +12,7 @@ import {
 } from '../../src/errors.ts';
 import type { ErrorKind } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
-import { createSampleEngine, startService } from './harness.ts';
+import { createSampleEngine, fullKey, sendRaw, startService } from './harness.ts';
 import type { Service } from './harness.ts';
 
 /** A service whose list of customers fails. */
@@ -264,6 +264,15 @@ describe('bodies', () => {
     expect(fitting.status).toBe(422);
     const tooLarge = await service.send(path, { ...customers, body: `{}${' '.repeat(most - 1)}` });
     expect([tooLarge.status, tooLarge.message]).toEqual([413, `the body is larger than ${most} bytes`]);
+  });
+
+  test('one that is too large is read to its end, so that its sender gets the answer and may go on', async () => {
+    const { port } = await startService();
+    const head = `Host: 127.0.0.1\r\nAuthorization: Bearer ${fullKey}\r\nContent-Type: application/json\r\n`;
+    const large = `POST /v1/customers HTTP/1.1\r\n${head}Content-Length: ${2 * limits.bodyBytes}\r\n\r\n`;
+    const next = 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n';
+    const answer = await sendRaw(port, `${large}${' '.repeat(2 * limits.bodyBytes)}${next}`);
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
   });
 
   test('a body sent in chunks is counted as it comes', async () => {
