@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { BillingError, UnavailableError } from '../../src/errors.ts';
+import { BillingError, UnavailableError, UnknownOutcomeError } from '../../src/errors.ts';
 import type { ErrorKind } from '../../src/errors.ts';
 import type { Answer } from '../../src/operations/index.ts';
 import { createStage } from '../support/stage.ts';
@@ -74,18 +74,24 @@ describe('a grant without an external id', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  test.each<[string, string, string]>([
-    ['a database that was locked', 'a.db', ''],
-    ['a service that says so', 'https://a.example', 'pending'],
-  ])('that %s could not take (%s) is left to finish only where nobody knows: %j', async (_who, where, left) => {
+  const locked = new UnavailableError('locked; nothing was changed');
+  const unknown = new UnknownOutcomeError('whether it was kept is not known');
+
+  test.each<[string, string, readonly Error[], string]>([
+    ['a database that was locked', 'a.db', [locked], ''],
+    ['a database whose disk failed under the commit', 'a.db', [unknown], 'pending'],
+    ['a database that was locked when it was sent again', 'a.db', [unknown, locked], 'pending'],
+    ['a service that says so', 'https://a.example', [locked], 'pending'],
+  ])('that %s could not take (%s) is left to finish only where nobody knows', async (_who, where, errors, left) => {
     const env = { TALLY_BASE_URL: where, TALLY_API_KEY: `tally_live_${'0'.repeat(48)}`, TALLY_ENVIRONMENT: 'sandbox' };
+    const failures = [...errors];
     const shell = createShell({
       env: where.startsWith('https:') ? env : { TALLY_DATABASE: where },
       reply: () => {
-        throw new UnavailableError('locked; nothing was changed');
+        throw failures.shift() ?? new Error('there was one request too many');
       },
     });
-    expect((await shell.run(line)).code).toBe(9);
+    for (const _try of errors) expect((await shell.run(line)).code).toBe(9);
     expect((await shell.run('credits grant --resume --dry-run --columns status')).stdout.trim()).toBe(left);
   });
 
