@@ -58,6 +58,20 @@ test.each([
   expect(existsSync(path)).toBe(false);
 });
 
+test('a lock that another process has taken meanwhile is not taken away with the one before', async () => {
+  const path = heldBy(`${spawnSync(process.execPath, ['--version']).pid} ${hostname()}`);
+  let looks = 0;
+  const now = () => {
+    looks += 1;
+    // It was found to be abandoned, and is about to be taken away.
+    if (looks === 2) writeFileSync(path, `${process.ppid} ${hostname()}`);
+    if (looks === 3) rmSync(path);
+    return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  };
+  (await lockFile(path, { now }))();
+  expect(looks).toBe(3);
+});
+
 test('a lock whose taking away was cut off as well holds up nobody', async () => {
   const gone = `${spawnSync(process.execPath, ['--version']).pid} ${hostname()}`;
   const path = heldBy(gone);
