@@ -41,3 +41,12 @@ test.each([
   const store = await open();
   await expect(store.write((tx) => sql.raw(statement).execute(tx))).rejects.toThrow(words);
 });
+
+test('its schema is not written by hand by who says that it may be', async () => {
+  const store = await open();
+  const write = store.write(async (tx) => {
+    await sql`PRAGMA writable_schema = ON`.execute(tx);
+    await sql`UPDATE sqlite_schema SET sql = ''`.execute(tx);
+  });
+  await expect(write).rejects.toThrow('may not be modified');
+});
