@@ -271,7 +271,8 @@ describe('a key', () => {
     const directory = mkdtempSync(join(tmpdir(), 'tallybook-keys-'));
     const path = join(directory, 'busy.db');
     const first = await createWorld({ database: path });
-    const store = await openStore(path, { busyTimeoutMilliseconds: 10 });
+    // Who waited would wait for this test.
+    const store = await openStore(path, { busyTimeoutMilliseconds: 600_000 });
     try {
       const { key } = (await first.call('keys.create', { body: { name: 'ci', scopes: ['*'] } })).data;
       const { now } = first.clock;
