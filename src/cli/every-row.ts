@@ -1,5 +1,6 @@
 /** Lists of a service, read to their end. */
 
+import { BillingError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Billing, ResponseBody } from '../operations/index.ts';
 import { valueAt, wireText } from './wire/rows.ts';
@@ -46,13 +47,15 @@ interface PageBody<R> {
 
 /**
  * The pages of a list from the offset of `query` on; there is one at least. `read` gives the body of one. Holds the ids of all
- * rows, and a page of them.
+ * rows, and a page of them. Throws a network error where a service gives nothing but rows that it gave before: one that does
+ * not know the offset would be read for ever.
  */
 export async function* pagesOf<R>(
   read: (query: PageQuery) => Promise<unknown>,
   query: PageQuery = {},
 ): AsyncGenerator<ListPage<R>, void> {
   const seen = new Set<string>();
+  let before: number | undefined;
   for (let offset = Number(query['offset'] ?? 0); ;) {
     const page = await read({ ...query, limit: String(limits.pageSize), offset: String(offset) });
     const { data, total, hasMore } = page as PageBody<R>;
@@ -64,5 +67,14 @@ export async function* pagesOf<R>(
     yield { rows, total };
     offset += data.length;
     if (!hasMore || data.length === 0) return;
+    // Where the list has grown by as many meanwhile, that is where they are now.
+    if (rows.length === 0 && !((total ?? 0) > (before ?? 0))) throw sameAgain();
+    before = total;
   }
+}
+
+function sameAgain(): BillingError {
+  return new BillingError('network', 'the list does not end: each page has the rows of the one before', {
+    hint: 'read its first page, without --all: the service may not know the offset of a page',
+  });
 }

@@ -94,6 +94,28 @@ describe('--all', () => {
     expect(stderr).toBe('the list changed while it was read\n');
   });
 
+  test.each([250, undefined])(
+    'ends where a service that knows no offset gives the same page again (total %j)',
+    async (total) => {
+      const shell = createShell({ reply: () => body({ data: rows(100), hasMore: true, total }) });
+      const { code, stdout, stderr } = await shell.run('customers list --all');
+      expect({ code, stdout, calls: shell.calls.length }).toEqual({ code: 9, stdout: '', calls: 2 });
+      expect(stderr).toContain('the list does not end');
+    },
+  );
+
+  test('goes on behind a page that moved by as many rows as were added', async () => {
+    const shell = createShell({
+      reply: ({ input }) => {
+        const added = Number(input.query?.['offset']) > 0 ? 100 : 0;
+        const offset = Number(input.query?.['offset']) - added;
+        return body({ data: rows(150).slice(offset, offset + 100), hasMore: offset < 100, total: 150 + added });
+      },
+    });
+    const { stdout } = await shell.run('customers list --all -o name');
+    expect(stdout.trimEnd().split('\n')).toEqual(rows(150).map(({ id }) => id));
+  });
+
   test('without it a list that was cut is said to be, on standard error', async () => {
     const shell = pages(rows(25));
     expect((await shell.run('customers list')).stderr).toBe('10 of 25: there are more; --all prints every one\n');
