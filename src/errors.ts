@@ -94,6 +94,8 @@ export interface ErrorOptions {
   readonly requestId?: string | undefined;
   /** What a service answered, where that may be another status than the kind's. */
   readonly answeredStatus?: number | undefined;
+  /** Overrides the kind's `retryable`. */
+  readonly isRetryable?: boolean | undefined;
 }
 
 /** A failure that a person can act on: its kind decides status, wire code and exit code. */
@@ -103,6 +105,8 @@ export class BillingError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly requestId: string | undefined;
   readonly answeredStatus: number | undefined;
+  /** Whether the same request may be sent again as it is: false where that could do twice what is to be done once. */
+  readonly isRetryable: boolean;
 
   constructor(kind: ErrorKind, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -112,13 +116,15 @@ export class BillingError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.requestId = options.requestId;
     this.answeredStatus = options.answeredStatus;
+    this.isRetryable = options.isRetryable ?? errorFacts[kind].retryable;
   }
 }
 
 /** The same failure in other words, and with another hint where one is given. */
 export function reworded(error: BillingError, message: string, hint: string | undefined = error.hint): BillingError {
-  const { kind, retryAfterSeconds, requestId, answeredStatus } = error;
-  return new BillingError(kind, message, { hint, cause: error, retryAfterSeconds, requestId, answeredStatus });
+  const { kind, retryAfterSeconds, requestId, answeredStatus, isRetryable } = error;
+  const kept = { retryAfterSeconds, requestId, answeredStatus, isRetryable };
+  return new BillingError(kind, message, { ...kept, hint, cause: error });
 }
 
 /** 400: malformed JSON, an unknown or impossible query parameter. */
@@ -218,7 +224,11 @@ export class UnavailableError extends BillingError {
  * 503 as well, where more may have been kept than nothing: of a write whose commit the database did not answer, and of work of
  * several transactions that has ended midway.
  */
-export class UnknownOutcomeError extends UnavailableError {}
+export class UnknownOutcomeError extends UnavailableError {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, { isRetryable: false, ...options });
+  }
+}
 
 /**
  * What to throw where the database failed under work of several transactions. It says of its own transaction that nothing was

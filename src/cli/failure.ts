@@ -34,7 +34,7 @@ export function tellFailure(error: unknown, context: FailureContext): number {
       code: facts.code,
       message: failure.message,
       status: failure.answeredStatus ?? facts.status,
-      retryable: facts.retryable,
+      retryable: failure.isRetryable,
       hint,
       retryAfterSeconds: failure.retryAfterSeconds,
       requestId: failure.requestId,

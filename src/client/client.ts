@@ -7,7 +7,7 @@ import type { Answer, Billing, ConnectionFacts, OperationName } from '../operati
 import { changesState, pathParameters } from '../operations/operation.ts';
 import type { CallInput, OperationFacts, Outline } from '../operations/operation.ts';
 import { notOffered, onlyEmbedded, readAnswer, unknownOutcome } from './response.ts';
-import type { Reading } from './response.ts';
+import type { HowToCheck, Reading } from './response.ts';
 import { isRepeatable, retryAfterMilliseconds, retryDelay, temporaryStatuses } from './retry.ts';
 import { checkKeyForm, parseBaseUrl, parseProxyUrl, requestOf } from './target.ts';
 import type { HttpRequest } from './target.ts';
@@ -71,7 +71,7 @@ export function createClient(options: ClientOptions): Client {
     const signed = { ...request, headers: { ...request.headers, ...ownHeaders, ...authorization } };
     const outcome = await exchange(signed, { canRepeat: isRepeatable(operation, input), deadline });
     const howToCheck = changesState(operation)
-      ? checkHint(operation, input, await loadOutlines(roomOf(name)))
+      ? howToCheckOf(operation, input, await loadOutlines(roomOf(name)))
       : undefined;
     if (outcome.kind === 'noAnswer') throw noAnswerFailure(outcome, howToCheck);
     return readAnswer(outcome, readingOf(operation, outcome, howToCheck));
@@ -112,13 +112,13 @@ export function createClient(options: ClientOptions): Client {
     if (!isTallybook) throw notOffered(operation, target, 'it does not name itself a tallybook service');
   }
 
-  function readingOf(operation: Outline, answer: HttpAnswer, howToCheck: string | undefined): Reading {
+  function readingOf(operation: Outline, answer: HttpAnswer, howToCheck: HowToCheck | undefined): Reading {
     return { operation, target, howToCheck, retryAfterSeconds: retryAfterSeconds(answer), form: operation.response };
   }
 
   function noAnswerFailure(
     { reason, hint, mayHaveArrived, cause }: NoAnswer,
-    howToCheck: string | undefined,
+    howToCheck: HowToCheck | undefined,
   ): BillingError {
     if (mayHaveArrived && howToCheck !== undefined) return unknownOutcome(target, reason, howToCheck);
     return new BillingError('network', `${target.host}: ${reason}`, {
@@ -170,9 +170,16 @@ function reasonOf(outcome: HttpAnswer | NoAnswer): string {
   return outcome.kind === 'answer' ? `answered ${outcome.status}` : outcome.reason;
 }
 
+function howToCheckOf(operation: OperationFacts, input: CallInput, room: readonly OperationFacts[]): HowToCheck {
+  const isRetryable = isRepeatable(operation, input);
+  const hint = isRetryable
+    ? 'repeat the command: sending it twice does no more than sending it once'
+    : checkHint(operation, input, room);
+  return { hint, isRetryable };
+}
+
 /** Which command shows whether a write took effect: the reading of the same path, or else of the same group. */
 function checkHint(operation: OperationFacts, input: CallInput, room: readonly OperationFacts[]): string {
-  if (isRepeatable(operation, input)) return 'repeat the command: sending it twice does no more than sending it once';
   const path = operation.route?.path ?? '';
   const given = new Set(pathParameters(path));
   const readings = room.filter(

@@ -26,11 +26,18 @@ import { answered } from './answer-shape.ts';
 import type { Target } from './target.ts';
 import type { HttpAnswer } from './transport.ts';
 
+/** What to do about a write of which nobody can say whether it took effect. */
+export interface HowToCheck {
+  readonly hint: string;
+  /** Whether sending it twice does no more than sending it once. */
+  readonly isRetryable: boolean;
+}
+
 export interface Reading {
   readonly operation: OperationFacts;
   readonly target: Target;
-  /** What to say about a write whose outcome the answer does not tell; absent for readings. */
-  readonly howToCheck: string | undefined;
+  /** Of a write, for where the answer does not tell its outcome; absent for readings. */
+  readonly howToCheck: HowToCheck | undefined;
   readonly retryAfterSeconds: number | undefined;
   /** Of a success. */
   readonly form: Outline['response'];
@@ -135,7 +142,7 @@ function optionsOf(
   const told = requestId === undefined ? '' : ` of request ${requestId}`;
   const otherwise: Partial<Record<ErrorKind, string>> = {
     unavailable: later,
-    internal: `${howToCheck ?? later}; if it fails again, tell whoever runs the service${told}`,
+    internal: `${howToCheck?.hint ?? later}; if it fails again, tell whoever runs the service${told}`,
   };
   const hint = ownHints[kind] ?? hintOf(answer.headers['tallybook-hint']) ?? otherwise[kind];
   return { ...answered, hint, retryAfterSeconds };
@@ -177,9 +184,17 @@ export function onlyEmbedded(operation: OperationFacts, target: Target): Billing
 }
 
 /** A write of which nobody can say whether it took effect, though something may have answered. */
-export function unknownOutcome(target: Target, reason: string, hint: string, answer?: HttpAnswer): BillingError {
+export function unknownOutcome(
+  target: Target,
+  reason: string,
+  howToCheck: HowToCheck,
+  answer?: HttpAnswer,
+): BillingError {
   const answered = answer === undefined ? {} : answeredBy(answer);
-  return new BillingError('network', `the outcome is unknown: ${target.host}: ${reason}`, { ...answered, hint });
+  return new BillingError('network', `the outcome is unknown: ${target.host}: ${reason}`, {
+    ...answered,
+    ...howToCheck,
+  });
 }
 
 function invalidResponse(
@@ -193,7 +208,7 @@ function invalidResponse(
   const words = `${target.host} answered ${status} with what is not a valid response: ${shown}${why}`;
   return new BillingError('network', words, {
     ...answeredBy(answer),
-    hint: howToCheck ?? 'check that the base URL of the profile is that of the service',
+    ...(howToCheck ?? { hint: 'check that the base URL of the profile is that of the service' }),
   });
 }
 

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 
-import { BillingError, InvalidInputError, RateLimitedError, errorFacts } from '../../src/errors.ts';
+import {
+  BillingError,
+  InvalidInputError,
+  RateLimitedError,
+  UnknownOutcomeError,
+  reworded,
+  errorFacts,
+} from '../../src/errors.ts';
 import type { ErrorKind } from '../../src/errors.ts';
 import type { Answer, Billing } from '../../src/operations/index.ts';
 import type { Dependencies } from '../../src/cli/session/session.ts';
@@ -158,6 +165,23 @@ describe('a failure of the service', () => {
       });
     },
   );
+
+  test('a program is told not to repeat what could then be done twice', async () => {
+    const retryableOf = async (error: BillingError): Promise<unknown> => {
+      const shell = createShell({
+        reply: () => {
+          throw error;
+        },
+      });
+      const { stderr } = await shell.run('customers list -o json');
+      return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '').error.retryable;
+    };
+    const lost = new BillingError('network', 'the outcome is unknown', { isRetryable: false });
+    expect(await retryableOf(new BillingError('network', 'nothing answers'))).toBe(true);
+    expect(await retryableOf(lost)).toBe(false);
+    expect(await retryableOf(reworded(lost, 'in other words'))).toBe(false);
+    expect(await retryableOf(new UnknownOutcomeError('the commit was not answered'))).toBe(false);
+  });
 
   test('the status that was answered is told, where its kind has another or none', async () => {
     const statusOf = async (kind: ErrorKind, answeredStatus?: number): Promise<unknown> => {

@@ -151,6 +151,7 @@ describe('writes', () => {
         answeredStatus: fault === reset ? undefined : (fault as { status: number }).status,
         message: expect.stringMatching(`^the outcome is unknown: ${service.host}: `),
         hint: 'before repeating the command, look whether it took effect: tally credits ledger c1',
+        isRetryable: false,
       });
       expect(service.requests).toHaveLength(1);
     }
@@ -185,6 +186,7 @@ describe('writes', () => {
     await expect(startClient(service.url).call('credits.grant', repeatableGrant)).rejects.toMatchObject({
       kind: 'network',
       hint: 'repeat the command: sending it twice does no more than sending it once',
+      isRetryable: true,
     });
     expect(service.requests).toHaveLength(limits.requestAttempts);
   });
