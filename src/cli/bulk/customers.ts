@@ -48,13 +48,14 @@ function unitOf(row: BulkRow, billing: Billing): Unit {
   return { lines: [row.line], send: async () => [await create(row, billing)] };
 }
 
-async function create({ line, input }: BulkRow, billing: Billing): Promise<RowOutcome> {
+async function create(row: BulkRow, billing: Billing): Promise<RowOutcome> {
+  const { line, input } = row;
   try {
     const { body } = await billing.call('customers.create', input);
     return { line, status: 'done', id: body.data.id, error: '' };
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
-    return await earlierOne({ line, input }, billing, error);
+    return await earlierOne(row, billing, error);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Grants from a file: one external id a row, made of its content, so that no row is ever granted twice. */
+/** Grants from a file: one external id a row, made of what its cells say, so that no row is ever granted twice. */
 
 import { canonicalJson } from '../../canonical-json.ts';
 import { BillingError } from '../../errors.ts';
@@ -23,8 +23,10 @@ import type { Contracts } from './contracts.ts';
 import type { BulkKind, BulkOptions, Plan, Summary } from './kind.ts';
 import type { BulkRow, Problem } from './rows.ts';
 
-interface GrantRow extends BulkRow {
+interface GrantRow extends Omit<BulkRow, 'ownMembers'> {
   readonly grant: GrantRequest;
+  /** Whether its external id is made of its cells. */
+  readonly hasMadeId: boolean;
 }
 
 export const grants: BulkKind = {
@@ -69,13 +71,13 @@ async function readGrants(rows: readonly BulkRow[], { source, allowZero }: BulkO
   const doubts: Problem[] = [];
   const lines = new Map<string, number>();
   const contents = new Map<string, number>();
-  for (const { line, input } of rows) {
+  for (const { line, input, ownMembers } of rows) {
     try {
       const grant = await readGrant(input);
       const isZero = grant.amountCents === 0n && grant.creditMicros === 0n;
       if (isZero && !allowZero) throw new BillingError('refused', 'amountCents: is 0; --allow-zero lets it pass');
       const { params = {}, body } = input;
-      const content = canonicalJson([source, params, body]);
+      const content = canonicalJson([source, params, membersOf(body, ownMembers)]);
       const externalId = grant.externalId ?? identify(content);
       const key = JSON.stringify([grant.contractId, externalId]);
       const twin = lines.get(key);
@@ -85,13 +87,19 @@ async function readGrants(rows: readonly BulkRow[], { source, allowZero }: BulkO
       if (equal === undefined) contents.set(content, line);
       else doubts.push({ line, message: `equal to line ${equal}, and a grant of its own` });
       const sent = { params, body: { ...(body as Record<string, unknown>), externalId } };
-      read.push({ line, input: sent, grant: { ...grant, externalId } });
+      const hasMadeId = grant.externalId === undefined;
+      read.push({ line, input: sent, grant: { ...grant, externalId }, hasMadeId });
     } catch (error) {
       if (!(error instanceof BillingError)) throw error;
       problems.push({ line, message: error.message });
     }
   }
   return { rows: read, problems, doubts };
+}
+
+/** Without what flags say: a row is the same row where the command is given again with another `--expires-at`. */
+function membersOf(body: unknown, names: ReadonlySet<string>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(body ?? {}).filter(([name]) => names.has(name)));
 }
 
 /** What the policy says of the rows, each judged as if those before it were granted. */
@@ -126,7 +134,7 @@ async function refusals(
   return found;
 }
 
-function unitOf({ line, input }: GrantRow, billing: Billing): Unit {
+function unitOf({ line, input, hasMadeId }: GrantRow, billing: Billing): Unit {
   return {
     lines: [line],
     async send(): Promise<readonly RowOutcome[]> {
@@ -134,7 +142,9 @@ function unitOf({ line, input }: GrantRow, billing: Billing): Unit {
       const id = wireText(valueAt(answer.body, 'data.id'));
       const differing = differingMembers(input, answer);
       if (differing.length > 0) {
-        const error = `an entry with this externalId exists and differs in ${differing.join(', ')}`;
+        const earlier = hasMadeId ? 'this row was granted before' : 'an entry with this externalId exists';
+        const next = hasMadeId ? '; --source NAME grants all rows of the file once more' : '';
+        const error = `${earlier} and differs in ${differing.join(', ')}${next}`;
         return [{ line, status: 'failed', id, error }];
       }
       return [{ line, status: answer.isReplay === true ? 'repeated' : 'done', id, error: '' }];

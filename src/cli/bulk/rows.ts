@@ -13,6 +13,8 @@ export interface BulkRow {
   /** Line of the file on which the row begins. */
   readonly line: number;
   readonly input: CallInput;
+  /** Members of the body that its cells say; flags said the others, for every row. */
+  readonly ownMembers: ReadonlySet<string>;
 }
 
 /** A row that must not be sent. */
@@ -49,7 +51,7 @@ export async function readRows(
   const problems: Problem[] = [];
   for (const row of file.rows) {
     try {
-      rows.push({ line: row.line, input: await readRow(row, { columns, command, given }) });
+      rows.push({ line: row.line, ...(await readRow(row, { columns, command, given })) });
     } catch (error) {
       if (!(error instanceof BillingError)) throw error;
       problems.push({ line: row.line, message: error.message });
@@ -149,16 +151,18 @@ async function readRow(
     command,
     given,
   }: { readonly columns: readonly Column[]; readonly command: CommandSpec; readonly given: Given },
-): Promise<CallInput> {
+): Promise<Omit<BulkRow, 'line'>> {
   if (cells.length !== columns.length) {
     throw new BillingError('usage', `has ${cells.length} columns where the header has ${columns.length}`);
   }
   const positionals = command.positionals.map((_, index) => given.positionals[index] ?? '');
   const flags: Record<string, readonly string[]> = { ...given.flags };
   const members = new Map<FlagSpec, [string, unknown][]>();
+  const ownMembers = new Set<string>();
   for (const [index, column] of columns.entries()) {
     const text = cells[index]?.trim() ?? '';
     if (text === '' || column.kind === 'ignored') continue;
+    if (column.kind !== 'positional') ownMembers.add(column.spec.name);
     if (column.kind === 'positional') positionals[column.index] = text;
     else if (column.kind === 'flag') flags[column.spec.flag] = [text];
     else members.set(column.spec, [...(members.get(column.spec) ?? []), member(column.spec, `${column.name}=${text}`)]);
@@ -166,7 +170,8 @@ async function readRow(
   for (const [spec, values] of members) flags[spec.flag] = [JSON.stringify(Object.fromEntries(values))];
   const missing = command.positionals.find((_, index) => positionals[index] === '');
   if (missing !== undefined) throw new BillingError('usage', `${missing.name}: is required`);
-  return await inputOf(command, { ...given, positionals, flags }, { whole: undefined, readText: refuseFile });
+  const input = await inputOf(command, { ...given, positionals, flags }, { whole: undefined, readText: refuseFile });
+  return { input, ownMembers };
 }
 
 /** A cell comes from somebody else, and must not name files of this machine. */

@@ -13,6 +13,7 @@ function rowsOf(ids: readonly string[]): BulkRow[] {
   return ids.map((stripeCustomerId, index) => ({
     line: index + 2,
     input: { body: { stripeCustomerId, csm: { email: `m${index}@example.com` } } },
+    ownMembers: new Set(['stripeCustomerId', 'csm']),
   }));
 }
 
