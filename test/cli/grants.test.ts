@@ -65,6 +65,22 @@ describe('a grant without an external id', () => {
     expect(made.size).toBe(3);
   });
 
+  test('of the same amount, in other words, waits until it is known whether the one before was made', async () => {
+    const { shell, failures, made } = forgetfulService();
+    failures.push('network');
+    await shell.run(line);
+    for (const other of [line.replace('00Z', '00.000Z'), `${line} --reason Sorry`]) {
+      const { code, stderr } = await shell.run(other);
+      expect([code, made.size]).toEqual([11, 1]);
+      expect(stderr).toContain('finish it with: tally credits grant --resume; or give this one an --external-id');
+    }
+    await shell.run(`${line} --external-id ticket-1`);
+    expect(made.size).toBe(2);
+    await shell.run('credits grant --resume');
+    expect((await shell.run(`${line} --reason Sorry`)).code).toBe(0);
+    expect(made.size).toBe(3);
+  });
+
   test('that was refused is not taken up again', async () => {
     const { shell, failures } = forgetfulService();
     failures.push('conflict');

@@ -1,11 +1,12 @@
 /** How a grant begins: whether the policy permits it, and the external id by which sending it again never grants twice. */
 
+import { BillingError } from '../../errors.ts';
 import { onceEach } from '../../once.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { everyRow } from '../every-row.ts';
 import { say } from '../terminal/safe-text.ts';
-import type { GrantHistory } from './grant-history.ts';
+import type { GrantHistory, KnownGrant } from './grant-history.ts';
 import { creditsOf, readGrant } from './grant-request.ts';
 import type { GrantRequest } from './grant-request.ts';
 import type { ContractLookup, JournalContext } from './journal-context.ts';
@@ -53,22 +54,21 @@ interface Beginning {
   readonly context: JournalContext;
 }
 
-/** The line of a grant that is about to be sent, with its id. Throws BillingError `refused` where the policy forbids it. */
+/**
+ * The line of a grant that is about to be sent, with its id. Throws BillingError `refused` where the policy forbids it, and
+ * where it is likely the one whose outcome is not known.
+ */
 export function beginGrant(
   input: CallInput,
   { request, facts, history, contractIds, context }: Beginning,
 ): JournalFacts {
   const { place, overrideReason } = context;
-  const unfinished =
-    request.externalId === undefined
-      ? history
-          .unfinished(place)
-          .find(({ isGeneratedId, requestHash: hash }) => isGeneratedId && hash === facts.requestHash)
-      : undefined;
-  if (unfinished !== undefined) {
-    context.tell(say`this finishes the grant begun at ${unfinished.at}, whose outcome was not known`);
-  }
-  const externalId = request.externalId ?? unfinished?.externalId ?? context.newId();
+  const unfinished = request.externalId === undefined ? history.unfinished(place) : [];
+  const same = unfinished.find(({ isGeneratedId, requestHash }) => isGeneratedId && requestHash === facts.requestHash);
+  if (same !== undefined) {
+    context.tell(say`this finishes the grant begun at ${same.at}, whose outcome was not known`);
+  } else refuseAlike(request, unfinished);
+  const externalId = request.externalId ?? same?.externalId ?? context.newId();
   const broken = judged({ ...request, externalId }, { history, contractIds, context });
   const { externalId: _externalId, ...body } = input.body as Record<string, unknown>;
   return {
@@ -82,6 +82,17 @@ export function beginGrant(
       : { override: { reason: overrideReason, rules: broken.map(({ rule }) => rule) } }),
     body,
   };
+}
+
+/** Written again with an expiry that a script reckons anew, or another reason, it would be granted twice. */
+function refuseAlike({ contractId, amountCents }: GrantRequest, unfinished: readonly KnownGrant[]): void {
+  const alike = unfinished.find((grant) => grant.contractId === contractId && grant.amountCents === amountCents);
+  if (alike === undefined) return;
+  throw new BillingError(
+    'refused',
+    `a grant of the same amount to this contract was begun at ${alike.at}, and its outcome is not known: nothing was sent`,
+    { hint: 'finish it with: tally credits grant --resume; or give this one an --external-id of its own' },
+  );
 }
 
 /** Asks for the contracts of each customer once, and again where that failed. */
