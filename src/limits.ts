@@ -47,6 +47,8 @@ export const limits = {
   sampledEvents: 5,
   /** our choice: issues that a refusal lists */
   listedIssues: 100,
+  /** Unicode UAX 15, Stream-Safe Text Format: combining marks in a row */
+  combiningMarks: 30,
   /** our choice: bounds of one event */
   eventPropertyKeys: 100,
   eventPropertyKeyCharacters: 128,

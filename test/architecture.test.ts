@@ -35,6 +35,7 @@ const rootFiles = new Set([
   'exact-json',
   'database-url',
   'once',
+  'normal-text',
   'text-order',
   'make-directory',
   'new-id',

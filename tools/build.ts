@@ -223,6 +223,7 @@ const { output } = await bundle.write({
           'limits',
           'canonical-json',
           'exact-json',
+          'normal-text',
           'text-order',
           'store/constraint-violation',
           'operations/index',

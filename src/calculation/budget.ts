@@ -2,6 +2,7 @@
 
 import { type Big, decimal, decimalOfInteger, divideHalfUp, zero } from './money.ts';
 import { limits } from '../limits.ts';
+import { inNfc } from '../normal-text.ts';
 
 /** Interface 2.7. Absent or null caps nothing; of two caps the one that is reached first counts (semantics 10). */
 export interface BudgetCaps {
@@ -70,7 +71,7 @@ export function isOfBudget(
 ): boolean {
   if (budget.meterId !== undefined && budget.meterId !== null && budget.meterId !== usage.meterId) return false;
   if (!Object.hasOwn(usage.properties, budget.eventPropertyKey)) return false;
-  return usage.properties[budget.eventPropertyKey]?.normalize('NFC') === budget.eventPropertyValue.normalize('NFC');
+  return inNfc(usage.properties[budget.eventPropertyKey] ?? '') === inNfc(budget.eventPropertyValue);
 }
 
 function capsInCents(caps: BudgetCaps, creditRateCents: bigint | undefined): Big[] {

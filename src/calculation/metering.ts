@@ -1,6 +1,7 @@
 /** Which events a meter counts, and in which group (interface 4.17, semantics 8). */
 
 import type { RawNumber } from '../exact-json.ts';
+import { inNfc } from '../normal-text.ts';
 
 /** A property of an event: a number whose digits JavaScript would print otherwise arrives as its source text. */
 export type PropertyValue = string | boolean | null | number | RawNumber;
@@ -35,8 +36,7 @@ export interface EventRules {
 export function createEventMatcher(rules: EventRules): (event: MeteredEvent) => boolean {
   const matchesName = createListTest(rules.eventTypeFilter);
   const filters = rules.propertyFilters.map(createPropertyTest);
-  return (event) =>
-    matchesName(event.eventName.normalize('NFC')) && filters.every((filter) => filter(event.properties));
+  return (event) => matchesName(inNfc(event.eventName)) && filters.every((filter) => filter(event.properties));
 }
 
 /**
@@ -67,7 +67,7 @@ export function presentProperties(
 export function propertyText(properties: MeteredEvent['properties'], key: string): string | undefined {
   if (!Object.hasOwn(properties, key)) return undefined;
   const value = properties[key];
-  if (typeof value === 'string') return value.normalize('NFC');
+  if (typeof value === 'string') return inNfc(value);
   if (typeof value === 'object' && value !== null) return value.rawJSON;
   return String(value);
 }
@@ -77,7 +77,7 @@ export function hasProperty(
   properties: MeteredEvent['properties'],
   { key, value }: { readonly key: string; readonly value: string },
 ): boolean {
-  return propertyText(properties, key) === value.normalize('NFC');
+  return propertyText(properties, key) === inNfc(value);
 }
 
 function createPropertyTest(filter: PropertyFilter): (properties: MeteredEvent['properties']) => boolean {
@@ -94,7 +94,7 @@ function createListTest(lists: {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
 }): (text: string) => boolean {
-  const included = new Set(lists.include.map((text) => text.normalize('NFC')));
-  const excluded = new Set(lists.exclude.map((text) => text.normalize('NFC')));
+  const included = new Set(lists.include.map(inNfc));
+  const excluded = new Set(lists.exclude.map(inNfc));
   return (text) => !excluded.has(text) && (included.size === 0 || included.has(text));
 }

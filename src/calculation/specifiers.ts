@@ -1,5 +1,7 @@
 /** Which usage a grant pays for (semantics 9): OR inside a list, AND across members; nothing given means all usage. */
 
+import { inNfc } from '../normal-text.ts';
+
 /** As they are stored with a grant; texts are compared in NFC. A property may be given one value or a list of them. */
 export interface Specifiers {
   readonly meterIds?: readonly string[] | undefined;
@@ -70,10 +72,10 @@ function listedIn(
   textOf: (usage: SpecifiedUsage) => string | undefined,
 ): UsageRule | undefined {
   if (list === undefined) return undefined;
-  const wanted = new Set(list.map((text) => text.normalize('NFC')));
+  const wanted = new Set(list.map(inNfc));
   return (usage) => {
     const text = textOf(usage);
-    return text !== undefined && wanted.has(text.normalize('NFC'));
+    return text !== undefined && wanted.has(inNfc(text));
   };
 }
 

@@ -5,6 +5,7 @@ import { propertyText } from '../calculation/metering.ts';
 import { ConflictError, type InputIssue } from '../errors.ts';
 import { reviveExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
+import { inNfc } from '../normal-text.ts';
 import type { Answer, KnownEvents } from '../operations/index.ts';
 import { listed } from '../operations/listed.ts';
 import type { EventInput } from '../operations/usage.ts';
@@ -249,5 +250,5 @@ async function exhaustBudgets(
 function isTouched(budget: Budget, { event, properties }: Incoming): boolean {
   if (event.contractId !== null && event.contractId !== budget.contractId) return false;
   const text = propertyText(properties, budget.eventPropertyKey);
-  return text !== undefined && text === budget.eventPropertyValue.normalize('NFC');
+  return text !== undefined && text === inNfc(budget.eventPropertyValue);
 }

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { isExactNumber, textOfNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
+import { hasLongMarks, longMarksMessage } from '../normal-text.ts';
 import { budgetInput } from './budgets.ts';
 import { tierInput } from './catalog.ts';
 import { exampleIds } from './example-ids.ts';
@@ -94,6 +95,7 @@ const metadataValue = z
   .refine((value) => valueText(value).length <= limits.contractMetadataValueCharacters, {
     error: `must have at most ${limits.contractMetadataValueCharacters} characters`,
   })
+  .refine((value) => typeof value !== 'string' || !hasLongMarks(value), { error: longMarksMessage })
   .transform((value) => (typeof value === 'string' ? value.normalize('NFC') : value))
   .meta({ type: ['string', 'number', 'boolean'], maxLength: limits.contractMetadataValueCharacters });
 

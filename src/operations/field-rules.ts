@@ -1,6 +1,7 @@
 /** When a text, an amount, a date is right, as plain functions: what judges schemas, and what does without them, ask the same. */
 
 import { limits } from '../limits.ts';
+import { hasLongMarks, longMarksMessage } from '../normal-text.ts';
 
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
@@ -12,6 +13,7 @@ export function problemOfText(value: string, characters: number): string | undef
     return `must have at most ${characters} characters`;
   }
   if (controlCharacters.test(value)) return 'must not contain control characters';
+  if (hasLongMarks(value)) return longMarksMessage;
   return value.isWellFormed() ? undefined : 'must be well-formed Unicode';
 }
 

@@ -22,6 +22,7 @@ import {
   utcTimestamp,
   withoutExponent,
 } from './field-rules.ts';
+import { hasLongMarks, longMarksMessage } from '../normal-text.ts';
 import { recognizedAs } from './plain.ts';
 import type { ReferenceKind } from './references.ts';
 
@@ -195,6 +196,7 @@ export const comparedText = z
   .string()
   .max(limits.eventPropertyValueCharacters)
   .refine(isStorable, 'must be well-formed Unicode without NUL')
+  .refine((value) => !hasLongMarks(value), longMarksMessage)
   .transform((value) => value.normalize('NFC'));
 
 /** A name as it was sent; those that would touch prototypes are refused wherever a caller chooses them (security 5, SEC-37). */

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { isExactNumber, textOfNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
+import { hasLongMarks, longMarksMessage } from '../normal-text.ts';
 import { exampleIds } from './example-ids.ts';
 import {
   cents,
@@ -44,6 +45,7 @@ const propertyValue = z
   .refine((value) => typeof value !== 'string' || isStorable(value), {
     error: 'must be well-formed Unicode without NUL',
   })
+  .refine((value) => typeof value !== 'string' || !hasLongMarks(value), { error: longMarksMessage })
   .meta({ type: ['string', 'number', 'boolean', 'null'] });
 
 function isPrimitive(value: unknown): boolean {

@@ -89,6 +89,18 @@ describe('sending an event', () => {
     await expect(ingest({ customerId, externalCustomerId: 'acme' })).rejects.toMatchObject({ message });
   });
 
+  test.each([
+    ['a value', 'properties.model', (text: string) => ({ properties: { model: text } })],
+    ['the key', 'idempotencyKey', (text: string) => ({ idempotencyKey: text })],
+    ['the name', 'eventName', (text: string) => ({ eventName: text })],
+  ])('with more combining marks in a row than 30 is refused by %s', async (_what, path, given) => {
+    expect((await ingest({ customerId, ...given(`e${'\u0323'.repeat(30)}`) })).status).toBe(202);
+    await expect(ingest({ customerId, ...given(`e${'\u0323'.repeat(31)}`) })).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: `${path}: must not have more than 30 combining marks in a row`,
+    });
+  });
+
   test('with a nested property is refused', async () => {
     await expect(ingest({ customerId, properties: { model: { name: 'large' } } })).rejects.toMatchObject({
       kind: 'invalidInput',

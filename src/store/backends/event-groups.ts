@@ -8,6 +8,7 @@ import { createEventMatcher, groupValuesOf, type MeteredEvent, presentProperties
 import { decimal, decimalOfInteger } from '../../calculation/money.ts';
 import type { UsageReading } from '../../calculation/usage-atoms.ts';
 import { mergeReadings } from '../../calculation/usage-fold.ts';
+import { inNfc } from '../../normal-text.ts';
 import { inOrder } from '../event-aggregation.ts';
 import type { EventAggregation, EventReadings } from '../event-store.ts';
 
@@ -18,7 +19,7 @@ export type GroupKeys = ReadonlyMap<string, readonly string[] | undefined>;
 export function groupKeysOf({ rules, dimensions }: EventAggregation): GroupKeys {
   const keys = new Map<string, readonly string[] | undefined>();
   for (const { name, include = [], exclude = [] } of rules.propertyFilters) {
-    const texts = [...include, ...exclude].map((text) => text.normalize('NFC'));
+    const texts = [...include, ...exclude].map(inNfc);
     keys.set(name, [...(keys.get(name) ?? []), ...texts]);
   }
   for (const key of [...rules.groupKeys, ...dimensions.propertyKeys]) keys.set(key, undefined);
