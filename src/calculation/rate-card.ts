@@ -5,6 +5,7 @@
  */
 
 import { assert } from '../assert.ts';
+import { inNfc } from '../normal-text.ts';
 import type { BillingMode } from '../operations/catalog.ts';
 import { compareText } from '../text-order.ts';
 import type { Interval } from './billing-period.ts';
@@ -140,51 +141,71 @@ function mostSpecificRate(
   { dimensionRates }: ContractItem,
   groupValues: Readonly<Record<string, string>>,
 ): DimensionRate | undefined {
+  const values = inOrderOfNames(groupValues);
   let best: ListedRate | undefined;
-  for (const { names, rates } of ratesByNames(dimensionRates)) {
-    if (best !== undefined && names.length < Object.keys(best.rate.dimensions).length) break;
-    const found = names.every((name) => Object.hasOwn(groupValues, name))
-      ? rates.get(combinationOf(names, groupValues))
-      : undefined;
-    if (found !== undefined && (best === undefined || found.place < best.place)) best = found;
-  }
+  const look = ({ rate, next }: RateStep, from: number) => {
+    if (rate !== undefined && (best === undefined || isBefore(rate, best))) best = rate;
+    if (next.size === 0) return;
+    for (let place = from; place < values.length; place += 1) {
+      const [name, value] = values[place] ?? ['', ''];
+      const step = next.get(name)?.get(value);
+      if (step !== undefined) look(step, place + 1);
+    }
+  };
+  look(stepsOf(dimensionRates), 0);
   return best?.rate;
 }
 
 interface ListedRate {
   readonly rate: DimensionRate;
+  /** How many dimensions it names. */
+  readonly count: number;
   readonly place: number;
 }
 
-/** Rates that name the same dimensions, by the combination of their values; of equals the one listed first. */
-interface RatesOfNames {
-  readonly names: readonly string[];
-  readonly rates: ReadonlyMap<string, ListedRate>;
+function isBefore(one: ListedRate, other: ListedRate): boolean {
+  return one.count > other.count || (one.count === other.count && one.place < other.place);
 }
 
-const knownRates = new WeakMap<readonly DimensionRate[], readonly RatesOfNames[]>();
+/**
+ * The rate whose dimensions end here, and by name and value what goes on. Dimensions stand in the order of their names, so
+ * that a combination of group values meets no rate of other values, however many there are.
+ */
+interface RateStep {
+  rate?: ListedRate;
+  readonly next: Map<string, Map<string, RateStep>>;
+}
 
-/** Those of most names first. Made once of a list: an invoice asks for each of its lines, and a card may have many rates. */
-function ratesByNames(listed: readonly DimensionRate[]): readonly RatesOfNames[] {
-  const known = knownRates.get(listed);
+const knownSteps = new WeakMap<readonly DimensionRate[], RateStep>();
+
+/** Made once of a list: an invoice asks for each of its lines, and a card may have many rates. */
+function stepsOf(listed: readonly DimensionRate[]): RateStep {
+  const known = knownSteps.get(listed);
   if (known !== undefined) return known;
-  const found = new Map<string, { readonly names: string[]; readonly rates: Map<string, ListedRate> }>();
+  const first: RateStep = { next: new Map() };
   for (const [place, rate] of listed.entries()) {
-    const names = Object.keys(rate.dimensions).toSorted(compareText);
-    const key = JSON.stringify(names);
-    const { rates } = found.get(key) ?? { rates: new Map<string, ListedRate>() };
-    found.set(key, { names, rates });
-    const combination = combinationOf(names, rate.dimensions);
-    if (!rates.has(combination)) rates.set(combination, { rate, place });
+    const dimensions = inOrderOfNames(rate.dimensions);
+    let step = first;
+    for (const [name, value] of dimensions) step = stepTo(step, name, value);
+    step.rate ??= { rate, count: dimensions.length, place };
   }
-  const inOrder = [...found.values()].toSorted((one, other) => other.names.length - one.names.length);
-  knownRates.set(listed, inOrder);
-  return inOrder;
+  knownSteps.set(listed, first);
+  return first;
 }
 
-/** The same text for values that are the same after NFC. */
-function combinationOf(names: readonly string[], values: Readonly<Record<string, string>>): string {
-  return JSON.stringify(names.map((name) => values[name]?.normalize('NFC')));
+function stepTo({ next }: RateStep, name: string, value: string): RateStep {
+  const byValue = next.get(name) ?? new Map<string, RateStep>();
+  next.set(name, byValue);
+  const step = byValue.get(value) ?? { next: new Map() };
+  byValue.set(value, step);
+  return step;
+}
+
+/** Values that are the same after NFC are one. */
+function inOrderOfNames(values: Readonly<Record<string, string>>): (readonly [name: string, value: string])[] {
+  return Object.entries(values)
+    .map(([name, value]) => [name, inNfc(value)] as const)
+    .toSorted(([one], [other]) => compareText(one, other));
 }
 
 function buildItem({ rateCard, ...source }: PlanItemSource, overrides: readonly PriceOverride[]): ContractItem {

@@ -52,6 +52,23 @@ describe('the rate of a combination', () => {
   });
 });
 
+test('a combination is looked at once, however many sets of dimensions a card names', () => {
+  const keys = Array.from({ length: 10 }, (_, key) => `k${key}`);
+  const setOf = (bits: number) => keys.filter((_key, place) => ((bits >> place) & 1) === 1);
+  const dimensionRates = Array.from({ length: 1000 }, (_, bits) =>
+    rate(Object.fromEntries(setOf(bits + 24).map((key) => [key, key === 'k9' ? 'other' : 'x'])), '1'),
+  );
+  let reads = 0;
+  const values = new Proxy(Object.fromEntries(keys.map((key) => [key, 'x'])), {
+    get: (target, key, receiver) => {
+      reads += 1;
+      return Reflect.get(target, key, receiver) as unknown;
+    },
+  });
+  expect(rateFor(usageItem({ dimensionRates }), values).unitAmount).toBe('1');
+  expect(reads).toBe(keys.length);
+});
+
 const names = ['model', 'region', 'tier', 'constructor'];
 const values = ['a', 'b', '', 'caf\u00e9', 'cafe\u0301', '"],["'];
 const dimensions = fc.dictionary(fc.constantFrom(...names), fc.constantFrom(...values), { noNullPrototype: true });
