@@ -51,8 +51,23 @@ export function textOfNumber(value: ExactNumber): string {
 
 export interface ParseLimits {
   readonly depth: number;
+  /** Names in all objects together. */
   readonly keys: number;
+  /** Names in one object; as many as in all when not given. */
+  readonly objectKeys?: number;
+  /** Elements of all lists together, the first of each aside; any number when not given. */
+  readonly elements?: number;
 }
+
+/** What a request may have, unless it brings many events. */
+export const requestBounds: ParseLimits = {
+  depth: limits.jsonDepth,
+  keys: limits.jsonKeys,
+  elements: limits.jsonElements,
+};
+
+/** The same of one that may bring many: each object is still as small. */
+export const bulkBounds: ParseLimits = { ...requestBounds, keys: limits.eventsJsonKeys, objectKeys: limits.jsonKeys };
 
 const forbiddenNames: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
@@ -66,13 +81,10 @@ export const forbiddenNameMessage = 'this name is not allowed';
 
 /**
  * The value of a JSON text from outside.
- * Throws BadRequestError for malformed JSON, a name given twice in one object, or more depth or names than `bounds`
+ * Throws BadRequestError for malformed JSON, a name given twice in one object, or more depth, names or elements than `bounds`
  * (security 5, SEC-36), and InvalidInputError with the path of a name that would touch prototypes (SEC-37).
  */
-export function parseExactJson(
-  text: string,
-  bounds: ParseLimits = { depth: limits.jsonDepth, keys: limits.jsonKeys },
-): unknown {
+export function parseExactJson(text: string, bounds: ParseLimits = requestBounds): unknown {
   const plain = parsePlainJson(text, bounds);
   if (plain !== undefined) return plain;
   scan(text, bounds);
@@ -101,25 +113,41 @@ function parsePlainJson(text: string, bounds: ParseLimits): unknown {
 }
 
 /**
- * Whether a text without escapes has no more levels and names than are allowed, which are the brackets and colons outside of
- * its strings; and no space there, with which it would not come out again. Looked at first, since the parser would make
- * millions of levels.
+ * Whether a text without escapes has no more levels, names and elements than are allowed, which are the brackets, colons and
+ * commas outside of its strings; and no space there, with which it would not come out again. Looked at first, since the parser
+ * would make millions of them.
  */
-function keepsTo({ depth, keys }: ParseLimits, text: string): boolean {
-  let levels = 0;
+function keepsTo(bounds: ParseLimits, text: string): boolean {
+  const { depth, keys, objectKeys = keys, elements = Infinity } = bounds;
+  /** For each level how many names its object has, or that it is a list. */
+  const open: number[] = [];
   let names = 0;
-  for (let index = 0; index < text.length && levels <= depth && names <= keys; index += 1) {
+  let listed = 0;
+  for (let index = 0; index < text.length; index += 1) {
     const character = text.charCodeAt(index);
     if (character === 0x22 /* " */) {
       index = text.indexOf('"', index + 1);
       if (index === -1) return false;
-    } else if (character === 0x7b /* { */ || character === 0x5b /* [ */) levels += 1;
-    else if (character === 0x7d /* } */ || character === 0x5d /* ] */) levels -= 1;
-    else if (character === 0x3a /* : */) names += 1;
+    } else if (character === 0x3a /* : */) {
+      const level = open.length - 1;
+      if (level < 0) return false;
+      const own = (open[level] ?? 0) + 1;
+      open[level] = own;
+      names += 1;
+      if (names > keys || own > objectKeys) return false;
+    } else if (character === 0x2c /* , */) {
+      if (open.at(-1) === inList) listed += 1;
+      if (listed >= elements) return false;
+    } else if (character === 0x7b /* { */ || character === 0x5b /* [ */) {
+      open.push(character === 0x7b ? 0 : inList);
+      if (open.length > depth) return false;
+    } else if (character === 0x7d /* } */ || character === 0x5d /* ] */) open.pop();
     else if (character <= 0x20) return false;
   }
-  return levels <= depth && names <= keys;
+  return true;
 }
+
+const inList = -1;
 
 /** The value of a JSON text that we wrote ourselves; throws SyntaxError when it is malformed. */
 export function reviveExactJson(text: string): unknown {
@@ -133,10 +161,12 @@ export function reviveExactJson(text: string): unknown {
 
 /** Looks at structure alone; what is not JSON at all is left for the parser to refuse. */
 function scan(text: string, bounds: ParseLimits): void {
+  const { depth, keys: most, objectKeys = most, elements = Infinity } = bounds;
   const open: (Set<string> | undefined)[] = [];
   /** For each level the name or the number of what is being read in it. */
   const path: (string | number)[] = [];
   let keys = 0;
+  let listed = 0;
   let index = 0;
   while (index < text.length) {
     const character = text.charCodeAt(index);
@@ -145,7 +175,10 @@ function scan(text: string, bounds: ParseLimits): void {
       const names = open.at(-1);
       if (names !== undefined && isName(text, end)) {
         keys += 1;
-        if (keys > bounds.keys) throw new BadRequestError(`the JSON has more than ${bounds.keys} names`);
+        if (keys > most) throw new BadRequestError(`the JSON has more than ${most} names`);
+        if (names.size >= objectKeys) {
+          throw new BadRequestError(`an object of the JSON has more than ${objectKeys} names`);
+        }
         const name = nameOf(text.slice(index, end));
         path[path.length - 1] = name;
         if (isForbiddenName(name)) {
@@ -160,14 +193,17 @@ function scan(text: string, bounds: ParseLimits): void {
     if (character === 0x7b /* { */ || character === 0x5b /* [ */) {
       open.push(character === 0x7b ? new Set() : undefined);
       path.push(character === 0x7b ? '' : 0);
-      if (open.length > bounds.depth)
-        throw new BadRequestError(`the JSON is nested deeper than ${bounds.depth} levels`);
+      if (open.length > depth) throw new BadRequestError(`the JSON is nested deeper than ${depth} levels`);
     } else if (character === 0x7d /* } */ || character === 0x5d /* ] */) {
       open.pop();
       path.pop();
     } else if (character === 0x2c /* , */) {
       const place = path.at(-1);
-      if (typeof place === 'number') path[path.length - 1] = place + 1;
+      if (typeof place === 'number') {
+        path[path.length - 1] = place + 1;
+        listed += 1;
+        if (listed >= elements) throw new BadRequestError(`the JSON has more than ${elements} elements in lists`);
+      }
     }
     index += 1;
   }

@@ -106,8 +106,10 @@ export const limits = {
   eventsBodyBytes: 16 * 1024 * 1024,
   jsonDepth: 32,
   jsonKeys: 10_000,
-  /** our choice: keys of an events batch, which has a larger body */
+  /** our choice: keys of an events batch, which has a larger body; one object has no more there than elsewhere */
   eventsJsonKeys: 2_000_000,
+  /** our choice: elements of all lists of a body, far more than any may have */
+  jsonElements: 100_000,
   headersTimeoutMilliseconds: 10_000,
   requestTimeoutMilliseconds: 30_000,
   socketIdleMilliseconds: 30_000,

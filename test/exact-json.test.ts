@@ -108,13 +108,21 @@ describe('JSON from outside is refused', () => {
     ['with a space', (text) => `${text} `],
     ['with an escape', (text) => text.replaceAll('"a"', String.raw`"\u0061"`)],
   ])('what just keeps to the limits is read, and one more is not: %s', (_way, written) => {
-    const bounds = { depth: 4, keys: 3 };
+    const bounds = { depth: 4, keys: 6, objectKeys: 3, elements: 8 };
     const deep = (levels: number) => written(`${'['.repeat(levels)}"a"${']'.repeat(levels)}`);
     expect(() => parseExactJson(deep(4), bounds)).not.toThrow();
     expect(() => parseExactJson(deep(5), bounds)).toThrow('nested deeper than 4 levels');
     const named = (count: number) => written(`[${Array.from({ length: count }, () => '{"a":["a"]}').join(',')}]`);
-    expect(() => parseExactJson(named(3), bounds)).not.toThrow();
-    expect(() => parseExactJson(named(4), bounds)).toThrow('more than 3 names');
+    expect(() => parseExactJson(named(6), bounds)).not.toThrow();
+    expect(() => parseExactJson(named(7), bounds)).toThrow('more than 6 names');
+    const object = (count: number) =>
+      written(`{${Array.from({ length: count }, (_, index) => `"${'abcd'[index]}":["a"]`).join(',')}}`);
+    expect(() => parseExactJson(object(3), bounds)).not.toThrow();
+    expect(() => parseExactJson(object(4), bounds)).toThrow('an object of the JSON has more than 3 names');
+    const list = (count: number) =>
+      written(`{"b":[[{},"a"],[${Array.from({ length: count }, () => '"a"').join(',')}]]}`);
+    expect(() => parseExactJson(list(6), bounds)).not.toThrow();
+    expect(() => parseExactJson(list(7), bounds)).toThrow('more than 8 elements in lists');
   });
 
   test('but the same name in two objects, and names inside texts, are fine', () => {
@@ -184,6 +192,8 @@ describe('a text that comes out again as it was written', () => {
     ['brackets', '['.repeat(4_000_000), /levels/],
     ['brackets behind a string that closes as many', `["${']'.repeat(1_000)}",${'['.repeat(4_000_000)}`, /levels/],
     ['names', `{${'"a":1,'.repeat(1_000_000)}"a":1}`, /names|twice/],
+    ['elements', `[${'1.0,'.repeat(1_000_000)}1]`, /elements/],
+    ['elements of many lists', `[${'[[],[]],'.repeat(1_000_000)}1]`, /elements/],
   ])('of a million %s is refused before the parser sees it', (_what, text, words) => {
     const before = process.memoryUsage().heapUsed;
     expect(() => parseExactJson(text)).toThrow(words);

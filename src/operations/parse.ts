@@ -5,6 +5,7 @@ import type * as z from 'zod';
 import { BadRequestError, InvalidInputError, pathText } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { forbiddenNameMessage, isExactNumber } from '../exact-json.ts';
+import { limits } from '../limits.ts';
 import { loadOperation, loadOutline } from './index.ts';
 import type { OperationName, OperationTable } from './index.ts';
 import { listed } from './listed.ts';
@@ -106,13 +107,20 @@ function misreadIn(given: unknown, taken: unknown): Misread | undefined {
 const checkedBefore = new WeakSet<z.ZodType>();
 
 /**
- * Holds a value to a schema. The second value has the schema compiled: that takes longer than checking one value as it is,
- * and most processes make a single call.
+ * Holds a value to a schema. The second value has the schema compiled, and so has one with a long list: that takes longer than
+ * checking one value as it is, and most processes make a single call. Not compiled, a schema hands the issues of a member on
+ * as arguments, of which a list of many wrong elements has more than a stack holds.
  */
 export function check<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
-  const jitless = !checkedBefore.has(schema);
+  const jitless = !checkedBefore.has(schema) && !hasLongList(value);
   checkedBefore.add(schema);
   return schema.safeParse(value, { jitless });
+}
+
+function hasLongList(value: unknown): boolean {
+  return (
+    isObject(value) && Object.values(value).some((each) => Array.isArray(each) && each.length > limits.listedIssues)
+  );
 }
 
 function isObject(value: unknown): value is Readonly<Record<PropertyKey, unknown>> {

@@ -3,8 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { BadRequestError, BillingError } from '../errors.ts';
-import { parseExactJson } from '../exact-json.ts';
-import { limits } from '../limits.ts';
+import { bulkBounds, parseExactJson, requestBounds } from '../exact-json.ts';
 import type { Operation } from '../operations/operation.ts';
 
 const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
@@ -33,10 +32,7 @@ function hasBody(message: IncomingMessage): boolean {
 /** The JSON value of a body; undefined when it is empty. Throws BadRequestError. */
 export function parseBody(bytes: Uint8Array | undefined, operation: Operation): unknown {
   if (bytes === undefined || bytes.length === 0) return undefined;
-  return parseExactJson(textOf(bytes), {
-    depth: limits.jsonDepth,
-    keys: operation.bulk === true ? limits.eventsJsonKeys : limits.jsonKeys,
-  });
+  return parseExactJson(textOf(bytes), operation.bulk === true ? bulkBounds : requestBounds);
 }
 
 function textOf(bytes: Uint8Array): string {

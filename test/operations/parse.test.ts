@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 
 import { pathText } from '../../src/errors.ts';
 import { parseExactJson } from '../../src/exact-json.ts';
 import { allOperations, operations } from '../../src/operations/all.ts';
-import { issuesOf, parseInput, parsePlainly } from '../../src/operations/parse.ts';
+import { check, issuesOf, parseInput, parsePlainly } from '../../src/operations/parse.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { outlineOf } from '../../tools/outlines.ts';
 
@@ -150,6 +151,17 @@ describe('a member __proto__, which schemas pass over where any name may stand',
 });
 
 describe('a refusal of much that is wrong', () => {
+  // Handed on as arguments, so many are more than a stack holds.
+  test('has every issue of 200,000, and lists the first hundred, also as the first value that a schema is held to', () => {
+    const schema = z.strictObject({ texts: z.array(z.string()) });
+    const value = { texts: Array.from({ length: 200_000 }, () => 1) };
+    const { error } = check(schema, value);
+    const issues = issuesOf(error?.issues ?? [], value, 'unknown field');
+    expect(issues).toHaveLength(101);
+    expect(issues.at(99)).toEqual({ path: 'texts[99]', message: 'must be a text' });
+    expect(issues.at(100)).toEqual({ path: '', message: 'and 199900 more' });
+  });
+
   const refusalOf = (body: unknown): string => {
     try {
       parseInput(operations['customers.create'], { body });

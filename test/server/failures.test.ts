@@ -185,6 +185,14 @@ describe('bodies', () => {
     expect(reply.status).toBe(202);
   });
 
+  test('but one of its objects may not', async () => {
+    const service = await startService();
+    const properties = Object.fromEntries(Array.from({ length: 10_001 }, (_each, index) => [`k${index}`, index]));
+    const events = [{ eventName: 'a', customerId: 'c', properties }];
+    const reply = await service.send('/v1/events/batch', { ...customers, body: JSON.stringify({ events }) });
+    expect([reply.status, reply.message]).toEqual([400, 'an object of the JSON has more than 10000 names']);
+  });
+
   test('bytes that are not UTF-8 are refused, not replaced', async () => {
     const service = await startService();
     const reply = await service.send('/v1/customers', { ...customers, body: Buffer.from([0x22, 0xff, 0xfe, 0x22]) });

@@ -1,8 +1,15 @@
 /** From the texts of flags to the input of a call. A text of the wrong form is left as it is, for the schema to refuse. */
 
 import { BadRequestError, BillingError, InvalidInputError } from '../../errors.ts';
-import { exactNumber, forbiddenNameMessage, isForbiddenName, isNumberText, parseExactJson } from '../../exact-json.ts';
-import { limits } from '../../limits.ts';
+import {
+  bulkBounds,
+  exactNumber,
+  forbiddenNameMessage,
+  isForbiddenName,
+  isNumberText,
+  parseExactJson,
+  requestBounds,
+} from '../../exact-json.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { clearableFlags } from './manifest.ts';
 import type { CommandSpec, FlagSpec, Shape } from './manifest.ts';
@@ -64,8 +71,7 @@ export function missingFlags(command: CommandSpec, given: Given, hasWhole: boole
 
 /** The JSON object of `--input`. */
 export function wholeBody(text: string, isBulk: boolean): Record<string, unknown> {
-  const bounds = { depth: limits.jsonDepth, keys: isBulk ? limits.eventsJsonKeys : limits.jsonKeys };
-  const value = jsonOf('input', text, bounds);
+  const value = jsonOf('input', text, isBulk ? bulkBounds : requestBounds);
   if (!isObject(value)) throw new InvalidInputError([{ path: '', message: '--input must hold a JSON object' }]);
   return value;
 }
