@@ -48,8 +48,7 @@ export async function appendEvents(
   const batch = beginBatch(appender, orgId, events);
   const outcomes: AppendOutcome[] = [];
   for (const event of events) {
-    const hash = keyHash(event.idempotencyKey);
-    const candidates = keys.candidates(hash);
+    const { candidates, hash } = keys.find(keyHash(event.idempotencyKey), orgId, event.idempotencyKey);
     const known = findKnown(connection, candidates, { orgId, idempotencyKey: event.idempotencyKey });
     if (known === undefined) {
       batch.insert(event, hash);
@@ -67,7 +66,7 @@ export async function appendEvents(
 
 /** The rows of one call on their way into the tables. */
 interface Batch {
-  /** As a new event, whose key has this hash. */
+  /** As a new event, whose key is found by this hash. */
   readonly insert: (event: NewEvent, hash: number) => void;
   /** In place of the effective version, which readers find where `place` says. */
   readonly replace: (place: EventPlace, event: NewEvent) => void;

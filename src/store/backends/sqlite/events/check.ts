@@ -17,7 +17,7 @@ import {
 } from './segment.ts';
 import type { EventFault, UpkeepFault } from '../../../event-store.ts';
 import { entriesOf } from './key-entries.ts';
-import { createKeyHashes } from './key-hash.ts';
+import { createKeyHashes, crowd, secondKeyHash } from './key-hash.ts';
 import type { SqliteConnection } from '../connection.ts';
 import { plainRows } from './rows.ts';
 import { nameReader } from './ids.ts';
@@ -69,8 +69,22 @@ export function rebuildDerived(
     const [seq, key, orgId] = row;
     insert.run(keyHash(orgId, key), seq);
   }
+  partCrowds(connection);
   absorbWholeTail(connection, thresholds);
   keys.absorb();
+}
+
+/** Gives the keys of a hash that a crowd has their second ones, but for the first of them. */
+function partCrowds(connection: SqliteConnection): void {
+  const crowded = connection.prepare(`SELECT "hash", "eventSeq" FROM (SELECT "hash", "eventSeq",
+      row_number() OVER (PARTITION BY "hash" ORDER BY "eventSeq") AS "place" FROM "eventKeyTail" WHERE "hash" IN
+      (SELECT "hash" FROM "eventKeyTail" GROUP BY "hash" HAVING count(*) > ${crowd})) WHERE "place" > ${crowd}`);
+  const move = connection.prepare('UPDATE "eventKeyTail" SET "hash" = ? WHERE "hash" = ? AND "eventSeq" = ?');
+  const keyOf = plainRows(connection, `${keyRows} WHERE "event"."seq" = ?`);
+  for (const { hash, eventSeq } of crowded.all()) {
+    const [, key, orgId] = keyOf.get(eventSeq as bigint) as unknown as readonly [number, string, string];
+    move.run(secondKeyHash(orgId, key), hash as bigint, eventSeq as bigint);
+  }
 }
 
 const keyRows = `SELECT "event"."seq", "event"."idempotencyKey", "customer"."orgId" FROM "events" AS "event"
@@ -110,6 +124,7 @@ function listLostKeys(connection: SqliteConnection, orgId: string, last: number)
   for (const row of plainRows(connection, keyRows).iterate() as Iterable<unknown>) {
     const [seq, objectId, owner] = row as readonly [number, string, string];
     if (owner !== orgId || hashes[seq] === keyHash(owner, objectId)) continue;
+    if (hashes[seq] === secondKeyHash(owner, objectId)) continue;
     lost.push({ objectId, fault: 'key' });
     if (lost.length === limits.findingsPerCheck) break;
   }

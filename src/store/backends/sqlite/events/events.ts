@@ -81,7 +81,7 @@ export function createSqliteEventStore(
          ORDER BY "event"."version"`,
       );
       keys.prepare(1);
-      const candidates = keys.candidates(createKeyHash(orgId)(idempotencyKey));
+      const { candidates } = keys.find(createKeyHash(orgId)(idempotencyKey), orgId, idempotencyKey);
       return candidates.flatMap((eventSeq) => select.all(eventSeq, orgId, idempotencyKey).map(storedEvent));
     },
     async listFaults(_tx, orgId) {

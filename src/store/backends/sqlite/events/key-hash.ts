@@ -1,7 +1,14 @@
 /**
  * The number by which the key of an event is looked up: 53 bits, so that it is a plain integer everywhere. Two keys may have
  * the same one, and whoever finds an event by it compares the key. Stored in databases: what it gives never changes.
+ * It is quick, and no secret: thousands of keys that have the same one are made in seconds. So a number that a few have
+ * already is not given to more of them, but a second one is, which nobody can choose.
  */
+
+import { sha256Of } from '../../../../digest.ts';
+
+/** So many keys have a number before others get their second one. By chance not even three would. */
+export const crowd = 4;
 
 /** Gives the number of a key of this organization: others use the same keys, and their numbers differ. */
 export function createKeyHash(orgId: string): (idempotencyKey: string) => number {
@@ -14,6 +21,11 @@ export function createKeyHash(orgId: string): (idempotencyKey: string) => number
     const b = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(a ^ (a >>> 13), 0xc2b2ae35);
     return 2 ** 32 * (b & 0x1f_ffff) + (a >>> 0);
   };
+}
+
+/** The number of a key whose first one a crowd has: of its SHA-256. */
+export function secondKeyHash(orgId: string, idempotencyKey: string): number {
+  return Number.parseInt(sha256Of(`${orgId}\0${idempotencyKey}`).slice(0, 13), 16);
 }
 
 function mixed(text: string, seed: number, factor: number): number {

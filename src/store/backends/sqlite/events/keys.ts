@@ -5,16 +5,23 @@
 
 import type { Entries } from './key-entries.ts';
 import { createKeyFilter } from './key-filter.ts';
-import { createKeyHashes } from './key-hash.ts';
+import { createKeyHashes, crowd, secondKeyHash } from './key-hash.ts';
 import type { SqliteConnection } from '../connection.ts';
 import { createSqliteKeyTables } from './key-tables.ts';
+
+export interface FoundKey {
+  /** The seqs of events that may have the key; their rows say which does. Empty for certain when it is new. */
+  readonly candidates: readonly number[];
+  /** The hash to add it by when it is new. */
+  readonly hash: number;
+}
 
 export interface SqliteEventKeys {
   /** Before the keys of a call are asked for: `count` of them. Belongs into a transaction for writing. */
   readonly prepare: (count: number) => void;
-  /** The seqs of events that may have the key; their rows say which does. Empty for certain when it is new. */
-  readonly candidates: (hash: number) => readonly number[];
-  /** Known to `candidates` at once, and to others by `keep`. */
+  /** Where a key is, whose hash is given: of however many that were made to be alike, few are candidates. */
+  readonly find: (hash: number, orgId: string, idempotencyKey: string) => FoundKey;
+  /** Known to `find` at once, and to others by `keep`. */
   readonly add: (hash: number, eventSeq: number) => void;
   /** Writes the keys that were added since `prepare`: `leastRun` and more as a run. */
   readonly keep: (leastRun: number) => void;
@@ -71,14 +78,22 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
     }
   }
 
-  function candidates(hash: number): readonly number[] {
-    if (filter !== undefined && !filter.mayHave(hash)) return [];
+  function seqsWith(hash: number): readonly number[] {
     return [...added.seqsOf(hash), ...tables.seqsWith(hash)];
+  }
+
+  function find(hash: number, orgId: string, idempotencyKey: string): FoundKey {
+    if (filter !== undefined && !filter.mayHave(hash)) return { candidates: [], hash };
+    const candidates = seqsWith(hash);
+    if (candidates.length < crowd) return { candidates, hash };
+    const second = secondKeyHash(orgId, idempotencyKey);
+    // Without the filter, which does not know by which hash another process has added a key.
+    return { candidates: [...candidates, ...seqsWith(second)], hash: second };
   }
 
   return {
     prepare,
-    candidates,
+    find,
     add(hash, eventSeq) {
       added.add(hash, eventSeq);
       filter?.add(hash);
