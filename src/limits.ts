@@ -21,6 +21,8 @@ export const limits = {
   grantMetadataBytes: 16 * 1024,
   /** our choice: values of each member of what a grant pays for */
   grantSpecifierValues: 100,
+  /** our choice: as much as of metadata, since every reading of a ledger reads both */
+  grantSpecifiersBytes: 16 * 1024,
   /** semantics 9: credits have at most six decimals and stay at or below 1e12 */
   creditFractionDigits: 6,
   creditMaximum: 1_000_000_000_000n,
@@ -62,8 +64,15 @@ export const limits = {
   planItems: 100,
   budgetsPerContract: 100,
   rateCardRates: 1_000,
+  /**
+   * our choice: bytes of JSON of one rate card, and of all prices of one contract, with their rate cards. A contract is read with them wherever it
+   * is read, and a page of a hundred with their terms is an answer that a client takes
+   */
+  contractPricesBytes: 256 * 1024,
   meterGroupKeys: 10,
   meterFilters: 50,
+  /** our choice: bytes of JSON of the property filters of one meter, with which it is read by whoever meters */
+  meterFiltersBytes: 64 * 1024,
   priceIntervalCount: 120,
   netTermsDays: 365,
   /** our choice: stored texts, in code points */

@@ -25,6 +25,7 @@ import {
   timestamp,
   timestampInput,
   uuid,
+  withinBytes,
 } from './fields.ts';
 import { explainedEntry } from './explanation.ts';
 import { isStorableThroughout } from './field-rules.ts';
@@ -44,20 +45,22 @@ const grantEntry = z.strictObject({
 
 const anyOf = <T extends z.ZodType>(value: T) => z.array(value).min(1).max(limits.grantSpecifierValues);
 
-/** Which usage a grant pays for: OR inside a list, AND across members; `{}` is all usage (semantics 9). */
-const specifiersInput = z.strictObject({
-  meterIds: anyOf(referenceTo('meters')).optional(),
-  productIds: anyOf(referenceTo('products')).optional(),
-  pricingIds: anyOf(referenceTo('pricing')).optional(),
-  eventNames: anyOf(text()).optional(),
-  properties: membersInput({
-    keys: limits.meterGroupKeys,
-    keyCharacters: limits.eventPropertyKeyCharacters,
-    value: z.union([comparedText, anyOf(comparedText)], {
-      error: `must be a text or a list of 1 to ${limits.grantSpecifierValues} texts`,
-    }),
-  }).optional(),
-});
+/** Which usage a grant pays for: OR inside a list, AND across members; `{}` is all usage (semantics 9). Within 16 KiB of JSON. */
+const specifiersInput = z
+  .strictObject({
+    meterIds: anyOf(referenceTo('meters')).optional(),
+    productIds: anyOf(referenceTo('products')).optional(),
+    pricingIds: anyOf(referenceTo('pricing')).optional(),
+    eventNames: anyOf(text()).optional(),
+    properties: membersInput({
+      keys: limits.meterGroupKeys,
+      keyCharacters: limits.eventPropertyKeyCharacters,
+      value: z.union([comparedText, anyOf(comparedText)], {
+        error: `must be a text or a list of 1 to ${limits.grantSpecifierValues} texts`,
+      }),
+    }).optional(),
+  })
+  .refine(...withinBytes(limits.grantSpecifiersBytes));
 
 /** Any JSON within 16 KiB, with the two reserved names dropped (interface 4.15, semantics 9). */
 const metadataInput = z
@@ -71,10 +74,7 @@ const metadataInput = z
     `must have at most ${limits.grantMetadataKeys} keys`,
   )
   .refine(isStorableThroughout, 'must be well-formed Unicode without NUL throughout')
-  .refine(
-    (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= limits.grantMetadataBytes,
-    `must be at most ${limits.grantMetadataBytes} bytes of JSON`,
-  )
+  .refine(...withinBytes(limits.grantMetadataBytes))
   .meta({ type: 'object', 'x-members': true });
 
 const grantFields = {

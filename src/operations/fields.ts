@@ -242,6 +242,11 @@ export function membersInput<V extends z.ZodType>(options: { keys: number; keyCh
     .meta({ type: 'object', maxProperties: options.keys, 'x-members': true });
 }
 
+/** For `refine`: of at most so many bytes of JSON, whatever its parts are. For what is stored as a whole and read as often as its row. */
+export function withinBytes(bytes: number): [(value: unknown) => boolean, string] {
+  return [(value) => Buffer.byteLength(JSON.stringify(value)) <= bytes, `must be at most ${bytes} bytes of JSON`];
+}
+
 /** An email address: one `@`, a domain with a point, ASCII lower case for comparison is the engine's business. */
 export const emailInput = recognizedAs(
   ['email', limits.emailCharacters],

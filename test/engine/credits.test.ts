@@ -122,6 +122,15 @@ describe('a promotional grant', () => {
     expect(await grantWith(count + 1)).toBe('422 metadata: must be at most 16384 bytes of JSON');
   });
 
+  test('takes 16 KiB of specifiers, and no more: every reading of the ledger reads them', async () => {
+    const grantWith = async (count: number) => {
+      const properties = { model: Array.from({ length: 4 }, (_, index) => String(index).repeat(count)) };
+      return await refusedGrant({ amountCents: 1, specifiers: { properties } });
+    };
+    expect(await grantWith(4_085)).toBe('accepted');
+    expect(await grantWith(4_096)).toBe('422 specifiers: must be at most 16384 bytes of JSON');
+  });
+
   test.each([
     ['a rate without credits', { creditRateCents: 5 }, '422 creditAmount'],
     ['credits without a rate', { creditAmount: 5 }, '422 creditRateCents'],
