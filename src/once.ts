@@ -32,15 +32,27 @@ export function keepNewest<K>(kept: Map<K, unknown>, most: number): void {
   }
 }
 
-/** Gives what was found of a key before, or finds it now. All is forgotten where there would be more than `most`. */
-export function keepLatest<V>(most: number): (key: string | number, find: () => V) => V {
+/**
+ * Gives what was found of a key before, or finds it now. All is forgotten where there would be more than `most`, or more than
+ * `mostCharacters` of keys that are texts.
+ */
+export function keepLatest<V>(
+  most: number,
+  mostCharacters = Number.POSITIVE_INFINITY,
+): (key: string | number, find: () => V) => V {
   const kept = new Map<string | number, V>();
+  let characters = 0;
   return (key, find) => {
     const known = kept.get(key);
     if (known !== undefined) return known;
     const found = find();
-    if (kept.size === most) kept.clear();
+    const length = typeof key === 'string' ? key.length : 0;
+    if (kept.size === most || characters + length > mostCharacters) {
+      kept.clear();
+      characters = 0;
+    }
     kept.set(key, found);
+    characters += length;
     return found;
   };
 }

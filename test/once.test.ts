@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 
-import { once, onceEach } from '../src/once.ts';
+import { keepLatest, once, onceEach } from '../src/once.ts';
 
 test('what was loaded is given to every later call, and to those that came meanwhile', async () => {
   const load = vi.fn<(name: string) => Promise<object>>(async () => await Promise.resolve({}));
@@ -27,4 +27,18 @@ test('of many names those that were loaded last are kept', async () => {
   const loadEach = onceEach(load, 2);
   for (const name of ['a', 'b', 'c', 'c', 'b', 'a']) await loadEach(name);
   expect(load.mock.calls.flat()).toEqual(['a', 'b', 'c', 'a']);
+});
+
+test('what was found is kept as long as its keys are few, and few characters', () => {
+  const find = vi.fn<() => string>(() => 'found');
+  const found = keepLatest<string>(3, 10);
+  for (const key of ['aaaa', 'bbbb', 'aaaa', 'bbbb']) found(key, find);
+  expect(find).toHaveBeenCalledTimes(2);
+  for (const key of ['cc', 'aaaa', 'cc', 'bbbb']) found(key, find);
+  expect(find).toHaveBeenCalledTimes(3);
+  // All is forgotten with the eleventh character, and with one key too many.
+  for (const key of ['ddd', 'ddd', 'aaaa']) found(key, find);
+  expect(find).toHaveBeenCalledTimes(5);
+  for (const key of ['e', 'f', 'e', 'aaaa']) found(key, find);
+  expect(find).toHaveBeenCalledTimes(9);
 });

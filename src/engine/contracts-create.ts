@@ -7,6 +7,7 @@ import { isBefore, startOfDay } from '../calculation/billing-period.ts';
 import { buildContractItems, findOverrideProblems } from '../calculation/rate-card.ts';
 import type { ContractItem, PlanItemSource, PriceOverride } from '../calculation/rate-card.ts';
 import type { InputIssue } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { isMoreThanZero } from '../operations/field-rules.ts';
 import { depletionActions } from '../operations/wire-values.ts';
 import type { contractOperations } from '../operations/contracts.ts';
@@ -73,7 +74,7 @@ export async function createContract(context: CallContext, input: ContractInput)
   ]);
   assert(plan !== undefined && customer !== undefined, 'a plan or customer that is not there was refused');
   const items = buildContractItems(offer.sources, overrides.overrides);
-  refuse(amountIssues(items, input.overrides ?? []));
+  refuse([...amountIssues(items, input.overrides ?? []), ...sizeIssues(items)]);
   if (offer.meters.length > 0) refuseDropped(context, startOfDay(startDate), 'usage cannot be billed from then on');
   const contract: Contract = {
     id: context.newId(),
@@ -172,6 +173,17 @@ function amountIssues(items: readonly ContractItem[], overrides: readonly Overri
     const index = overrides.findIndex((each) => 'basePricingId' in each && each.basePricingId === item.pricingId);
     return [{ path: index < 0 ? 'planId' : `overrides[${index}]`, message }];
   });
+}
+
+/** Counted as far as they are too many: a rate card is in every price of its meter, and a plan may have a hundred of those. */
+function sizeIssues(items: readonly ContractItem[]): InputIssue[] {
+  let bytes = 0;
+  const isTooLarge = items.some(
+    (item) => (bytes += Buffer.byteLength(JSON.stringify(item))) > limits.contractPricesBytes,
+  );
+  if (!isTooLarge) return [];
+  const most = `must come to at most ${limits.contractPricesBytes} bytes of JSON with their rate cards and overrides`;
+  return [{ path: 'planId', message: `the prices of a contract ${most}: use fewer prices, or shorter rate cards` }];
 }
 
 /** Group keys are what a meter tells apart: a rate for any other key would never be used. */

@@ -20,6 +20,7 @@ import {
   timestamp,
   timestampInput,
   uuid,
+  withinBytes,
 } from './fields.ts';
 import { eventCounts, skippedEvent, tracedEvent } from './explanation.ts';
 import { defineOperation } from './operation.ts';
@@ -131,6 +132,7 @@ export const meterOperations = [
             }),
           )
           .max(limits.meterFilters)
+          .refine(...withinBytes(limits.meterFiltersBytes))
           .meta({ flag: 'property-filter' })
           .optional()
           .describe('Conditions on properties, all of which must hold.'),
@@ -274,7 +276,12 @@ export const meterOperations = [
     params: meterParams,
     query: noQuery,
     body: z.strictObject({
-      rates: z.array(rateInput).max(limits.rateCardRates).meta({ flag: 'rate' }).describe('Rates in order.'),
+      rates: z
+        .array(rateInput)
+        .max(limits.rateCardRates)
+        .refine(...withinBytes(limits.contractPricesBytes))
+        .meta({ flag: 'rate' })
+        .describe('Rates in order.'),
       fallbackUnitAmount: decimalInput.nullable().optional().describe('Price of combinations that no rate matches.'),
     }),
     response: one(rateCard),

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { invoiceAt, invoices, settle, subscribe, use } from '../support/billing-scenario.ts';
+import { invoiceAt, invoices, refusal, settle, subscribe, use } from '../support/billing-scenario.ts';
 import {
   createContract,
   createCustomer,
   createFlatPrice,
   createMeter,
+  createPlan,
   createPrice,
 } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
@@ -150,6 +151,41 @@ describe('prices of a contract', () => {
     });
     await use(world, acme, { tokens: 3, at: '2026-03-01T00:00:00Z', model: 'large' });
     expect((await invoiceAt(world, acme, 0)).totalCents).toBe(3);
+  });
+
+  test('are 256 KiB at most, however often a rate card is in them and whatever overrides add', async () => {
+    const customerId = await createCustomer(world, 'acme');
+    const meterId = await createMeter(world, 'TOKENS', { groupKeys: ['model'] });
+    const rates = (count: number, of: string) =>
+      Array.from({ length: count }, (_, index) => ({
+        dimensions: { model: `${of}${index}${'x'.repeat(4_000)}` },
+        unitAmount: '1',
+      }));
+    await world.call('meters.setRateCard', { params: { meterId }, body: { rates: rates(20, 'a') } });
+    const pricingIds: string[] = [];
+    for (const name of ['one', 'two', 'three', 'four']) pricingIds.push(await createPrice(world, meterId, { name }));
+    const contractOf = async (count: number, overrides: readonly object[] = []) => {
+      const planId = await createPlan(world, pricingIds.slice(0, count));
+      return await refusal(world, 'contracts.create', {
+        body: { planId, customerId, startDate: '2026-03-01', overrides },
+      });
+    };
+    const tooLarge =
+      '422 planId: the prices of a contract must come to at most 262144 bytes of JSON with their rate cards and overrides: use fewer prices, or shorter rate cards';
+    expect(await contractOf(3)).toBe('accepted');
+    expect(await contractOf(4)).toBe(tooLarge);
+    expect(
+      await contractOf(
+        1,
+        rates(40, 'b').map((rate) => ({ ...rate, meterId })),
+      ),
+    ).toBe('accepted');
+    expect(
+      await contractOf(
+        3,
+        rates(10, 'b').map((rate) => ({ ...rate, meterId })),
+      ),
+    ).toBe(tooLarge);
   });
 
   test('are those of the rate card, of the contract and of the price, in this order of precision', async () => {

@@ -196,6 +196,19 @@ describe('archiving a meter', () => {
   });
 });
 
+describe('property filters', () => {
+  it('are 64 KiB at most, however many values they have', async () => {
+    const filters = (count: number) => [
+      { name: 'model', include: Array.from({ length: count }, (_, index) => `${index}${'x'.repeat(4_000)}`) },
+    ];
+    expect((await create({ propertyFilters: filters(16) })).propertyFilters).toHaveLength(1);
+    await expect(create({ code: 'OTHER', propertyFilters: filters(17) })).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: 'propertyFilters: must be at most 65536 bytes of JSON',
+    });
+  });
+});
+
 describe('a rate card', () => {
   it('is empty until it is set', async () => {
     const { id } = await create();
@@ -247,6 +260,20 @@ describe('a rate card', () => {
     await expect(setRateCard(id, { rates })).rejects.toMatchObject({
       kind: 'invalidInput',
       message: 'rates[2].dimensions: is the combination of rates[0]',
+    });
+  });
+
+  it('takes no more than 256 KiB, which is what a contract has room for', async () => {
+    const { id } = await create({ groupKeys: ['model'] });
+    const rates = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        dimensions: { model: `${index}${'x'.repeat(4_000)}` },
+        unitAmount: '1',
+      }));
+    expect((await setRateCard(id, { rates: rates(64) })).rates).toHaveLength(64);
+    await expect(setRateCard(id, { rates: rates(66) })).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: 'rates: must be at most 262144 bytes of JSON',
     });
   });
 

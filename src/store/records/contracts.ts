@@ -5,6 +5,7 @@ import { type Selectable, sql } from 'kysely';
 import type { ContractItem } from '../../calculation/rate-card.ts';
 import { reviveExactJson } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
+import { limits } from '../../limits.ts';
 import { keepLatest } from '../../once.ts';
 import type { DepletionAction } from '../../operations/wire-values.ts';
 import type { Database, Transaction } from '../database.ts';
@@ -249,7 +250,7 @@ export function toCreditSettings(text: string): CreditSettings {
   };
 }
 
-const latestItems = keepLatest<readonly ContractItem[]>(64);
+const latestItems = keepLatest<readonly ContractItem[]>(64, limits.contractPricesBytes * 8);
 
 /**
  * From the JSON text of a row. The same object for the same text, since the contracts of a plan mostly have one: it is never
