@@ -8,7 +8,7 @@ const { Script } = process.getBuiltinModule('node:vm');
 const assets = new Set(getAssetKeys());
 const modules = new Map();
 
-void load('./main.cjs').main();
+void load(`./${Buffer.from(getRawAsset('main.txt'))}`).main();
 
 function load(id) {
   if (!id.startsWith('./')) return builtIn(id);

@@ -40,7 +40,7 @@ try {
   cpSync(join(root, 'bin'), dirname(launcher), { recursive: true });
   await warmUp();
   const config = join(folder, 'executable.json');
-  const assets = { ...byName('dist/*.cjs'), ...bytecode() };
+  const assets = { ...byName('dist/{*.cjs,main.txt}'), ...bytecode() };
   const main = join(root, 'tools/binary-launcher.cjs');
   // Room for what a short command makes: it ends before V8 cleans up for the first time, which takes several milliseconds.
   const execArgv = ['--min-semi-space-size=4'];

@@ -292,6 +292,12 @@ const { output } = await bundle.write({
 });
 await bundle.close();
 
+// The launcher begins with the file that has main, whose bytecode it keeps, instead of one that only names it.
+const first = output.find((file) => file.type === 'chunk' && file.exports.includes('main') && !file.isEntry);
+if (first === undefined) throw new Error('bundling: no file of the bundle begins it');
+rmSync(join(outputFolder, 'main.cjs'));
+writeFileSync(join(outputFolder, 'main.txt'), first.fileName);
+
 const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
 writeFileSync(join(outputFolder, 'licenses.txt'), licensesOf(modules));
 

@@ -28,7 +28,7 @@ let executable: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'tally-executable-'));
   // Sources and a bundle of somebody else's near the executable are none of its business.
-  for (const path of ['src/main.ts', 'dist/main.cjs']) {
+  for (const path of ['src/main.ts', 'dist/main.txt']) {
     mkdirSync(join(folder, 'place', path, '..'), { recursive: true });
     writeFileSync(join(folder, 'place', path), 'throw new Error("this is not mine")');
   }

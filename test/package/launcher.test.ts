@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import {
-  copyFileSync,
+  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -25,7 +25,7 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'tally-launcher-'));
   mkdirSync(join(folder, 'bin'));
-  for (const name of ['tally.js', 'package.json']) copyFileSync(join(root, 'bin', name), join(folder, 'bin', name));
+  cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -54,7 +54,7 @@ test('an installed package runs its bundle', () => {
 
 test('a package without its bundle says so', () => {
   const run = launch();
-  expect(run.stderr).toBe('tally is incomplete: dist/main.cjs is missing. Install the package again.\n');
+  expect(run.stderr).toBe('tally is incomplete: dist/main.txt is missing. Install the package again.\n');
   expect(run.status).toBe(1);
 });
 
@@ -153,6 +153,13 @@ describe('the bytecode of a bundle', () => {
     expect([gone, recent, node, own].map((path) => existsSync(path))).toEqual([false, true, false, true]);
   });
 
+  test('is not kept where the package was removed meanwhile, which stops nothing', () => {
+    const removed = `process.getBuiltinModule('node:fs').rmSync(${JSON.stringify(join(folder, 'bin'))}, { recursive: true });`;
+    place('dist/main.cjs', 'bundle', `require('./part-a1B2_c-4.cjs').tell(); ${removed}`);
+    expect(launch()).toEqual({ stdout: 'bundle and its part', stderr: '', status: 0 });
+    expect(kept()).toEqual([]);
+  });
+
   test('is neither read nor kept where Node is told to keep none', () => {
     launch([], { environment: { NODE_DISABLE_COMPILE_CACHE: '1' } });
     expect(kept()).toEqual([]);
@@ -162,6 +169,7 @@ describe('the bytecode of a bundle', () => {
 function place(path: string, says: string, more = ''): void {
   mkdirSync(join(folder, path, '..'), { recursive: true });
   const start = path.endsWith('.cjs') ? 'exports.main = async function () {' : 'export async function main() {';
+  if (path === 'dist/main.cjs') writeFileSync(join(folder, 'dist/main.txt'), 'main.cjs');
   writeFileSync(join(folder, path), `${start} process.stdout.write('${says}'); ${more} }`);
 }
 

@@ -1,0 +1,52 @@
+// Keeps the bytecode of what a command ran; a part of the launcher that most commands have no use for.
+
+const fs = process.getBuiltinModule('node:fs');
+const { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } = fs;
+const { dirname } = process.getBuiltinModule('node:path');
+
+const oldCacheDays = 7;
+
+exports.keepBytecode = (scripts, { cache, folder, dist }) => {
+  keep(folder, scripts);
+  sweep(cache, { folder, dist });
+};
+
+// Written to the disk before it has its name: V8 trusts bytecode, so a file that is there must be whole.
+function keep(folder, scripts) {
+  try {
+    makeFolder(folder);
+    for (const [name, script] of scripts) {
+      const unfinished = `${folder}/${name}.${process.pid}`;
+      const bytes = script.createCachedData();
+      writeFileSync(unfinished, Buffer.concat([bytes, bytes]), { flag: 'wx', mode: 0o600, flush: true });
+      renameSync(unfinished, `${folder}/${name}`);
+    }
+  } catch {
+    // A cache that cannot be written, or is full, costs time and nothing else.
+  }
+}
+
+// One by one, as in src/make-directory.ts: Node's `recursive` never comes back where nothing can be made, as in /proc.
+function makeFolder(folder) {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process was quicker.
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+// What versions of tally or Node left that are no longer here. Another one in use keeps its own for a week at least.
+function sweep(cache, { folder, dist }) {
+  const oldest = Date.now() - oldCacheDays * 86_400_000;
+  try {
+    const others = readdirSync(cache).map((name) => `${cache}/${name}`);
+    const parts = readdirSync(folder).filter((name) => !existsSync(dist + name));
+    const left = [...others.filter((path) => path !== folder), ...parts.map((name) => `${folder}/${name}`)];
+    for (const path of left) if (statSync(path).mtimeMs < oldest) rmSync(path, { recursive: true, force: true });
+  } catch {
+    // Another process sweeps too, or nobody may.
+  }
+}
