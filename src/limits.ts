@@ -65,10 +65,10 @@ export const limits = {
   budgetsPerContract: 100,
   rateCardRates: 1_000,
   /**
-   * our choice: bytes of JSON of one rate card, and of all prices of one contract, with their rate cards. A contract is read with them wherever it
-   * is read, and a page of a hundred with their terms is an answer that a client takes
+   * our choice: bytes of JSON of one rate card, and of all prices of one contract with their rate cards: a contract is read with
+   * them wherever it is read
    */
-  contractPricesBytes: 256 * 1024,
+  contractPricesBytes: 1024 * 1024,
   meterGroupKeys: 10,
   meterFilters: 50,
   /** our choice: bytes of JSON of the property filters of one meter, with which it is read by whoever meters */

@@ -153,7 +153,7 @@ describe('prices of a contract', () => {
     expect((await invoiceAt(world, acme, 0)).totalCents).toBe(3);
   });
 
-  test('are 256 KiB at most, however often a rate card is in them and whatever overrides add', async () => {
+  test('are 1 MiB at most, however often a rate card is in them and whatever overrides add', async () => {
     const customerId = await createCustomer(world, 'acme');
     const meterId = await createMeter(world, 'TOKENS', { groupKeys: ['model'] });
     const rates = (count: number, of: string) =>
@@ -161,7 +161,7 @@ describe('prices of a contract', () => {
         dimensions: { model: `${of}${index}${'x'.repeat(4_000)}` },
         unitAmount: '1',
       }));
-    await world.call('meters.setRateCard', { params: { meterId }, body: { rates: rates(20, 'a') } });
+    await world.call('meters.setRateCard', { params: { meterId }, body: { rates: rates(80, 'a') } });
     const pricingIds: string[] = [];
     for (const name of ['one', 'two', 'three', 'four']) pricingIds.push(await createPrice(world, meterId, { name }));
     const contractOf = async (count: number, overrides: readonly object[] = []) => {
@@ -171,19 +171,19 @@ describe('prices of a contract', () => {
       });
     };
     const tooLarge =
-      '422 planId: the prices of a contract must come to at most 262144 bytes of JSON with their rate cards and overrides: use fewer prices, or shorter rate cards';
+      '422 planId: the prices of a contract must come to at most 1048576 bytes of JSON with their rate cards and overrides: use fewer prices, or shorter rate cards';
     expect(await contractOf(3)).toBe('accepted');
     expect(await contractOf(4)).toBe(tooLarge);
     expect(
       await contractOf(
         1,
-        rates(40, 'b').map((rate) => ({ ...rate, meterId })),
+        rates(100, 'b').map((rate) => ({ ...rate, meterId })),
       ),
     ).toBe('accepted');
     expect(
       await contractOf(
         3,
-        rates(10, 'b').map((rate) => ({ ...rate, meterId })),
+        rates(30, 'b').map((rate) => ({ ...rate, meterId })),
       ),
     ).toBe(tooLarge);
   });

@@ -263,17 +263,17 @@ describe('a rate card', () => {
     });
   });
 
-  it('takes no more than 256 KiB, which is what a contract has room for', async () => {
+  it('takes no more than 1 MiB, which is what a contract has room for', async () => {
     const { id } = await create({ groupKeys: ['model'] });
     const rates = (count: number) =>
       Array.from({ length: count }, (_, index) => ({
         dimensions: { model: `${index}${'x'.repeat(4_000)}` },
         unitAmount: '1',
       }));
-    expect((await setRateCard(id, { rates: rates(64) })).rates).toHaveLength(64);
-    await expect(setRateCard(id, { rates: rates(66) })).rejects.toMatchObject({
+    expect((await setRateCard(id, { rates: rates(256) })).rates).toHaveLength(256);
+    await expect(setRateCard(id, { rates: rates(260) })).rejects.toMatchObject({
       kind: 'invalidInput',
-      message: 'rates: must be at most 262144 bytes of JSON',
+      message: 'rates: must be at most 1048576 bytes of JSON',
     });
   });
 

@@ -250,7 +250,7 @@ export function toCreditSettings(text: string): CreditSettings {
   };
 }
 
-const latestItems = keepLatest<readonly ContractItem[]>(64, limits.contractPricesBytes * 8);
+const latestItems = keepLatest<readonly ContractItem[]>(64, limits.contractPricesBytes * 4);
 
 /**
  * From the JSON text of a row. The same object for the same text, since the contracts of a plan mostly have one: it is never
