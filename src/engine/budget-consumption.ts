@@ -59,7 +59,9 @@ export async function consumedCents(
   const relevant = windows.filter((window) => asked === undefined || asked.includes(window.meterId));
   // A budget is of a property, which usage of an SQL meter does not have.
   const usages = await meterContract(context, contract, relevant, { ...metering, leavesOutSql: true });
-  const atoms = usages.flatMap((usage) => rateMeteredUsage(usage, { invoiceId: '', periodIndex: 0 }).atoms);
+  const atoms = [...usages.values()].flatMap(
+    (usage) => rateMeteredUsage(usage, { invoiceId: '', periodIndex: 0 }).atoms,
+  );
   return new Map(
     budgets.map((budget) => {
       const own = atoms.filter((atom) => isOfBudget(budget, atom));

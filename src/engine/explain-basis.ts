@@ -165,7 +165,7 @@ async function rateUsageOf(
   const windows = usageWindowsOf(terms, period).filter(({ start }) => Temporal.Instant.compare(start, until) <= 0);
   const usages = await meterContract(context, contract, windows, meteringFor(grants, budgets));
   const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
-  const rated = usages.map((usage) => rateMeteredUsage(usage, reference));
+  const rated = [...usages.values()].map((usage) => rateMeteredUsage(usage, reference));
   return {
     windows,
     rated: new Map(rated.flatMap(({ lines }) => lines).map((line) => [line.lineKey, line])),

@@ -195,12 +195,10 @@ async function meterOpen(
     asked.flatMap(({ windows }) => windows),
     metering,
   );
-  let taken = 0;
   return new Map(
     asked.map(({ invoice, windows }) => {
-      const own = usage.slice(taken, taken + windows.length);
-      taken += windows.length;
       const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
+      const own = windows.flatMap((window) => usage.get(window) ?? []);
       return [invoice.id, own.map((each) => rateMeteredUsage(each, reference))];
     }),
   );

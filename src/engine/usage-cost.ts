@@ -151,7 +151,8 @@ async function contractLines(context: CallContext, { contract, range, input }: C
     ({ start }) => (start.epochMilliseconds < horizon ? 'begun' : 'ahead'),
   );
   const windows = begun.map((window) => cutWindow(window, range));
-  const usages = await meterContract(context, contract, windows, { ...plainMetering(), filter: filterOf(input) });
+  const metered = await meterContract(context, contract, windows, { ...plainMetering(), filter: filterOf(input) });
+  const usages = [...metered.values()];
   // Part of the usage, picked by names or properties, owes no flat amount of a first tier when there is none of it.
   const isPart = input.eventNames !== undefined || (input.propertyFilters ?? []).length > 0;
   const lines = isPart ? usages.flatMap(linesOfUsage) : [...usages.flatMap(linesOfInvoice), ...linesAhead(ahead)];
@@ -181,8 +182,8 @@ async function customerLines(context: CallContext, { customerId, range, input }:
   const windows = prices.map(({ meter, item }) => ({ item, meterId: meter.id, ...range }));
   const meters = prices.map(({ meter }) => meter);
   knowMeters(context, meters);
-  const usages = await meterCustomer(context, customerId, windows, { ...plainMetering(), filter: filterOf(input) });
-  return { meters, lines: usages.flatMap(costsOfUsage) };
+  const metered = await meterCustomer(context, customerId, windows, { ...plainMetering(), filter: filterOf(input) });
+  return { meters, lines: [...metered.values()].flatMap(costsOfUsage) };
 }
 
 function filterOf({ eventNames, propertyFilters }: Question) {

@@ -3,7 +3,6 @@
  * the book says from when on there are events, and only then the events go. Cut off anywhere, it is done again.
  */
 
-import { assert } from '../assert.ts';
 import { startOfDay } from '../calculation/billing-period.ts';
 import { standingGrants } from '../calculation/ledger.ts';
 import { type UsageWindow, usageWindowsAt } from '../calculation/invoice-periods.ts';
@@ -180,10 +179,7 @@ async function freeze(context: CallContext, contractIds: readonly string[], befo
     const windows = claims
       .map(({ window }) => window)
       .filter((window) => !isDropped(context, window.start) && !tells(frozen.get(windowKey(window)), options));
-    const usages = await meterContract(context, first.contract, windows, options);
-    for (const [index, metered] of usages.entries()) {
-      const window = windows[index];
-      assert(window !== undefined, 'every window is metered, in its place');
+    for (const [window, metered] of await meterContract(context, first.contract, windows, options)) {
       await writeFrozenUsage(tx, orgId, { contractId, usage: frozenUsageOf(window, metered, options) });
     }
   }

@@ -22,24 +22,39 @@ import { type MeteredTogether, readNamed } from './usage-together.ts';
 
 export type MeteringContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'sqlReadings'> & RetentionContext;
 
+/** The usage of each window that was read, in the order in which they were asked for; of an SQL meter that was left out, none. */
+export type MeteredWindows = ReadonlyMap<MeteringWindow, MeteredUsage>;
+
 /**
- * The usage of each window, in the order of `windows`, for `rateMeteredUsage` and `meteredQuantitiesOf`. A window is
- * metered from its `start` to its `end`, exclusive, whatever its item's period: cut it to meter a part. A whole window whose
- * events are dropped is read as it was frozen; of a part of one this throws ConflictError.
+ * The usage of each window, for `rateMeteredUsage` and `meteredQuantitiesOf`. A window is metered from its `start` to its
+ * `end`, exclusive, whatever its item's period: cut it to meter a part. A whole window whose events are dropped is read as it
+ * was frozen; of a part of one this throws ConflictError.
  */
 export async function meterContract(
   context: MeteringContext,
   contract: MeteredContract,
   windows: readonly MeteringWindow[],
   options: MeteringOptions,
-): Promise<MeteredUsage[]> {
+): Promise<MeteredWindows> {
   const { dropped = [], kept = [] } = Object.groupBy(windows, ({ start }) =>
     isDropped(context, start) ? 'dropped' : 'kept',
   );
   const frozen =
     dropped.length === 0 ? undefined : await readFrozenUsage(context, contract.id, { windows: dropped, options });
   const metered = kept.length === 0 ? undefined : await meterKept(context, contract, kept, options);
-  return windows.flatMap((window) => frozen?.get(window) ?? metered?.get(window) ?? []);
+  return inOrderOf(windows, (window) => frozen?.get(window) ?? metered?.get(window));
+}
+
+function inOrderOf(
+  windows: readonly MeteringWindow[],
+  usageOf: (window: MeteringWindow) => MeteredUsage | undefined,
+): MeteredWindows {
+  const ordered = new Map<MeteringWindow, MeteredUsage>();
+  for (const window of windows) {
+    const usage = usageOf(window);
+    if (usage !== undefined) ordered.set(window, usage);
+  }
+  return ordered;
 }
 
 async function meterKept(
@@ -47,7 +62,7 @@ async function meterKept(
   contract: MeteredContract,
   windows: readonly MeteringWindow[],
   options: MeteringOptions,
-): Promise<ReadonlyMap<MeteringWindow, MeteredUsage>> {
+): Promise<MeteredWindows> {
   const { tx, orgId } = context;
   const { id: contractId, customerId, together } = contract;
   const earlier = contract.earlier ?? (await listContractsBefore(tx, orgId, { customerId, contractId }));
@@ -69,10 +84,10 @@ export async function meterCustomer(
   customerId: string,
   windows: readonly MeteringWindow[],
   options: MeteringOptions,
-): Promise<MeteredUsage[]> {
+): Promise<MeteredWindows> {
   for (const { start } of windows) refuseDropped(context, start, 'usage of a customer cannot be read that far back');
   const metered = await meterWindows(context, windows, options, { ownerOf: () => ({ customerId }) });
-  return windows.flatMap((window) => metered.get(window) ?? []);
+  return inOrderOf(windows, (window) => metered.get(window));
 }
 
 /** Whose events a meter reads. */
@@ -88,7 +103,7 @@ async function meterWindows(
   windows: readonly MeteringWindow[],
   options: MeteringOptions,
   { ownerOf, together }: Owned,
-): Promise<ReadonlyMap<MeteringWindow, MeteredUsage>> {
+): Promise<MeteredWindows> {
   const known = await knownMeters(
     context,
     windows.map((window) => window.meterId),

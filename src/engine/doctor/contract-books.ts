@@ -108,11 +108,9 @@ async function computeLines(
     asked.flatMap(({ windows }) => windows),
     plainMetering(),
   );
-  let taken = 0;
   return new Map(
     asked.map(({ invoice, period, windows }) => {
-      const own = usage.slice(taken, taken + windows.length);
-      taken += windows.length;
+      const own = windows.flatMap((window) => usage.get(window) ?? []);
       const rated = new Map(own.map((each) => [each.item.id, rateUsage(each.item, meteredQuantitiesOf(each))]));
       return [invoice.id, frozenLines(invoice.id, draftInvoice(terms, period, rated))];
     }),
