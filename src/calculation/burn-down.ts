@@ -197,15 +197,23 @@ function poolOf(grant: GrantState, valuationRateCents: bigint | undefined): Pool
   };
 }
 
-/** Which grants expire before a phase ends is found once for the phase: it may have thousands of lines, and as many grants. */
+/**
+ * Which grants expire before a phase ends, or have nothing left by then, is found once for the phase: it may have thousands of
+ * lines, and as many grants.
+ */
 function payAtoms(atoms: readonly OpenAtom[], pools: readonly Pool[]): void {
   const lasting = new Map<Temporal.Instant, readonly Pool[]>();
   for (const open of atoms) {
     const { phaseEnd } = open.atom;
-    const own = lasting.get(phaseEnd) ?? pools.filter(({ grant }) => !expiresBefore(grant, phaseEnd));
+    const own = lasting.get(phaseEnd) ?? pools.filter((pool) => !isSpent(pool) && !expiresBefore(pool.grant, phaseEnd));
     lasting.set(phaseEnd, own);
     payAtom(open, own);
   }
+}
+
+/** Further usage changes nothing of it, not even that it was short. */
+function isSpent({ capacityCents, wasShort }: Pool): boolean {
+  return wasShort && capacityCents === 0n;
 }
 
 /** The pools are those of grants that do not expire before the usage ends. */

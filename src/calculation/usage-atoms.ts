@@ -6,9 +6,9 @@
 
 import type { AggregationType } from '../operations/meters.ts';
 import { compareText } from '../text-order.ts';
-import { type Big, decimalOfInteger, divideHalfUp, maximum, minimum, zero } from './money.ts';
+import { type Big, centsOfDollars, decimalOfInteger, divideHalfUp, maximum, minimum, zero } from './money.ts';
 import type { ContractItem } from './rate-card.ts';
-import { type GroupValues, groupKeyOf, type MeteredQuantity, type RatedLine, rateUsage } from './rating.ts';
+import { type GroupValues, groupKeyOf, type MeteredQuantity, priceUsage, type RatedLine, rateUsage } from './rating.ts';
 import { combineReadings } from './aggregation.ts';
 
 /** How the readings of a line's phases and event groups make one quantity. An SQL meter is read anew up to each phase end. */
@@ -79,7 +79,7 @@ export function phaseEndsOf(
 
 /** What the meter reads over all phases, for each combination of group values that had events. */
 export function meteredQuantitiesOf(usage: MeteredUsage): MeteredQuantity[] {
-  return quantitiesByPhase(usage, groupedPhases(usage)).at(-1) ?? [];
+  return finalQuantities(usage, phasesByCombination(usage));
 }
 
 /** A metered item that is rated. */
@@ -92,45 +92,80 @@ export interface RatedUsageItem {
 
 /** The lines of a metered item with the atoms of each, in line order. */
 export function rateMeteredUsage(usage: MeteredUsage, invoice: InvoiceReference): RatedUsageItem {
-  const groups = groupedPhases(usage);
-  const quantities = quantitiesByPhase(usage, groups);
-  const lines = rateUsage(usage.item, quantities.at(-1) ?? []);
-  // After the last phase a line owes all of it, however it came about.
-  const costs = quantities.slice(0, -1).map((soFar) => costsOf(usage.item, soFar));
-  const atoms = lines.flatMap((line) => atomsOfLine(line, usage, { invoice, groups, costs }));
+  const phases = phasesByCombination(usage);
+  const lines = rateUsage(usage.item, finalQuantities(usage, phases));
+  const atoms = lines.flatMap((line) => {
+    const own = phases.get(groupKeyOf(line.groupValues)) ?? [];
+    return atomsOfLine(line, usage, { invoice, own });
+  });
   return { itemId: usage.item.id, lines, atoms };
 }
 
-/** Of each phase the readings that have a value, by combination of group values. */
-type GroupedPhases = readonly ReadonlyMap<string, readonly UsageReading[]>[];
+/** A phase in which a combination of group values has readings with a value: these alone, and what was read until its end. */
+interface OwnPhase extends UsagePhase {
+  readonly soFar: MeteredQuantity;
+}
 
-function groupedPhases({ phases }: MeteredUsage): GroupedPhases {
-  return phases.map(({ readings }) =>
-    Map.groupBy(
+/**
+ * The phases of each combination, ascending. In one without readings of its own nothing changes for it, so it is left out: grants
+ * may make a thousand phases, and a meter have thousands of combinations.
+ */
+function phasesByCombination({ combination, phases }: MeteredUsage): ReadonlyMap<string, readonly OwnPhase[]> {
+  const found = new Map<string, OwnPhase[]>();
+  for (const { end, readings } of phases) {
+    const groups = Map.groupBy(
       readings.filter((reading) => reading.count > 0),
       (reading) => groupKeyOf(reading.groupValues),
-    ),
-  );
+    );
+    for (const [key, own] of groups) {
+      const before = found.getOrInsertComputed(key, () => []);
+      before.push({ end, readings: own, soFar: quantityBehind(before.at(-1)?.soFar, own, combination) });
+    }
+  }
+  return found;
 }
 
-interface RatedPhases {
+/** Goes on from what was read in the phases before; an SQL meter reads all of them anew. */
+function quantityBehind(
+  before: MeteredQuantity | undefined,
+  readings: readonly UsageReading[],
+  combination: Combination,
+): MeteredQuantity {
+  const groupValues = readings[0]?.groupValues ?? {};
+  if (combination === 'SQL') return { groupValues, quantity: combineReadings('SUM', readings) };
+  const all = before === undefined ? readings : [{ quantity: before.quantity, count: 1 }, ...readings];
+  return { groupValues, quantity: combineReadings(combination, all) };
+}
+
+function finalQuantities(
+  { combination, phases }: MeteredUsage,
+  byCombination: ReadonlyMap<string, readonly OwnPhase[]>,
+): MeteredQuantity[] {
+  const end = phases.at(-1)?.end;
+  return [...byCombination.values()].flatMap((own) => {
+    const last = own.at(-1);
+    return last === undefined || (combination === 'SQL' && last.end !== end) ? [] : last.soFar;
+  });
+}
+
+interface LinePhases {
   readonly invoice: InvoiceReference;
-  readonly groups: GroupedPhases;
-  /** After each phase but the last, what each line owes so far. */
-  readonly costs: readonly ReadonlyMap<string, bigint>[];
+  readonly own: readonly OwnPhase[];
 }
 
-function atomsOfLine(line: RatedLine, usage: MeteredUsage, { invoice, groups, costs }: RatedPhases): UsageAtom[] {
+function atomsOfLine(
+  line: RatedLine,
+  { item, combination, phases }: MeteredUsage,
+  { invoice, own }: LinePhases,
+): UsageAtom[] {
   const atoms: UsageAtom[] = [];
-  const key = groupKeyOf(line.groupValues);
-  const readings = groups.map((phase) => phase.get(key) ?? []);
+  const due = withLast(own, phases);
   let attributed = 0n;
-  for (const [index, phase] of usage.phases.entries()) {
-    const isLast = index === usage.phases.length - 1;
-    const cost = costs[index]?.get(line.lineKey) ?? 0n;
+  for (const [index, { end, soFar }] of due.entries()) {
+    const cost = soFar === undefined ? line.totalCents : centsOfDollars(priceUsage(item, soFar).exactAmount);
     // A phase never takes back cents of an earlier one, nor more than the line will owe in the end (semantics 15.6).
-    const upTo = isLast ? line.totalCents : maximum(attributed, minimum(cost, line.totalCents));
-    const shares = sharesOf(usage.combination, readings.slice(0, index + 1), upTo - attributed);
+    const upTo = maximum(attributed, minimum(cost, line.totalCents));
+    const shares = upTo === attributed ? [] : sharesOf(combination, due.slice(0, index + 1), upTo - attributed);
     attributed = upTo;
     for (const share of shares) {
       if (share.cents === 0n) continue;
@@ -143,11 +178,20 @@ function atomsOfLine(line: RatedLine, usage: MeteredUsage, { invoice, groups, co
         eventName: share.eventName,
         properties: { ...line.groupValues, ...share.properties },
         cents: share.cents,
-        phaseEnd: phase.end,
+        phaseEnd: end,
       });
     }
   }
   return atoms;
+}
+
+/** With the last phase of all behind them: after it a line owes all of its cents, however they came about. */
+function withLast(
+  own: readonly OwnPhase[],
+  phases: readonly UsagePhase[],
+): readonly (UsagePhase & Partial<Pick<OwnPhase, 'soFar'>>)[] {
+  const last = phases.at(-1);
+  return last === undefined || own.at(-1)?.end === last.end ? own : [...own, { end: last.end, readings: [] }];
 }
 
 interface Share {
@@ -157,13 +201,13 @@ interface Share {
 }
 
 /**
- * How the cents of the last of these phases fall on its groups of events: by quantity for SUM and COUNT, on the one that sets
- * a MAX or MIN. `readings` are those of one line, phase by phase.
+ * How the cents of the last of these phases of a line fall on its groups of events: by quantity for SUM and COUNT, on the one
+ * that sets a MAX or MIN.
  */
-function sharesOf(combination: Combination, readings: readonly (readonly UsageReading[])[], cents: bigint): Share[] {
-  if (cents === 0n) return [];
+function sharesOf(combination: Combination, phases: readonly UsagePhase[], cents: bigint): Share[] {
   const isCumulative = combination === 'MAX' || combination === 'MIN';
-  const ordered = (isCumulative ? readings.flat() : (readings.at(-1) ?? [])).toSorted(byDimension);
+  const readings = isCumulative ? phases.flatMap((phase) => phase.readings) : (phases.at(-1)?.readings ?? []);
+  const ordered = readings.toSorted(byDimension);
   if (combination === 'SQL' || ordered.length === 0) return [{ eventName: '', properties: {}, cents }];
   return isCumulative ? shareOfExtreme(ordered, combination, cents) : shareByQuantity(ordered, cents);
 }
@@ -192,28 +236,6 @@ function shareByQuantity(readings: readonly UsageReading[], cents: bigint): Shar
 
 function portion(cents: bigint, part: Big, whole: Big): bigint {
   return BigInt(divideHalfUp(decimalOfInteger(cents).times(part), whole).toFixed(0));
-}
-
-/** The cents that each line owes for what was read so far; a combination without events by then owes nothing yet. */
-function costsOf(item: ContractItem, quantities: readonly MeteredQuantity[]): ReadonlyMap<string, bigint> {
-  if (quantities.length === 0) return new Map();
-  return new Map(rateUsage(item, quantities).map((line) => [line.lineKey, line.totalCents]));
-}
-
-/** After each phase, what was read until its end: each goes on from the one before, since grants may make a thousand of them. */
-function quantitiesByPhase({ combination }: MeteredUsage, groups: GroupedPhases): MeteredQuantity[][] {
-  const isAnew = combination === 'SQL';
-  const soFar = new Map<string, Pick<UsageReading, 'groupValues' | 'quantity' | 'count'>>();
-  return groups.map((phase) => {
-    if (isAnew) soFar.clear();
-    for (const [key, own] of phase) {
-      const before = soFar.get(key);
-      const readings = before === undefined ? own : [before, ...own];
-      const groupValues = readings[0]?.groupValues ?? {};
-      soFar.set(key, { groupValues, quantity: combineReadings(isAnew ? 'SUM' : combination, readings), count: 1 });
-    }
-    return soFar.values().toArray();
-  });
 }
 
 function byDimension(a: UsageReading, b: UsageReading): number {

@@ -30,6 +30,21 @@ describe('grants', () => {
     expect(timesAsked).toBe(1);
   });
 
+  test('that have nothing left by a phase are not asked for its lines', () => {
+    let timesAsked = 0;
+    const emptied = Array.from({ length: 200 }, (_, index) => ({
+      ...grant({ grantId: `g ${index}`, originalCents: 1n }),
+      get specifiers() {
+        timesAsked += 1;
+        return undefined;
+      },
+    }));
+    const before = atom(201n, { lineKey: 'before', phaseEnd: at('2026-01-15') });
+    const usage = Array.from({ length: 200 }, (_, index) => atom(1n, { lineKey: `line ${index}`, ...february }));
+    expect(burn({ grants: emptied, usage: [before, ...usage] }).draws).toHaveLength(200);
+    expect(timesAsked).toBe(200);
+  });
+
   test('pay in deduction order until the usage is paid', () => {
     const grants = [
       grant({ grantId: 'paid', isPromotional: false, expiresAt: march, originalCents: 500n }),

@@ -72,6 +72,25 @@ describe('atoms', () => {
     expect(looks).toBeLessThan(10_000);
   });
 
+  test('of many phases are found without pricing in each what has no usage in it', () => {
+    let prices = 0;
+    const item = {
+      ...usageItem(),
+      get unitAmount() {
+        prices += 1;
+        return '0.01';
+      },
+    };
+    const phases = Array.from({ length: 200 }, (_, index) => ({
+      end: january.start.add({ hours: index + 1 }),
+      readings: [reading('1', { groupValues: { user: `u${index % 100}` } })],
+    }));
+    const { atoms, lines } = rateMeteredUsage({ item, combination: 'SUM', phases }, invoice);
+    expect([lines.length, atoms.length]).toEqual([100, 200]);
+    // Of each line once, and of each phase of a line.
+    expect(prices).toBe(300);
+  });
+
   test('of graduated tiers follow the price of their phase', () => {
     const tiers = [
       { minQty: '0', maxQty: '10', unitAmount: '1', flatAmount: '0' },
