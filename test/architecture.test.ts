@@ -34,6 +34,7 @@ const rootFiles = new Set([
   'limits',
   'exact-json',
   'database-url',
+  'gathered-bytes',
   'once',
   'normal-text',
   'text-order',

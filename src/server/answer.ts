@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 
 import {
   BadRequestError,
@@ -71,15 +71,12 @@ function envelope(message: string, code: string): { error: { message: string; co
  * The failure to show for anything that was thrown while answering; another one than was thrown where that speaks of the
  * inside (SEC-40): of a bug, or of the database by its path.
  */
-export function failureOf(error: unknown, request: FastifyRequest): BillingError {
+export function failureOf(error: unknown): BillingError {
   if (error instanceof BillingError && error.kind === 'unavailable') return unavailable(error);
   if (error instanceof BillingError && errorFacts[error.kind].status !== undefined && error.kind !== 'internal') {
     return error;
   }
   const status = error instanceof BillingError ? undefined : (error as { statusCode?: unknown }).statusCode;
-  if (status === 413) {
-    return new BillingError('payloadTooLarge', `the body is larger than ${request.routeOptions.bodyLimit} bytes`);
-  }
   if (status === 415) return new BillingError('unsupportedMediaType', 'the Content-Type is not valid');
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return new BadRequestError('the request is malformed', { cause: error });

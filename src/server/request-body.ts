@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { BadRequestError, BillingError } from '../errors.ts';
 import { bulkBounds, parseExactJson, requestBounds } from '../exact-json.ts';
+import { bytesOf } from '../gathered-bytes.ts';
 import type { Operation } from '../operations/operation.ts';
 
 const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
@@ -27,6 +28,21 @@ export function checkBodyHeaders(message: IncomingMessage): void {
 function hasBody(message: IncomingMessage): boolean {
   const length = message.headers['content-length'];
   return message.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
+}
+
+/**
+ * The bytes of a body, however it was cut into chunks: Fastify's own way keeps an object for each. Throws BillingError
+ * `payloadTooLarge` as soon as they are more than `most`, and BadRequestError where they end early.
+ */
+export async function readBody(message: IncomingMessage, most: number): Promise<Uint8Array> {
+  const announced = Number(message.headers['content-length'] ?? 0);
+  const bytes = announced > most ? undefined : await bytesOf(message, most).catch(refuseCutOff);
+  if (bytes === undefined) throw new BillingError('payloadTooLarge', `the body is larger than ${most} bytes`);
+  return bytes;
+}
+
+function refuseCutOff(cause: unknown): never {
+  throw new BadRequestError('the body did not come as a whole', { cause });
 }
 
 /** The JSON value of a body; undefined when it is empty. Throws BadRequestError. */

@@ -53,7 +53,7 @@ export function addRequestLog(app: FastifyInstance, { state, tell }: RequestEnds
     next();
   });
   app.setErrorHandler((error, request, reply) => {
-    const failure = failureOf(error, request);
+    const failure = failureOf(error);
     if (failure.kind === 'internal' || failure.kind === 'unavailable') failures.set(request, error);
     return sendFailure(reply, failure);
   });

@@ -1,5 +1,7 @@
 /** The routes, read from the declarations of the operations; no path, scope or status stands here. */
 
+import type { IncomingMessage } from 'node:http';
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { BillingError, NotFoundError, unknownPathMessage } from '../errors.ts';
@@ -9,7 +11,7 @@ import { changesState, type CallInput, type Operation } from '../operations/oper
 import { parseQuery } from '../url-query.ts';
 import { sendAnswer } from './answer.ts';
 import type { RateLimits } from './rate-limit.ts';
-import { checkBodyHeaders, parseBody, parseIfMatch } from './request-body.ts';
+import { checkBodyHeaders, parseBody, parseIfMatch, readBody } from './request-body.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -44,9 +46,11 @@ export function addRoutes(
 ): void {
   app.decorateRequest('caller', null);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    if (request.routeOptions.config.counted === 'eventBytes') dependencies.countEventBytes(request, body.length);
-    done(null, body);
+  app.addContentTypeParser('*', async (request: FastifyRequest, message: IncomingMessage) => {
+    const { bodyLimit, config } = request.routeOptions;
+    const body = await readBody(message, bodyLimit);
+    if (config.counted === 'eventBytes') dependencies.countEventBytes(request, body.length);
+    return body;
   });
   for (const operation of operations) addRoute(app, operation, dependencies);
 }

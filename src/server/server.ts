@@ -168,7 +168,7 @@ function createApp(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       options.metrics?.requestBegan();
       reply.headers(commonHeaders(options.version, request.id));
-      void sendFailure(reply, failureOf(error, request));
+      void sendFailure(reply, failureOf(error));
       tellEnd(options, requestLogOf(request, reply));
     },
     clientErrorHandler: (error, socket) => {

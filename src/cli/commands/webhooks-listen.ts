@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import type { Webhook } from 'standardwebhooks';
 
 import { BillingError } from '../../errors.ts';
+import { bytesOf } from '../../gathered-bytes.ts';
 import { limits } from '../../limits.ts';
 import { readTextFile } from '../files/files.ts';
 import { allowFormats } from '../output/output.ts';
@@ -95,7 +96,8 @@ interface Reply {
 
 async function answerTo(request: IncomingMessage, { webhook, forwardTo, session }: Receiver): Promise<Reply> {
   if (request.method !== 'POST') return { status: 405, text: 'post events here' };
-  const body = await readBody(request);
+  // As it was signed; undefined when it is larger than any event.
+  const body = await bytesOf(request, limits.webhookBodyBytes);
   if (body === undefined) return { status: 413, text: 'too large' };
   const headers = signedHeaders(request.headers);
   let event: Readonly<Record<string, unknown>>;
@@ -119,18 +121,6 @@ function signedHeaders(headers: IncomingHttpHeaders): Record<(typeof header)[key
     [header.timestamp]: text(header.timestamp),
     [header.signature]: text(header.signature),
   };
-}
-
-/** The body as it was signed; undefined when it is larger than any event. */
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request) {
-    length += (chunk as Buffer).length;
-    if (length > limits.webhookBodyBytes) return undefined;
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** The status that the program answered; null when it did not. */

@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream';
 
 import { BadRequestError } from '../../errors.ts';
+import { gatherBytes } from '../../gathered-bytes.ts';
 import { drawBar, drawQuestion } from './drawing.ts';
 import type { Drawing, Interruption, Keys } from './drawing.ts';
 import type { OutputEnd } from './output-end.ts';
@@ -121,10 +122,10 @@ function outputStream(end: OutputEnd, { env, platform }: Pick<Streams, 'env' | '
 }
 
 async function readAll(stdin: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+  const gathered = gatherBytes();
+  for await (const chunk of stdin) gathered.add(Buffer.from(chunk as Uint8Array));
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    return new TextDecoder('utf-8', { fatal: true }).decode(gathered.whole());
   } catch (cause) {
     throw new BadRequestError('standard input is not UTF-8 text', { cause });
   }
