@@ -1,6 +1,7 @@
 /** A small CSV file with a header, read as a whole. */
 
 import { BadRequestError, BillingError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
 import { readTextFile } from './files.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -51,6 +52,14 @@ export async function readCsv(path: string, delimiter: string, terminal: Termina
 /** The refusal of a file in which not even a header stands. */
 export function withoutHeader(): BadRequestError {
   return new BadRequestError('the file is empty: a header line with the names of the columns comes first');
+}
+
+/** The refusal of a file that has a row which is too long; `rows` stand before it, the header too. */
+export function rowWithoutEnd(rows: number, cause?: unknown): BadRequestError {
+  return new BadRequestError(`the row behind the first ${rows} is longer than ${limits.bodyBytes} characters`, {
+    cause,
+    hint: 'look there for a quote that is not closed, or for a line end that is missing',
+  });
 }
 
 function parsed<T>(text: string, parse: () => T, delimiter: string): T {

@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream';
 
 import { BadRequestError } from '../../errors.ts';
-import { isAboutCsv } from '../files/csv-file.ts';
+import { isAboutCsv, rowWithoutEnd } from '../files/csv-file.ts';
 import { encodingHint } from '../files/files.ts';
 import { counted, sniffed, unpacked } from './input.ts';
 import type { ImportFormat } from './input.ts';
@@ -55,6 +55,8 @@ export async function* readBatches(input: Readable, options: ReadingOptions, onS
     if (code.startsWith('ERR_ENCODING_INVALID')) {
       throw new BadRequestError('the file is not UTF-8 text', { cause: error, hint: encodingHint() });
     }
+    if (code === 'CSV_MAX_RECORD_SIZE')
+      throw rowWithoutEnd((error as { readonly records?: number }).records ?? 0, error);
     const words = damageOf(code);
     throw words === undefined ? error : new BadRequestError(`${words}: ${(error as Error).message}`, { cause: error });
   }

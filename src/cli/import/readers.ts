@@ -5,7 +5,7 @@ import { pipeline, Readable } from 'node:stream';
 import { BadRequestError, BillingError } from '../../errors.ts';
 import { parseExactJson } from '../../exact-json.ts';
 import { limits } from '../../limits.ts';
-import { createLineCount, csvForm, withoutHeader } from '../files/csv-file.ts';
+import { createLineCount, csvForm, rowWithoutEnd, withoutHeader } from '../files/csv-file.ts';
 import type { ParsedRecord } from '../files/csv-file.ts';
 import { sniffed } from './input.ts';
 import type { Bytes, ImportFormat } from './input.ts';
@@ -47,9 +47,10 @@ export async function* readEvents(format: ImportFormat, bytes: Bytes, options: R
 
 async function* readTable(bytes: Bytes, { delimiter, mapping: options, onStart }: ReaderOptions): ReadRows {
   const { parse } = await import('csv-parse');
-  const parser = parse({ ...csvForm, delimiter });
+  const parser = parse({ ...csvForm, delimiter, max_record_size: limits.bodyBytes });
+  const rowsSoFar = (): number => parser.info.records + parser.info.empty_lines;
   // A failure on the way shows itself to whoever reads the records.
-  pipeline(Readable.from(checked(bytes), { objectMode: false }), parser, () => undefined);
+  pipeline(Readable.from(checked(bytes, rowsSoFar), { objectMode: false }), parser, () => undefined);
   const linesOf = createLineCount();
   let mapping: Mapping | undefined;
   for await (const row of parser as AsyncIterable<ParsedRecord>) {
@@ -143,11 +144,20 @@ async function* linesOf(bytes: Bytes): AsyncGenerator<readonly string[]> {
   if (length > 0) yield [begun.join('')];
 }
 
-/** The same bytes; throws where they are no UTF-8, of which the parser would make other characters. */
-async function* checked(bytes: Bytes): AsyncGenerator<Uint8Array> {
+/**
+ * The same bytes; throws where they are no UTF-8, of which the parser would make other characters, and where a row has no end:
+ * the parser counts the characters of cells, and a small packed file may hold a row of any number of empty ones.
+ */
+async function* checked(bytes: Bytes, rowsSoFar: () => number): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
+  let rows = 0;
+  let behind = 0;
   for await (const chunk of bytes) {
     decoder.decode(chunk, { stream: true });
+    behind = rowsSoFar() === rows ? behind + chunk.length : 0;
+    rows = rowsSoFar();
+    // Twice, since some of it stands between here and the parser, and belongs to rows behind.
+    if (behind > 2 * limits.bodyBytes) throw rowWithoutEnd(rows);
     yield chunk;
   }
   decoder.decode();
