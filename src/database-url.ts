@@ -30,7 +30,7 @@ export function serverUrlOf(text: string): URL | undefined {
  * files of variables: a directory of that name would be made, and removing it is one space away from removing the home.
  */
 export function refuseTilde(database: string): void {
-  if (!/^~(?:[\\/]|$)/.test(database)) return;
+  if (!database.startsWith('~') || !/^~(?:[\\/]|$)/.test(database)) return;
   throw new BillingError('usage', `${database} begins with ~, which stands for no directory here`, {
     hint: `write the path in full; for a directory of that name: ./${database}`,
   });
@@ -38,6 +38,8 @@ export function refuseTilde(database: string): void {
 
 /** The path that `file:…` or `sqlite:…` names; undefined for any other text. Throws a usage error for a URL that names none. */
 export function pathOfFileUrl(url: string): string | undefined {
+  // Most paths have none, and making an expression takes longer than looking; so below, and in `store/open.ts`.
+  if (!url.includes(':')) return undefined;
   const [scheme] = /^(?:file|sqlite):/i.exec(url) ?? [];
   if (scheme === undefined) return undefined;
   const rest = url.slice(scheme.length);

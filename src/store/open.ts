@@ -54,7 +54,7 @@ async function openBook(url: string, options: StoreOptions): Promise<Store> {
 
 /** Whether `url` names a database on a PostgreSQL server. */
 export function isPostgresUrl(url: string): boolean {
-  return /^postgres(?:ql)?:\/\//i.test(url);
+  return url.includes('://') && /^postgres(?:ql)?:\/\//i.test(url);
 }
 
 /** Whether opening `url` would make a database of a file that is not there, or is empty. */
@@ -75,7 +75,7 @@ export function pathOf(url: string): string {
   if (url === '') throw usageError('the database URL is empty');
   const ofFile = pathOfFileUrl(url);
   if (ofFile !== undefined) return ofFile;
-  const name = schemeOfUrl.exec(url)?.[1]?.toLowerCase();
+  const name = url.includes(':') ? schemeOfUrl.exec(url)?.[1]?.toLowerCase() : undefined;
   if (name === undefined) {
     refuseTilde(url);
     return url;

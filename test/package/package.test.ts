@@ -136,6 +136,25 @@ test('what most calls run needs no query builder, no events and no calculation, 
   expect(globSync('**/invoices-export-*.cjs', { cwd: cache })).toEqual([]);
 });
 
+test('a list makes few regular expressions: each takes as long as reading a file of the bundle', () => {
+  const [counting, counted] = [join(folder, 'counting.cjs'), join(folder, 'counted.txt')];
+  writeFileSync(
+    counting,
+    `const made = new Set();
+    const { exec } = RegExp.prototype;
+    RegExp.prototype.exec = function (text) {
+      made.add(String(this));
+      return exec.call(this, text);
+    };
+    process.on('exit', () => process.getBuiltinModule('fs').writeFileSync(${JSON.stringify(counted)}, [...made].join('\\n')));`,
+  );
+  const environment = { NODE_OPTIONS: `--require ${JSON.stringify(counting)}` };
+  expect(tallyWith(environment, 'customers', 'list', '-o', 'json')).toMatchObject({ status: 0 });
+  const made = readFileSync(counted, 'utf8').split('\n');
+  // The parser's own, what no terminal may be sent, and what Node may be told, which was told something here.
+  expect(made.length).toBeLessThanOrEqual(12);
+});
+
 test.each([
   [['completion', 'fish'], 'complete -c tally'],
   [['catalog', 'schema'], '"$schema"'],

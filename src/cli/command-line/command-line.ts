@@ -35,9 +35,11 @@ export function normalized(
   return others.toSpliced(place, 0, '--json');
 }
 
+const keyFlags: ReadonlySet<string> = new Set(['--api-key', '--apikey', '--key', '--token', '--bearer']);
+
 /** Throws a usage error for a key on the command line, which every user of the machine could read (security 2, SEC-2). */
 export function refuseKeys(argv: readonly string[]): void {
-  const flag = argv.find((word) => /^--(?:api-?key|key|token|bearer)(?:=|$)/i.test(word))?.split('=')[0];
+  const flag = argv.map((word) => word.split('=', 1).join('')).find((each) => keyFlags.has(each.toLowerCase()));
   if (flag === undefined) return;
   throw new BillingError('usage', `${flag}: a key never stands on the command line, where others can read it`, {
     hint: 'store it with: tally profile add NAME --key-stdin, or set TALLY_API_KEY',

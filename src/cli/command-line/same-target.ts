@@ -12,6 +12,8 @@ const namedCommand = /(?<=[:,] )tally (?!help |pull |copy |journal |api --openap
 
 /** The sentence with the flags that chose the target behind each command that it names. */
 export function onSameTarget(sentence: string, { profile, database, events, org }: GlobalFlags): string {
+  // Most name none, and making the expression takes longer than looking.
+  if (!sentence.includes('tally ')) return sentence;
   const given = Object.entries({ profile, database, events, org }).filter(([, value]) => value !== undefined);
   return sentence.replaceAll(namedCommand, (command) => {
     if (/ --(?:help|profile|database)\b/.test(command)) return command;

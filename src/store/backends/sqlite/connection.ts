@@ -53,7 +53,7 @@ const cachedStatements = 500;
  * prepared anew each time that it is said: a server that reads a key and then writes said it twice a request.
  */
 function isReading(sql: string): boolean {
-  return ownReadings.has(sql) || /^\s*SELECT\b/i.test(sql) || otherReadings.test(sql);
+  return ownReadings.has(sql) || sql.startsWith('select ') || /^\s*SELECT\b/i.test(sql) || otherReadings.test(sql);
 }
 
 const factsOfFile = ['user_version', 'application_id', 'data_version'].map((name) => `PRAGMA ${name}`);

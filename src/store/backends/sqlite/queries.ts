@@ -33,7 +33,8 @@ export function createTransactions(connection: SqliteConnection) {
   const ends: PageEnds = new Map();
 
   function run(sql: string, parameters: readonly unknown[]): QueryResult<unknown> {
-    if (!changesNothingKept.test(sql)) changes += 1;
+    // As the query builder begins what it reads.
+    if (!sql.startsWith('select ') && !changesNothingKept.test(sql)) changes += 1;
     return execute(connection, sql, parameters);
   }
 
