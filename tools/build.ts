@@ -119,15 +119,21 @@ const knownQueries: Plugin = {
   },
 };
 
-/** A large object is read faster as JSON than as the JavaScript that a bundler makes of it. */
+/**
+ * A large object is read faster as JSON than as the JavaScript that a bundler makes of it, and each of its members when it is
+ * asked for: a command wants one of a room.
+ */
 const jsonAsText: Plugin = {
   name: 'json-as-text',
   transform: {
     filter: { id: /[\\/](?:manifest|outlines)[\\/]\w+\.json$/ },
-    handler: (code) => ({
-      code: `export default JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(code)))});`,
-      moduleType: 'js',
-    }),
+    handler(code) {
+      const members = Object.entries(JSON.parse(code)).map(
+        ([name, value]) =>
+          `get ${JSON.stringify(name)}() { return JSON.parse(${JSON.stringify(JSON.stringify(value))}); }`,
+      );
+      return { code: `export default {\n${members.join(',\n')}\n};`, moduleType: 'js' };
+    },
   },
 };
 

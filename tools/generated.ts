@@ -38,14 +38,14 @@ const manifest = commandManifest(allOperations);
 const generatedFiles: readonly GeneratedFile[] = [
   ...Object.keys(manifest.groups).map((group) => ({
     path: `src/cli/command-line/manifest/${group}.json`,
-    write: () => `${JSON.stringify(commandsOf(group), undefined, 2)}\n`,
+    write: () => `${JSON.stringify(byName(commandsOf(group), 'verb'), undefined, 2)}\n`,
   })),
   ...rooms.map((room) => ({
     path: `src/operations/outlines/${room}.json`,
     write: () =>
-      `[\n${outlinesOf(room)
-        .map((outline) => JSON.stringify(outline))
-        .join(',\n')}\n]\n`,
+      `{\n${outlinesOf(room)
+        .map((outline) => `${JSON.stringify(outline.name)}: ${JSON.stringify(outline)}`)
+        .join(',\n')}\n}\n`,
   })),
   ...shells.map((shell) => ({
     path: `completions/${completionFiles[shell]}`,
@@ -66,6 +66,10 @@ const generatedFiles: readonly GeneratedFile[] = [
     write: async (current) => replaceBlock(current, 'reference', referenceMarkdown(await localPages(manifest))),
   },
 ];
+
+function byName<Name extends string, Each extends Readonly<Record<Name, string>>>(all: readonly Each[], name: Name) {
+  return Object.fromEntries(all.map((each) => [each[name], each]));
+}
 
 /** The text of each file in `examples/`, by its name. */
 function examples(): Readonly<Record<string, string>> {

@@ -185,7 +185,7 @@ async function addCommands(
     const heading = administrationGroups.has(name) ? 'Administration:' : 'Billing:';
     const group = add(name, summary, heading);
     if (name !== named) continue;
-    const commands = (await load(name)).commands.filter((command) => command.group === name);
+    const commands = (await load(name, verbWord)).commands.filter((command) => command.group === name);
     const ownVerbs = Object.entries(localVerbs[name] ?? {});
     const isVerb = [...commands.map(({ verb }) => verb), ...ownVerbs.map(([verb]) => verb)].includes(verbWord ?? '');
     const isWanted = (verb: string): boolean => !isVerb || verb === verbWord;

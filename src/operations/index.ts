@@ -84,14 +84,19 @@ const outlines: Readonly<Record<RoomName, () => Promise<{ readonly default: unkn
   clock: once(() => import('./outlines/clock.json', { with: { type: 'json' } })),
 };
 
-/** The outlines of a room. */
-export async function loadOutlines(room: RoomName): Promise<readonly Outline[]> {
-  return (await outlines[room]()).default as readonly Outline[];
+/** By the names of operations. In the bundle each is read when it is asked for, which is once for that reason. */
+async function loadOutlinesByName(room: RoomName): Promise<Readonly<Record<string, Outline>>> {
+  return (await outlines[room]()).default as Readonly<Record<string, Outline>>;
 }
+
+/** The outlines of a room. */
+export const loadOutlines = onceEach(async (room: RoomName): Promise<readonly Outline[]> =>
+  Object.values(await loadOutlinesByName(room)),
+);
 
 /** The outline of an operation; throws TypeError for what is none. */
 export const loadOutline = onceEach(async (name: OperationName): Promise<Outline> => {
-  const found = (await loadOutlines(roomOf(name))).find((outline) => outline.name === name);
+  const found = (await loadOutlinesByName(roomOf(name)))[name];
   if (found === undefined) throw unknownOperation(name);
   return found;
 });

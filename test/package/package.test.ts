@@ -136,6 +136,16 @@ test('what most calls run needs no query builder, no events and no calculation, 
   expect(globSync('**/invoices-export-*.cjs', { cwd: cache })).toEqual([]);
 });
 
+test('a command reads the outline and the flags of its own operation, and of no other of the room', () => {
+  const XDG_CACHE_HOME = join(folder, 'cache-of-a-list');
+  expect(tallyWith({ XDG_CACHE_HOME }, 'customers', 'list', '-o', 'json')).toMatchObject({ status: 0 });
+  const kept = globSync('**/customers-*.cjs', { cwd: XDG_CACHE_HOME })
+    .map((path) => readFileSync(join(XDG_CACHE_HOME, path), 'latin1'))
+    .find((bytecode) => bytecode.includes('"name":"customers.list"'));
+  expect(kept).toContain('"verb":"list"');
+  expect(kept).not.toMatch(/"(?:name|operation)":"customers\.(?!list")/);
+});
+
 test('a list makes few regular expressions: each takes as long as reading a file of the bundle', () => {
   const [counting, counted] = [join(folder, 'counting.cjs'), join(folder, 'counted.txt')];
   writeFileSync(

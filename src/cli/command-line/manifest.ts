@@ -108,8 +108,8 @@ export interface Manifest {
   readonly commands: readonly CommandSpec[];
 }
 
-/** Gives the commands of the operations, or of one group. */
-export type LoadManifest = (group?: string) => Promise<Manifest>;
+/** Gives the commands of the operations, or of one group; where that has the verb, of the verb alone. */
+export type LoadManifest = (group?: string, verb?: string) => Promise<Manifest>;
 
 const written: Readonly<Record<CommandGroup, () => Promise<{ readonly default: unknown }>>> = {
   customers: () => import('./manifest/customers.json', { with: { type: 'json' } }),
@@ -131,8 +131,17 @@ const written: Readonly<Record<CommandGroup, () => Promise<{ readonly default: u
 };
 
 /** The manifest as it was generated; loaded when a command needs it, since the root's help and the version do not. */
-export const loadManifest: LoadManifest = async (group) => {
+export const loadManifest: LoadManifest = async (group, verb) => {
   const wanted = Object.entries(written).filter(([name]) => group === undefined || name === group);
   const modules = await Promise.all(wanted.map(async ([, load]) => await load()));
-  return { groups: commandGroups, commands: modules.flatMap(({ default: commands }) => commands as CommandSpec[]) };
+  const commands = modules.flatMap((module) =>
+    commandsOf(module.default as Readonly<Record<string, CommandSpec>>, verb),
+  );
+  return { groups: commandGroups, commands };
 };
+
+/** By their verbs. In the bundle each is read when it is asked for. */
+function commandsOf(group: Readonly<Record<string, CommandSpec>>, verb: string | undefined): readonly CommandSpec[] {
+  const named = verb !== undefined && Object.hasOwn(group, verb) ? group[verb] : undefined;
+  return named === undefined ? Object.values(group) : [named];
+}
