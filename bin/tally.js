@@ -60,10 +60,10 @@ function cacheFolder(name) {
 // text than its own. V8 trusts bytecode, and one wrong bit made a command say nothing: each is kept twice and compared, which
 // costs less than a digest.
 function createLoader(dist, cache) {
-  const { closeSync, openSync, readSync } = process.getBuiltinModule('node:fs');
+  const { closeSync, lstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
   const { Script } = process.getBuiltinModule('node:vm');
   const uid = process.getuid ? process.getuid() : 'user';
-  const folder = cache === undefined ? undefined : `${cache}/${process.version}-${process.arch}-${uid}`;
+  const folder = cache === undefined ? undefined : ownFolder(`${cache}/${process.version}-${process.arch}-${uid}`);
   const modules = new Map();
   const scripts = new Map();
   let isAllKept = true;
@@ -107,6 +107,18 @@ function createLoader(dist, cache) {
       isAllKept = isAllKept && cachedData !== undefined && script.cachedDataRejected === false;
     }
     return script.runInThisContext();
+  }
+
+  // Bytecode is code, and V8 takes it for any text of the same length: none of a folder that somebody else may have written in,
+  // as below the home that sudo has left.
+  function ownFolder(path) {
+    try {
+      const found = lstatSync(path, { throwIfNoEntry: false });
+      const isOwn = found === undefined || uid === 'user' || (found.uid === uid && (found.mode & 0o022) === 0);
+      return isOwn ? path : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   // Stands in memory until the next is read; V8 needs it no longer than that.

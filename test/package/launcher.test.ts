@@ -2,6 +2,8 @@
 
 import { spawnSync } from 'node:child_process';
 import {
+  chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   globSync,
@@ -133,6 +135,26 @@ describe('the bytecode of a bundle', () => {
     expect(made.length).toBe(good.length);
     expect(made.subarray(0, made.length / 2).equals(made.subarray(made.length / 2))).toBe(true);
   });
+
+  const isRoot = process.getuid?.() === 0;
+  const others: readonly (readonly [string, (path: string) => void])[] = [
+    ['that others may write in', (path) => chmodSync(path, 0o722)],
+    ['of another user', (path) => chownSync(path, 65_534, 65_534)],
+  ];
+
+  test.skipIf(process.platform === 'win32').each(others.slice(0, isRoot ? 2 : 1))(
+    'in a folder %s is not run, since it may be of another text',
+    (_, give) => {
+      const text = readFileSync(join(folder, part), 'utf8');
+      // V8 takes bytecode for every text of the same length.
+      writeFileSync(join(folder, part), text.replace('its part', 'evil one'));
+      expect(launch().stdout).toBe('bundle and evil one');
+      writeFileSync(join(folder, part), text);
+      expect(launch().stdout).toBe('bundle and evil one');
+      give(join(folder, kept()[0] ?? '', '..'));
+      expect(launch()).toEqual({ stdout: 'bundle and its part', stderr: '', status: 0 });
+    },
+  );
 
   test('of versions that are gone is removed after a week', () => {
     launch();
