@@ -5,6 +5,7 @@
 
 import { sha256Of } from '../../digest.ts';
 import { BillingError, NotFoundError, reworded } from '../../errors.ts';
+import type { ErrorKind } from '../../errors.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import type { Mirror, Mirrored, MirrorSource } from '../../operations/mirror.ts';
 import { createTurns } from '../../turns.ts';
@@ -142,13 +143,14 @@ async function work(job: Work): Promise<void> {
   const units = left.map((each, index) => ({ lines: [index], send: async () => [await pullOne(each, index)] }));
   const { stoppedBy } = await applyUnits(units, session, { concurrency, noun: 'contracts', onWait: job.onWait });
   const done = { wanted, outcomes, failures, prices };
-  if (isCheck) await reportCheck(done, session);
-  else await report(done, { session, location: mirror.location, hasContracts });
+  const alike = kindOfAll(failures, wanted.length);
+  if (isCheck && alike === undefined) await reportCheck(done, session);
+  else if (alike === undefined) await report(done, { session, location: mirror.location, hasContracts });
   if (stoppedBy !== undefined) throw stopped(stoppedBy, wanted.length - outcomes.size, wanted.length);
   if ([...failures.values()].every((error) => error instanceof NotFoundError) && !isCheck) {
     await mirror.noteRun(undefined);
   }
-  if (failures.size > 0) throw failureOf(failures);
+  if (failures.size > 0) throw failureOf(failures, alike);
   if (isCheck) refuseDifferences([...prices, ...[...outcomes.values()].flatMap(({ compared }) => compared)]);
 }
 
@@ -244,15 +246,19 @@ function stopped(cause: BillingError, left: number, total: number): BillingError
   return reworded(cause, words, 'repeat the command: it goes on where it stopped');
 }
 
-/** Contracts that there are not end with 4, and what else went wrong with its own code; several kinds together with 10. */
-function failureOf(failures: ReadonlyMap<string, BillingError>): BillingError {
+/** How all contracts failed, where none was pulled; undefined where any was, or they failed in several ways. */
+function kindOfAll(failures: ReadonlyMap<string, BillingError>, total: number): ErrorKind | undefined {
   const kinds = new Set([...failures.values()].map(({ kind }) => kind));
-  const [first] = failures.values();
-  const kind = kinds.size === 1 && first !== undefined ? first.kind : 'checkFailed';
+  return failures.size === total && kinds.size === 1 ? [...kinds][0] : undefined;
+}
+
+/** Where nothing was pulled as all of it failed alike the code is that of the failure, such as 4; else 10. */
+function failureOf(failures: ReadonlyMap<string, BillingError>, alike: ErrorKind | undefined): BillingError {
   const words = [...failures].map(([id, { message }]) => `${id}: ${message}`);
   const rest = words.length > shownFailures ? `; and ${words.length - shownFailures} more` : '';
-  return new BillingError(kind, `${words.slice(0, shownFailures).join('; ')}${rest}`, {
-    hint: 'the others are done; check these ids and the key of the profile',
+  const next = 'check these ids and the key of the profile';
+  return new BillingError(alike ?? 'checkFailed', `${words.slice(0, shownFailures).join('; ')}${rest}`, {
+    hint: alike === undefined ? `the others are done; ${next}` : next,
   });
 }
 

@@ -110,14 +110,16 @@ describe('pulling', () => {
     expect(results((await on.pull(['--contract', ...all, '-o', 'json'])).stdout)).toEqual(all.map(() => 'same'));
   });
 
-  test('an id that the service does not know is named with exit 4, and the others are kept', async () => {
+  test('an id that the service does not know is named, and the others are kept; one that is alone ends with 4', async () => {
     const unknown = '01900000-0000-7000-8000-00000000dead';
     const outcome = await on.pull(['--contract', on.contracts[0] ?? '', unknown, on.contracts[2] ?? '', '-o', 'json']);
-    expect(outcome.exitCode).toBe(4);
-    expect(outcome.stderr).toContain(unknown);
+    expect(outcome.exitCode).toBe(10);
+    expect(outcome.stderr).toContain(`${unknown}: no contract has this id\n  hint: the others are done`);
     expect(results(outcome.stdout)).toEqual(['new', 'failed', 'new']);
     expect((await on.offline('credits', 'balance', on.contracts[2] ?? '')).exitCode).toBe(0);
-    expect((await on.pull(['--contract', unknown])).exitCode).toBe(4);
+    const alone = await on.pull(['--contract', unknown]);
+    expect(alone).toMatchObject({ exitCode: 4, stdout: '' });
+    expect(alone.stderr).not.toContain('the others');
     expect(results((await on.pull(['-o', 'json'])).stdout)).toEqual(['same', 'same']);
   });
 
