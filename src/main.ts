@@ -11,7 +11,7 @@ import { loadManifest } from './cli/command-line/manifest.ts';
 import { tellFailure } from './cli/failure.ts';
 import { descriptorEnd, dropUnwritten } from './cli/terminal/output-end.ts';
 import { run } from './cli/program.ts';
-import { vouch } from './cli/terminal/safe-text.ts';
+import { safeJson, vouch } from './cli/terminal/safe-text.ts';
 import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from './cli/session/session.ts';
 import type { EmbeddedTarget } from './cli/target/target.ts';
 import { createTerminal } from './cli/terminal/terminal.ts';
@@ -214,7 +214,7 @@ function serveFor(terminal: Terminal): Dependencies['serve'] {
     const tell = ({ error, ...entry }: { readonly error?: unknown; readonly clock?: 'behind' }): void => {
       if (!isVerbose && error === undefined) return;
       const cause = error === undefined ? {} : { error: error instanceof Error ? error.stack : error };
-      terminal.err(vouch(`${JSON.stringify({ at: now().toString(), ...entry, ...cause })}\n`));
+      terminal.err(safeJson(`${JSON.stringify({ at: now().toString(), ...entry, ...cause })}\n`));
     };
     const tellFailure = (of: string, error: unknown): void => tell({ [of]: 'failed', error });
     const { version } = packageFacts;

@@ -10,7 +10,10 @@ import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 
 import { describe, expect, test, vi } from 'vitest';
+import { hasUnsafe } from '../../src/cli/terminal/safe-text.ts';
+import { subscribe, use } from '../support/billing-scenario.ts';
 import { launcher } from '../support/program.ts';
+import { createWorld } from '../support/world.ts';
 
 const runFile = promisify(execFile);
 
@@ -286,6 +289,22 @@ describe('serve', () => {
     ).toMatchObject({ code: 3 });
     child.kill('SIGTERM');
     await ended;
+  });
+
+  test('writes no character to its log that a terminal would act on, whatever an event made of it', async () => {
+    const database = join(mkdtempSync(join(tmpdir(), 'tally-process-')), 'served.db');
+    const world = await createWorld({ database, start: '2024-01-01T00:00:00Z' });
+    const sql = "SELECT count(json_extract('{}', properties->>'path')) AS value FROM events";
+    const contract = { startDate: '2024-01-01', endDate: '2024-02-01' };
+    const acme = await subscribe(world, { meter: { sql }, contract });
+    await use(world, acme, { tokens: 1, at: '2024-01-01T00:00:00Z', path: '\u009b2J\u202e' });
+    await world.close();
+    const { child, ended } = await serving(home({ TALLY_DATABASE: database }), '--bill-every', '1');
+    const [line] = (await once(child.stderr.setEncoding('utf8'), 'data')) as [string];
+    child.kill('SIGTERM');
+    await ended;
+    expect(line).toContain("bad JSON path: '\\u009b2J\\u202e'");
+    expect(hasUnsafe(line)).toBe(false);
   });
 
   test('a port in use is said to be', async () => {
