@@ -12,7 +12,7 @@ import {
 import { findMeters } from '../store/records/meters.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
-import { coveragesOf, isWithin, takenBefore } from './usage-attribution.ts';
+import { coveragesOf, isWithin } from './usage-attribution.ts';
 
 /** An event as far as it decides where it is billed. */
 export interface BilledEvent extends MeteredEvent {
@@ -21,17 +21,28 @@ export interface BilledEvent extends MeteredEvent {
   readonly timestampEpochMs: number;
 }
 
-/** Usage of one meter that one finalized invoice billed. */
-interface FinalizedUsage extends EpochInterval {
+/** What a contract has of a meter. */
+interface Claim {
   readonly contractId: string;
+  /** Usage that finalized invoices billed, and from the first to the last of it. */
+  readonly billed: readonly EpochInterval[];
+  readonly billedWithin: EpochInterval;
+  /** When it takes events that name no contract, unless an earlier one does. */
+  readonly taking: EpochInterval | undefined;
+}
+
+/** A meter of which finalized invoices billed a customer's usage. */
+interface BilledMeter {
   readonly matches: (event: MeteredEvent) => boolean;
-  /** Where events that name no contract belong to an earlier one: found when it is first asked for, in all contracts before it. */
-  readonly elsewhere: () => readonly EpochInterval[];
+  /** Of all contracts with the meter, oldest first. */
+  readonly claims: ReadonlyMap<string, Claim>;
 }
 
 export interface EventOwners {
   /** The contracts of a customer, oldest first. */
   readonly contractsOf: (customerId: string) => readonly ContractSpan[];
+  /** The contract of an id, if it is the customer's. */
+  readonly contractOf: (customerId: string, contractId: string) => ContractSpan | undefined;
   /** Whether any usage of a customer is on a finalized invoice; where none is, no event has to be looked at. */
   readonly hasFinalized: (customerId: string) => boolean;
   /** Whether a finalized invoice would bill the event, on any meter. */
@@ -54,52 +65,85 @@ export async function loadEventOwners(
   const matchers = new Map(meters.map((meter) => [meter.id, createEventMatcher(meter)]));
   const finalized = new Map(
     [...contracts].map(([customerId, own]) => {
-      const usages = finalizedUsageOf(own, periods, matchers);
-      return [customerId, { usages, endEpochMs: usages.reduce((end, { toEpochMs }) => Math.max(end, toEpochMs), 0) }];
+      const billed = billedMetersOf(own, periods, matchers);
+      const claims = billed.flatMap((meter) => [...meter.claims.values()]);
+      const endEpochMs = claims.reduce((end, { billedWithin }) => Math.max(end, billedWithin.toEpochMs), 0);
+      return [customerId, { billed, endEpochMs }];
     }),
   );
+  const byId = new Map(spans.map((contract) => [contract.id, contract]));
   return {
     contractsOf: (customerId) => contracts.get(customerId) ?? [],
+    contractOf: (customerId, contractId) => {
+      const contract = byId.get(contractId);
+      return contract?.customerId === customerId ? contract : undefined;
+    },
     hasFinalized: (customerId) => (finalized.get(customerId)?.endEpochMs ?? 0) > 0,
     isFinalized(event) {
-      const { usages = [], endEpochMs = 0 } = finalized.get(event.customerId) ?? {};
+      const { billed = [], endEpochMs = 0 } = finalized.get(event.customerId) ?? {};
       // Most events are newer than all of them.
-      return event.timestampEpochMs < endEpochMs && usages.some((usage) => holds(usage, event));
+      return event.timestampEpochMs < endEpochMs && billed.some((meter) => isBilled(meter, event));
     },
   };
 }
 
-function finalizedUsageOf(
+function billedMetersOf(
   contracts: readonly ContractSpan[],
   periods: ReadonlyMap<string, readonly FinalizedPeriod[]>,
-  matchers: ReadonlyMap<string, FinalizedUsage['matches']>,
-): FinalizedUsage[] {
-  const takenBeforeOf = (contractId: string, meterId: string): (() => readonly EpochInterval[]) => {
-    let known: readonly EpochInterval[] | undefined;
-    return () => (known ??= takenBefore(coveragesOf(contracts), { contractId, meterId }));
-  };
-  return contracts.flatMap((contract) => {
+  matchers: ReadonlyMap<string, BilledMeter['matches']>,
+): BilledMeter[] {
+  const billed = contracts.flatMap((contract) => {
     const own = periods.get(contract.id);
     if (own === undefined) return [];
     const terms = billingTermsOf(contract);
     const windows = own.flatMap(({ periodIndex }) => usageWindowsAt(terms, periodIndex));
-    return windows.flatMap(({ meterId, start, end }) => {
-      const matches = matchers.get(meterId);
-      if (matches === undefined) return [];
-      return {
-        contractId: contract.id,
-        fromEpochMs: start.epochMilliseconds,
-        toEpochMs: end.epochMilliseconds,
-        matches,
-        elsewhere: takenBeforeOf(contract.id, meterId),
-      };
+    return windows.map(({ meterId, start, end }) => {
+      const interval = { fromEpochMs: start.epochMilliseconds, toEpochMs: end.epochMilliseconds };
+      return { contractId: contract.id, meterId, interval };
     });
+  });
+  const coverages = coveragesOf(contracts);
+  return [...Map.groupBy(billed, ({ meterId }) => meterId)].flatMap(([meterId, windows]) => {
+    const matches = matchers.get(meterId);
+    if (matches === undefined) return [];
+    const ofContracts = Map.groupBy(windows, ({ contractId }) => contractId);
+    const claims = coverages.flatMap((coverage): [string, Claim][] => {
+      const { contractId } = coverage;
+      const own = (ofContracts.get(contractId) ?? []).map(({ interval }) => interval);
+      const taking = coverage.meterIds.has(meterId) ? coverage : undefined;
+      if (own.length === 0 && taking === undefined) return [];
+      return [[contractId, { contractId, billed: own, billedWithin: spanOf(own), taking }]];
+    });
+    return { matches, claims: new Map(claims) };
   });
 }
 
-function holds(usage: FinalizedUsage, event: BilledEvent): boolean {
-  const { timestampEpochMs, contractId } = event;
-  if (!isWithin(usage, timestampEpochMs) || !usage.matches(event)) return false;
-  if (contractId !== null) return contractId === usage.contractId;
-  return !usage.elsewhere().some((interval) => isWithin(interval, timestampEpochMs));
+/** From the beginning of the first to the end of the last. */
+function spanOf(intervals: readonly EpochInterval[]): EpochInterval {
+  return intervals.reduce(
+    (span, { fromEpochMs, toEpochMs }) => ({
+      fromEpochMs: Math.min(span.fromEpochMs, fromEpochMs),
+      toEpochMs: Math.max(span.toEpochMs, toEpochMs),
+    }),
+    { fromEpochMs: Number.MAX_SAFE_INTEGER, toEpochMs: 0 },
+  );
+}
+
+/** The rules of a meter come last, and once: they cost more than looking at a contract, of which there may be thousands. */
+function isBilled({ matches, claims }: BilledMeter, event: BilledEvent): boolean {
+  const { contractId, timestampEpochMs } = event;
+  const claim = contractId === null ? claimOf(claims.values(), timestampEpochMs) : claims.get(contractId);
+  return claim !== undefined && hasBilled(claim, timestampEpochMs) && matches(event);
+}
+
+/** Of the contracts in their order the first that has billed what happened then, or takes it. */
+function claimOf(claims: Iterable<Claim>, epochMs: number): Claim | undefined {
+  for (const claim of claims) {
+    if (hasBilled(claim, epochMs) || (claim.taking !== undefined && isWithin(claim.taking, epochMs))) return claim;
+  }
+  return undefined;
+}
+
+function hasBilled({ billed, billedWithin }: Claim, epochMs: number): boolean {
+  return isWithin(billedWithin, epochMs) && billed.some((interval) => isWithin(interval, epochMs));
 }

@@ -1,21 +1,17 @@
 /** Events in: whose they are, whether they may still come, and what they bring about (semantics 1, 8, 10). */
 
 import { startOfDay } from '../calculation/billing-period.ts';
-import { propertyText } from '../calculation/metering.ts';
 import { ConflictError, type InputIssue } from '../errors.ts';
 import { reviveExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
-import { inNfc } from '../normal-text.ts';
 import type { Answer, KnownEvents } from '../operations/index.ts';
 import { listed } from '../operations/listed.ts';
 import type { EventInput } from '../operations/usage.ts';
 import type { AppendOutcome, NewEvent, StoredEvent } from '../store/event-store.ts';
-import { type Budget, listArmedBudgets } from '../store/records/budgets.ts';
-import { findContract } from '../store/records/contracts.ts';
 import { findCustomerIds, findCustomerIdsByExternalId } from '../store/records/event-owners.ts';
-import { markExhausted, readBudgets } from './budget-consumption.ts';
 import { serviceEndOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
+import { exhaustBudgets } from './usage-exhaust.ts';
 import { type BilledEvent, type EventOwners, loadEventOwners } from './usage-finalized.ts';
 import { refuse } from './refuse.ts';
 import { isWithin } from './usage-attribution.ts';
@@ -62,7 +58,7 @@ export async function recordEvents(
     return isLate ? { ...event, isLate } : event;
   });
   const knownEvents = await append(context, { events, incoming, owners, prefixOf });
-  await exhaustBudgets(context, { incoming, owners });
+  await exhaustBudgets(context, incoming, owners);
   const keys = events.map((event) => event.idempotencyKey);
   const outsideContractCount = countOutside(incoming, owners);
   return {
@@ -79,7 +75,7 @@ function countOutside(incoming: readonly Incoming[], owners: EventOwners): numbe
   named.delete(null);
   let count = 0;
   for (const [contractId, own] of named) {
-    const contract = owners.contractsOf(own[0]?.event.customerId ?? '').find(({ id }) => id === contractId);
+    const contract = owners.contractOf(own[0]?.event.customerId ?? '', contractId ?? '');
     if (contract === undefined) continue;
     const fromEpochMs = startOfDay(contract.startDate).epochMilliseconds;
     const toEpochMs = serviceEndOf(contract)?.epochMilliseconds ?? Number.POSITIVE_INFINITY;
@@ -159,8 +155,7 @@ function checkRules(context: CallContext, { incoming, owners, prefixOf }: Batch)
       const message = `must be at most one hour in the future, and now is ${context.timestamp}`;
       issues.push({ path: `${prefixOf(index)}timestamp`, message });
     }
-    if (event.contractId === null) continue;
-    if (owners.contractsOf(event.customerId).some((contract) => contract.id === event.contractId)) continue;
+    if (event.contractId === null || owners.contractOf(event.customerId, event.contractId) !== undefined) continue;
     issues.push({ path: `${prefixOf(index)}contractId`, message: 'names no contract of this customer' });
   }
   refuse(issues);
@@ -175,9 +170,10 @@ async function append(
 ): Promise<KnownEvents> {
   const timeless = new Set(incoming.filter((each) => each.isTimeless).map(({ event }) => event.id));
   const refused = new Set<string>();
+  const ownersOf = createOwnerSearch(context, owners);
   const outcomes = await context.events.append(context.tx, context.orgId, events, async (previous, next) => {
     if (timeless.has(next.id) && differsInTimeAlone(previous, next)) return false;
-    const isFinal = next.isLate || (await wasFinalized(context, owners, previous));
+    const isFinal = next.isLate || wasFinalized(await ownersOf(previous.customerId), previous);
     if (isFinal) refused.add(next.id);
     return !isFinal;
   });
@@ -219,36 +215,21 @@ function differsInTimeAlone(previous: StoredEvent, next: NewEvent): boolean {
   );
 }
 
-/** The version before may be another customer's, which the batch does not name. */
-async function wasFinalized(context: CallContext, owners: EventOwners, previous: StoredEvent): Promise<boolean> {
-  const isKnown = owners.contractsOf(previous.customerId).length > 0;
-  const own = isKnown ? owners : await loadEventOwners(context, [previous.customerId]);
+function wasFinalized(owners: EventOwners, previous: StoredEvent): boolean {
   const properties = reviveExactJson(previous.propertiesJson) as BilledEvent['properties'];
-  return own.isFinalized({ ...previous, properties });
+  return owners.isFinalized({ ...previous, properties });
 }
 
-/** Meters anew only the contracts with a budget that one of these events can have brought to its cap. */
-async function exhaustBudgets(
+/** The version before may be another customer's, which the batch does not name, and so may those of many events. */
+function createOwnerSearch(
   context: CallContext,
-  { incoming, owners }: Pick<Batch, 'incoming' | 'owners'>,
-): Promise<void> {
-  const { tx, orgId } = context;
-  const customerIds = [...new Set(incoming.map(({ event }) => event.customerId))];
-  const contractIds = customerIds.flatMap((id) => owners.contractsOf(id).map((contract) => contract.id));
-  const armed = await listArmedBudgets(tx, orgId, contractIds);
-  if (armed.length === 0) return;
-  for (const [customerId, own] of Map.groupBy(incoming, ({ event }) => event.customerId)) {
-    for (const { id } of owners.contractsOf(customerId)) {
-      const budgets = armed.filter((budget) => budget.contractId === id);
-      if (!budgets.some((budget) => own.some((each) => isTouched(budget, each)))) continue;
-      const contract = await findContract(tx, orgId, id);
-      if (contract !== undefined) await markExhausted(context, contract, await readBudgets(context, contract));
-    }
-  }
-}
-
-function isTouched(budget: Budget, { event, properties }: Incoming): boolean {
-  if (event.contractId !== null && event.contractId !== budget.contractId) return false;
-  const text = propertyText(properties, budget.eventPropertyKey);
-  return text !== undefined && text === inNfc(budget.eventPropertyValue);
+  owners: EventOwners,
+): (customerId: string) => EventOwners | Promise<EventOwners> {
+  const others = new Map<string, Promise<EventOwners>>();
+  return (customerId) => {
+    if (owners.contractsOf(customerId).length > 0) return owners;
+    const known = others.get(customerId) ?? loadEventOwners(context, [customerId]);
+    others.set(customerId, known);
+    return known;
+  };
 }

@@ -1,0 +1,67 @@
+/** Which budgets events may have brought to their cap, and the alert of those that they have (semantics 10). */
+
+import { type MeteredEvent, propertyText } from '../calculation/metering.ts';
+import { inNfc } from '../normal-text.ts';
+import type { NewEvent } from '../store/event-store.ts';
+import { type Budget, listArmedBudgets } from '../store/records/budgets.ts';
+import { findContract } from '../store/records/contracts.ts';
+import { markExhausted, readBudgets } from './budget-consumption.ts';
+import type { CallContext } from './handler.ts';
+import type { EventOwners } from './usage-finalized.ts';
+
+interface Recorded {
+  readonly event: NewEvent;
+  readonly properties: MeteredEvent['properties'];
+}
+
+/** Meters anew only the contracts with a budget that one of these events can have brought to its cap. */
+export async function exhaustBudgets(
+  context: CallContext,
+  recorded: readonly Recorded[],
+  owners: EventOwners,
+): Promise<void> {
+  const { tx, orgId } = context;
+  const ofCustomers = Map.groupBy(recorded, ({ event }) => event.customerId);
+  const contractIds = [...ofCustomers.keys()].flatMap((id) => owners.contractsOf(id).map((contract) => contract.id));
+  const armed = Map.groupBy(await listArmedBudgets(tx, orgId, contractIds), (budget) => budget.contractId);
+  if (armed.size === 0) return;
+  for (const [customerId, own] of ofCustomers) {
+    const contracts = owners.contractsOf(customerId);
+    const touched = touchedContracts(
+      own,
+      contracts.flatMap(({ id }) => armed.get(id) ?? []),
+    );
+    for (const { id } of contracts.filter((contract) => touched.has(contract.id))) {
+      const contract = await findContract(tx, orgId, id);
+      if (contract !== undefined) await markExhausted(context, contract, await readBudgets(context, contract));
+    }
+  }
+}
+
+/**
+ * The contracts that have a budget of a dimension of these events. Each dimension is looked up once for a contract, and once
+ * for all events that name none: there may be thousands of events, contracts and budgets.
+ */
+function touchedContracts(recorded: readonly Recorded[], budgets: readonly Budget[]): ReadonlySet<string> {
+  const byDimension = Map.groupBy(budgets, ({ eventPropertyKey, eventPropertyValue }) =>
+    dimensionOf(eventPropertyKey, inNfc(eventPropertyValue)),
+  );
+  const seen = new Set<string>();
+  const touched = new Set<string>();
+  for (const { event, properties } of recorded) {
+    for (const name of Object.keys(properties)) {
+      const dimension = dimensionOf(name, propertyText(properties, name) ?? '');
+      const place = `${event.contractId ?? ''} ${dimension}`;
+      const wanted = byDimension.get(dimension);
+      if (wanted === undefined || seen.has(place)) continue;
+      seen.add(place);
+      for (const { contractId } of wanted) if ((event.contractId ?? contractId) === contractId) touched.add(contractId);
+    }
+  }
+  return touched;
+}
+
+/** Neither may have a NUL. */
+function dimensionOf(key: string, value: string): string {
+  return `${key}\u0000${value}`;
+}
