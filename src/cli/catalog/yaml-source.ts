@@ -1,7 +1,7 @@
 /** YAML text as data, with the line on which each part of it stands. */
 
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
-import type { Document, Pair } from 'yaml';
+import type { Document, Pair, YAMLMap } from 'yaml';
 
 import type { InputIssue } from '../../errors.ts';
 import { InvalidInputError, pathText } from '../../errors.ts';
@@ -22,12 +22,13 @@ export interface YamlFile {
  */
 export function readYaml(text: string, fileName: string, { example }: { readonly example: string }): YamlFile {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  // The library compares each key with all before it: 40,000 in one map took 15 seconds.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const lineAt = (position: number) => lines.linePos(position).line;
   const [problem] = [...document.errors, ...document.warnings];
   if (problem !== undefined) throw refusal(`${fileName}:${lineAt(problem.pos[0])}`, wordsOf(problem));
-  const lost = positionOfProto(document);
-  if (lost !== undefined) throw refusal(`${fileName}:${lineAt(lost)}`, `__proto__: ${forbiddenNameMessage}`);
+  const lost = findLostKey(document);
+  if (lost !== undefined) throw refusal(`${fileName}:${lineAt(lost.position)}`, lost.message);
   keepDigits(document);
   const value = valueOf(document, fileName);
   if (value === null || value === undefined) {
@@ -62,22 +63,37 @@ function refusal(path: string, message: string): InvalidInputError {
 }
 
 function wordsOf({ code, message }: { readonly code: string; readonly message: string }): string {
-  if (code === 'DUPLICATE_KEY') return 'this key stands here a second time';
   if (code === 'MULTIPLE_DOCS') return 'a second document begins here, and a file is one';
   return message.startsWith('Maximum call stack') ? 'is nested too deep to be read' : message;
 }
 
-/** Where a key stands that schemas would pass over, as if it had not been written. */
-function positionOfProto(document: Document.Parsed): number | undefined {
-  let position: number | undefined;
+interface LostKey {
+  readonly position: number;
+  readonly message: string;
+}
+
+/** The first key of which the data would show nothing: that stands in its map before, or that schemas would pass over. */
+function findLostKey(document: Document.Parsed): LostKey | undefined {
+  let lost: LostKey | undefined;
   visit(document, {
-    Pair: (_key, { key }) => {
-      if (!isScalar(key) || key.value !== '__proto__') return undefined;
-      position = startOf(key);
-      return visit.BREAK;
+    Map: (_key, { items }) => {
+      const names = new Set<string>();
+      for (const pair of items) {
+        if (!isScalar(pair.key)) continue;
+        const name = nameOf(pair);
+        const message = names.has(name) ? 'this key stands here a second time' : problemOfName(name);
+        names.add(name);
+        const position = startOf(pair.key) ?? 0;
+        if (message !== undefined && position < (lost?.position ?? Number.POSITIVE_INFINITY))
+          lost = { position, message };
+      }
     },
   });
-  return position;
+  return lost;
+}
+
+function problemOfName(name: string): string | undefined {
+  return name === '__proto__' ? `__proto__: ${forbiddenNameMessage}` : undefined;
 }
 
 function keepDigits(document: Document.Parsed): void {
@@ -97,7 +113,7 @@ function positionOf(document: Document.Parsed, path: readonly PropertyKey[]): nu
   for (const name of path) {
     if (isAlias(node)) node = node.resolve(document);
     if (isMap(node)) {
-      const pair = node.items.find(({ key }: Pair) => (isScalar(key) ? String(key.value) : '') === String(name));
+      const pair = pairsOf(node).get(String(name));
       position = startOf(pair?.key) ?? position;
       node = pair?.value;
     } else if (isSeq(node)) {
@@ -106,6 +122,17 @@ function positionOf(document: Document.Parsed, path: readonly PropertyKey[]): nu
     } else return position;
   }
   return position;
+}
+
+/** A map's pairs by the names that they have in the data. Made once, since each of thousands of issues asks for its line. */
+function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
+  return knownPairs.getOrInsertComputed(map, ({ items }) => new Map(items.map((pair) => [nameOf(pair), pair])));
+}
+
+const knownPairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+
+function nameOf({ key }: Pair): string {
+  return isScalar(key) ? String(key.value) : '';
 }
 
 function startOf(node: unknown): number | undefined {

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { keyOf } from '../../../src/cli/catalog/comparison.ts';
 import { catalogJsonSchema } from '../../../src/cli/catalog/file-schema.ts';
 import { readCatalogFile } from '../../../src/cli/catalog/file.ts';
+import { readYaml } from '../../../src/cli/catalog/yaml-source.ts';
 import { refusalOf } from '../../support/refusal.ts';
 
 const problemsOf = async (text: string) =>
@@ -34,6 +35,12 @@ describe('a file with a mistake is refused, with the line and the path of the mi
       ['catalog.yaml:1: is nested too deep to be read'],
     ],
     ['a repeated key', 'products:\n  - name: A\n    name: B\n', ['catalog.yaml:3: this key stands here a second time']],
+    ['a key that is one in the data', '1: a\n"1": b\n', ['catalog.yaml:2: this key stands here a second time']],
+    [
+      'a repeated key in braces',
+      'products:\n  - { name: A, name: B }\n',
+      ['catalog.yaml:2: this key stands here a second time'],
+    ],
     [
       'a name that a schema would pass over',
       'rateCards:\n  - meter: TOKENS\n    rates:\n      - { dimensions: { model: a, __proto__: b }, unitAmount: 1 }\n',
@@ -243,3 +250,14 @@ function isPermitted(text: string): boolean {
     return false;
   }
 }
+
+test('a map of a hundred thousand keys is read in one pass, and the line of each is found without another', () => {
+  const count = 100_000;
+  const text = Array.from({ length: count }, (_, index) => `k${index}: 1\n`).join('');
+  // Each key compared with all before it, this took minutes.
+  const { lineOf } = readYaml(text, 'catalog.yaml', { example: '' });
+  for (let index = 0; index < count; index += 1) expect(lineOf([`k${index}`])).toBe(index + 1);
+  expect(() => readYaml(`${text}k5: 2\n`, 'catalog.yaml', { example: '' })).toThrow(
+    `catalog.yaml:${count + 1}: this key stands here a second time`,
+  );
+});
