@@ -194,7 +194,7 @@ function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
       ca: target.caFile === undefined ? undefined : await authorities(target.caFile),
       proxy: httpsProxy(),
       ...patience,
-      now,
+      now: Date.now,
       sleep,
       random: Math.random,
     });

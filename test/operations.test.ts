@@ -51,7 +51,7 @@ async function outcomeOverHttp(operation: Operation, scope: Scope): Promise<stri
   const client = createClient({
     baseUrl: url,
     key: keys.get(scope) ?? '',
-    now: world.clock.now,
+    now: () => world.clock.now().epochMilliseconds,
     sleep: async () => await Promise.resolve(),
     random: () => 0,
   });

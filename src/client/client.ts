@@ -33,7 +33,8 @@ export interface ClientOptions {
   /** For https alone: a proxy that carries connections, and the hosts that are reached without it, as in NO_PROXY. */
   readonly proxy?: { readonly url: string; readonly except: string } | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
-  readonly now: () => Temporal.Instant;
+  /** Milliseconds since 1970: a Temporal.Instant takes longer to make for the first time than the request to send. */
+  readonly now: () => number;
   readonly sleep: (milliseconds: number) => Promise<void>;
   /** From 0 up to 1, excluded. */
   readonly random: () => number;
@@ -42,7 +43,7 @@ export interface ClientOptions {
 export interface Client extends Billing {
   /** Facts of the last answer; undefined before the first. */
   connection(): ConnectionFacts | undefined;
-  /** Hangs up at once. */
+  /** Hangs up, as soon as what runs now is done. */
   close(): Promise<void>;
 }
 
@@ -60,7 +61,7 @@ export function createClient(options: ClientOptions): Client {
   const way = proxy === undefined ? '' : ', the proxy of HTTPS_PROXY';
   /** Whether the instance names itself one of ours; undefined until it answered. */
   let isTallybook: boolean | undefined;
-  let facts: ConnectionFacts | undefined;
+  let last: Exchanged | undefined;
 
   async function call<N extends OperationName>(name: N, input: CallInput = {}): Promise<Answer<N>> {
     const operation = await loadOutline(name);
@@ -82,7 +83,7 @@ export function createClient(options: ClientOptions): Client {
     for (let attempt = 1; ; attempt += 1) {
       const sentAt = options.now();
       const outcome = await transport.send(request, remaining(call.deadline));
-      if (outcome.kind === 'answer') facts = factsOf(outcome, { sentAt, receivedAt: options.now() });
+      if (outcome.kind === 'answer') last = { answer: outcome, sentAt, receivedAt: options.now() };
       if (outcome.kind === 'answer' && outcome.headers['tallybook-version'] !== undefined) isTallybook = true;
       const delayMilliseconds = retryDelay({
         outcome,
@@ -128,7 +129,7 @@ export function createClient(options: ClientOptions): Client {
   }
 
   function remaining(deadline: number): number {
-    return deadline - options.now().epochMilliseconds;
+    return deadline - options.now();
   }
 
   function retryAfterSeconds({ headers }: HttpAnswer): number | undefined {
@@ -138,21 +139,24 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     call,
-    connection: () => facts,
+    connection: () => (last === undefined ? undefined : factsOf(last)),
     close: async () => transport.close(),
   };
 }
 
+/** Milliseconds since 1970. */
+interface Exchanged {
+  readonly answer: HttpAnswer;
+  readonly sentAt: number;
+  readonly receivedAt: number;
+}
+
 /** The Date header names a whole second that had begun: its middle is held against the middle of the exchange. */
-function factsOf(
-  { headers }: HttpAnswer,
-  { sentAt, receivedAt }: { readonly sentAt: Temporal.Instant; readonly receivedAt: Temporal.Instant },
-): ConnectionFacts {
-  const [sent, received] = [sentAt.epochMilliseconds, receivedAt.epochMilliseconds];
+function factsOf({ answer: { headers }, sentAt, receivedAt }: Exchanged): ConnectionFacts {
   const [date, version] = [Date.parse(headers['date'] ?? ''), headers['tallybook-version']];
   return {
-    latencyMilliseconds: received - sent,
-    ...(Number.isNaN(date) ? {} : { clockAheadMilliseconds: Math.round(date + 500 - (sent + received) / 2) }),
+    latencyMilliseconds: receivedAt - sentAt,
+    ...(Number.isNaN(date) ? {} : { clockAheadMilliseconds: Math.round(date + 500 - (sentAt + receivedAt) / 2) }),
     ...(version === undefined || !/^[\w.+-]{1,40}$/.test(version) ? {} : { version }),
   };
 }
@@ -163,7 +167,7 @@ interface Exchange {
 }
 
 function deadlineFrom({ now, timeoutMilliseconds }: ClientOptions): number {
-  return now().epochMilliseconds + (timeoutMilliseconds ?? limits.totalTimeoutMilliseconds);
+  return now() + (timeoutMilliseconds ?? limits.totalTimeoutMilliseconds);
 }
 
 function reasonOf(outcome: HttpAnswer | NoAnswer): string {

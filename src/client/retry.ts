@@ -22,7 +22,8 @@ export interface Try {
   /** Counted from 1. */
   readonly attempt: number;
   readonly remainingMilliseconds: number;
-  readonly now: Temporal.Instant;
+  /** Milliseconds since 1970. */
+  readonly now: number;
   /** From 0 up to 1, excluded. */
   readonly random: () => number;
 }
@@ -49,12 +50,12 @@ function fullJitter(attempt: number, random: () => number): number {
   return Math.round(random() * limits.retryBaseMilliseconds * 2 ** (attempt - 1));
 }
 
-/** What a Retry-After header asks for: seconds or an HTTP date; undefined when it is neither. */
-export function retryAfterMilliseconds(header: string | undefined, now: Temporal.Instant): number | undefined {
+/** What a Retry-After header asks for: seconds or an HTTP date; undefined when it is neither. `now` is since 1970. */
+export function retryAfterMilliseconds(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
   const date = httpDate(header);
-  return date === undefined ? undefined : Math.max(0, date.epochMilliseconds - now.epochMilliseconds);
+  return date === undefined ? undefined : Math.max(0, date.epochMilliseconds - now);
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

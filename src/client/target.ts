@@ -29,7 +29,8 @@ export function parseBaseUrl(text: string): Target {
     throw urlError(text, isLocalName ? 'must name this machine as 127.0.0.1' : 'must begin with https://');
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw urlError(text, 'must begin with https://');
-  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, ''), host: url.host };
+  const { origin, pathname, host } = url;
+  return { origin, basePath: pathname === '/' ? '' : pathname.replace(/\/+$/, ''), host };
 }
 
 /**
@@ -51,7 +52,7 @@ function urlError(text: string, words: string): BillingError {
 
 /** By the address that the URL parser made of it, so that `127.1` counts and `127.0.0.1.example.com` does not. */
 function isLoopbackAddress(hostname: string): boolean {
-  return hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+  return hostname === '127.0.0.1' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
 /** Throws UnauthorizedError for a text that cannot be a key, so that it never reaches a header (security 2, SEC-3). */

@@ -61,7 +61,10 @@ export function createTransport(target: Target, route: Route): Transport {
     },
     async close() {
       isClosed = true;
-      (await way)?.agent.destroy();
+      const opened = await way;
+      // A command has ended by then, and its sockets with it: one that is destroyed has Node open the stream of standard error,
+      // with which a command ends more slowly.
+      if (opened !== undefined) setImmediate(() => opened.agent.destroy());
     },
   };
 }
@@ -75,7 +78,7 @@ interface Way {
 
 async function openWay({ origin }: Target, { ca, proxy }: Route): Promise<Way> {
   const { protocol, hostname, port } = new URL(origin);
-  const address = { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port };
+  const address = { hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname, port };
   const sockets = { keepAlive: true, maxSockets: limits.socketsPerClient };
   if (protocol === 'http:') {
     const { Agent, request } = await import('node:http');

@@ -164,7 +164,7 @@ export function createClient(options: ClientOptions): Client {
     key: apiKey,
     timeoutMilliseconds,
     onRetry,
-    now: machineTime,
+    now: Date.now,
     sleep,
     random: Math.random,
   });

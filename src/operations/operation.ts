@@ -209,5 +209,6 @@ export function takesVersion(operation: Pick<Operation, 'readOnly' | 'route' | '
 
 /** Names of the path parameters of a route, in order. */
 export function pathParameters(path: string): string[] {
+  if (!path.includes('{')) return [];
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
 }

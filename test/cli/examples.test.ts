@@ -108,7 +108,7 @@ async function withKey(line: string, directory: string): Promise<void> {
     if (target.kind !== 'remote') throw new TypeError('this example names a service');
     const client = createClient({
       ...target,
-      now: () => Temporal.Now.instant(),
+      now: Date.now,
       sleep: async (milliseconds) => await pause(milliseconds),
       random: () => 0,
     });

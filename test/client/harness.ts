@@ -24,7 +24,7 @@ export function startClient(baseUrl: string, options: Partial<ClientOptions> = {
   const client = createClient({
     baseUrl,
     key: fullKey,
-    now: clock.now,
+    now: () => clock.now().epochMilliseconds,
     sleep: async (milliseconds) => clock.advance({ milliseconds }),
     random: () => 0.5,
     onRetry: (retry) => retries.push(retry),

@@ -1,7 +1,10 @@
 /** The package as users get it: packed, installed without a network, and run. */
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 
@@ -165,6 +168,41 @@ test('a list makes few regular expressions: each takes as long as reading a file
   expect(made.length).toBeLessThanOrEqual(12);
 });
 
+test('a list of a service takes no Temporal, which is long in the making, and no stream of standard error', async () => {
+  const [watching, seen] = [join(folder, 'watching.cjs'), join(folder, 'seen.txt')];
+  writeFileSync(
+    watching,
+    `for (const [of, name] of [[globalThis, 'Temporal'], [process, 'stderr']]) {
+      const { get, value } = Object.getOwnPropertyDescriptor(of, name);
+      Object.defineProperty(of, name, { configurable: true, get() {
+        process.getBuiltinModule('fs').appendFileSync(${JSON.stringify(seen)}, name + ' ');
+        return get === undefined ? value : get.call(of);
+      } });
+    }`,
+  );
+  writeFileSync(seen, '');
+  const service = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json; charset=utf-8');
+    response.end(JSON.stringify({ data: [], hasMore: false, total: 0 }));
+  });
+  await once(service.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const environment = {
+      TALLY_BASE_URL: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
+      TALLY_API_KEY: `tally_live_${'0'.repeat(48)}`,
+      NODE_OPTIONS: `--require ${JSON.stringify(watching)}`,
+    };
+    const command = spawn(commandPath(), ['customers', 'list', '-o', 'json'], optionsOf(environment));
+    const [chunk] = await once(command.stdout, 'data');
+    await once(command, 'exit');
+    expect(JSON.parse(String(chunk))).toMatchObject({ data: [], total: 0 });
+    expect(readFileSync(seen, 'utf8')).toBe('');
+  } finally {
+    service.closeAllConnections();
+    service.close();
+  }
+});
+
 test.each([
   [['completion', 'fish'], 'complete -c tally'],
   [['catalog', 'schema'], '"$schema"'],
@@ -221,9 +259,16 @@ function tally(...words: readonly string[]) {
 }
 
 function tallyWith(environment: Readonly<Record<string, string>>, ...words: readonly string[]) {
-  const command = join(folder, 'installed', onWindows ? 'tally.cmd' : 'bin/tally');
-  const { stdout, stderr, status } = spawnSync(command, words, {
-    encoding: 'utf8',
+  const { stdout, stderr, status } = spawnSync(commandPath(), words, { encoding: 'utf8', ...optionsOf(environment) });
+  return { stdout, stderr, status };
+}
+
+function commandPath(): string {
+  return join(folder, 'installed', onWindows ? 'tally.cmd' : 'bin/tally');
+}
+
+function optionsOf(environment: Readonly<Record<string, string>>) {
+  return {
     shell: onWindows,
     env: {
       PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
@@ -238,6 +283,5 @@ function tallyWith(environment: Readonly<Record<string, string>>, ...words: read
       ...(onWindows ? { SystemRoot: process.env['SystemRoot'] ?? '' } : {}),
       ...environment,
     },
-  });
-  return { stdout, stderr, status };
+  };
 }

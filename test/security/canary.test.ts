@@ -79,12 +79,11 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 }
 
 const sleep = async () => await Promise.resolve();
-const now = () => Temporal.Now.instant();
 
 function openRemote(target: RemoteTarget): OpenBilling {
   if (mode === 'thrown') throw thrown();
   const baseUrl = mode === 'unreachable' ? 'http://127.0.0.1:9' : target.baseUrl;
-  const client = createClient({ ...target, baseUrl, now, sleep, random: () => 0 });
+  const client = createClient({ ...target, baseUrl, now: Date.now, sleep, random: () => 0 });
   return { billing: client, connection: () => client.connection(), close: async () => await client.close() };
 }
 

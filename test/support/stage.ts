@@ -140,7 +140,7 @@ export async function createStage(
         baseUrl: target.baseUrl,
         key: target.key,
         timeoutMilliseconds,
-        now: clock.now,
+        now: () => clock.now().epochMilliseconds,
         sleep: async () => await Promise.resolve(),
         random: () => 0.5,
       });

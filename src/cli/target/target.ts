@@ -206,7 +206,7 @@ function addressTarget(choice: Choice, options: TargetOptions): RemoteTarget {
 
 /** One service has one address, however many slashes it is given with at its end. */
 export function withoutLastSlash(baseUrl: string): string {
-  return baseUrl.replace(/\/+$/, '');
+  return baseUrl.endsWith('/') ? baseUrl.replace(/\/+$/, '') : baseUrl;
 }
 
 function caFileOf({ flags, env }: TargetOptions, ofProfile: string | undefined) {

@@ -26,7 +26,13 @@ function shellOverHttp(): Shell {
       openBilling: (target) => {
         if (target.kind !== 'remote') throw new Error('this shell has no database');
         const sleep = async () => await Promise.resolve();
-        const client = createClient({ baseUrl: target.baseUrl, key: target.key, now, sleep, random: () => 0 });
+        const client = createClient({
+          baseUrl: target.baseUrl,
+          key: target.key,
+          now: Date.now,
+          sleep,
+          random: () => 0,
+        });
         const connection = () => client.connection();
         return Promise.resolve({ billing: client, connection, close: async () => await client.close() });
       },
