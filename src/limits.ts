@@ -97,6 +97,8 @@ export const limits = {
   billRunBatch: 100,
   /** our choice: lines of invoices behind which such a transaction ends before that, as long as it takes */
   billRunBatchLines: 1_000,
+  /** our choice: the part of the open lines of a contract that such a transaction does at least, having metered all of them */
+  billRunOpenPart: 4,
   /** our choice: ledger entries that are held at once for the contracts of such a transaction, some 20 MB */
   entriesReadAhead: 10_000,
   /** our choice: readings that are held at once for contracts of a customer that are billed together, some 10 MB */

@@ -98,16 +98,18 @@ export function burnDown(input: BurnDownInput): BurnDown {
   const atoms = creditableAtoms(usage, input.budgets, input.valuationRateCents);
   const ordered = input.grants.toSorted(compareDeduction);
   const written = Map.groupBy(input.openDraws, (draw) => draw.grantId);
-  const atomsOfLine = Map.groupBy(atoms, ({ atom }) => lineOf(atom));
-  const history = ordered
-    .filter((grant) => grant.isClosed)
-    .flatMap((grant) => keepHistory(grant, written.get(grant.grantId) ?? [], atomsOfLine));
+  const closed = ordered.filter((grant) => grant.isClosed && written.has(grant.grantId));
+  const atomsOfLine = closed.length === 0 ? noAtoms : Map.groupBy(atoms, ({ atom }) => lineOf(atom));
+  const history = closed.flatMap((grant) => keepHistory(grant, written.get(grant.grantId) ?? [], atomsOfLine));
   const pools = ordered.filter((grant) => !grant.isClosed).map((grant) => poolOf(grant, input.valuationRateCents));
   payAtoms(atoms, pools);
   const draws = [...history, ...pools.flatMap((pool) => drawsOfPool(pool, input.valuationRateCents))];
   return {
     draws,
-    lines: linesOf(usage, draws),
+    // Found where it is asked for: hardly anybody does, and open invoices may have thousands of lines.
+    get lines() {
+      return linesOf(usage, draws);
+    },
     budgets: input.budgets.map((budget) => ({
       budgetId: budget.budgetId,
       consumedCents: usage
@@ -116,6 +118,8 @@ export function burnDown(input: BurnDownInput): BurnDown {
     })),
   };
 }
+
+const noAtoms: ReadonlyMap<string, readonly OpenAtom[]> = new Map();
 
 /** Why a grant may not pay for this usage; undefined when it may. For explanations, and the rule itself. */
 export function ineligibility(

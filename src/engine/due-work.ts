@@ -43,10 +43,14 @@ export interface Portion {
   readonly isWhole: boolean;
 }
 
-/** Whether finalizing these has held up others for long enough: their transaction is to end behind them. */
-export function isLong(invoices: readonly FinalizedInvoice[]): boolean {
+/**
+ * Whether finalizing these has held up others for long enough: their transaction is to end behind them. Of a contract with many
+ * `openLines` it is not before a part of these is done, since every transaction meters all of them.
+ */
+export function isLong(invoices: readonly FinalizedInvoice[], openLines = 0): boolean {
   const lineCount = invoices.reduce((sum, invoice) => sum + invoice.lineCount, 0);
-  return invoices.length >= limits.billRunBatch || lineCount >= limits.billRunBatchLines;
+  const least = Math.max(limits.billRunBatchLines, openLines / limits.billRunOpenPart);
+  return invoices.length >= limits.billRunBatch || lineCount >= least;
 }
 
 /** Everything that is due by an instant, where invoices are finalized `graceHours` after the beginning of their date. */
@@ -141,14 +145,22 @@ async function finalizeDue(
 ): Promise<Pick<WorkDone, 'invoices' | 'hasMore'>> {
   const finalized: FinalizedInvoice[] = [];
   let known: BillingFacts | undefined = facts && { ...facts, invoices };
+  let openLines = 0;
   for (const draft of invoices.filter(({ status }) => status === 'Drafted')) {
     if (Temporal.PlainDate.compare(draft.invoiceDate, by.invoiceDate) > 0) break;
-    if (!isWhole && isLong(finalized)) return { invoices: finalized, hasMore: true };
+    if (!isWhole && isLong(finalized, openLines)) return { invoices: finalized, hasMore: true };
     const done = await finalizeEarliest(context, contract, draft, { facts: known, earlier, together, customer });
     finalized.push(done.finalized);
     known = done.facts;
+    if (finalized.length === 1) openLines = countLines(done.facts);
   }
   return { invoices: finalized, hasMore: false };
+}
+
+/** Lines of usage on all invoices that were open when they were metered. */
+function countLines({ metered }: BillingFacts): number {
+  const items = [...(metered?.usage.values() ?? [])].flat();
+  return items.reduce((sum, { lines }) => sum + lines.length, 0);
 }
 
 /** How many grants have come to their day since expiries were settled. */

@@ -58,6 +58,20 @@ describe('grants', () => {
     ]);
   });
 
+  test('pay without a look at what each line comes to, until somebody asks for it', () => {
+    let looks = 0;
+    const usage = {
+      ...atom(1000n),
+      get lineKey() {
+        looks += 1;
+        return 'line';
+      },
+    };
+    const burned = burn({ usage: [usage] });
+    expect(looks).toBe(0);
+    expect(burned.lines).toMatchObject([{ lineKey: 'line', overageCents: 1000n }]);
+  });
+
   test('leave the rest as overage', () => {
     const { lines } = burn({ grants: [grant({ grantId: 'g', originalCents: 300n })], usage: [atom(1000n)] });
     expect(lines).toEqual([

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEngine } from '../../src/engine/engine.ts';
 import { limits } from '../../src/limits.ts';
 import { grant, movements, subscribe, use } from '../support/billing-scenario.ts';
-import { createCustomer } from '../support/usage-scenario.ts';
+import { createCustomer, send } from '../support/usage-scenario.ts';
 import { countedBytes, createClock, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -129,6 +129,27 @@ describe('a contract with more due drafts than one transaction finalizes', () =>
     const open = (await storedInvoices(acme.contractId)).filter(({ status }) => status === 'Drafted');
     expect(open).toHaveLength(weeks - failing);
     expect((await storedInvoices(other.contractId)).map(({ status }) => status)).toEqual(['Paid']);
+  });
+
+  test('and thousands of open lines has a quarter of these done at a time, since each transaction meters them all', async () => {
+    const months = 8;
+    const acme = await subscribe(world, {
+      meter: { groupKeys: ['user'] },
+      contract: { startDate: '2025-07-01', endDate: '2026-03-01' },
+    });
+    for (let month = 0; month < months; month += 1) {
+      const timestamp = `${Temporal.PlainDate.from('2025-07-05').add({ months: month }).toString()}T00:00:00Z`;
+      const events = Array.from({ length: 1_000 }, (_, user) => ({
+        customerId: acme.customerId,
+        timestamp,
+        properties: { tokens: 1, user: `u${user}` },
+      }));
+      await send(world, ...events);
+    }
+    expect(await run()).toMatchObject({ finalizedCount: months, totalCents: 1_000 * months });
+    const transactions = Map.groupBy(await storedInvoices(acme.contractId), ({ finalizedAt }) => finalizedAt);
+    // A quarter of 8,000 lines, and of 6,000; and then the thousand behind which any transaction ends.
+    expect([...transactions.values()].map(({ length }) => length)).toEqual([2, 2, 1, 1, 1, 1]);
   });
 
   test('is left in the middle by a run that is told to stop, and finished by the next one', async () => {
