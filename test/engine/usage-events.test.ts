@@ -269,6 +269,26 @@ describe('the list of events', () => {
   });
 });
 
+test('an event of a period whose draft was cancelled is not late: its cost shows it, and it may name another contract yet', async () => {
+  const pricingIds = [await createPrice(world, await createMeter(world, 'TOKENS'))];
+  const contractOf = async () => await createContract(world, { customerId, pricingIds, startDate: '2026-03-01' });
+  const wrong = await contractOf();
+  const right = await contractOf();
+  const { data } = await world.call('invoices.list', { query: { customerId, limit: '100', include: 'period' } });
+  const draft = data.find(({ contractId, period }) => contractId === wrong && period?.start === '2026-03-01');
+  await world.call('invoices.cancel', { params: { invoiceId: draft?.id ?? '' } });
+  const event = { customerId, idempotencyKey: 'k1', timestamp: '2026-03-10T00:00:00Z', properties: { tokens: 5 } };
+  const costs = async () =>
+    await Promise.all(
+      [wrong, right].map(async (contractId) => (await world.call('usage.cost', { body: { contractId } })).totalAmount),
+    );
+  await send(world, event);
+  expect((await events()).map(({ isLate }) => isLate)).toEqual([false]);
+  expect(await costs()).toEqual([0.05, 0]);
+  await send(world, { ...event, contractId: right });
+  expect(await costs()).toEqual([0, 0.05]);
+});
+
 test('an organization neither sees nor reaches what is of another', async () => {
   await send(world, { customerId, idempotencyKey: 'k1' });
   const eu = await world.addOrganization('eu');
