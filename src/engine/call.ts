@@ -32,7 +32,7 @@ const handlers: { readonly [R in Exclude<RoomName, 'clock'>]: () => Promise<Hand
 const loadUndertakings = async (): Promise<UndertakingsOf<RoomDeclarations['clock']>> =>
   (await import('./clock.ts')).clockUndertakings;
 
-type Preparation = (dependencies: EngineParts, input: ParsedInput<Operation>) => Promise<void>;
+type Preparation = (dependencies: EngineParts, input: ParsedInput<Operation>, caller: Caller) => Promise<void>;
 
 /** What is looked at outside of the database, which a transaction must not wait for. */
 const preparations: Partial<Record<OperationName, () => Promise<Preparation>>> = {
@@ -93,7 +93,7 @@ async function perform(
   }
   const room = (await handlers[roomName]()) as unknown as Record<OperationName, Handler<Operation>>;
   const prepare = await preparations[name]?.();
-  if (prepare !== undefined) await prepare(dependencies, parsed);
+  if (prepare !== undefined) await prepare(dependencies, parsed, caller);
   const access = changesState(outline) ? 'write' : 'read';
   try {
     const result = await carryOut(dependencies, { caller, access }, async (context) => {

@@ -5,7 +5,7 @@ import { combinationKey, type DimensionRate } from '../calculation/rate-card.ts'
 import { ConflictError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { OperationTable } from '../operations/index.ts';
+import type { Caller, OperationTable } from '../operations/index.ts';
 import type { meterOperations } from '../operations/meters.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { ParsedInput } from '../operations/parse.ts';
@@ -108,10 +108,14 @@ export const meterHandlers: HandlersOf<typeof meterOperations> = {
 type CreateInput = ParsedInput<OperationTable['meters.create']>;
 
 /** Tries out a query before the transaction, which must not wait for it; throws InvalidInputError where it is no meter. */
-export async function checkMeterSql({ meterSql }: EngineParts, input: ParsedInput<Operation>): Promise<void> {
+export async function checkMeterSql(
+  { meterSql }: EngineParts,
+  input: ParsedInput<Operation>,
+  { organizationId }: Caller,
+): Promise<void> {
   const body: unknown = input.body;
   const { sql } = body as CreateInput['body'];
-  if (sql !== undefined) await meterSql.check(sql);
+  if (sql !== undefined) await meterSql.check({ scope: organizationId, sql });
 }
 
 /** What a meter counts. A query overrides the other rules: none of them is kept beside it (interface 4.17). */

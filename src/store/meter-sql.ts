@@ -22,7 +22,7 @@ export interface MeterSqlReading {
 
 /** One query over the events of several readings. */
 export interface MeterSqlRun {
-  /** Whose events these are: what served one scope never serves another. */
+  /** Whose events these are: what served one scope never serves another, and a scope runs one query at a time. */
   readonly scope: string;
   readonly sql: string;
   readonly readings: readonly MeterSqlReading[];
@@ -37,7 +37,7 @@ export interface MeterSql {
    * properties. Rejects with an InvalidInputError whose path is `sql`, or with an UnavailableError where no trial could
    * be made.
    */
-  check(sql: string): Promise<void>;
+  check(query: { readonly scope: string; readonly sql: string }): Promise<void>;
   /**
    * The value of each reading: plain decimal text, or null where the query gives NULL. Whole numbers are exact; a sum of
    * fractions is the query's own floating-point arithmetic, with the fewest digits that tell it apart. Rejects with a

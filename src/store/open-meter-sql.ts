@@ -19,7 +19,7 @@ export function createMeterSql(options: MeterSqlOptions = {}): MeterSql {
     return await open();
   };
   return {
-    check: async (sql) => await (await load()).check(sql),
+    check: async (query) => await (await load()).check(query),
     run: async (run) => await (await load()).run(run),
     close: () => {
       isClosed = true;

@@ -160,13 +160,15 @@ describe('a query that is no meter', () => {
     ['a parameter', 'SELECT ?1 AS value', 'variable number must be between'],
     ['a text of more than 20,000 characters', `SELECT 1 AS value${' '.repeat(20_000)}`, 'longer than 20000 characters'],
   ])('%s is refused at creation, with the reason', async (_what, sql, reason) => {
-    const refusal = await meterSql.check(sql).catch((error: unknown) => error);
+    const refusal = await meterSql.check({ scope: 'test', sql }).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(InvalidInputError);
     expect((refusal as InvalidInputError).issues).toEqual([{ path: 'sql', message: expect.stringContaining(reason) }]);
   });
 
   test('a query that can be read is accepted', async () => {
-    await expect(meterSql.check(`SELECT sum(properties['n']) AS value FROM events`)).resolves.toBeUndefined();
+    await expect(
+      meterSql.check({ scope: 'test', sql: `SELECT sum(properties['n']) AS value FROM events` }),
+    ).resolves.toBeUndefined();
   });
 
   test('one that fails on the events fails the reading, and the next reading is right again', async () => {

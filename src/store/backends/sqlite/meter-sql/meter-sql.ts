@@ -13,6 +13,7 @@ import {
   type MeterSqlRun,
 } from '../../../meter-sql.ts';
 import type { ChildAnswer, ChildRequest } from './child.ts';
+import { createPlaces } from './places.ts';
 import { type MeterSqlProcess, startMeterSqlProcess } from './process.ts';
 import { checkText, sqliteTextOf } from './text.ts';
 
@@ -66,11 +67,11 @@ export function createSqliteMeterSql(options: MeterSqlOptions): MeterSql {
 
   async function run(request: MeterSqlRun): Promise<(string | null)[]> {
     checkText(request.sql);
-    await places.take();
+    await places.take(request.scope);
     try {
       return await runNow(request);
     } finally {
-      places.giveBack();
+      places.giveBack(request.scope);
     }
   }
 
@@ -89,9 +90,9 @@ export function createSqliteMeterSql(options: MeterSqlOptions): MeterSql {
 
   return {
     run,
-    check: async (sql) => {
+    check: async ({ scope, sql }) => {
       try {
-        await run({ scope: '', sql, readings: trial, deadlineMilliseconds: checkMilliseconds });
+        await run({ scope, sql, readings: trial, deadlineMilliseconds: checkMilliseconds });
       } catch (error) {
         if (!(error instanceof MeterSqlError)) throw error;
         const message = `cannot be read as a meter: ${error.message}`;
@@ -102,23 +103,6 @@ export function createSqliteMeterSql(options: MeterSqlOptions): MeterSql {
       isClosed = true;
       dropIdle();
       for (const process of running) process.stop();
-    },
-  };
-}
-
-/** Lets so many work at once; the others wait in the order in which they came. */
-function createPlaces(count: number): { readonly take: () => Promise<void>; readonly giveBack: () => void } {
-  const waiting: (() => void)[] = [];
-  let free = count;
-  return {
-    take: async () => {
-      if (free > 0) free -= 1;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
-    },
-    giveBack: () => {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
     },
   };
 }

@@ -1,0 +1,50 @@
+/** Who may run a query now: queries of several scopes side by side, those of one scope one after the other. */
+
+/** Places for queries, of which a scope never has more than one. */
+export interface Places {
+  /** Resolves when the scope has a place, which it keeps until it gives it back. */
+  readonly take: (scope: string) => Promise<void>;
+  readonly giveBack: (scope: string) => void;
+}
+
+/**
+ * So many places. Scopes have them in turn, and what waits within one goes in the order in which it came: so the queries of
+ * one, however slow and however many, hold a single place, and whoever else waits goes before the next of them.
+ */
+export function createPlaces(count: number): Places {
+  /** In the order of their turns. */
+  const waiting = new Map<string, (() => void)[]>();
+  const working = new Set<string>();
+
+  function fill(): void {
+    for (const [scope, calls] of waiting) {
+      if (working.size >= count) return;
+      if (working.has(scope)) continue;
+      const begin = calls.shift();
+      if (calls.length === 0) waiting.delete(scope);
+      working.add(scope);
+      begin?.();
+    }
+  }
+
+  return {
+    take: async (scope) => {
+      await new Promise<void>((resolve) => {
+        const calls = waiting.get(scope) ?? [];
+        calls.push(resolve);
+        waiting.set(scope, calls);
+        fill();
+      });
+    },
+    giveBack: (scope) => {
+      working.delete(scope);
+      const calls = waiting.get(scope);
+      if (calls !== undefined) {
+        // Behind all others.
+        waiting.delete(scope);
+        waiting.set(scope, calls);
+      }
+      fill();
+    },
+  };
+}
