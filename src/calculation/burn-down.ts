@@ -206,10 +206,11 @@ function poolOf(grant: GrantState, valuationRateCents: bigint | undefined): Pool
  * lines, and as many grants.
  */
 function payAtoms(atoms: readonly OpenAtom[], pools: readonly Pool[]): void {
-  const lasting = new Map<Temporal.Instant, readonly Pool[]>();
+  const lasting = new Map<Temporal.Instant, Set<Pool>>();
   for (const open of atoms) {
     const { phaseEnd } = open.atom;
-    const own = lasting.get(phaseEnd) ?? pools.filter((pool) => !isSpent(pool) && !expiresBefore(pool.grant, phaseEnd));
+    const own =
+      lasting.get(phaseEnd) ?? new Set(pools.filter((pool) => !isSpent(pool) && !expiresBefore(pool.grant, phaseEnd)));
     lasting.set(phaseEnd, own);
     payAtom(open, own);
   }
@@ -220,10 +221,14 @@ function isSpent({ capacityCents, wasShort }: Pool): boolean {
   return wasShort && capacityCents === 0n;
 }
 
-/** The pools are those of grants that do not expire before the usage ends. */
-function payAtom(open: OpenAtom, pools: readonly Pool[]): void {
+/** The pools are those of grants that do not expire before the usage ends; one that nothing more can come of leaves them. */
+function payAtom(open: OpenAtom, pools: Set<Pool>): void {
   for (const pool of pools) {
     if (open.creditableCents === 0n) return;
+    if (isSpent(pool)) {
+      pools.delete(pool);
+      continue;
+    }
     if (!isSpecified(pool.grant.specifiers, open.atom)) continue;
     if (open.creditableCents > pool.capacityCents) pool.wasShort = true;
     const cents = pay(open, minimum(open.creditableCents, pool.capacityCents));

@@ -45,6 +45,21 @@ describe('grants', () => {
     expect(timesAsked).toBe(200);
   });
 
+  test('that are used up are passed over no more, however many lines and grants there are', () => {
+    let timesAsked = 0;
+    const grants = Array.from({ length: 200 }, (_, index) => ({
+      ...grant({ grantId: `g${index}`, originalCents: 1n }),
+      get specifiers() {
+        timesAsked += 1;
+        return undefined;
+      },
+    }));
+    const usage = Array.from({ length: 400 }, (_, index) => atom(1n, { lineKey: `line ${index}` }));
+    expect(burn({ grants, usage }).draws).toHaveLength(200);
+    // When it pays, when it is found to be empty, and with the one after it.
+    expect(timesAsked).toBeLessThanOrEqual(3 * grants.length);
+  });
+
   test('pay in deduction order until the usage is paid', () => {
     const grants = [
       grant({ grantId: 'paid', isPromotional: false, expiresAt: march, originalCents: 500n }),
