@@ -88,7 +88,7 @@ _tally_place() {
     'contracts cancel') next='' flags='--cancel-at --input --help' asks='--cancel-at' takes=1 ;;
     'credits') next='grant ledger balance grant-paid adjust reverse settle explain verify statement' flags='' asks='' takes=0 ;;
     'credits grant') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --reason --resume --allow-zero --override-policy --from --result --ignore --delimiter --concurrency --source --input --help' asks='' takes=1 ;;
-    'credits ledger') next='' flags='--type --created-after --created-before --limit --offset --chart --ascii --help' asks='--type' takes=1 ;;
+    'credits ledger') next='' flags='--type --created-after --created-before --limit --offset --include --chart --ascii --help' asks='--type --include' takes=1 ;;
     'credits balance') next='' flags='--include --chart --ascii --help' asks='--include' takes=1 ;;
     'credits grant-paid') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --input --clear --help' asks='--clear' takes=1 ;;
     'credits adjust') next='' flags='--grant-entry-id --description --amount-cents --credit-amount --reason --input --help' asks='--grant-entry-id' takes=1 ;;

@@ -232,6 +232,7 @@ complete -c tally -n "__tally_at 'credits ledger'" -l created-after
 complete -c tally -n "__tally_at 'credits ledger'" -l created-before
 complete -c tally -n "__tally_at 'credits ledger'" -l limit
 complete -c tally -n "__tally_at 'credits ledger'" -l offset
+complete -c tally -n "__tally_at 'credits ledger'" -l include -x -a "(__tally_candidates include credits ledger (__tally_ids))"
 complete -c tally -n "__tally_at 'credits ledger'" -l chart
 complete -c tally -n "__tally_at 'credits ledger'" -l ascii
 complete -c tally -n "__tally_at 'credits ledger'" -l help

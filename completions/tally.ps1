@@ -22,7 +22,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'contracts cancel' = @{ takes = 1; next = @(); flags = @('--cancel-at','--input','--help'); asks = @('--cancel-at') }
     'credits' = @{ takes = 0; next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain','verify','statement'); flags = @(); asks = @() }
     'credits grant' = @{ takes = 1; next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--reason','--resume','--allow-zero','--override-policy','--from','--result','--ignore','--delimiter','--concurrency','--source','--input','--help'); asks = @() }
-    'credits ledger' = @{ takes = 1; next = @(); flags = @('--type','--created-after','--created-before','--limit','--offset','--chart','--ascii','--help'); asks = @('--type') }
+    'credits ledger' = @{ takes = 1; next = @(); flags = @('--type','--created-after','--created-before','--limit','--offset','--include','--chart','--ascii','--help'); asks = @('--type','--include') }
     'credits balance' = @{ takes = 1; next = @(); flags = @('--include','--chart','--ascii','--help'); asks = @('--include') }
     'credits grant-paid' = @{ takes = 1; next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--input','--clear','--help'); asks = @('--clear') }
     'credits adjust' = @{ takes = 1; next = @(); flags = @('--grant-entry-id','--description','--amount-cents','--credit-amount','--reason','--input','--help'); asks = @('--grant-entry-id') }

@@ -5,7 +5,7 @@ import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
 
 /** What every entry shows; a grant shows more (interface 2.8). */
-export type WireEntry = ResponseBody<'credits.ledger'>['data']['entries'][number];
+export type WireEntry = ResponseBody<'credits.adjust'>['data'];
 
 /** An entry as ledgers and reports show it. */
 export function wireEntry(entry: StoredLedgerEntry): WireEntry {
@@ -24,6 +24,18 @@ export function wireEntry(entry: StoredLedgerEntry): WireEntry {
     expiresAt: entry.expiresAt === undefined ? null : wireTimestamp(entry.expiresAt),
     isPromotional,
     createdAt: wireTimestamp(entry.createdAt),
+  };
+}
+
+/** With what it came from. */
+export function wireEntryWithOrigin(
+  entry: StoredLedgerEntry,
+): ResponseBody<'credits.ledger'>['data']['entries'][number] {
+  const { type, specifiers, reversesEntryId } = entry;
+  return {
+    ...wireEntry(entry),
+    ...(type === 'grant' ? { paysFor: { ...specifiers } } : {}),
+    ...(reversesEntryId === undefined ? {} : { reversesEntryId }),
   };
 }
 

@@ -15,7 +15,7 @@ import { grantCredits, refuseOver } from './credits-grant.ts';
 import type { Granted, GrantKind } from './credits-grant.ts';
 import { examineContract } from './doctor/examination.ts';
 import { wireBalance } from './credits-balance.ts';
-import { wireEntry, wireGrant } from './credits-wire.ts';
+import { wireEntry, wireEntryWithOrigin, wireGrant } from './credits-wire.ts';
 import { withMissingDrafts } from './draft-periods.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { ledgerUpTo } from './known-ledgers.ts';
@@ -46,7 +46,8 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
   'credits.ledger': async (context, { params, query }) => {
     const contract = await getContract(context, params.contractId);
     const page = await listLedgerPage(context.tx, context.orgId, { contractId: contract.id, ...query });
-    return { body: { data: { totalCount: page.total, entries: page.rows.map(wireEntry) } } };
+    const shown = query.include?.includes('origin') === true ? wireEntryWithOrigin : wireEntry;
+    return { body: { data: { totalCount: page.total, entries: page.rows.map(shown) } } };
   },
 
   'credits.balance': async (context, { params, query }) => {

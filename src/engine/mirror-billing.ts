@@ -160,7 +160,10 @@ function entriesOf({ body }: Mirrored): readonly WireEntry[] {
 }
 
 async function readLedger(mirror: Mirror, { params, query }: ParsedInput<OperationTable['credits.ledger']>) {
-  const { type, createdAfter, createdBefore, limit, offset = 0 } = query;
+  const { type, createdAfter, createdBefore, limit, offset = 0, include = [] } = query;
+  if (include.length > 0) {
+    throw new BadRequestError('include: a mirror has no origins, which the documented interface does not show');
+  }
   const matching = entriesOf(await found(mirror, 'ledger', params.contractId)).filter(
     (entry) =>
       (type === undefined || entry.type === type) &&

@@ -707,6 +707,8 @@ export interface Operations {
         readonly limit?: number;
         /** Entries to skip. */
         readonly offset?: number;
+        /** origin: also what each grant pays for, and which entry a reversal undoes. */
+        readonly include?: "origin";
       };
     };
     readonly answer: {
@@ -726,6 +728,8 @@ export interface Operations {
           readonly expiresAt: string | null;
           readonly isPromotional: boolean;
           readonly createdAt: string;
+          readonly paysFor?: Readonly<Record<string, unknown>>;
+          readonly reversesEntryId?: string;
         })[];
       };
     };

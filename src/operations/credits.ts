@@ -43,6 +43,12 @@ const grantEntry = z.strictObject({
   metadata: z.record(z.string(), z.unknown()).nullable(),
 });
 
+/** Which usage a grant pays for, `{}` for all; the entry that a reversal undoes. Of other entries both are left out. */
+const origin = {
+  paysFor: z.record(z.string(), z.unknown()).optional(),
+  reversesEntryId: uuid.optional(),
+};
+
 const anyOf = <T extends z.ZodType>(value: T) => z.array(value).min(1).max(limits.grantSpecifierValues);
 
 /** Which usage a grant pays for: OR inside a list, AND across members; `{}` is all usage (semantics 9). Within 16 KiB of JSON. */
@@ -154,12 +160,24 @@ export const creditOperations = [
       createdBefore: dateOrTimestampInput.optional().describe('Up to this instant, excluded.'),
       limit: queryInteger(1, limits.pageSize).optional().describe('Entries at most; all when not given.'),
       offset: queryInteger(0, Number.MAX_SAFE_INTEGER).optional().describe('Entries to skip.'),
+      include: queryInclude(['origin'])
+        .optional()
+        .describe('origin: also what each grant pays for, and which entry a reversal undoes.'),
     }),
     body: undefined,
-    response: one(z.strictObject({ totalCount: z.int(), entries: z.array(ledgerEntry) })),
+    response: one(z.strictObject({ totalCount: z.int(), entries: z.array(ledgerEntry.extend(origin)) })),
     errors: ['notFound'],
     command: { group: 'credits', verb: 'ledger', positional: ['contractId'] },
-    view: { rows: 'data.entries', columns: ledgerEntryColumns },
+    view: {
+      rows: 'data.entries',
+      columns: ledgerEntryColumns,
+      included: {
+        origin: [
+          { header: 'PAYS FOR', path: 'paysFor' },
+          { header: 'UNDOES', path: 'reversesEntryId' },
+        ],
+      },
+    },
     examples: [{ about: 'All movements', input: { params: contractExample } }],
     documented: true,
   }),

@@ -287,6 +287,24 @@ describe('the ledger', () => {
     expect(await read({ createdAfter: '2026-03-01T02:00:00Z' })).toEqual([2, -1, 3]);
     expect(await read({ createdBefore: '2026-03-01T01:00:00Z' })).toEqual([1, 1]);
   });
+
+  test('tells on request what each grant pays for, and which entry a reversal undoes', async () => {
+    const specifiers = { eventNames: ['llm.request'] };
+    const limited = await grant(world, acme, { amountCents: 1, specifiers });
+    const free = await grant(world, acme, { amountCents: 2 });
+    const params = { contractId: acme.contractId };
+    await world.call('credits.reverse', { params: { ...params, entryId: free }, body: { description: 'Twice' } });
+    const shown = async (query: Record<string, string>) =>
+      (await world.call('credits.ledger', { params, query })).data.entries.map(
+        ({ type, id, paysFor, reversesEntryId }) => [type === 'reversal' ? type : id, paysFor, reversesEntryId],
+      );
+    expect(await shown({ include: 'origin' })).toEqual([
+      ['reversal', undefined, free],
+      [free, {}, undefined],
+      [limited, specifiers, undefined],
+    ]);
+    expect(await shown({})).toEqual(['reversal', free, limited].map((each) => [each, undefined, undefined]));
+  });
 });
 
 describe('the balance', () => {

@@ -23,8 +23,13 @@ export async function invoicesOf(billing: Billing, customerId?: string): Promise
   return await oldestFirst(billing, 'invoices.list', { ...ofCustomer, include: 'lineItems,period' });
 }
 
-export async function ledgerOf(billing: Billing, contractId: string): Promise<LedgerEntry[]> {
-  const { entries } = (await billing.call('credits.ledger', { params: { contractId } })).body.data;
+/** Of `query` nothing that leaves entries out. */
+export async function ledgerOf(
+  billing: Billing,
+  contractId: string,
+  query: { readonly include?: string } = {},
+): Promise<LedgerEntry[]> {
+  const { entries } = (await billing.call('credits.ledger', { params: { contractId }, query })).body.data;
   return entries.toReversed();
 }
 

@@ -118,21 +118,18 @@ async function creditsOf(
   { id: contractId, terms }: HistoricContract['contract'],
   invoices: readonly Invoice[],
 ): Promise<Pick<HistoricContract, 'ownGrantId' | 'movements'>> {
-  const entries = await ledgerOf(billing, contractId);
+  const entries = await ledgerOf(billing, contractId, { include: 'origin' });
   const hasOwn = textOfNumber(terms.creditGrantCents ?? 0) !== '0';
   const ownGrantId = hasOwn ? firstPaidGrant(entries)?.id : undefined;
   const manual = new Set(entries.filter((entry) => isManual(entry, ownGrantId)).map(({ id }) => id));
   const movements: Movement[] = [];
   for (const entry of entries) {
-    if (!manual.has(entry.id) && entry.type !== 'reversal') continue;
-    const { grant, target } = (await billing.call('credits.explain', { params: { entryId: entry.id } })).body.data;
-    const at = entry.createdAt;
+    const { createdAt: at, grantEntryId, paysFor = {}, reversesEntryId = '' } = entry;
+    if (manual.has(reversesEntryId)) movements.push({ kind: 'reverse', at, entry, targetId: reversesEntryId });
+    if (!manual.has(entry.id)) continue;
     if (entry.type === 'grant') {
-      movements.push({ kind: 'grant', entry, paysFor: grant.paysFor, at: inTime(entry, entries, invoices) });
-    } else if (entry.type === 'adjustment') movements.push({ kind: 'adjust', at, entry, grantId: grant.grantId });
-    else if (target !== undefined && manual.has(target.id)) {
-      movements.push({ kind: 'reverse', at, entry, targetId: target.id });
-    }
+      movements.push({ kind: 'grant', entry, paysFor, at: inTime(entry, entries, invoices) });
+    } else movements.push({ kind: 'adjust', at, entry, grantId: grantEntryId ?? '' });
   }
   return { ownGrantId, movements };
 }

@@ -101,6 +101,7 @@ describe('what the mirror answers', () => {
     expect(await on.offline('credits', 'ledger', on.contracts[0] ?? '')).toMatchObject({ exitCode: 4, stdout: '' });
     expect((await on.offline('invoices', 'list', '--include', 'period')).exitCode).toBe(8);
     expect((await on.offline('credits', 'balance', on.contracts[2] ?? '', '--include', 'projected')).exitCode).toBe(8);
+    expect((await on.offline('credits', 'ledger', on.contracts[2] ?? '', '--include', 'origin')).exitCode).toBe(8);
     expect((await on.offline('customers', 'list', '--limit', '0')).exitCode).toBe(8);
     expect((await on.offline('meters', 'list')).exitCode).toBe(12);
     expect((await on.offline('plans', 'get', on.plan)).exitCode).toBe(4);

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
+import { readHistory } from '../../../src/cli/simulation/history.ts';
+import type { Billing } from '../../../src/operations/index.ts';
+import { subscribe } from '../../support/billing-scenario.ts';
 import { createStage } from '../../support/stage.ts';
 import {
   createContract,
@@ -111,4 +114,25 @@ test('a replay bills a contract until it was cancelled, no invoice that was, and
   expect(data.notes).toEqual([
     { customer: 'globex', note: 'was billed otherwise than a replay of the same history bills' },
   ]);
+});
+
+test('a wallet is read at once, however many grants it has', async () => {
+  const world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
+  const { contractId } = await subscribe(world);
+  const callsFor = async (): Promise<string[]> => {
+    const calls: string[] = [];
+    const billing: Billing = {
+      async call(name, input) {
+        calls.push(name);
+        return await world.billing.call(name, input);
+      },
+    };
+    await readHistory(billing, { only: [], until: '2026-04-01T00:00:00.000Z' });
+    return calls;
+  };
+  const none = await callsFor();
+  const body = { amountCents: 5, expiresAt: '2027-01-01T00:00:00Z' };
+  for (let count = 0; count < 20; count += 1) await world.call('credits.grant', { params: { contractId }, body });
+  expect(await callsFor()).toEqual(none);
+  await world.close();
 });
