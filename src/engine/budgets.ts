@@ -80,6 +80,9 @@ export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
 
   'budgets.update': async (context, { params, body, ifMatch }) => {
     const { contract, budget, index } = await getBudget(context, params, ifMatch);
+    if (Object.keys(body).length === 0) {
+      return { body: { data: wireBudget(budget, index) }, etag: versionOf(contract) };
+    }
     await refuseUnknownMeters(context, [{ path: 'meterId', meterId: body.meterId }]);
     const { label = budget.label, meterId = budget.meterId, maxCreditsCents = budget.maxCreditsCents } = body;
     const maxCredits = body.maxCredits === undefined ? budget.maxCredits : capText(body.maxCredits);

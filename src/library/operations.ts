@@ -1233,7 +1233,7 @@ export interface Operations {
         /** Place in the list, from 0. */
         readonly index: number;
       };
-      readonly body: {
+      readonly body?: {
         /** Name for people. */
         readonly label?: string;
         /** Only usage of this meter. */

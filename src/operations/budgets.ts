@@ -19,7 +19,6 @@ import {
 } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
-import { underRule } from './plain.ts';
 
 const budgetFields = {
   index: z.int(),
@@ -156,14 +155,11 @@ export const budgetOperations = [
     status: 200,
     params: budgetParams,
     query: noQuery,
-    body: underRule(
-      'change',
-      z.strictObject({
-        label: text().optional().describe('Name for people.'),
-        meterId: referenceTo('meters').nullable().optional().describe('Only usage of this meter.'),
-        ...caps,
-      }),
-    ).meta({ minProperties: 1 }),
+    body: z.strictObject({
+      label: text().optional().describe('Name for people.'),
+      meterId: referenceTo('meters').nullable().optional().describe('Only usage of this meter.'),
+      ...caps,
+    }),
     response: one(budget),
     errors: ['notFound', 'conflict', 'preconditionFailed', 'invalidInput'],
     command: { group: 'budgets', verb: 'update', positional: ['contractId', 'index'] },

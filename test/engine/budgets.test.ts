@@ -196,10 +196,6 @@ describe('changing a budget', () => {
   test('for an unknown meter is refused', async () => {
     expect(await refusalOf(update('0', { meterId: 'x' }))).toBe('invalidInput meterId: names no meter');
   });
-
-  test('by nothing is refused', async () => {
-    expect(await refusalOf(update('0', {}))).toBe('invalidInput at least one field is required');
-  });
 });
 
 describe('removing a budget', () => {
@@ -219,6 +215,14 @@ describe('the version of a list of budgets', () => {
     const versions = [(await list()).etag, (await add()).etag, (await update('0', { label: 'x' })).etag];
     versions.push((await list()).etag, (await remove('0')).etag);
     expect(versions).toEqual(['0', '1', '2', '2', '3']);
+  });
+
+  test('stays where no field of a budget is given: nothing changes, and an index or a version that is wrong is refused', async () => {
+    const before = (await add({ maxCreditsCents: 100 })).body.data;
+    expect(await update('0', {})).toMatchObject({ status: 200, body: { data: before }, etag: '1' });
+    expect((await list()).etag).toBe('1');
+    expect(await refusalOf(update('1', {}))).toContain('notFound');
+    expect(await refusalOf(update('0', {}, '0'))).toContain('preconditionFailed');
   });
 
   test('that was overtaken is refused, before the index is looked at', async () => {

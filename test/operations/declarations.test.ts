@@ -136,7 +136,6 @@ describe('a refusal names every field by its path', () => {
       'paymentProviderId: is required together with provider',
     ],
     ['customers.update', {}, 'at least one field is required'],
-    ['budgets.update', {}, 'at least one field is required'],
     ['orgs.update', {}, 'at least one field is required'],
     ['webhooks.update', {}, 'at least one field is required'],
     [
