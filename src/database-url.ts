@@ -36,6 +36,12 @@ export function refuseTilde(database: string): void {
   });
 }
 
+/** Throws a usage error for a URL in the place of a path: taken for one, it would be shown with its password, and be the name of a file. */
+export function refuseUrl(path: string, { what, hint }: { readonly what: string; readonly hint: string }): void {
+  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(path)) return;
+  throw new BillingError('usage', `${withoutPassword(path)} is a URL, and ${what}`, { hint });
+}
+
 /** The path that `file:…` or `sqlite:…` names; undefined for any other text. Throws a usage error for a URL that names none. */
 export function pathOfFileUrl(url: string): string | undefined {
   // Most paths have none, and making an expression takes longer than looking; so below, and in `store/open.ts`.

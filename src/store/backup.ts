@@ -8,7 +8,7 @@ import { accessSync, constants, createReadStream, readFileSync, rmSync, writeFil
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import { inMemory, withoutPassword } from '../database-url.ts';
+import { inMemory, refuseUrl } from '../database-url.ts';
 import { BillingError, NotFoundError, UnavailableError } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { BackedUp, BackupManifest } from '../operations/backup-manifest.ts';
@@ -19,6 +19,11 @@ import { isPostgresUrl, pathOf } from './open.ts';
 
 /** The backup's own path with this behind it. */
 const manifestEnding = '.manifest.json';
+
+const aBackup = {
+  what: 'a backup is a file',
+  hint: 'give the path of a file; the database goes behind --database, or --to of restore',
+};
 
 /**
  * Writes the database at `from`, as it stands at one instant, to the file `to`, and its manifest beside it. Others may write
@@ -42,7 +47,7 @@ export async function backUp({
       },
     );
   }
-  refuseUrl(to);
+  refuseUrl(to, aBackup);
   const target = resolve(to);
   const copyTo = isPostgresUrl(from) ? await dumping(from) : await copying(existingFile(pathOf(from)), target);
   for (const path of [target, target + manifestEnding]) refuseExisting(path);
@@ -208,16 +213,8 @@ function readableFile(path: string): string {
   }
 }
 
-/** Taken for a path, it would be shown with its password. */
-function refuseUrl(path: string): void {
-  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(path)) return;
-  throw new BillingError('usage', `${withoutPassword(path)} is a URL, and a backup is a file`, {
-    hint: 'give the path of a file; the database goes behind --database, or --to of restore',
-  });
-}
-
 function existingFile(path: string): string {
-  refuseUrl(path);
+  refuseUrl(path, aBackup);
   const absolute = resolve(path);
   const found = factsOf(absolute);
   if (found?.isFile() === true) return absolute;

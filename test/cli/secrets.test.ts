@@ -150,6 +150,18 @@ describe('redaction', () => {
     );
   });
 
+  test.each([
+    ['postgres://ada:s3/cr?et@db.example/x', 'postgres://ada:…@db.example/x'],
+    ['got 1: postgresql://ada:s3@cret@db.example/x.', 'got 1: postgresql://ada:…@db.example/x.'],
+    ["'clickhouse://ada:s3/cret@db.example'", "'clickhouse://ada:…@db.example'"],
+    [
+      'postgres://db.example/x?user=ada&password=s3cret&sslpassword=other.',
+      'postgres://db.example/x?user=ada&password=…&sslpassword=…',
+    ],
+  ])('takes the password of a database out, however it is written: %s', (text, said) => {
+    expect(redact(text)).toBe(said);
+  });
+
   test('takes the password out of an address', () => {
     expect(redact('postgres://ada:s3cret@db.example/x and https://[::1]:80/a@b')).toBe(
       'postgres://ada:…@db.example/x and https://[::1]:80/a@b',

@@ -4,6 +4,7 @@ import { createReadStream, existsSync, mkdtempSync, readdirSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
+import { refuseUrl } from '../../database-url.ts';
 import { BillingError, errorFacts } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { limits } from '../../limits.ts';
@@ -92,6 +93,7 @@ async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promi
 function directoryFor(into: string | undefined): string {
   if (into === undefined) return mkdtempSync(join(tmpdir(), 'tallybook-demo-'));
   if (into === '') throw new BillingError('usage', '--into names no directory');
+  refuseUrl(into, { what: '--into takes a directory', hint: 'name a new directory: its database is a file in there' });
   const directory = resolve(into);
   let isEmpty: boolean;
   try {

@@ -5,6 +5,9 @@ const secretForms = [
   { sign: '_live_', form: /[A-Za-z0-9]{1,16}_live_[0-9a-f]{8,}/g },
   { sign: 'bearer ', form: /(?<=Bearer )[^\s"']+/gi },
   { sign: 'whsec_', form: /whsec_[\w+/=-]+/g },
+  // Of databases however odd the rest of the URL is; one of the web may have a port there, and an @ further on.
+  { sign: '://', form: /(?<=(?<!https?):\/\/[^\s/:@]*:)[^\s"']{1,256}(?=@)/gi },
+  { sign: 'password=', form: /(?<=[?&][a-z]*password=)[^\s&#"']+/gi },
   { sign: '://', form: /(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g },
 ] as const;
 

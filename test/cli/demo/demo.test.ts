@@ -57,6 +57,10 @@ describe('the demo on generated events', () => {
       [file, 'is no directory'],
       [join(file, 'below'), 'cannot be used (ENOTDIR)'],
       ['', '--into names no directory'],
+      [
+        'postgres://ada:s3/cret@db.example/x',
+        'tally: postgres://ada:…@db.example/x is a URL, and --into takes a directory',
+      ],
     ] as const) {
       const { exitCode, stderr } = await demo('--into', into);
       expect([into, exitCode, stderr]).toEqual([into, 2, expect.stringContaining(words)]);
