@@ -166,6 +166,8 @@ export const limits = {
   busyTimeoutMilliseconds: 5_000,
   /** our choice: how long a service that says it is ready waits for the writer's lock */
   readinessMilliseconds: 500,
+  /** our choice: how far apart the looks begin that answer whether a service is ready */
+  readinessPauseMilliseconds: 100,
   /** our choice: how long a look at the database by those who watch a service may take; Prometheus waits for 10 s in all */
   probeMilliseconds: 5_000,
   /** our choice: sessions of one process on a database server, and how long an idle one is kept */

@@ -1,8 +1,11 @@
 /** What is about the service itself: whether it lives, whether it is ready, what it counts, and its description. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { BillingError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { allOperations } from '../operations/all.ts';
 import type { Caller, Engine } from '../operations/index.ts';
 import { requireScope } from '../operations/operation.ts';
@@ -35,7 +38,11 @@ export function addProbes(app: FastifyInstance, probes: Probes): void {
     await inTime(engine.ping(), probes.probeMilliseconds);
     return sendJson(reply, 200, { status: 'ok', version });
   });
-  app.get('/readyz', unlimited, async (_request, reply) => await sendReadiness(reply, probes));
+  const obstacle = together(async () => await obstacleOf(probes));
+  app.get('/readyz', unlimited, async (_request, reply) => {
+    const reason = probes.isClosing() ? 'the service is closing' : await obstacle();
+    return sendReadiness(reply, reason);
+  });
   if (metrics !== undefined) {
     app.get('/metrics', unlimited, async (request, reply) => {
       await admit(request, probes);
@@ -51,10 +58,26 @@ export function addProbes(app: FastifyInstance, probes: Probes): void {
 }
 
 /** Ready is what can be read and written now, events too; a 503 says why not, in words that are nobody's secret. */
-async function sendReadiness(reply: FastifyReply, probes: Probes): Promise<FastifyReply> {
-  const reason = probes.isClosing() ? 'the service is closing' : await obstacleOf(probes);
+function sendReadiness(reply: FastifyReply, reason: string | undefined): FastifyReply {
   if (reason === undefined) return sendJson(reply, 200, { status: 'ready' });
   return sendJson(reply, 503, { status: 'notReady', reason });
+}
+
+/**
+ * Looks that begin `limits.readinessPauseMilliseconds` apart, each for all who have come by then: nobody needs a key to ask, and
+ * each look takes the writer's lock and a sync of the disk from those who write.
+ */
+function together<T>(look: () => Promise<T>): () => Promise<T> {
+  let next: Promise<T> | undefined;
+  let pause: Promise<unknown> = Promise.resolve();
+  async function begin(): Promise<T> {
+    await pause;
+    // Whoever comes from now on would be told of what was before.
+    next = undefined;
+    pause = sleep(limits.readinessPauseMilliseconds, undefined, { ref: false });
+    return await look();
+  }
+  return async () => await (next ??= begin());
 }
 
 async function obstacleOf({ engine, probeMilliseconds }: Probes): Promise<string | undefined> {

@@ -82,6 +82,25 @@ describe('readiness', () => {
       expect((await service.send('/healthz', open)).status).toBe(200);
     },
   );
+
+  test('is looked for few times, however many ask without a key', async () => {
+    let looks = 0;
+    const { service } = await startWatched(createSampleEngine({}, { checkWritable: async () => void (looks += 1) }));
+    const replies = await Promise.all(Array.from({ length: 200 }, async () => await service.send('/readyz', open)));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(looks).toBeLessThan(50);
+  });
+
+  test('is told as it is when it is asked for, and not as it was', async () => {
+    let isLocked = false;
+    const checkWritable = async () => {
+      if (isLocked) throw new UnavailableError('locked');
+    };
+    const { service } = await startWatched(createSampleEngine({}, { checkWritable }));
+    const statuses: number[] = [];
+    for (isLocked of [false, true, false]) statuses.push((await service.send('/readyz', open)).status);
+    expect(statuses).toEqual([200, 503, 200]);
+  });
 });
 
 describe('a database that hangs', () => {
