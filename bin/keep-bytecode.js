@@ -6,13 +6,13 @@ const { dirname } = process.getBuiltinModule('node:path');
 
 const oldCacheDays = 7;
 
-exports.keepBytecode = (scripts, { cache, folder, dist }) => {
-  keep(folder, scripts);
+exports.keepBytecode = (scripts, { cache, folder, dist, mark }) => {
+  keep(folder, scripts, mark);
   sweep(cache, { folder, dist });
 };
 
 // Written to the disk before it has its name: V8 trusts bytecode, so a file that is there must be whole.
-function keep(folder, scripts) {
+function keep(folder, scripts, mark) {
   try {
     makeFolder(folder);
     for (const [name, script] of scripts) {
@@ -21,6 +21,7 @@ function keep(folder, scripts) {
       writeFileSync(unfinished, Buffer.concat([bytes, bytes]), { flag: 'wx', mode: 0o600, flush: true });
       renameSync(unfinished, `${folder}/${name}`);
     }
+    if (mark !== undefined) writeFileSync(mark, '', { mode: 0o600 });
   } catch {
     // A cache that cannot be written, or is full, costs time and nothing else.
   }

@@ -31,8 +31,8 @@ async function start() {
     return await main(`${__dirname}/../src/cli/import/reading-thread.ts`);
   }
   const dist = `${__dirname}/../dist/`;
-  const { load, first } = createLoader(dist, cacheFolder('bytecode'));
-  if (first !== undefined) return await load(`./${first}`).main(`${dist}reading-thread.cjs`);
+  const { load, first, noteCommand } = createLoader(dist, cacheFolder('bytecode'));
+  if (first !== undefined) return await load(`./${first}`).main(`${dist}reading-thread.cjs`, noteCommand);
   process.stderr.write('tally is incomplete: dist/main.txt is missing. Install the package again.\n');
   process.exitCode = 1;
 }
@@ -58,15 +58,16 @@ function cacheFolder(name) {
 // next time. Node's own cache is filled before anything has run: whatever a file does is then compiled again in every process,
 // a fifth of the time of a short command. A file's name ends in a digest of its content, so that bytecode never meets another
 // text than its own. V8 trusts bytecode, and one wrong bit made a command say nothing: each is kept twice and compared, which
-// costs less than a digest.
+// costs less than a digest. It is kept again by the first run of each command, which may run what no other has.
 function createLoader(dist, cache) {
-  const { closeSync, lstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
+  const { closeSync, existsSync, lstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
   const { Script } = process.getBuiltinModule('node:vm');
   const uid = process.getuid ? process.getuid() : 'user';
   const folder = cache === undefined ? undefined : ownFolder(`${cache}/${process.version}-${process.arch}-${uid}`);
   const modules = new Map();
   const scripts = new Map();
   let isAllKept = true;
+  let command = '';
   // For all that is read, one after the other: memory that a process was not given yet costs more than reading into it.
   let memory = Buffer.allocUnsafeSlow(4_000_000);
 
@@ -151,15 +152,20 @@ function createLoader(dist, cache) {
     }
   }
 
+  const length = readIfThere(`${dist}main.txt`);
+  const first = length === undefined ? undefined : memory.toString('utf8', 0, length);
+
   process.once('exit', () => {
-    if (isAllKept || folder === undefined || process.uptime() > longestSeconds) return;
+    if (folder === undefined || process.uptime() > longestSeconds) return;
+    // The name of the first file goes by all others.
+    const mark = command === '' ? undefined : `${folder}/${first}.${command}`;
+    if (isAllKept && (mark === undefined || existsSync(mark))) return;
     try {
       const { keepBytecode } = require('./keep-bytecode.js');
-      keepBytecode(scripts, { cache, folder, dist });
+      keepBytecode(scripts, { cache, folder, dist, mark });
     } catch {
       // The package was removed or exchanged meanwhile.
     }
   });
-  const length = readIfThere(`${dist}main.txt`);
-  return { load, first: length === undefined ? undefined : memory.toString('utf8', 0, length) };
+  return { load, first, noteCommand: (name) => void (command = name) };
 }

@@ -32,9 +32,9 @@ const meterSqlWord = 'meter-sql-process';
 
 /**
  * Runs the command line of this process and sets its exit code. `readingThread` is the path of the module that reads large
- * files in a thread, where it is a file.
+ * files in a thread, where it is a file. `noteCommand` is told the name of the command that is run, for the launcher.
  */
-export async function main(readingThread?: string): Promise<void> {
+export async function main(readingThread?: string, noteCommand?: (name: string) => void): Promise<void> {
   if (process.argv[2] === meterSqlWord && isExecutable()) {
     const { serveMeterSql } = await import('./store/open-meter-sql.ts');
     await serveMeterSql(process);
@@ -66,7 +66,11 @@ export async function main(readingThread?: string): Promise<void> {
     process.exit(tellFailure(error, { terminal, isJson: wantsJson(process.argv), isDebug: false }));
   });
   hideKeys(terminal);
-  process.exitCode = await run(process.argv.slice(2), { ...dependenciesFor(terminal), readingThread }, loadManifest);
+  process.exitCode = await run(
+    process.argv.slice(2),
+    { ...dependenciesFor(terminal), readingThread, noteCommand },
+    loadManifest,
+  );
   // All is done and written. Ending here saves the time in which Node would take itself apart.
   if (!stdout.isStream && !stderr.isStream) process.exit();
   // A pipe that was opened as standard input and never read would keep the process waiting.

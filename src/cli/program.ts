@@ -42,6 +42,7 @@ export async function run(given: readonly string[], dependencies: Dependencies, 
     refuseKeys(argv);
     const program = createProgram(dependencies, words[0], (text) => (helpText += text));
     const runAction: Run = async (action, command) => {
+      dependencies.noteCommand?.(words.slice(0, isGroup(words[0]) ? 2 : 1).join('-'));
       if (command !== undefined) progress.command = command;
       progress.flags = program.opts<GlobalFlags>();
       await action(await startSession(dependencies, progress.flags, progress));

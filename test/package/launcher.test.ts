@@ -103,6 +103,31 @@ describe('the bytecode of a bundle', () => {
     expect(second?.ino).toBe(first?.ino);
   });
 
+  test('is kept again by the first run of another command, with what that ran, and by no other', () => {
+    const main = `exports.main = async (_, noteCommand) => {
+      noteCommand(process.argv[2]);
+      require('./part-a1B2_c-4.cjs')[process.argv[2]]();
+    }`;
+    place('dist/main.cjs', '');
+    writeFileSync(join(folder, 'dist/main.cjs'), main);
+    writeFileSync(
+      join(folder, part),
+      `exports.one = () => String('the first'); exports.two = () => String('the second');`,
+    );
+    const seen = ['one', 'one', 'two', 'two', 'one'].map((command) => {
+      expect(launch([command])).toMatchObject({ stderr: '', status: 0 });
+      const path = kept().find((name) => basename(name) === basename(part)) ?? '';
+      const bytecode = readFileSync(join(folder, path), 'latin1');
+      const { ino } = statSync(join(folder, path));
+      return { ino, texts: ['the first', 'the second'].filter((text) => bytecode.includes(text)) };
+    });
+    const [first, , second] = seen;
+    expect(first?.texts).toEqual(['the first']);
+    expect(second?.texts).toEqual(['the first', 'the second']);
+    expect(seen.map(({ ino }) => ino)).toEqual([first, first, second, second, second].map((each) => each?.ino));
+    expect(second?.ino).not.toBe(first?.ino);
+  });
+
   // In /proc Node's own way of making folders never comes back.
   test.each(['package.json', '../../../../../../../../proc'])('is not kept below %s, which stops nothing', (at) => {
     const run = launch([], { environment: { XDG_CACHE_HOME: join(folder, at) } });

@@ -139,14 +139,20 @@ test('what most calls run needs no query builder, no events and no calculation, 
   expect(globSync('**/invoices-export-*.cjs', { cwd: cache })).toEqual([]);
 });
 
-test('a command reads the outline and the flags of its own operation, and of no other of the room', () => {
-  const XDG_CACHE_HOME = join(folder, 'cache-of-a-list');
-  expect(tallyWith({ XDG_CACHE_HOME }, 'customers', 'list', '-o', 'json')).toMatchObject({ status: 0 });
+test('what is kept of a room is the outlines and the flags of the commands that were given, and of no others', () => {
+  const XDG_CACHE_HOME = join(folder, 'cache-of-two-commands');
+  const XDG_DATA_HOME = join(folder, 'data-of-two-commands');
+  // The list finds all files kept by then, but not what it runs of them.
+  for (const verb of ['create', 'list']) {
+    const words =
+      verb === 'create' ? ['--name', 'Acme', '--contact', 'name=Ada,email=ada@example.com,roles=primary'] : [];
+    expect(tallyWith({ XDG_CACHE_HOME, XDG_DATA_HOME }, 'customers', verb, ...words)).toMatchObject({ status: 0 });
+  }
   const kept = globSync('**/customers-*.cjs', { cwd: XDG_CACHE_HOME })
     .map((path) => readFileSync(join(XDG_CACHE_HOME, path), 'latin1'))
     .find((bytecode) => bytecode.includes('"name":"customers.list"'));
   expect(kept).toContain('"verb":"list"');
-  expect(kept).not.toMatch(/"(?:name|operation)":"customers\.(?!list")/);
+  expect(kept).not.toMatch(/"(?:name|operation)":"customers\.(?!list"|create")/);
 });
 
 test('a list makes few regular expressions: each takes as long as reading a file of the bundle', () => {

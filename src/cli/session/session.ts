@@ -96,6 +96,8 @@ export interface Dependencies {
   readonly version: string;
   /** Path of the module that reads large files in a thread of its own, where the program has it as a file. */
   readonly readingThread?: string | undefined;
+  /** Is told the name of a command when it begins, such as `customers-list`. */
+  readonly noteCommand?: ((name: string) => void) | undefined;
   /** From now on the system ends the process at an interrupt, even in code that never pauses and so hears of nothing. */
   leaveInterrupts(): void;
   /** What is said from now on when the person interrupts the program, which ends it at once; nothing when undefined. */
