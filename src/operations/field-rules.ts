@@ -139,9 +139,12 @@ export function utcTimestamp(value: string): string | undefined {
   return isCalendarDate(utc.slice(0, 10)) ? utc : undefined;
 }
 
-/** An instant as it stands on the wire: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
-export function timestampOf(instant: Temporal.Instant): string {
-  return instant.toString({ fractionalSecondDigits: 3 });
+/**
+ * An instant as it stands on the wire, cut to milliseconds: `YYYY-MM-DDTHH:mm:ss.sssZ`. The text that Temporal gives, in a third of
+ * the time; and the first of a process takes 0.2 ms either way, of which a write has one in the store already.
+ */
+export function timestampOf({ epochMilliseconds }: Temporal.Instant): string {
+  return new Date(epochMilliseconds).toISOString();
 }
 
 /** The first instant of a calendar date, in UTC, as it stands on the wire. */

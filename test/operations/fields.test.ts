@@ -18,7 +18,7 @@ import {
   text,
   timestampInput,
 } from '../../src/operations/fields.ts';
-import { isSmallEnough, utcTimestamp, withoutExponent } from '../../src/operations/field-rules.ts';
+import { isSmallEnough, timestampOf, utcTimestamp, withoutExponent } from '../../src/operations/field-rules.ts';
 
 const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
 
@@ -190,6 +190,16 @@ describe('date-times carry an offset and come out in UTC', () => {
     expect(utcTimestamp(literal)).toBe(expected);
     expect(accepts(timestampInput, literal)).toBe(expected !== undefined);
   });
+});
+
+test('an instant is cut to milliseconds on the wire, as Temporal cuts it', () => {
+  const mostNanoseconds = 8_640_000_000_000_000_000_000n;
+  fc.assert(
+    fc.property(fc.bigInt({ min: -mostNanoseconds, max: mostNanoseconds }), (nanoseconds) => {
+      const instant = Temporal.Instant.fromEpochNanoseconds(nanoseconds);
+      expect(timestampOf(instant)).toBe(instant.toString({ fractionalSecondDigits: 3 }));
+    }),
+  );
 });
 
 describe('a date that only its year spoils is told the years', () => {
