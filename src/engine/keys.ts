@@ -25,6 +25,8 @@ import { checkMachineTime } from './transaction.ts';
 import { wireTimestamp } from './wire.ts';
 
 const suffixCharacters = 4;
+/** Of the organizations that a refusal lists. */
+const shownNames = 10;
 const firstOrganization = { name: 'default', keyPrefix: 'tally' } as const;
 
 /**
@@ -34,8 +36,11 @@ const firstOrganization = { name: 'default', keyPrefix: 'tally' } as const;
 export async function findOwner(dependencies: EngineDependencies, organization?: string): Promise<Caller> {
   const { store } = dependencies;
   if (organization !== undefined) {
-    const named = await store.read(async (tx) => await findOrganization(tx, organization));
-    if (named === undefined) throw unknownOrganization(organization);
+    const [named, all] = await store.read(async (tx) => {
+      const found = await findOrganization(tx, organization);
+      return [found, found === undefined ? await listOrganizations(tx) : []] as const;
+    });
+    if (named === undefined) throw unknownOrganization(organization, hintOn(all));
     return ownerOf(named);
   }
   const oldest = await store.read(oldestOrganization);
@@ -169,10 +174,16 @@ function ownerOf(organization: Organization): Caller {
   return { organizationId: organization.id, scopes: ['*'], isLocal: true };
 }
 
-function unknownOrganization(idOrName: string): NotFoundError {
-  return new NotFoundError(`no organization has the id or name "${idOrName}"`, {
-    hint: 'see them with: tally orgs list',
-  });
+function unknownOrganization(idOrName: string, hint = 'see them with: tally orgs list'): NotFoundError {
+  return new NotFoundError(`no organization has the id or name "${idOrName}"`, { hint });
+}
+
+/** Their names: a command that lists them would act for the one that there is not, where a profile or a variable names it. */
+function hintOn(organizations: readonly Organization[]): string {
+  const names = organizations.slice(0, shownNames).map(({ name }) => name);
+  const more = organizations.length - names.length;
+  if (names.length === 0) return 'there is none yet; the first command without one makes it';
+  return `there ${organizations.length === 1 ? 'is' : 'are'} ${names.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 }
 
 async function checkNameIsFree(context: CallContext, name: string): Promise<void> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createEngine } from '../../src/engine/engine.ts';
+import type { BillingError } from '../../src/errors.ts';
 import { openStore } from '../../src/store/open.ts';
 import { countedBytes, countedIds, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
@@ -52,12 +53,16 @@ describe('the local owner', () => {
     expect((await world.engine.owner(eu.id)).organizationId).toBe(eu.id);
   });
 
-  it('is told how to see the names when the named organization does not exist', async () => {
+  it('is told the names when the named organization does not exist', async () => {
+    const hintOf = async () => await world.engine.owner('us').catch((error: unknown) => (error as BillingError).hint);
     await expect(world.engine.owner('us')).rejects.toMatchObject({
       kind: 'notFound',
       message: 'no organization has the id or name "us"',
-      hint: 'see them with: tally orgs list',
     });
+    await world.engine.owner();
+    expect(await hintOf()).toBe('there is default');
+    for (let count = 0; count < 11; count += 1) await world.call('orgs.create', { body: { name: `eu${count}` } });
+    expect(await hintOf()).toMatch(/^there are default, (?:eu\d+, ){8}eu\d+ and 2 more$/);
   });
 
   it('cannot be made in an empty database that is read-only', async () => {
