@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 
-import { inMemory, refuseTilde, withoutFileScheme } from '../../database-url.ts';
+import { inMemory, refuseTilde, withoutFileScheme, withoutPassword } from '../../database-url.ts';
 import { BillingError, reworded } from '../../errors.ts';
 import { readTextFile } from '../files/files.ts';
 import { type Environment, environments } from '../command-line/global-flags.ts';
@@ -36,12 +36,20 @@ export async function addProfile(name: string, flags: AddFlags, session: Session
     ? embeddedProfile(environment, flags, session)
     : await remoteProfile(environment, flags, session);
   if (key !== undefined && flags.check) await tryKey(name, { profile, key }, session);
+  const before = Object.hasOwn(profiles.list(), name) ? profiles.list()[name] : undefined;
   const newKey = key === undefined ? undefined : { key, inKeyring: flags.keyring === true };
   const { place, fallback } = await profiles.save(name, profile, newKey);
   if (fallback !== undefined) {
     session.terminal.err(say`${fallback}; the key is in ${place ?? ''}, which only you can read\n`);
   }
-  tell(session, say`profile ${name} added; use it with --profile ${name}, or always: tally profile use ${name}`);
+  const what = before === undefined ? 'added' : `replaced (it was ${wordsOf(before)})`;
+  tell(session, say`profile ${name} ${what}; use it with --profile ${name}, or always: tally profile use ${name}`);
+}
+
+/** What a person would want back who did not mean this name. */
+function wordsOf({ environment, baseUrl, database }: Profile): string {
+  const where = baseUrl ?? (database === undefined ? 'the default database' : withoutPassword(database));
+  return `${environment}, ${where}`;
 }
 
 /** What the key opens, on standard error. Throws what keeps it from being stored. */

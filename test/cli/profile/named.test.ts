@@ -10,3 +10,16 @@ test.each(['show', 'check'])('profile %s takes one name', async (verb) => {
   expect(stderr).toContain('one and --profile two both say which one');
   expect((await shell.run('profile show one --profile one')).code).toBe(0);
 });
+
+test('profile add says what it replaced', async () => {
+  const shell = createShell();
+  const add = async (words: string) => (await shell.run(`profile add books ${words}`)).stderr;
+  expect(await add('--environment production --database postgres://ada:hidden@db/books')).toMatch(
+    /^profile books added;/,
+  );
+  const replaced = /^profile books replaced \(it was production, postgres:\/\/ada\S*@db\/books\); use it with/;
+  const told = await add('--environment embedded');
+  expect(told).toMatch(replaced);
+  expect(told).not.toContain('hidden');
+  expect(await add('--environment embedded')).toContain('(it was embedded, the default database)');
+});
