@@ -22,7 +22,7 @@ import type { ImportRehearsal } from '../import/rehearsal.ts';
 import { tellSkipped, watchValues, watching } from '../import/skipped.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
-import { checkOutputFile, writeOutputFile } from '../files/output-file.ts';
+import { checkEarlierOutput, writeOutputFile } from '../files/output-file.ts';
 import { checkFields, render } from '../output/output.ts';
 import { createProgress } from '../session/progress.ts';
 import type { Progress } from '../session/progress.ts';
@@ -54,6 +54,7 @@ interface ImportFlags {
 }
 
 const defaultBatchSize = 5_000;
+const refusedHeader = 'line,reason';
 const shownRefusals = 10;
 /** Read in the time that a thread takes to start, and some more. */
 const threadPaysBytes = 2 * 1024 * 1024;
@@ -102,7 +103,10 @@ Examples:
     )
     .option('--delimiter <character>', 'of CSV: what separates columns', ',')
     .option('--batch-size <number>', 'events sent at a time', String(defaultBatchSize))
-    .option('--refused <path>', 'write refused rows to this CSV file, with line and reason')
+    .option(
+      '--refused <path>',
+      'write refused rows to this CSV file, with line and reason; replaces those of an earlier run',
+    )
     .addHelpText(
       'after',
       `
@@ -126,7 +130,8 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
   checkBatchSize(flags.batchSize);
   const delimiter = delimiterOf(flags.delimiter);
   checkFields(session.output, fields, view);
-  if (flags.refused !== undefined) checkOutputFile(flags.refused);
+  if (flags.refused !== undefined)
+    checkEarlierOutput(flags.refused, { header: refusedHeader, what: 'list of refused rows' });
   const size = file === '-' ? undefined : checkReadable(file);
   const target = await session.target();
   const isRehearsal = session.flags.dryRun === true;
@@ -288,9 +293,9 @@ function tellReplaced(session: Session, replaced: number, isRehearsal: boolean):
   );
 }
 
-/** Lines and reasons, so that the rows can be mended and imported again. Never overwrites a file. */
+/** Lines and reasons, so that the rows can be mended and imported again. What is replaced was looked at before. */
 function writeRefused(path: string, report: ImportReport, terminal: Session['terminal']): void {
   const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const lines = report.refused.map(({ line, reason }) => `${line},${cell(reason)}\n`);
-  writeOutputFile(path, terminal.withoutSecrets(`line,reason\n${lines.join('')}`));
+  writeOutputFile(path, terminal.withoutSecrets(`${refusedHeader}\n${lines.join('')}`), { isForced: true });
 }

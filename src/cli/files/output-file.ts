@@ -3,7 +3,17 @@
  * somebody else's file could lie (security 4, SEC-23). Their names never come from what a service answered.
  */
 
-import { accessSync, closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 import { BillingError, isFailureOfDisk, UnavailableError } from '../../errors.ts';
@@ -43,6 +53,36 @@ export function checkOutputFile(path: string, { isForced = false }: OutputFileOp
     accessSync(found === undefined ? dirname(path) : path, constants.W_OK);
   } catch (error) {
     throw error instanceof BillingError ? error : unwritable(path, error);
+  }
+}
+
+/**
+ * The same for what is to replace what an earlier run wrote there: repeating a command is how it goes on. Throws a usage error
+ * where the file begins otherwise than with `header`; `what` says what it is not.
+ */
+export function checkEarlierOutput(path: string, { header, what }: { header: string; what: string }): void {
+  checkOutputFile(path, { isForced: true });
+  const file = openExisting(path);
+  if (file === undefined) return;
+  try {
+    const bytes = Buffer.alloc(header.length);
+    const length = readSync(file, bytes, 0, bytes.length, 0);
+    if (length === 0 || bytes.toString('utf8', 0, length) === header) return;
+    throw new BillingError('usage', `${path} exists, and is no ${what}`, {
+      hint: `${newFileHint}, or the ${what} of an earlier run`,
+    });
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Never through a link. */
+function openExisting(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw unwritable(path, error);
   }
 }
 

@@ -1,6 +1,6 @@
 /** The same events as CSV, JSON lines, JSON and CloudEvents, packed or not, from a file or standard input. */
 
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -331,7 +331,21 @@ describe('tally import events', () => {
     const input = JSON.stringify(cloudEvents);
     const codes = [];
     for (const flag of flags) codes.push((await shell.run(`import events - ${flag}`, { input })).code);
-    expect([codes, shell.calls]).toEqual([[2, 2, 2, 2, 11], []]);
+    expect([codes, shell.calls]).toEqual([[2, 2, 2, 2, 2], []]);
+    expect(readFileSync(there, 'utf8')).toBe('precious');
+  });
+
+  test('given again, writes its refused rows in the place of those of the run before', async () => {
+    const refused = join(directory(), 'refused.csv');
+    const line = `import events - --event-name e --customer acme --refused ${refused}`;
+    for (const cell of ['soon', 'later']) {
+      for (const more of [' --dry-run', '']) {
+        expect((await createShell().run(`${line}${more}`, { input: `timestamp\n${cell}\n` })).code).toBe(10);
+        expect(readFileSync(refused, 'utf8')).toMatch(
+          new RegExp(`^line,reason\n2,"timestamp: ""${cell}"" is no .*"\n$`),
+        );
+      }
+    }
   });
 
   test.each([
