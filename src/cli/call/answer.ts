@@ -64,6 +64,7 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
   if (command.operation === 'contracts.create') {
     await (await import('./same-plan.ts')).tellOfSamePlan(answer, billing, session);
   }
+  if (command.operation === 'usage.cost') (await import('./usage-unit.ts')).tellOfUnit(input, answer.body, session);
   if (end !== undefined) tell(session, end);
   checkFindings(command, answer);
 }

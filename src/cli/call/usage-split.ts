@@ -17,6 +17,7 @@ import { timeoutOf } from '../session/open-session.ts';
 import { checkFields, render } from '../output/output.ts';
 import { wireText } from '../wire/rows.ts';
 import type { Session } from '../session/session.ts';
+import { tellOfUnit } from './usage-unit.ts';
 
 const fields = ['value', 'totalAmount'];
 
@@ -38,6 +39,7 @@ export async function splitUsage({ local, ...invocation }: Invocation, session: 
   try {
     const isSpan = Object.hasOwn(spans, by);
     const data = isSpan ? await byTime(opened.billing, input, by as Span) : await byKey(opened.billing, input, by);
+    tellOfUnit(input, data, session);
     if (style !== undefined) {
       const { drawUsage } = await import('../charts/usage.ts');
       return terminal.out(drawUsage(data, style));

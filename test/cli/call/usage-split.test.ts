@@ -47,6 +47,13 @@ describe.each(['embedded', 'http'] as const)('usage cost --by, %s', (surface) =>
     expect(stdout).toBe('2026-03-01\t0\n2026-03-02\t0.5\n2026-03-03\t0\n2026-03-04\t10\n');
   });
 
+  test.each(['', ' --by day', ' --quiet'])('a cost in credits that comes in USD is told to%s', async (more) => {
+    const { exitCode, stderr } = await tally(`usage cost --contract-id $contract --unit credits${more}`);
+    const words = 'no grant of this customer has a rate, so the cost is in USD and not in credits\n';
+    expect([exitCode, stderr]).toEqual([0, more === ' --quiet' ? '' : words]);
+    expect((await tally(`usage cost --contract-id $contract${more}`)).stderr).toBe('');
+  });
+
   test('a month is told from another', async () => {
     const dates = '--start-date 2026-02-15T00:00:00Z --end-date 2026-04-01T00:00:00Z';
     const { stdout } = await tally(`usage cost --customer-id $customer ${dates} --by month -o json`);
