@@ -55,7 +55,7 @@ complete -c tally -l json -d 'JSON: the whole answer, or these fields of each ro
 complete -c tally -l jq -r -d 'JSON through jq: each result on a line'
 complete -c tally -l columns -r -d 'show these fields of each row'
 complete -c tally -l dry-run -d 'check a write and print its request; change nothing'
-complete -c tally -l yes -s y -d 'do not ask for confirmation'
+complete -c tally -l yes -s y -d 'do not ask for confirmation; on production together with --expect-env'
 complete -c tally -l expect-env -x -a "(__tally_candidates expect-env)" -d 'refuse to run on any other environment'
 complete -c tally -l no-input -d 'never ask for anything'
 complete -c tally -l quiet -s q -d 'no notes beside the answer'

@@ -33,7 +33,7 @@ export const globalFlags = [
   { name: 'jq', value: '<expression>', description: 'JSON through jq: each result on a line' },
   { name: 'columns', value: '<fields>', description: 'show these fields of each row' },
   { name: 'dry-run', description: 'check a write and print its request; change nothing' },
-  { name: 'yes', short: 'y', description: 'do not ask for confirmation' },
+  { name: 'yes', short: 'y', description: 'do not ask for confirmation; on production together with --expect-env' },
   {
     name: 'expect-env',
     value: '<environment>',
