@@ -13,13 +13,27 @@ interface Csm {
 
 type Assignment = { readonly [processorCustomerIdField]: string; readonly csm: Csm };
 
+/** The managers of a customer as they stand between two assignments, which change them. */
+interface Managers {
+  readonly customerId: string;
+  /** By whom they are, the first of each. */
+  readonly known: Map<string, Contact>;
+  /** By id, those that an assignment made and none has replaced. */
+  readonly replaceable: Map<string, Contact>;
+  /** Of the contact that comes next. */
+  nextPosition: number;
+}
+
+type FindManagers = (processorCustomerId: string) => Promise<Managers | undefined>;
+
 /**
  * Applies assignments in their order: a later one sees what an earlier one did, also to the same customer. `changedCustomerIds`
  * are those whose billing contacts have another name now.
  */
 export async function assignCsm(context: CallContext, assignments: readonly Assignment[]) {
+  const find = createSearch(context);
   const assigned: Awaited<ReturnType<typeof assignOne>>[] = [];
-  for (const assignment of assignments) assigned.push(await assignOne(context, assignment));
+  for (const assignment of assignments) assigned.push(await assignOne(context, assignment, find));
   const results = assigned.map(({ result }) => result);
   const updated = results.filter((result) => result.status === 'updated').length;
   return {
@@ -28,46 +42,75 @@ export async function assignCsm(context: CallContext, assignments: readonly Assi
   };
 }
 
-async function assignOne(context: CallContext, { [processorCustomerIdField]: processorCustomerId, csm }: Assignment) {
-  const customer = await findCustomerByPaymentProvider(context.tx, context.orgId, {
+/** Reads a customer's contacts once: whoever was its manager stays one of them, so that there may be thousands. */
+function createSearch(context: CallContext): FindManagers {
+  const found = new Map<string, Promise<Managers | undefined>>();
+  return (processorCustomerId) => {
+    const managers = found.get(processorCustomerId) ?? findManagers(context, processorCustomerId);
+    found.set(processorCustomerId, managers);
+    return managers;
+  };
+}
+
+async function findManagers({ tx, orgId }: CallContext, processorCustomerId: string): Promise<Managers | undefined> {
+  const customer = await findCustomerByPaymentProvider(tx, orgId, {
     paymentProvider: providers.paymentProcessor1,
     paymentProviderId: processorCustomerId,
   });
-  if (customer === undefined) {
+  if (customer === undefined) return undefined;
+  const contacts = await listContactsOf(tx, orgId, customer.id);
+  const managers = contacts.filter((contact) => contact.roles.includes('csm'));
+  return {
+    customerId: customer.id,
+    known: new Map(managers.toReversed().map((manager) => [identityOf(manager.email), manager])),
+    replaceable: new Map(managers.filter(isReplaceable).map((manager) => [manager.id, manager])),
+    nextPosition: contacts.length,
+  };
+}
+
+function isReplaceable({ source, status }: Contact): boolean {
+  return source === 'imported' && status === 'Active';
+}
+
+async function assignOne(
+  context: CallContext,
+  { [processorCustomerIdField]: processorCustomerId, csm }: Assignment,
+  find: FindManagers,
+) {
+  const managers = await find(processorCustomerId);
+  if (managers === undefined) {
     return { result: { [processorCustomerIdField]: processorCustomerId, status: 'not_found' as const } };
   }
-  const contacts = await listContactsOf(context.tx, context.orgId, customer.id);
-  const managers = contacts.filter((contact) => contact.roles.includes('csm'));
-  const demoted = managers.filter(
-    (manager) => manager.source === 'imported' && manager.status === 'Active' && !isSamePerson(manager, csm),
-  );
+  const { customerId, known, replaceable } = managers;
+  const identity = identityOf(csm.email);
+  const demoted = [...replaceable.values()].filter((manager) => identityOf(manager.email) !== identity);
   for (const { id } of demoted) {
     await updateContact(context.tx, context.orgId, { id, status: 'Unreachable', updatedAt: context.timestamp });
+    replaceable.delete(id);
   }
-  const present = managers.find((manager) => isSamePerson(manager, csm));
-  const csmContactId =
+  const present = known.get(identity);
+  const manager =
     present === undefined
-      ? await addManager(context, csm, { customerId: customer.id, position: contacts.length })
+      ? await addManager(context, csm, { customerId, position: managers.nextPosition })
       : await renewManager(context, csm, present);
+  if (present === undefined) managers.nextPosition += 1;
+  known.set(identity, manager);
+  if (isReplaceable(manager)) replaceable.set(manager.id, manager);
   return {
     result: {
       [processorCustomerIdField]: processorCustomerId,
       status: 'updated' as const,
-      customerId: customer.id,
-      csmContactId,
+      customerId,
+      csmContactId: manager.id,
       demotedCount: demoted.length,
     },
-    changedCustomerId: present !== undefined && isShownRenamed(present, csm) ? customer.id : undefined,
+    changedCustomerId: present !== undefined && isShownRenamed(present, csm) ? customerId : undefined,
   };
 }
 
 /** Whether a manager to whom invoices go as well is called otherwise from now on: reading the customer shows it. */
 function isShownRenamed({ roles, name }: Contact, csm: Csm): boolean {
   return roles.includes('accounts_payable') && csm.name !== undefined && csm.name !== name;
-}
-
-function isSamePerson(contact: Contact, csm: Csm): boolean {
-  return identityOf(contact.email) === identityOf(csm.email);
 }
 
 function identityOf(email: string): string {
@@ -78,11 +121,10 @@ async function addManager(
   context: CallContext,
   csm: Csm,
   place: Pick<Contact, 'customerId' | 'position'>,
-): Promise<string> {
-  const id = context.newId();
+): Promise<Contact> {
   const contact: Contact = {
     ...place,
-    id,
+    id: context.newId(),
     name: csm.name ?? csm.email.slice(0, csm.email.indexOf('@')),
     email: csm.email,
     phone: null,
@@ -94,16 +136,12 @@ async function addManager(
     updatedAt: context.timestamp,
   };
   await insertContacts(context.tx, context.orgId, [contact]);
-  return id;
+  return contact;
 }
 
 /** Keeps source, and the name that is known where none is given. */
-async function renewManager(context: CallContext, csm: Csm, manager: Contact): Promise<string> {
-  await updateContact(context.tx, context.orgId, {
-    id: manager.id,
-    name: csm.name ?? manager.name,
-    status: 'Active',
-    updatedAt: context.timestamp,
-  });
-  return manager.id;
+async function renewManager(context: CallContext, csm: Csm, manager: Contact): Promise<Contact> {
+  const renewed = { name: csm.name ?? manager.name, status: 'Active', updatedAt: context.timestamp } as const;
+  await updateContact(context.tx, context.orgId, { id: manager.id, ...renewed });
+  return { ...manager, ...renewed };
 }

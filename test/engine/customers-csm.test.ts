@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { watchStatements } from '../reliability/statements.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -37,6 +38,22 @@ describe('assigning customer success managers', () => {
   async function managers() {
     return (await contactRows()).filter((contact) => contact.roles.includes('csm'));
   }
+
+  it('reads the contacts of a customer once, however many of the assignments are its', async () => {
+    await create(linked);
+    let readings = 0;
+    const stop = watchStatements((sql) => {
+      if (/from "contacts"/i.test(sql)) readings += 1;
+    });
+    await assign(...['a', 'b', 'c', 'a'].map((name) => ({ email: `${name}@example.com` })));
+    stop();
+    expect(readings).toBe(1);
+    expect((await managers()).map(({ email, status }) => [email, status])).toEqual([
+      ['a@example.com', 'Active'],
+      ['b@example.com', 'Unreachable'],
+      ['c@example.com', 'Unreachable'],
+    ]);
+  });
 
   it('adds an imported contact, and names it by its email when no name is given', async () => {
     const { id } = await create(linked);
