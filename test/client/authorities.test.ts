@@ -9,7 +9,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 import { tlsFailure } from '../../src/client/tls-failure.ts';
 import { createSampleEngine, fullKey, startService } from '../server/harness.ts';
@@ -97,6 +97,17 @@ test('https to a port that speaks none is told apart from a bad certificate', as
   expect(outcome.code).toBe(9);
   expect(outcome.stderr).toContain('it does not speak TLS');
   expect(outcome.stderr).toContain('check the port of the base URL');
+});
+
+test('a program that uses the library checks certificates, whatever its environment says', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
+  });
+  await expect(startClient(service.url).call('customers.list')).rejects.toThrow('its certificate is refused');
+  expect(service.engine.calls).toEqual([]);
 });
 
 test('TLS 1.1 is not spoken, whatever Node was told', async () => {
