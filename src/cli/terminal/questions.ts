@@ -52,7 +52,7 @@ export async function askPerson(question: Question, { hasUnicode, ...streams }: 
     return (await prompts.confirm({ message, default: false, theme }, streams)) ? 'yes' : 'no';
   } catch (error) {
     if (error instanceof Error && error.message.includes('SIGINT'))
-      throw new BillingError('interrupted', 'interrupted');
+      throw new BillingError('interrupted', 'interrupted: nothing was done');
     if (error instanceof Error && error.name === 'ExitPromptError') return undefined;
     throw error;
   }

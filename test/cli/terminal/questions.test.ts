@@ -17,14 +17,14 @@ const questions = {
   'many choices': { kind: 'choice', message: say`Which`, choices: many },
 } satisfies Record<string, Question>;
 
-/** What is drawn until the question is answered by Enter, which is pressed each time that something is drawn, and the answer. */
-async function answered(question: Question, hasUnicode: boolean) {
+/** What is drawn until the question is answered by the key, which is pressed each time that something is drawn, and the answer. */
+async function answered(question: Question, hasUnicode: boolean, pressed = '\r') {
   const input = new PassThrough();
   let drawn = '';
   const output = new Writable({
     write(chunk: Buffer, _encoding, done) {
       drawn += String(chunk);
-      setImmediate(() => input.write('\r'));
+      setImmediate(() => input.write(pressed));
       done();
     },
   });
@@ -46,3 +46,13 @@ test('a person who presses Enter has not agreed, and has chosen the first', asyn
   expect((await answered(questions['a few choices'], true)).given).toBe('one');
   expect((await answered(questions['many choices'], false)).given).toBe('id-0');
 });
+
+test.each(Object.entries(questions))(
+  'a person who interrupts %s is told that nothing was done',
+  async (_name, question) => {
+    await expect(answered(question, true, '\u0003')).rejects.toMatchObject({
+      kind: 'interrupted',
+      message: 'interrupted: nothing was done',
+    });
+  },
+);
