@@ -12,7 +12,7 @@ import { localCommands, localVerbs } from './commands/index.ts';
 import { allowInspect, refuseRevealing } from './command-line/revealing.ts';
 import { tellFailure } from './failure.ts';
 import { globalFlags } from './command-line/global-flags.ts';
-import type { GlobalFlags } from './command-line/global-flags.ts';
+import type { GlobalFlag, GlobalFlags } from './command-line/global-flags.ts';
 import { describeGroup, describeRoot, globalFlagsNote } from './help/examples.ts';
 import type { CommandSpec, LoadManifest } from './command-line/manifest.ts';
 import { vouch } from './terminal/safe-text.ts';
@@ -40,24 +40,35 @@ export async function run(given: readonly string[], dependencies: Dependencies, 
   try {
     if (argv.length === given.length) refuseRevealing(env, nodeFlags);
     refuseKeys(argv);
-    const program = createProgram(dependencies, words[0], (text) => (helpText += text));
-    const runAction: Run = async (action, command) => {
-      dependencies.noteCommand?.(words.slice(0, isGroup(words[0]) ? 2 : 1).join('-'));
-      if (command !== undefined) progress.command = command;
-      progress.flags = program.opts<GlobalFlags>();
-      await action(await startSession(dependencies, progress.flags, progress));
+    const parse = async (known: readonly GlobalFlag[]): Promise<void> => {
+      const program = createProgram(dependencies, known, (text) => (helpText += text));
+      const runAction: Run = async (action, command) => {
+        dependencies.noteCommand?.(words.slice(0, isGroup(words[0]) ? 2 : 1).join('-'));
+        if (command !== undefined) progress.command = command;
+        progress.flags = program.opts<GlobalFlags>();
+        await action(await startSession(dependencies, progress.flags, progress));
+      };
+      await addCommands(program, { words, load, runAction });
+      if (words.length === 0 && !argv.some((word) => word.startsWith('-'))) program.help();
+      named = namedIn(program, words);
+      await program.parseAsync(named.isUnknown ? withoutHelp(argvToParse) : argvToParse, { from: 'user' });
     };
-    await addCommands(program, { words, load, runAction });
-    if (words.length === 0 && !argv.some((word) => word.startsWith('-'))) program.help();
-    named = namedIn(program, words);
-    await program.parseAsync(named.isUnknown ? withoutHelp(argvToParse) : argvToParse, { from: 'user' });
+    const flags = globalFlagsOf(words[0]);
+    const seen = isAlone(words[0]) ? flags.filter((flag) => isSeen(flag, argvToParse)) : flags;
+    try {
+      await parse(seen);
+    } catch (error) {
+      // Nothing has begun: a line that it could not read is read by all flags, which may be why, or what was meant.
+      if (seen.length === flags.length || progress.flags !== undefined || !isRefusal(error)) throw error;
+      await parse(flags);
+    }
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help')) {
+    const isUsage = isRefusal(error);
+    if (error instanceof CommanderError && !isUsage) {
       terminal.out(vouch(helpText));
       return 0;
     }
-    const isUsage = error instanceof CommanderError;
     return tellFailure(isUsage ? (await import('./usage-error.ts')).usageError(error, named) : error, {
       terminal,
       isJson: wantsJson(argv),
@@ -68,6 +79,22 @@ export async function run(given: readonly string[], dependencies: Dependencies, 
       flags: progress.flags,
     });
   }
+}
+
+/** Whether the parser could not read a line; help and the version end it by an error too. */
+function isRefusal(error: unknown): error is CommanderError {
+  return error instanceof CommanderError && error.exitCode !== 0 && error.code !== 'commander.help';
+}
+
+/** The flags of all commands, but for those that a command has as its own. */
+function globalFlagsOf(command: string | undefined): readonly GlobalFlag[] {
+  const ownFlags = localCommands[command ?? '']?.ownFlags ?? [];
+  return globalFlags.filter(({ name }) => !ownFlags.includes(name));
+}
+
+/** Whether the line may give the flag. Declaring one takes the parser longer than reading it, and most lines give two or three. */
+function isSeen({ name, short }: GlobalFlag, argv: readonly string[]): boolean {
+  return argv.some((word) => word.startsWith(`--${name}`) || (short !== undefined && word.startsWith(`-${short}`)));
 }
 
 function namedIn(program: Command, words: readonly string[]): Named {
@@ -91,6 +118,11 @@ function withoutHelp(argv: readonly string[]): string[] {
 
 function isCommand(word: string | undefined): boolean {
   return word !== undefined && (Object.hasOwn(commandGroups, word) || Object.hasOwn(localCommands, word));
+}
+
+/** Whether a line that begins with the word is about that command alone, and no other need be known to read it. */
+function isAlone(word: string | undefined): boolean {
+  return isCommand(word) && word !== 'help';
 }
 
 /** Whether a verb comes next. */
@@ -117,7 +149,7 @@ async function startSession(dependencies: Dependencies, flags: GlobalFlags, prog
 
 function createProgram(
   { version, terminal }: Dependencies,
-  named: string | undefined,
+  known: readonly GlobalFlag[],
   write: (text: string) => void,
 ): Command {
   const program = describeRoot(new Command('tally'))
@@ -136,8 +168,7 @@ function createProgram(
       getErrHasColors: () => false,
     })
     .hook('preAction', (_program, command) => refuseEmpty(command));
-  const ownFlags = localCommands[named ?? '']?.ownFlags ?? [];
-  for (const flag of globalFlags) if (!ownFlags.includes(flag.name)) program.addOption(globalOption(flag));
+  for (const flag of known) program.addOption(globalOption(flag));
   return program;
 }
 
@@ -180,9 +211,9 @@ async function addCommands(
   const declaring = { loadManifest: load, allCommands: allCommandsOf(load), runLine };
   const add = (name: string, summary: string, heading: string) =>
     program.command(name).summary(summary).description(`${summary}.`).helpGroup(heading).helpCommand(false);
-  const isAlone = isCommand(named) && named !== 'help';
+  const isNamedAlone = isAlone(named);
   for (const [name, summary] of Object.entries(commandGroups)) {
-    if (isAlone && name !== named) continue;
+    if (isNamedAlone && name !== named) continue;
     const heading = administrationGroups.has(name) ? 'Administration:' : 'Billing:';
     const group = add(name, summary, heading);
     if (name !== named) continue;
@@ -200,7 +231,7 @@ async function addCommands(
     }
   }
   for (const [name, local] of Object.entries(localCommands)) {
-    if ((isAlone || local.isHidden === true) && name !== named) continue;
+    if ((isNamedAlone || local.isHidden === true) && name !== named) continue;
     const command = add(name, local.summary, local.heading);
     if (name !== named) continue;
     const runLocal = local.takesDryRun === true ? runAction : refusingDryRun(runAction);

@@ -174,6 +174,7 @@ describe('where flags may stand', () => {
     'customers -o name list --limit 5',
     'customers list --limit 5 -o name',
     'customers list --limit=5 --output=name',
+    'customers list --limit=5 -yqo name',
   ])('global flags are understood anywhere: %s', async (line) => {
     const shell = createShell({ reply: () => ({ body: { data: [{ id: 'c1' }], hasMore: false, total: 1 } as never }) });
     expect((await shell.run(line)).stdout).toBe('c1\n');
