@@ -7,7 +7,7 @@ const secretForms = [
   { sign: 'whsec_', form: /whsec_[\w+/=-]+/g },
   // Of databases however odd the rest of the URL is; one of the web may have a port there, and an @ further on.
   { sign: '://', form: /(?<=(?<!https?):\/\/[^\s/:@]*:)[^\s"']{1,256}(?=@)/gi },
-  { sign: 'password=', form: /(?<=[?&][a-z]*password=)[^\s&#"']+/gi },
+  { sign: 'password=', form: /(?<=[?&][a-z]*password=)(?!\*{3})[^\s&#"']+/gi },
   { sign: '://', form: /(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g },
 ] as const;
 
