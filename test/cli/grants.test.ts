@@ -121,6 +121,18 @@ describe('a grant without an external id', () => {
     expect((await shell.run('credits grant --resume --database ./a.db --json status')).stdout).toContain('repeated');
   });
 
+  test.each(['--external-id sub_live_4f3c2a1b9d', '--specifiers properties.tenant=sub_live_4f3c2a1b9d'])(
+    'that the journal could not keep as it is, since it would be sent otherwise by --resume, is not begun: %s',
+    async (flag) => {
+      const { shell, failures, made } = forgetfulService();
+      failures.push('network');
+      const { code, stderr } = await shell.run(`${line} ${flag}`);
+      await shell.run('credits grant --resume');
+      expect([code, made.size]).toEqual([2, 0]);
+      expect(stderr).toContain('has the form of a key');
+    },
+  );
+
   test('that the service would refuse is not even begun', async () => {
     const { shell } = forgetfulService();
     expect(await shell.run(line.replace('500', '5.5'))).toMatchObject({ code: 8, stdout: '' });

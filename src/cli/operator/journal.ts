@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 
+import { BillingError } from '../../errors.ts';
 import { createGrantHistory } from './grant-history.ts';
 import type { GrantHistory } from './grant-history.ts';
 import { createJournalFile } from './journal-file.ts';
@@ -9,6 +10,7 @@ import { lineOf, readLine } from './journal-line.ts';
 import type { JournalFacts } from './journal-line.ts';
 import type { Machine } from '../target/private-file.ts';
 import { redact } from '../terminal/redact.ts';
+import { valueAt } from '../wire/rows.ts';
 
 export interface Journal {
   readonly path: string;
@@ -65,10 +67,10 @@ export function createJournal(path: string, machine: Machine, secrets: readonly 
         for (const { facts, resolve, reject } of batch) {
           try {
             const line = facts(history);
+            if (line?.state === 'begun') refuseUnkept(line, clean);
+            if (line !== undefined) append((previous) => lineOf(line, previous, clean));
+            if (line !== undefined && isFollowing) history.observe(line);
             settled.push(resolve);
-            if (line === undefined) continue;
-            append((previous) => lineOf(line, previous, clean));
-            if (isFollowing) history.observe(line);
           } catch (error) {
             settled.push(() => reject(error));
           }
@@ -105,4 +107,14 @@ export function createJournal(path: string, machine: Machine, secrets: readonly 
       return history;
     },
   };
+}
+
+/** Throws a usage error where a call could not be sent again as it was: with another external id it would be made twice. */
+function refuseUnkept({ externalId, body }: JournalFacts, clean: (text: string) => string): void {
+  const kept = JSON.stringify([externalId, valueAt(body, 'specifiers')]);
+  if (clean(kept) === kept) return;
+  const what = clean(externalId ?? '') === (externalId ?? '') ? 'a specifier' : 'the external id';
+  throw new BillingError('usage', `${what} has the form of a key, which the journal does not keep: nothing was sent`, {
+    hint: 'use another: an unfinished grant is sent again as it stands in the journal',
+  });
 }

@@ -160,8 +160,10 @@ describe('the file', () => {
     const env = { TALLY_BASE_URL: 'https://a.example', TALLY_API_KEY: canary, TALLY_ENVIRONMENT: 'sandbox' };
     const shell = createShell({ env });
     await shell.run(
-      `credits grant k1 --amount-cents 1 --expires-at 2099-01-01T00:00:00Z --reason 'Bearer ${canary}"' --external-id ${canary}`,
+      `credits grant k1 --amount-cents 1 --expires-at 2099-01-01T00:00:00Z --reason 'Bearer ${canary}"' --metadata k=${canary}`,
     );
+    expect(readFileSync(pathOf(shell), 'utf8')).toContain('"begun"');
+    await shell.run(`credits grant k1 --amount-cents 1 --expires-at 2099-01-01T00:00:00Z --external-id ${canary}`);
     await shell.run(`customers pause ${canary}`);
     const text = readFileSync(pathOf(shell), 'utf8');
     for (const form of [canary, canary.slice(11), Buffer.from(canary).toString('base64')])
