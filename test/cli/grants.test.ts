@@ -133,6 +133,13 @@ describe('a grant without an external id', () => {
     },
   );
 
+  test('is found again whatever its database is called', async () => {
+    const { shell, failures, made } = forgetfulService();
+    failures.push('network');
+    for (let time = 0; time < 2; time += 1) await shell.run(`${line} --database books_live_20261101.db`);
+    expect(made.size).toBe(1);
+  });
+
   test('that the service would refuse is not even begun', async () => {
     const { shell } = forgetfulService();
     expect(await shell.run(line.replace('500', '5.5'))).toMatchObject({ code: 8, stdout: '' });

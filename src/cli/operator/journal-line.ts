@@ -52,10 +52,18 @@ export interface JournalLine extends JournalFacts {
 
 const hashed = /^(.*),"hash":"([0-9a-f]{64})"\}$/s;
 
+/** Takes secrets out of a text; of a name those alone that are known. */
+export type Clean = (text: string, isName?: boolean) => string;
+
+/** By these a grant is found again, so they stand as they are, even where one has the form of a key. */
+const names: ReadonlySet<string> = new Set(['environment', 'profile', 'target', 'organization']);
+
 /** The text of a line, without its line end; `clean` takes secrets out of every text in it. */
-export function lineOf(facts: JournalFacts, previous: string | undefined, clean: (text: string) => string): string {
+export function lineOf(facts: JournalFacts, previous: string | undefined, clean: Clean): string {
   const line = { ...facts, ...(previous === undefined ? {} : { previous }) };
-  const text = JSON.stringify(line, (_key, value: unknown) => (typeof value === 'string' ? clean(value) : value));
+  const text = JSON.stringify(line, function cleaned(this: unknown, key, value: unknown) {
+    return typeof value === 'string' ? clean(value, this === line && names.has(key)) : value;
+  });
   return `${text.slice(0, -1)},"hash":"${sha256Of(text)}"}`;
 }
 

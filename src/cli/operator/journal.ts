@@ -7,9 +7,9 @@ import { createGrantHistory } from './grant-history.ts';
 import type { GrantHistory } from './grant-history.ts';
 import { createJournalFile } from './journal-file.ts';
 import { lineOf, readLine } from './journal-line.ts';
-import type { JournalFacts } from './journal-line.ts';
+import type { Clean, JournalFacts } from './journal-line.ts';
 import type { Machine } from '../target/private-file.ts';
-import { redact } from '../terminal/redact.ts';
+import { redact, withoutSecrets } from '../terminal/redact.ts';
 import { valueAt } from '../wire/rows.ts';
 
 export interface Journal {
@@ -39,7 +39,7 @@ interface Waiting {
 export function createJournal(path: string, machine: Machine, secrets: readonly string[] = []): Journal {
   const file = createJournalFile(path, machine);
   const history = createGrantHistory();
-  const clean = (text: string) => redact(text, secrets);
+  const clean: Clean = (text, isName = false) => (isName ? withoutSecrets(text, secrets) : redact(text, secrets));
   let waiting: Waiting[] = [];
   let isWriting = false;
   let follows = false;
@@ -110,7 +110,7 @@ export function createJournal(path: string, machine: Machine, secrets: readonly 
 }
 
 /** Throws a usage error where a call could not be sent again as it was: with another external id it would be made twice. */
-function refuseUnkept({ externalId, body }: JournalFacts, clean: (text: string) => string): void {
+function refuseUnkept({ externalId, body }: JournalFacts, clean: Clean): void {
   const kept = JSON.stringify([externalId, valueAt(body, 'specifiers')]);
   if (clean(kept) === kept) return;
   const what = clean(externalId ?? '') === (externalId ?? '') ? 'a specifier' : 'the external id';
