@@ -28,7 +28,10 @@ export interface BudgetReading {
 }
 
 /** The budgets of a contract, in their order, with what each has consumed until now. */
-export async function readBudgets(context: CallContext, contract: Contract): Promise<BudgetReading[]> {
+export async function readBudgets(
+  context: CallContext,
+  contract: Contract & Pick<MeteredContract, 'earlier' | 'together'>,
+): Promise<BudgetReading[]> {
   const { tx, orgId } = context;
   const budgets = await listBudgets(tx, orgId, contract.id);
   if (budgets.length === 0) return [];

@@ -4,10 +4,12 @@ import { type MeteredEvent, propertyText } from '../calculation/metering.ts';
 import { inNfc } from '../normal-text.ts';
 import type { NewEvent } from '../store/event-store.ts';
 import { type Budget, listArmedBudgets } from '../store/records/budgets.ts';
-import { findContract } from '../store/records/contracts.ts';
+import { type Contract, findContract, listContractsOfCustomer } from '../store/records/contracts.ts';
 import { markExhausted, readBudgets } from './budget-consumption.ts';
 import type { CallContext } from './handler.ts';
 import type { EventOwners } from './usage-finalized.ts';
+import type { MeteredContract } from './usage-metering-options.ts';
+import { metersTogether } from './usage-together.ts';
 
 interface Recorded {
   readonly event: NewEvent;
@@ -31,10 +33,29 @@ export async function exhaustBudgets(
       own,
       contracts.flatMap(({ id }) => armed.get(id) ?? []),
     );
-    for (const { id } of contracts.filter((contract) => touched.has(contract.id))) {
-      const contract = await findContract(tx, orgId, id);
-      if (contract !== undefined) await markExhausted(context, contract, await readBudgets(context, contract));
+    for await (const contract of contractsOf(context, customerId, touched)) {
+      await markExhausted(context, contract, await readBudgets(context, contract));
     }
+  }
+}
+
+/** Of several what metering asks of a customer is read once: an event that names no contract may touch thousands of them. */
+async function* contractsOf(
+  { tx, orgId }: CallContext,
+  customerId: string,
+  ids: ReadonlySet<string>,
+): AsyncGenerator<Contract & Pick<MeteredContract, 'earlier' | 'together'>> {
+  const [first] = ids;
+  if (first === undefined) return;
+  if (ids.size === 1) {
+    const contract = await findContract(tx, orgId, first);
+    if (contract !== undefined) yield contract;
+    return;
+  }
+  const all = await listContractsOfCustomer(tx, orgId, customerId);
+  const together = metersTogether(all.map(({ id }) => id).filter((id) => ids.has(id)));
+  for (const [place, contract] of all.entries()) {
+    if (ids.has(contract.id)) yield { ...contract, earlier: all.slice(0, place), together };
   }
 }
 

@@ -88,6 +88,21 @@ test('events that another customer had before have its contracts read once', asy
   expect(together).toBe(alone);
 });
 
+test('an event that names no contract has what is known of them read once, however many have a budget of it', async () => {
+  const budgets = [{ eventPropertyKey: 'model', eventPropertyValue: 'large', maxCreditsCents: 100 }];
+  const [first = ''] = await addContracts(5, { budgets });
+  const properties = { model: 'large', tokens: 100 };
+  expect(
+    await statementsOf(/from "contracts".*"customerId" (=|in)/i, async () => send(world, { customerId, properties })),
+  ).toBe(2);
+  const exhausted: string[] = [];
+  for (const { id } of (await world.call('contracts.list', { query: { customerId } })).data) {
+    const { data } = await world.call('budgets.list', { params: { contractId: id } });
+    if (data.budgets[0]?.isExhausted === true) exhausted.push(id);
+  }
+  expect(exhausted).toEqual([first]);
+});
+
 test('a property is looked at once, however many contracts have budgets of it', async () => {
   const budgets = Array.from({ length: 10 }, (_, index) => ({
     eventPropertyKey: 'model',
