@@ -15,6 +15,8 @@ exports.keepBytecode = (scripts, { cache, folder, dist, mark }) => {
 function keep(folder, scripts, mark) {
   try {
     makeFolder(folder);
+    if ([...scripts].some(([name, script]) => script.cachedDataRejected !== false && existsSync(`${folder}/${name}`)))
+      forgetCommands(folder);
     for (const [name, script] of scripts) {
       const unfinished = `${folder}/${name}.${process.pid}`;
       const bytes = script.createCachedData();
@@ -25,6 +27,12 @@ function keep(folder, scripts, mark) {
   } catch {
     // A cache that cannot be written, or is full, costs time and nothing else.
   }
+}
+
+// What was spoilt, or made under other flags of V8, is made anew without what other commands ran: each keeps it again then.
+function forgetCommands(folder) {
+  for (const name of readdirSync(folder))
+    if (/\.cjs\.[a-z-]+$/.test(name)) rmSync(`${folder}/${name}`, { force: true });
 }
 
 // One by one, as in src/make-directory.ts: Node's `recursive` never comes back where nothing can be made, as in /proc.

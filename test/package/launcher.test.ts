@@ -128,6 +128,27 @@ describe('the bytecode of a bundle', () => {
     expect(second?.ino).not.toBe(first?.ino);
   });
 
+  test('is kept again by every command once one had to make it anew', () => {
+    writeFileSync(
+      join(folder, 'dist/main.cjs'),
+      `exports.main = async (_, noteCommand) => {
+        noteCommand(process.argv[2]);
+        require('./part-a1B2_c-4.cjs')[process.argv[2]]();
+      }`,
+    );
+    writeFileSync(
+      join(folder, part),
+      `exports.one = () => String('the first'); exports.two = () => String('the second');`,
+    );
+    for (const command of ['one', 'two', 'one']) launch([command]);
+    const path = join(folder, kept().find((name) => basename(name) === basename(part)) ?? '');
+    writeFileSync(path, 'spoilt');
+    launch(['one']);
+    expect(readFileSync(path, 'latin1')).not.toContain('the second');
+    launch(['two']);
+    expect(readFileSync(path, 'latin1')).toContain('the second');
+  });
+
   // In /proc Node's own way of making folders never comes back.
   test.each(['package.json', '../../../../../../../../proc'])('is not kept below %s, which stops nothing', (at) => {
     const run = launch([], { environment: { XDG_CACHE_HOME: join(folder, at) } });
