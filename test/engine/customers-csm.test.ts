@@ -41,13 +41,16 @@ describe('assigning customer success managers', () => {
 
   it('reads the contacts of a customer once, however many of the assignments are its', async () => {
     await create(linked);
-    let readings = 0;
-    const stop = watchStatements((sql) => {
-      if (/from "contacts"/i.test(sql)) readings += 1;
-    });
-    await assign(...['a', 'b', 'c', 'a'].map((name) => ({ email: `${name}@example.com` })));
-    stop();
-    expect(readings).toBe(1);
+    const readingsOf = async (...names: string[]) => {
+      let readings = 0;
+      const stop = watchStatements((sql) => {
+        if (/from "contacts"/i.test(sql)) readings += 1;
+      });
+      await assign(...names.map((name) => ({ email: `${name}@example.com` })));
+      stop();
+      return readings;
+    };
+    expect(await readingsOf('a', 'b', 'c', 'a')).toBe(await readingsOf('a'));
     expect((await managers()).map(({ email, status }) => [email, status])).toEqual([
       ['a@example.com', 'Active'],
       ['b@example.com', 'Unreachable'],

@@ -126,7 +126,7 @@ const rules: Readonly<Record<string, Rule>> = {
       'cli/terminal/terminal.test.ts': ['safe text'],
       'cli/commands/webhooks-listen.test.ts': ['lets no event act on the terminal'],
       'cli/catalog/catalog-commands.test.ts': ['shows what others wrote without letting it touch the terminal'],
-      'cli/program.test.ts': ['second \\u001b[2J third'],
+      'cli/failure.test.ts': ['second \\u001b[2J third'],
       'client/transport.test.ts': ['none of which a terminal would act on'],
     },
   },

@@ -1,4 +1,4 @@
-/** The policy file as it is found and read; what its rules hold is in grants.test.ts. */
+/** The policy file as it is found and read; what its rules hold is in grants-policy.test.ts. */
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
