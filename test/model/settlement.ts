@@ -114,7 +114,7 @@ function writeDraws(state: State, contract: Contract): void {
   for (const grant of closed) expireRest(state, contract, grant);
 }
 
-/** Reverses usage entries of one line and grant, newest first, until no more than is wanted stands. */
+/** Reverses usage entries of one line and grant, newest first, until no more than is wanted stands, and what is missing takes credits. */
 function takeBack(
   state: State,
   contract: Contract,
@@ -135,7 +135,10 @@ function takeBack(
   for (const entry of entries.reverse()) {
     const { applied, cents, micros } = recordedDraw(contract, at.invoice, at.lineKey, at.grant);
     const { wanted = { applied: 0n, cents: 0n, micros: 0n } } = at;
-    if (applied <= wanted.applied && cents <= wanted.cents && micros <= wanted.micros) return;
+    const isWithin = applied <= wanted.applied && cents <= wanted.cents && micros <= wanted.micros;
+    // The same credits, worth more or less: an entry of the difference would take nothing.
+    const isWorthAlone = applied !== wanted.applied && cents === wanted.cents && micros === wanted.micros;
+    if (isWithin && !isWorthAlone) return;
     if (!isReversed(contract, entry)) writeReversal(state, contract, entry);
   }
 }
