@@ -244,7 +244,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
     let finalizedCount = 0;
     for (const customer of state.customers) {
       const until = customer.paused?.until ?? null;
-      if (until === null || state.now < midnight(dayOf(until))) continue;
+      if (until === null || state.clock < midnight(dayOf(until))) continue;
       Object.assign(customer, { paused: undefined, updatedAt: state.now });
     }
     for (const contract of state.contracts) {
@@ -252,7 +252,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
       sweep(state, contract);
       for (;;) {
         const next = contract.invoices.find((invoice) => invoice.status === 'Drafted');
-        if (next === undefined || midnight(next.day) > state.now) break;
+        if (next === undefined || midnight(next.day) > state.clock) break;
         finalize(state, next);
         finalizedCount += 1;
       }

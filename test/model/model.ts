@@ -35,6 +35,7 @@ export function createState(now: number): State {
     events: [],
     finalized: [],
     now,
+    clock: now,
     latest: now,
   };
 }

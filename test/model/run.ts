@@ -150,7 +150,8 @@ async function bindNamed(run: Run, step: Step): Promise<void> {
 /** The clock of both; where it was set back, time stands still until it has caught up. */
 function setClock({ world, state }: Run, at: string): void {
   world.clock.set(at);
-  state.now = Math.max(instantOf(at), state.latest);
+  state.clock = instantOf(at);
+  state.now = Math.max(state.clock, state.latest);
 }
 
 /** A step that is sent again makes something new, unless it replays. */

@@ -213,6 +213,8 @@ export interface State {
   readonly events: Event[];
   readonly finalized: Invoice[];
   now: number;
+  /** What the clock says, which may be behind `now` where it was set back: bill runs go by it. */
+  clock: number;
   /** When something was last written: time never goes back behind it. */
   latest: number;
 }
