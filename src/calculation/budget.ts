@@ -1,6 +1,6 @@
 /** Budgets: how much of a cap on one usage dimension is used (semantics 10). */
 
-import { type Big, decimal, decimalOfInteger, divideHalfUp, zero } from './money.ts';
+import { type Big, decimal, decimalOfInteger, divideHalfUp, sumOf, zero } from './money.ts';
 import { limits } from '../limits.ts';
 import { inNfc } from '../normal-text.ts';
 
@@ -72,6 +72,14 @@ export function isOfBudget(
   if (budget.meterId !== undefined && budget.meterId !== null && budget.meterId !== usage.meterId) return false;
   if (!Object.hasOwn(usage.properties, budget.eventPropertyKey)) return false;
   return inNfc(usage.properties[budget.eventPropertyKey] ?? '') === inNfc(budget.eventPropertyValue);
+}
+
+/** Rated usage of a budget's dimension among these parts, in cents. */
+export function budgetCents(
+  budget: BudgetDimension,
+  usage: readonly (Parameters<typeof isOfBudget>[1] & { readonly cents: bigint })[],
+): bigint {
+  return sumOf(usage.filter((part) => isOfBudget(budget, part)).map(({ cents }) => cents));
 }
 
 function capsInCents(caps: BudgetCaps, creditRateCents: bigint | undefined): Big[] {

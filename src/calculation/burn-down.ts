@@ -5,7 +5,7 @@
  */
 
 import { assert } from '../assert.ts';
-import { type BudgetCap, budgetCapCents, isOfBudget } from './budget.ts';
+import { type BudgetCap, budgetCapCents, budgetCents, isOfBudget } from './budget.ts';
 import { compareDeduction } from './deduction-order.ts';
 import { type GrantState, isFree, type OpenDraw } from './ledger.ts';
 import { centsOfCredits, maximum, microsOfCents, minimum, multiplyDivideHalfUp, sumOf } from './money.ts';
@@ -112,9 +112,7 @@ export function burnDown(input: BurnDownInput): BurnDown {
     },
     budgets: input.budgets.map((budget) => ({
       budgetId: budget.budgetId,
-      consumedCents: usage
-        .filter((atom) => isOfBudget(budget, atom))
-        .reduce((sum, atom) => sum + atom.cents, budget.consumedBeforeCents),
+      consumedCents: budget.consumedBeforeCents + budgetCents(budget, usage),
     })),
   };
 }

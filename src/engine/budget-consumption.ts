@@ -1,10 +1,9 @@
 /** What budgets have consumed: rated usage of their dimension over the contract's life, metered now (semantics 10). */
 
 import { startOfDay } from '../calculation/billing-period.ts';
-import { budgetUse, type BudgetUse, isOfBudget } from '../calculation/budget.ts';
+import { budgetCents, budgetUse, type BudgetUse } from '../calculation/budget.ts';
 import { type UsageWindow, usageWindowsAt } from '../calculation/invoice-periods.ts';
 import { standingGrants, valuationRateOf } from '../calculation/ledger.ts';
-import { sumOf } from '../calculation/money.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
 import { usageWindowsOver } from '../calculation/usage-windows.ts';
 import { ConflictError } from '../errors.ts';
@@ -65,12 +64,7 @@ export async function consumedCents(
   const atoms = [...usages.values()].flatMap(
     (usage) => rateMeteredUsage(usage, { invoiceId: '', periodIndex: 0 }).atoms,
   );
-  return new Map(
-    budgets.map((budget) => {
-      const own = atoms.filter((atom) => isOfBudget(budget, atom));
-      return [budget.id, sumOf(own.map((atom) => atom.cents))];
-    }),
-  );
+  return new Map(budgets.map((budget) => [budget.id, budgetCents(budget, atoms)]));
 }
 
 /**

@@ -1,9 +1,8 @@
 /** Finalization: settle, number, freeze and send (semantics 7). */
 
 import { startOfDay } from '../calculation/billing-period.ts';
-import { isOfBudget } from '../calculation/budget.ts';
+import { budgetCents } from '../calculation/budget.ts';
 import type { InvoiceDraft } from '../calculation/invoice-draft.ts';
-import { sumOf } from '../calculation/money.ts';
 import { ConflictError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Contract } from '../store/records/contracts.ts';
@@ -102,10 +101,10 @@ export async function finalizeEarliest(
 function factsBehind({ billing, written, ledger }: Settlement, finalized: Invoice): BillingFacts {
   const { budgets, metered } = billing;
   const atoms = (metered.usage.get(finalized.id) ?? []).flatMap((item) => item.atoms);
-  const billed = budgets.map((budget): [string, bigint] => {
-    const own = atoms.filter((atom) => isOfBudget(budget, atom));
-    return [budget.id, (metered.billedCents.get(budget.id) ?? 0n) + sumOf(own.map(({ cents }) => cents))];
-  });
+  const billed = budgets.map((budget): [string, bigint] => [
+    budget.id,
+    (metered.billedCents.get(budget.id) ?? 0n) + budgetCents(budget, atoms),
+  ]);
   return {
     invoices: billing.invoices.map((each) => (each.id === finalized.id ? finalized : each)),
     ledger:
