@@ -1,5 +1,6 @@
 /** Customer success managers by processor customer id (interface 4.4, semantics 4). */
 
+import { onceEach } from '../once.ts';
 import { processorCustomerIdField, providers } from '../operations/providers.ts';
 import { insertContacts, listContactsOf, updateContact } from '../store/records/contacts.ts';
 import type { Contact } from '../store/records/contacts.ts';
@@ -31,7 +32,8 @@ type FindManagers = (processorCustomerId: string) => Promise<Managers | undefine
  * are those whose billing contacts have another name now.
  */
 export async function assignCsm(context: CallContext, assignments: readonly Assignment[]) {
-  const find = createSearch(context);
+  // Whoever was a customer's manager stays one of its contacts, so that there may be thousands to read.
+  const find = onceEach(async (processorCustomerId: string) => await findManagers(context, processorCustomerId));
   const assigned: Awaited<ReturnType<typeof assignOne>>[] = [];
   for (const assignment of assignments) assigned.push(await assignOne(context, assignment, find));
   const results = assigned.map(({ result }) => result);
@@ -39,16 +41,6 @@ export async function assignCsm(context: CallContext, assignments: readonly Assi
   return {
     data: { updated, notFound: results.length - updated, results },
     changedCustomerIds: new Set(assigned.flatMap(({ changedCustomerId }) => changedCustomerId ?? [])),
-  };
-}
-
-/** Reads a customer's contacts once: whoever was its manager stays one of them, so that there may be thousands. */
-function createSearch(context: CallContext): FindManagers {
-  const found = new Map<string, Promise<Managers | undefined>>();
-  return (processorCustomerId) => {
-    const managers = found.get(processorCustomerId) ?? findManagers(context, processorCustomerId);
-    found.set(processorCustomerId, managers);
-    return managers;
   };
 }
 

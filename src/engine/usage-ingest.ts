@@ -4,6 +4,7 @@ import { startOfDay } from '../calculation/billing-period.ts';
 import { ConflictError, type InputIssue } from '../errors.ts';
 import { reviveExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
+import { onceEach } from '../once.ts';
 import type { Answer, KnownEvents } from '../operations/index.ts';
 import { listed } from '../operations/listed.ts';
 import type { EventInput } from '../operations/usage.ts';
@@ -225,11 +226,6 @@ function createOwnerSearch(
   context: CallContext,
   owners: EventOwners,
 ): (customerId: string) => EventOwners | Promise<EventOwners> {
-  const others = new Map<string, Promise<EventOwners>>();
-  return (customerId) => {
-    if (owners.contractsOf(customerId).length > 0) return owners;
-    const known = others.get(customerId) ?? loadEventOwners(context, [customerId]);
-    others.set(customerId, known);
-    return known;
-  };
+  const ownersOfOther = onceEach(async (customerId: string) => await loadEventOwners(context, [customerId]));
+  return (customerId) => (owners.contractsOf(customerId).length > 0 ? owners : ownersOfOther(customerId));
 }
