@@ -230,4 +230,6 @@ export const limits = {
   outboxDelaySeconds: 900,
   /** reliability 9: how far a wall clock may be behind stored time */
   clockLagSeconds: 300,
+  /** security 2, SEC-10: the version of TLS below which nobody is spoken to */
+  oldestTls: 'TLSv1.2',
 } as const;

@@ -89,7 +89,7 @@ async function openWay({ origin }: Target, { ca, proxy }: Route): Promise<Way> {
     ...sockets,
     // Said outright, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can turn it off.
     rejectUnauthorized: true,
-    minVersion: 'TLSv1.2',
+    minVersion: limits.oldestTls,
     ...(ca === undefined ? {} : { ca: await withAuthorities(ca) }),
     ...(proxy === undefined ? {} : { proxyEnv: { HTTPS_PROXY: proxy.url, NO_PROXY: proxy.except } }),
   });

@@ -193,14 +193,14 @@ function createApp(options: ServerOptions): FastifyInstance {
 /** Refuses a certificate that cannot be used before anything listens. */
 function secured({ cert, key }: { readonly cert: string; readonly key: string }) {
   try {
-    createSecureContext({ cert, key, minVersion: 'TLSv1.2' });
+    createSecureContext({ cert, key, minVersion: limits.oldestTls });
   } catch (cause) {
     throw new BillingError('usage', `the certificate and its key cannot be used: ${(cause as Error).message}`, {
       cause,
       hint: 'give the PEM files of a certificate, with its chain, and of its own key',
     });
   }
-  return { cert, key, minVersion: 'TLSv1.2' } as const;
+  return { cert, key, minVersion: limits.oldestTls } as const;
 }
 
 interface Setup {

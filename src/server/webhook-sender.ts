@@ -141,7 +141,7 @@ async function createAgent(rules: AddressRules): Promise<Agent> {
       timeout: limits.connectTimeoutMilliseconds,
       // Said outright, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can turn it off.
       rejectUnauthorized: true,
-      minVersion: 'TLSv1.2',
+      minVersion: limits.oldestTls,
     });
   const [plain, secure] = [connectorFor(true), connectorFor(false)];
   return new Agent({
