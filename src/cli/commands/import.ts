@@ -57,7 +57,9 @@ const defaultBatchSize = 5_000;
 const refusedHeader = 'line,reason';
 const shownRefusals = 10;
 /** Read in the time that a thread takes to start, and some more. */
-const threadPaysBytes = 2 * 1024 * 1024;
+const largeBytes = 2 * 1024 * 1024;
+/** Events in the first batch of a large file: storing begins while those of a whole one are still being read. */
+const firstOfLarge = 250;
 
 const repeated = (value: string, before: readonly string[] = []) => [...before, value];
 
@@ -102,7 +104,7 @@ Examples:
         .choices([...importFormats]),
     )
     .option('--delimiter <character>', 'of CSV: what separates columns', ',')
-    .option('--batch-size <number>', 'events sent at a time', String(defaultBatchSize))
+    .option('--batch-size <number>', 'events sent at a time; a large file begins with fewer', String(defaultBatchSize))
     .option(
       '--refused <path>',
       'write refused rows to this CSV file, with line and reason; replaces those of an earlier run',
@@ -172,9 +174,16 @@ async function openReading(
 ): Promise<Reading> {
   const { terminal, dependencies } = session;
   const format = formatOf(file, flags.format);
-  const task = { format, delimiter, batchSize: Number(flags.batchSize), mapping: mappingOf(flags) };
+  const isLarge = size !== undefined && size >= largeBytes;
+  const task = {
+    format,
+    delimiter,
+    batchSize: Number(flags.batchSize),
+    firstBatchSize: isLarge ? firstOfLarge : undefined,
+    mapping: mappingOf(flags),
+  };
   const onStart: OnStart = (mapping) => tellPlan(session, mapping, flags);
-  if (size !== undefined && size >= threadPaysBytes && dependencies.readingThread !== undefined) {
+  if (isLarge && dependencies.readingThread !== undefined) {
     const { readInThread } = await import('../import/read-in-thread.ts');
     return readInThread(dependencies.readingThread, { ...task, path: file }, onStart);
   }

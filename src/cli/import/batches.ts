@@ -40,8 +40,10 @@ export interface ReadingOptions {
   readonly format?: ImportFormat | undefined;
   readonly delimiter: string;
   readonly mapping: MappingOptions;
-  /** Events in a batch, at least 1. */
+  /** Events in a batch at most, at least 1. */
   readonly batchSize: number;
+  /** Events in the first batch: each has twice as many as the one before it, up to `batchSize`, which is meant when not given. */
+  readonly firstBatchSize?: number | undefined;
 }
 
 export type OnStart = (mapping: Pick<Mapping, 'timestampColumn' | 'properties'>) => void;
@@ -70,7 +72,7 @@ function damageOf(code: string): string | undefined {
 
 async function* batchesOf(
   input: Readable,
-  { format, delimiter, mapping, batchSize }: ReadingOptions,
+  { format, delimiter, mapping, batchSize, firstBatchSize = batchSize }: ReadingOptions,
   onStart: OnStart | undefined,
 ): Batches {
   let bytes = 0;
@@ -79,6 +81,7 @@ async function* batchesOf(
   let [events, lines, refused]: [ImportedEvent[], number[], RefusedRow[]] = [[], [], []];
   let end = 0;
   let countedBy: RowUnit = 'line';
+  let size = Math.min(firstBatchSize, batchSize);
   for await (const rows of readEvents(found.format, found.bytes, { delimiter, mapping, onStart })) {
     for (const { unit = 'line', line, lastLine, mapped } of rows) {
       end = lastLine;
@@ -89,9 +92,10 @@ async function* batchesOf(
       }
       events.push(mapped.event);
       lines.push(line);
-      if (events.length < batchSize) continue;
+      if (events.length < size) continue;
       yield { events, lines, unit, refused, lastLine: end, bytes, isRest: false };
       [events, lines, refused] = [[], [], []];
+      size = Math.min(2 * size, batchSize);
     }
   }
   if (lines.length + refused.length > 0)

@@ -123,6 +123,16 @@ test('a module that is not there is an error, and nothing is waited for', async 
   close();
 });
 
+test.each([
+  ['twice as many each time, up to a whole one', { batchSize: 5_000, firstBatchSize: 1_000 }, [1, 2, 4, 5, 5, 3]],
+  ['no more than a whole one', { batchSize: 8_000, firstBatchSize: 9_000 }, [8, 8, 4]],
+])('the first batches have %s', async (_rule, sizes, thousands) => {
+  const { batches, close } = readInThread(module, { ...options, ...sizes, path: fileOf(many) });
+  const { found } = await outcomeOf(batches);
+  expect(found.map(({ events }) => events.length / 1_000)).toEqual(thousands);
+  close();
+});
+
 test('a thread that is closed reads no further', async () => {
   const { batches, close } = readInThread(module, { ...options, batchSize: 100, path: fileOf(many) });
   close();
@@ -172,6 +182,9 @@ test('the command sends and journals the same with the thread and without it', a
   };
   const thread = await sent(module);
   expect(thread).toEqual(await sent(undefined));
-  expect(thread.calls).toHaveLength(3);
+  const sizes = thread.calls.map(
+    ({ input }) => (input['body'] as { readonly events: readonly unknown[] }).events.length,
+  );
+  expect(sizes).toEqual([250, 500, 1_000, 2_000, 4_000, 7_000, 5_255]);
   expect(thread.code).toBe(10);
 });
