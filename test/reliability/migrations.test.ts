@@ -60,10 +60,13 @@ function versionOf(file: string): number {
 
 type Row = Readonly<Record<string, unknown>>;
 
+/** What it held is elsewhere in a later version. */
+const leftLater: ReadonlySet<string> = new Set(['eventTailRuns']);
+
 /** The rows of every table, without what a later version added. */
 function rowsOf(file: string, like?: ReadonlyMap<string, readonly Row[]>): Map<string, Row[]> {
   return withDatabase(file, (database) => {
-    const tables = like === undefined ? tablesOf(database) : [...like.keys()];
+    const tables = like === undefined ? tablesOf(database).filter((name) => !leftLater.has(name)) : [...like.keys()];
     return new Map(
       tables.map((table) => {
         const known = Object.keys(like?.get(table)?.[0] ?? {});
@@ -161,6 +164,25 @@ describe.each(older)('a database of schema %i', (version) => {
       expect(schemaOf(file)).toEqual(schemaOf(direct));
     }
   });
+});
+
+test('new events of a run with a row for each customer are new events still, and a damaged row stops nothing', async () => {
+  const file = old(13);
+  const selectTail = 'SELECT customerSeq, timestampEpochMs, eventSeq FROM eventTail ORDER BY 1, 2, 3';
+  const readTail = () => withDatabase(file, (database) => database.prepare(selectTail).all());
+  const before = readTail();
+  expect(before.length).toBeGreaterThan(3);
+  withDatabase(file, (database) => {
+    const insert = database.prepare('INSERT INTO eventTailRuns VALUES (?, ?, ?, ?)');
+    for (const [customerSeq, rows] of Map.groupBy(before, (each) => Number(each['customerSeq']))) {
+      const pairs = rows.flatMap((each) => [Number(each['timestampEpochMs']), Number(each['eventSeq'])]);
+      insert.run(0, customerSeq, rows.length, new Float64Array(pairs));
+    }
+    insert.run(1, 99, 1, Buffer.from('damaged'));
+    database.exec('DELETE FROM eventTail');
+  });
+  await upgraded(file);
+  expect(readTail()).toEqual(before);
 });
 
 test('a database that was just upgraded takes no row that names what is not there', async () => {

@@ -112,9 +112,9 @@ test.each([
     'DELETE FROM eventTail WHERE eventSeq = (SELECT max(eventSeq) FROM eventTail)',
     'rollUp',
   ],
-  ['a run of the tail that lacks an event', 'DELETE FROM eventTailRuns', 'rollUp'],
-  ['bytes of a run of the tail', `UPDATE eventTailRuns SET data = x'00'`, 'rollUp'],
-  ['the length of a run of the tail', 'UPDATE eventTailRuns SET rowCount = rowCount - 1', 'rollUp'],
+  ['a run of the tail that lacks an event', 'DELETE FROM eventTailPieces', 'rollUp'],
+  ['bytes of a run of the tail', `UPDATE eventTailPieces SET data = x'00'`, 'rollUp'],
+  ['the length of a run of the tail', 'UPDATE eventTailPieces SET rowCount = rowCount - 1', 'rollUp'],
   [
     'an event in tail and segment',
     'INSERT INTO eventTail SELECT customerSeq, timestampEpochMs, seq FROM events WHERE seq = 1',

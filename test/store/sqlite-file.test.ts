@@ -291,9 +291,8 @@ describe('rows of events', () => {
       ['SEARCH eventTail USING PRIMARY KEY (customerSeq=? AND timestampEpochMs>? AND timestampEpochMs<?)'],
     ],
     [
-      `SELECT data FROM (SELECT 3 AS run UNION ALL SELECT 4) AS numbers CROSS JOIN eventTailRuns USING (run)
-       WHERE customerSeq = 1`,
-      ['SEARCH eventTailRuns USING PRIMARY KEY (run=? AND customerSeq=?)'],
+      'SELECT data FROM eventTailPieces WHERE run = 3 AND firstCustomerSeq <= 1 ORDER BY firstCustomerSeq DESC LIMIT 1',
+      ['SEARCH eventTailPieces USING INDEX sqlite_autoindex_eventTailPieces_1 (run=? AND firstCustomerSeq<?)'],
     ],
     [
       `SELECT event.nameId FROM json_each('[1]') AS place CROSS JOIN events AS event ON event.seq = place.value`,

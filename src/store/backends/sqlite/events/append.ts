@@ -93,7 +93,8 @@ function beginBatch(
       const { customerSeq, contractSeq, nameId } = seqsOf(event);
       const { timestampEpochMs, propertiesJson } = event;
       const isLate = event.isLate ? 1 : 0;
-      insert.run(next, event.idempotencyKey, event.id, customerSeq, contractSeq, nameId, timestampEpochMs, propertiesJson,
+      // Nothing comes of it, and `get` makes no object that says so.
+      insert.get(next, event.idempotencyKey, event.id, customerSeq, contractSeq, nameId, timestampEpochMs, propertiesJson,
         event.receivedAtEpochMs, isLate); // prettier-ignore
       recent.add([customerSeq, timestampEpochMs, next, contractSeq, nameId, isLate, propertiesJson]);
       keys.add(hash, next);

@@ -59,7 +59,7 @@ export function rebuildDerived(
 ): void {
   connection.execute(`DELETE FROM "eventTotals"; DELETE FROM "eventRules"; DELETE FROM "eventSegments";
     DELETE FROM "eventKeyPieces"; DELETE FROM "eventKeyRuns"; DELETE FROM "eventKeyTail"; DELETE FROM "eventTail";
-    DELETE FROM "eventTailRuns";
+    DELETE FROM "eventTailPieces";
     INSERT INTO "eventUpkeep" VALUES (1, 0, 0) ON CONFLICT DO NOTHING;
     INSERT INTO "eventTail" SELECT "customerSeq", "timestampEpochMs", "seq" FROM "events"`);
   const keyHash = createKeyHashes();

@@ -14,6 +14,7 @@ import { selectStored } from './append.ts';
 import { createListMemory } from './memory.ts';
 import { findEvents } from './places.ts';
 import { plainRows } from './rows.ts';
+import { countRuns } from './tail.ts';
 
 /** The lists of `EventStore`. */
 export interface EventPages {
@@ -153,9 +154,9 @@ function countAll(connection: SqliteConnection, orgId: string): number {
     .prepare(
       `SELECT (SELECT ifnull(sum("rowCount"), 0) FROM "customers" JOIN "eventSegments" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
          + (SELECT count(*) FROM "customers" JOIN "eventTail" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
-         + (SELECT ifnull(sum("rowCount"), 0) FROM "customers" JOIN "eventTailRuns" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
+         + (SELECT ifnull(sum("tail"."value"), 0) FROM json_each(:counts) AS "tail" JOIN "customers" ON "seq" = CAST("key" AS INTEGER) WHERE "orgId" = :orgId)
          AS "total"`,
     )
-    .get({ orgId });
+    .get({ orgId, counts: JSON.stringify(Object.fromEntries(countRuns(connection))) });
   return Number(counts?.['total']);
 }

@@ -1,7 +1,7 @@
 /**
  * The tail: events that are in no segment yet, by customer and time. A few that come at once are rows of a small table; many
- * are a run of their own with one row for each customer, written one behind the other, since rows in the order of customers
- * would change a page for nearly each event.
+ * are a run of their own, sorted by customer and cut into pieces, since rows in the order of customers would change a page
+ * for nearly each event.
  */
 
 import type { SqliteConnection } from '../connection.ts';
@@ -42,18 +42,34 @@ function pairsIn(tail: Tail, customerSeq: number): number[] {
   return pairs;
 }
 
+/** Numbers of an event in a piece: customer, time and seq. */
+const width = 3;
+/** So that a piece lies in one page, unless one customer has more of them: what is of one customer is in one piece of a run. */
+const pieceEvents = 160;
+
 function addRun(connection: SqliteConnection, tail: Tail): void {
   const run = lastRun(connection) + 1n;
-  const insert = connection.prepare('INSERT INTO "eventTailRuns" VALUES (?, ?, ?, ?)');
+  const insert = connection.prepare(
+    'INSERT INTO "eventTailPieces" ("run", "firstCustomerSeq", "rowCount", "data") VALUES (?, ?, ?, ?)',
+  );
+  let piece: number[] = [];
+  const write = (): void => {
+    if (piece.length > 0) insert.run(run, piece[0] ?? 0, piece.length / width, new Float64Array(piece));
+    piece = [];
+  };
   for (const customerSeq of [...tail.keys()].sort((a, b) => a - b)) {
-    const pairs = new Float64Array(tail.get(customerSeq) ?? []);
-    insert.run(run, customerSeq, pairs.length / 2, pairs);
+    const pairs = tail.get(customerSeq) ?? [];
+    if (piece.length / width + pairs.length / 2 > pieceEvents) write();
+    for (let place = 0; place < pairs.length; place += 2) {
+      piece.push(customerSeq, pairs[place] ?? 0, pairs[place + 1] ?? 0);
+    }
   }
+  write();
 }
 
 /** -1 where there are none. */
 function lastRun(connection: SqliteConnection): bigint {
-  const last = connection.prepare('SELECT max("run") AS "run" FROM "eventTailRuns"').get()?.['run'] as bigint | null;
+  const last = connection.prepare('SELECT max("run") AS "run" FROM "eventTailPieces"').get()?.['run'] as bigint | null;
   return last ?? -1n;
 }
 
@@ -77,27 +93,28 @@ export function leaveTail(connection: SqliteConnection, places: readonly EventPl
 /** Which of these events of a customer stood there. */
 function leaveRuns(connection: SqliteConnection, customerSeq: number, gone: ReadonlySet<number>): number[] {
   const left: number[] = [];
-  for (const row of runsOf(connection, customerSeq)) {
-    const pairs = pairsOf(row);
+  for (const row of piecesWith(connection, customerSeq)) {
+    const numbers = numbersOf(row);
     const rest: number[] = [];
-    for (let place = 0; place < pairs.length; place += 2) {
-      const [timestampEpochMs = 0, eventSeq = 0] = pairs.subarray(place, place + 2);
+    for (let place = 0; place < numbers.length; place += width) {
+      const eventSeq = numbers[place + 2] ?? 0;
       if (gone.has(eventSeq)) left.push(eventSeq);
-      else rest.push(timestampEpochMs, eventSeq);
+      else rest.push(...numbers.subarray(place, place + width));
     }
-    if (rest.length === pairs.length) continue;
+    if (rest.length === numbers.length) continue;
     connection
-      .prepare('UPDATE "eventTailRuns" SET "rowCount" = ?, "data" = ? WHERE "run" = ? AND "customerSeq" = ?')
-      .run(rest.length / 2, new Float64Array(rest), row['run'] as bigint, customerSeq);
+      .prepare('UPDATE "eventTailPieces" SET "rowCount" = ?, "data" = ? WHERE "id" = ?')
+      .run(rest.length / width, new Float64Array(rest), row['id'] as bigint);
   }
   return left;
 }
 
-/** What the runs hold of a customer: there are few, and they are numbered from 0. */
-function runsOf(connection: SqliteConnection, customerSeq: number): Record<string, unknown>[] {
+/** Of each run the piece that the customer would be in: there are few runs, and they are numbered from 0. */
+function piecesWith(connection: SqliteConnection, customerSeq: number): Record<string, unknown>[] {
   const last = lastRun(connection);
   const select = connection.prepare(
-    'SELECT "run", "rowCount", "data" FROM "eventTailRuns" WHERE "run" = ? AND "customerSeq" = ?',
+    `SELECT "id", "rowCount", "data" FROM "eventTailPieces" WHERE "run" = ? AND "firstCustomerSeq" <= ?
+     ORDER BY "firstCustomerSeq" DESC LIMIT 1`,
   );
   const found: Record<string, unknown>[] = [];
   // One query that counts them takes several times as long as these.
@@ -108,11 +125,11 @@ function runsOf(connection: SqliteConnection, customerSeq: number): Record<strin
   return found;
 }
 
-/** Throws where a row is not what was written. */
-function pairsOf({ rowCount, data }: Record<string, unknown>): Float64Array {
-  const pairs = new Float64Array((data as Uint8Array).slice().buffer);
-  if (pairs.length !== 2 * Number(rowCount)) throw new Error('a run of new events is damaged');
-  return pairs;
+/** Throws where a piece is not what was written. */
+function numbersOf({ rowCount, data }: Record<string, unknown>): Float64Array {
+  const numbers = new Float64Array((data as Uint8Array).slice().buffer);
+  if (numbers.length !== width * Number(rowCount)) throw new Error('a run of new events is damaged');
+  return numbers;
 }
 
 interface TailRange {
@@ -131,12 +148,12 @@ export function placesInTail(connection: SqliteConnection, range: TailRange): Om
      WHERE "customerSeq" = ? AND "timestampEpochMs" >= ? AND "timestampEpochMs" < ?`,
   ).all(customerSeq, fromEpochMs, toEpochMs) as unknown as readonly (readonly [number, number])[];
   const places = rows.map(([timestampEpochMs, eventSeq]) => ({ timestampEpochMs, eventSeq }));
-  for (const row of runsOf(connection, customerSeq)) {
-    const pairs = pairsOf(row);
-    for (let place = 0; place < pairs.length; place += 2) {
-      const timestampEpochMs = pairs[place] ?? 0;
-      if (timestampEpochMs < fromEpochMs || timestampEpochMs >= toEpochMs) continue;
-      places.push({ timestampEpochMs, eventSeq: pairs[place + 1] ?? 0 });
+  for (const row of piecesWith(connection, customerSeq)) {
+    const numbers = numbersOf(row);
+    for (let place = 0; place < numbers.length; place += width) {
+      const timestampEpochMs = numbers[place + 1] ?? 0;
+      if (numbers[place] !== customerSeq || timestampEpochMs < fromEpochMs || timestampEpochMs >= toEpochMs) continue;
+      places.push({ timestampEpochMs, eventSeq: numbers[place + 2] ?? 0 });
     }
   }
   return places;
@@ -170,16 +187,32 @@ export function readTail(connection: SqliteConnection): Tail {
 
 function readRuns(connection: SqliteConnection): Tail {
   const tail: Tail = new Map();
-  for (const row of connection.prepare('SELECT "customerSeq", "rowCount", "data" FROM "eventTailRuns"').all()) {
-    const into = pairsIn(tail, Number(row['customerSeq']));
-    for (const number of pairsOf(row)) into.push(number);
+  for (const row of connection.prepare('SELECT "rowCount", "data" FROM "eventTailPieces"').iterate()) {
+    const numbers = numbersOf(row);
+    let owner: number | undefined;
+    let into: number[] = [];
+    for (let place = 0; place < numbers.length; place += width) {
+      const customerSeq = numbers[place] ?? 0;
+      if (customerSeq !== owner) into = pairsIn(tail, customerSeq);
+      owner = customerSeq;
+      into.push(numbers[place + 1] ?? 0, numbers[place + 2] ?? 0);
+    }
   }
   return tail;
 }
 
+/** Of each customer how many events the runs hold. */
+export function countRuns(connection: SqliteConnection): ReadonlyMap<number, number> {
+  return new Map(
+    readRuns(connection)
+      .entries()
+      .map(([customerSeq, pairs]) => [customerSeq, pairs.length / 2]),
+  );
+}
+
 /** Makes it the whole tail, in one run. */
 export function replaceTail(connection: SqliteConnection, tail: Tail): void {
-  connection.execute('DELETE FROM "eventTail"; DELETE FROM "eventTailRuns"');
+  connection.execute('DELETE FROM "eventTail"; DELETE FROM "eventTailPieces"');
   addRun(connection, tail);
 }
 
@@ -191,5 +224,5 @@ export function unpackRuns(connection: SqliteConnection): void {
       insert.run(customerSeq, pairs[place] ?? 0, pairs[place + 1] ?? 0);
     }
   }
-  connection.execute('DELETE FROM "eventTailRuns"');
+  connection.execute('DELETE FROM "eventTailPieces"');
 }

@@ -17,6 +17,7 @@ import { eventTail } from './0010-event-tail-runs.ts';
 import { eventDays } from './0011-event-days.ts';
 import { webhookQueue } from './0012-webhook-queue.ts';
 import { invoiceStatus } from './0013-invoice-status.ts';
+import { eventTailInPieces } from './0014-event-tail-pieces.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -33,4 +34,5 @@ export const migrations: readonly Migration[] = [
   eventDays,
   webhookQueue,
   invoiceStatus,
+  eventTailInPieces,
 ];
