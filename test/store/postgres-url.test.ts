@@ -24,6 +24,10 @@ test.each([
   expect(connectionOf(`${server}${parameters}`).ssl).toMatchObject(ssl);
 });
 
+test.each(['require', 'verify-full'])('sslmode=%s takes no TLS older than what the service takes itself', (mode) => {
+  expect(connectionOf(`${server}?sslmode=${mode}`).ssl).toMatchObject({ minVersion: 'TLSv1.2' });
+});
+
 test('with sslmode=disable there is no TLS, whatever PGSSLMODE says', () => {
   vi.stubEnv('PGSSLMODE', 'verify-full');
   onTestFinished(() => void vi.unstubAllEnvs());

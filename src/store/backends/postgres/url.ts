@@ -84,6 +84,7 @@ function tlsOf(parameters: URLSearchParams, shown: string): boolean | Connection
   const ca = authority === null || authority === 'system' ? {} : { ca: contentOf(authority) };
   const [cert, key] = [parameters.get('sslcert'), parameters.get('sslkey')];
   return {
+    minVersion: limits.oldestTls,
     ...ca,
     ...(cert === null ? {} : { cert: contentOf(cert) }),
     ...(key === null ? {} : { key: contentOf(key), passphrase: parameters.get('sslpassword') ?? undefined }),
