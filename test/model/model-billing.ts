@@ -249,7 +249,7 @@ export const billingCalls: Readonly<Record<string, ModelCall>> = {
     }
     for (const contract of state.contracts) {
       topUpDrafts(state, contract);
-      sweep(state, contract);
+      sweep(state, contract, state.clock);
       for (;;) {
         const next = contract.invoices.find((invoice) => invoice.status === 'Drafted');
         if (next === undefined || midnight(next.day) > state.clock) break;

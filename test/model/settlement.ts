@@ -60,10 +60,10 @@ export function lapseUnending(state: State, contract: Contract): void {
 
 /**
  * Settles if a grant has expired since the last settlement, also one that drafts emptied before: it may owe other usage by
- * then. Every write that changes credits or their caps begins with it.
+ * then. Every write that changes credits or their caps begins with it; a bill run asks whether one has `by` the clock.
  */
-export function sweep(state: State, contract: Contract): void {
-  const isUnswept = (grant: Entry) => isExpired(grant, state.now) && !contract.swept.has(grant);
+export function sweep(state: State, contract: Contract, by = state.now): void {
+  const isUnswept = (grant: Entry) => isExpired(grant, by) && !contract.swept.has(grant);
   if (standingGrants(contract).some(isUnswept)) settle(state, contract);
 }
 
