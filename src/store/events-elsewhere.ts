@@ -3,7 +3,7 @@
  * without its events, nor with those of another book.
  */
 
-import { BillingError, ConflictError } from '../errors.ts';
+import { BillingError, ConflictError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { ClickhouseServer } from './backends/clickhouse/connection.ts';
 import type { EventTable } from './backends/clickhouse/tables.ts';
@@ -12,7 +12,10 @@ import { type BookFacts, readBookFacts, writeBookFact } from './records/book-fac
 import { listStagedBatches, listStagedOrganizations, readEventHead } from './records/staged-events.ts';
 import type { Store } from './store.ts';
 
-/** `store`, with its events at `url`. Makes the tables there, and takes an empty database for the book's own. */
+/**
+ * `store`, with its events at `url`. Makes the tables there, and takes an empty database for the book's own. A server that is
+ * away for now stops nothing of a book that has events there, until they are asked for: then it is checked first.
+ */
 export async function withEventsElsewhere(
   store: Store,
   url: string,
@@ -20,11 +23,13 @@ export async function withEventsElsewhere(
 ): Promise<Store> {
   const { connectClickhouse } = await import('./backends/clickhouse/connection.ts');
   const { createClickhouseEventStore } = await import('./backends/clickhouse/events.ts');
-  const server = connectClickhouse(url);
+  const connected = connectClickhouse(url);
+  let server = connected;
   try {
-    await attach(store, server);
+    const check = await attach(store, connected);
+    if (check !== undefined) server = checkedFirst(connected, check);
   } catch (error) {
-    await server.close();
+    await connected.close();
     throw error;
   }
   let closing: Promise<void> | undefined;
@@ -57,10 +62,18 @@ export async function withEventsElsewhere(
   };
 }
 
-async function attach(store: Store, server: ClickhouseServer): Promise<void> {
+type Check = () => Promise<void>;
+
+/** Gives what has to be checked before anything is asked of the server, where it is away for now. */
+async function attach(store: Store, server: ClickhouseServer): Promise<Check | undefined> {
   const { facts, hasMoved } = await store.read(stateOf);
-  if (facts.eventsElsewhere !== undefined && (store.isReadOnly || hasMoved || (await isKnownTo(server, facts)))) {
-    return await refuseOtherBook(server, facts, store.location);
+  const check: Check = async () => await refuseOtherBook(server, facts, store.location);
+  if (facts.eventsElsewhere !== undefined) {
+    if (await isAway(server)) return check;
+    if (store.isReadOnly || hasMoved || (await isKnownTo(server, facts))) {
+      await check();
+      return undefined;
+    }
   }
   if (store.isReadOnly) {
     throw new ConflictError(`the events of ${store.location} are in it, and not at ${server.location}`, {
@@ -78,6 +91,50 @@ async function attach(store: Store, server: ClickhouseServer): Promise<void> {
     await writeBookFact(tx, 'eventsElsewhere', { bookId: await takeEmpty(server) });
   });
   await refuseOtherBook(server, await store.read(readBookFacts), store.location);
+  return undefined;
+}
+
+/** Whether it does not answer, for a reason that may pass by itself. */
+async function isAway(server: ClickhouseServer): Promise<boolean> {
+  try {
+    await server.checkAnswers();
+    return false;
+  } catch (error) {
+    if (error instanceof UnavailableError && error.retryAfterSeconds !== undefined) return true;
+    throw error;
+  }
+}
+
+/** The server, of which nothing is asked before `check` has passed once. */
+function checkedFirst(server: ClickhouseServer, check: Check): ClickhouseServer {
+  let hasPassed = false;
+  const pass = async (): Promise<void> => {
+    if (!hasPassed) await check().catch(refuseFromNowOn);
+    hasPassed = true;
+  };
+  const checked =
+    <Given extends readonly unknown[], T>(work: (...given: Given) => Promise<T>) =>
+    async (...given: Given): Promise<T> => {
+      await pass();
+      return await work(...given);
+    };
+  return {
+    ...server,
+    ask: checked(server.ask),
+    insert: checked(server.insert),
+    run: checked(server.run),
+    async checkAnswers() {
+      await server.checkAnswers();
+      await pass();
+    },
+  };
+}
+
+/** The events of another book are no matter of the call that meets them first. */
+function refuseFromNowOn(error: unknown): never {
+  if (!(error instanceof ConflictError)) throw error;
+  const hint = error.hint === undefined ? {} : { hint: error.hint };
+  throw new UnavailableError(error.message, { cause: error, ...hint });
 }
 
 /**

@@ -202,5 +202,12 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
     expect(code).toBe(9);
     expect(stderr).toContain('cannot be reached');
     expect(stderr).not.toContain('p%40ss');
+    expect(await said('customers', 'list', '-o', 'name', ...place)).toContain(customerId);
+    const starting = await serveProgram(place, { home });
+    const answers = await Promise.all(
+      ['healthz', 'readyz'].map(async (probe) => await fetch(`${starting.url}/${probe}`)),
+    );
+    await starting.stop();
+    expect(answers.map(({ status }) => status)).toEqual([200, 503]);
   });
 });
