@@ -186,7 +186,7 @@ _tally_place() {
     'doctor') next='' flags='--full --rebuild' asks='' takes=0 ;;
     'backup') next='' flags='' asks='' takes=0 ;;
     'restore') next='' flags='--to' asks='' takes=0 ;;
-    'copy') next='' flags='--from --from-events --to --to-events' asks='' takes=0 ;;
+    'copy') next='' flags='--from --from-events --to --to-events --to-profile' asks='' takes=0 ;;
     'journal') next='list verify export' flags='' asks='' takes=0 ;;
     'journal list') next='' flags='--since --until --operation --operator --limit --unfinished' asks='' takes=0 ;;
     'journal verify') next='' flags='--contains' asks='' takes=0 ;;

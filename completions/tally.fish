@@ -674,6 +674,7 @@ complete -c tally -n "__tally_at 'copy'" -l from
 complete -c tally -n "__tally_at 'copy'" -l from-events
 complete -c tally -n "__tally_at 'copy'" -l to
 complete -c tally -n "__tally_at 'copy'" -l to-events
+complete -c tally -n "__tally_at 'copy'" -l to-profile
 complete -c tally -f -n "__tally_at 'journal'" -a list -d 'List what was written, newest first'
 complete -c tally -f -n "__tally_at 'journal'" -a verify -d 'Check that no line was changed or taken out'
 complete -c tally -f -n "__tally_at 'journal'" -a export -d 'Print the lines as they were written, oldest first'

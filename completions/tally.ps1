@@ -120,7 +120,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'doctor' = @{ takes = 0; next = @(); flags = @('--full','--rebuild'); asks = @() }
     'backup' = @{ takes = 0; next = @(); flags = @(); asks = @() }
     'restore' = @{ takes = 0; next = @(); flags = @('--to'); asks = @() }
-    'copy' = @{ takes = 0; next = @(); flags = @('--from','--from-events','--to','--to-events'); asks = @() }
+    'copy' = @{ takes = 0; next = @(); flags = @('--from','--from-events','--to','--to-events','--to-profile'); asks = @() }
     'journal' = @{ takes = 0; next = @('list','verify','export'); flags = @(); asks = @() }
     'journal list' = @{ takes = 0; next = @(); flags = @('--since','--until','--operation','--operator','--limit','--unfinished'); asks = @() }
     'journal verify' = @{ takes = 0; next = @(); flags = @('--contains'); asks = @() }

@@ -1,6 +1,6 @@
 /** `tally copy`: a whole book from one database to another, compared at the end. */
 
-import { withoutPassword } from '../../database-url.ts';
+import { withoutFileScheme, withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
 import type { CopyPlace, CopyRequest } from '../../operations/maintenance.ts';
 import { checkFields, render } from '../output/output.ts';
@@ -15,6 +15,7 @@ interface CopyFlags {
   readonly fromEvents?: string;
   readonly to?: string;
   readonly toEvents?: string;
+  readonly toProfile?: string;
 }
 
 const view = {
@@ -31,11 +32,12 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
     .description(
       'Copies a whole book into an empty database of the same or another kind, as it stands at one instant, and compares every row, every event and the seals of the ledger at the end. The source is only read; let nobody write to it until the copy is used instead. Interrupted, the same command goes on. Ends with 10 when the two differ.',
     )
-    .usage('--to <url> [flags]')
+    .usage('(--to <url> | --to-profile <name>) [flags]')
     .option('--from <url>', 'database of the book (the one in use when not given)')
     .option('--from-events <url>', 'where its events are, when not in that database')
     .option('--to <url>', 'database that the book goes to')
     .option('--to-events <url>', 'where its events go, when not into that database')
+    .option('--to-profile <name>', 'profile of that database and of its events, so that no password is in the command')
     .addHelpText(
       'after',
       `
@@ -52,9 +54,8 @@ Examples:
 async function copy(flags: CopyFlags, session: Session): Promise<void> {
   const { dependencies, output, terminal } = session;
   checkFields(output, fields, view);
-  if (flags.to === undefined) throw new BillingError('usage', 'missing --to: the database that the book goes to');
+  const to = await targetOf(flags, session);
   const from = await sourceOf(flags, session);
-  const to: CopyPlace = { database: flags.to, events: flags.toEvents };
   if (from.database === to.database) throw new BillingError('usage', '--from and --to are the same database');
   const isDryRun = session.flags.dryRun === true;
   const maintenance = await dependencies.openMaintenance();
@@ -104,6 +105,24 @@ function createLateProgress(session: Session): Pick<Progress, 'stop'> & { readon
       progress?.stop();
     },
   };
+}
+
+async function targetOf({ to, toEvents, toProfile }: CopyFlags, session: Session): Promise<CopyPlace> {
+  if (toProfile === undefined) {
+    if (to !== undefined) return { database: to, events: toEvents };
+    throw new BillingError('usage', 'missing --to: the database that the book goes to');
+  }
+  if (to !== undefined || toEvents !== undefined) {
+    throw new BillingError(
+      'usage',
+      '--to-profile says where the book goes and its events, so leave --to and --to-events out',
+    );
+  }
+  const { database, events } = (await session.profiles()).get(toProfile);
+  if (database !== undefined) return { database: withoutFileScheme(database), events };
+  throw new BillingError('usage', `profile "${toProfile}" names no database that a book could go to`, {
+    hint: `make one with: tally profile add NAME --environment embedded --database URL`,
+  });
 }
 
 async function sourceOf(flags: CopyFlags, session: Session): Promise<CopyPlace> {

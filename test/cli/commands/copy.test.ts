@@ -1,0 +1,63 @@
+/** `tally copy`: where a book goes, by URL or by the name of a profile. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { createStage } from '../../support/stage.ts';
+import type { CommandStage } from '../../support/stage.ts';
+
+let stage: CommandStage;
+
+beforeEach(async () => {
+  stage = await createStage('embedded');
+  await stage.tally([
+    'customers',
+    'create',
+    '--name',
+    'Acme',
+    '--contact',
+    'name=Ada,email=ada@acme.example,roles=primary',
+  ]);
+});
+afterEach(async () => {
+  await stage.close();
+});
+
+const placeOf = (name: string): string => join(stage.directory, name);
+
+test('a book goes to the database of a profile, and no word of the command names it', async () => {
+  await stage.tally(['profile', 'add', 'new', '--environment', 'embedded', '--database', placeOf('new.db')]);
+  const { exitCode, stderr } = await stage.tally(['copy', '--to-profile', 'new']);
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('is the same book') });
+  const { stdout } = await stage.tally(['customers', 'list', '--json', 'name', '--database', placeOf('new.db')]);
+  expect(JSON.parse(stdout)).toEqual([{ name: 'Acme' }]);
+});
+
+test.each([
+  [['--to', 'other.db'], '--to-profile says where the book goes'],
+  [['--to-events', 'clickhouse://events.example/billing'], '--to-profile says where the book goes'],
+])('a profile and %j are two places, and neither is taken', async (words, message) => {
+  await stage.tally(['profile', 'add', 'new', '--environment', 'embedded', '--database', placeOf('new.db')]);
+  const { exitCode, stderr } = await stage.tally(['copy', '--to-profile', 'new', ...words]);
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(message) });
+  expect(existsSync(placeOf('new.db'))).toBe(false);
+});
+
+test('a profile without a database of its own, and one that is not there, are refused', async () => {
+  await stage.tally(['profile', 'add', 'bare', '--environment', 'embedded']);
+  const bare = await stage.tally(['copy', '--to-profile', 'bare']);
+  expect(bare).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('names no database that a book could go to'),
+  });
+  const missing = await stage.tally(['copy', '--to-profile', 'nobody']);
+  expect(missing.exitCode).not.toBe(0);
+  expect(missing.stderr).toContain('nobody');
+});
+
+test('without a place to go to nothing happens', async () => {
+  const { exitCode, stderr } = await stage.tally(['copy']);
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('missing --to') });
+});
