@@ -49,11 +49,11 @@ interface ImportFlags {
   readonly source?: string;
   readonly format?: ImportFormat;
   readonly delimiter: string;
-  readonly batchSize: string;
+  readonly batchSize?: string;
   readonly refused?: string;
 }
 
-const defaultBatchSize = 5_000;
+const usualBatchSize = 5_000;
 const refusedHeader = 'line,reason';
 const shownRefusals = 10;
 /** Read in the time that a thread takes to start, and some more. */
@@ -104,7 +104,10 @@ Examples:
         .choices([...importFormats]),
     )
     .option('--delimiter <character>', 'of CSV: what separates columns', ',')
-    .option('--batch-size <number>', 'events sent at a time; a large file begins with fewer', String(defaultBatchSize))
+    .option(
+      '--batch-size <number>',
+      `events sent at a time (${usualBatchSize}, after fewer of a large file, when not given)`,
+    )
     .option(
       '--refused <path>',
       'write refused rows to this CSV file, with line and reason; replaces those of an earlier run',
@@ -178,8 +181,8 @@ async function openReading(
   const task = {
     format,
     delimiter,
-    batchSize: Number(flags.batchSize),
-    firstBatchSize: isLarge ? firstOfLarge : undefined,
+    batchSize: Number(flags.batchSize ?? usualBatchSize),
+    firstBatchSize: isLarge && flags.batchSize === undefined ? firstOfLarge : undefined,
     mapping: mappingOf(flags),
   };
   const onStart: OnStart = (mapping) => tellPlan(session, mapping, flags);
@@ -208,7 +211,8 @@ function mappingOf(flags: ImportFlags): MappingOptions {
   };
 }
 
-function checkBatchSize(text: string): void {
+function checkBatchSize(text: string | undefined): void {
+  if (text === undefined) return;
   const value = Number(text);
   if (/^\d{1,5}$/.test(text) && value >= 1 && value <= limits.eventsPerBatch) return;
   throw new BillingError('usage', `--batch-size takes 1 to ${limits.eventsPerBatch}, not ${text}`);

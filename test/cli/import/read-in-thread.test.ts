@@ -165,12 +165,15 @@ test('progress is of rows that are stored, not of what has been read ahead', asy
   close();
 });
 
-test('the command sends and journals the same with the thread and without it', async () => {
+test.each([
+  ['small batches first', [], [250, 500, 1_000, 2_000, 4_000, 5_000, 5_000, 2_255]],
+  ['as many at a time as it is told', ['--batch-size', '7000'], [7_000, 7_000, 6_005]],
+])('the command sends and journals the same with the thread and without it: %s', async (_rule, words, sizes) => {
   // As large as what is read in a thread.
   const file = fileOf(`${lines}\n${many}\n${' '.repeat(1_000_000)}\n`);
   const sent = async (readingThread: string | undefined) => {
     const shell = createShell({ dependencies: { readingThread, untilStopped: () => new Promise(() => undefined) } });
-    const flags = ['--event-name', 'request', '--customer', 'acme', '--batch-size', '7000', '-o', 'json'];
+    const flags = ['--event-name', 'request', '--customer', 'acme', ...words, '-o', 'json'];
     const { stdout, code } = await shell.run(['import', 'events', file, ...flags]);
     const journal = readFileSync(join(shell.home, 'data', 'journal', 'journal.jsonl'), 'utf8')
       .trimEnd()
@@ -182,9 +185,8 @@ test('the command sends and journals the same with the thread and without it', a
   };
   const thread = await sent(module);
   expect(thread).toEqual(await sent(undefined));
-  const sizes = thread.calls.map(
-    ({ input }) => (input['body'] as { readonly events: readonly unknown[] }).events.length,
-  );
-  expect(sizes).toEqual([250, 500, 1_000, 2_000, 4_000, 7_000, 5_255]);
+  const eventsOf = ({ input }: (typeof thread.calls)[number]) =>
+    (input['body'] as { readonly events: readonly unknown[] }).events;
+  expect(thread.calls.map((call) => eventsOf(call).length)).toEqual(sizes);
   expect(thread.code).toBe(10);
 });
