@@ -79,39 +79,72 @@ async function createContext(
 ): Promise<CallContext> {
   const found = await findOrganizationAndClock(tx, caller.organizationId);
   if (found === undefined) throw new NotFoundError('this organization does not exist');
-  const { organization, simulated } = found;
   // Asked for once, and not by most readings: the first instant of a process takes longer than the reading.
   const machineTime = access === 'write' ? dependencies.now() : undefined;
-  if (machineTime !== undefined && simulated === undefined) checkMachineTime(machineTime);
-  let known: Time | undefined;
-  const time = (): Time => (known ??= timeOf(found, machineTime ?? dependencies.now()));
-  return {
-    tx,
-    get events() {
-      return dependencies.store.events;
-    },
-    ledgers: dependencies.ledgers,
-    sqlReadings,
-    caller,
-    organization,
-    orgId: organization.id,
-    get now() {
-      return time().now;
-    },
-    get timestamp() {
-      return time().timestamp;
-    },
-    get aheadOfClock() {
-      return time().aheadOfClock;
-    },
-    get machineTime() {
-      return time().machineTime;
-    },
-    newId: dependencies.newId,
-    randomBytes: dependencies.randomBytes,
+  if (machineTime !== undefined && found.simulated === undefined) checkMachineTime(machineTime);
+  return new OneCall(dependencies, { caller, tx, sqlReadings, found, machineTime });
+}
+
+interface CallFacts extends Pick<CallContext, 'caller' | 'tx' | 'sqlReadings'> {
+  readonly found: OrganizationAndClock;
+  readonly machineTime: Temporal.Instant | undefined;
+}
+
+/** A class, since an object that has so many getters of its own takes as long to make as a short reading does. */
+class OneCall implements CallContext {
+  readonly tx: CallContext['tx'];
+  readonly ledgers: CallContext['ledgers'];
+  readonly sqlReadings: CallContext['sqlReadings'];
+  readonly caller: CallContext['caller'];
+  readonly organization: CallContext['organization'];
+  readonly orgId: string;
+  readonly newId: CallContext['newId'];
+  readonly randomBytes: CallContext['randomBytes'];
+  readonly finalizationGraceHours: number;
+  readonly #dependencies: EngineParts;
+  readonly #facts: CallFacts;
+  #known: Time | undefined;
+
+  constructor(dependencies: EngineParts, facts: CallFacts) {
+    const { organization, simulated } = facts.found;
+    this.tx = facts.tx;
+    this.ledgers = dependencies.ledgers;
+    this.sqlReadings = facts.sqlReadings;
+    this.caller = facts.caller;
+    this.organization = organization;
+    this.orgId = organization.id;
+    this.newId = dependencies.newId;
+    this.randomBytes = dependencies.randomBytes;
     // Nobody sends usage late to a clock that waits for them (semantics 7).
-    finalizationGraceHours: simulated === undefined ? dependencies.finalizationGraceHours : 0,
-  };
+    this.finalizationGraceHours = simulated === undefined ? dependencies.finalizationGraceHours : 0;
+    this.#dependencies = dependencies;
+    this.#facts = facts;
+  }
+
+  get events(): CallContext['events'] {
+    return this.#dependencies.store.events;
+  }
+
+  get now(): Temporal.Instant {
+    return this.#time().now;
+  }
+
+  get timestamp(): string {
+    return this.#time().timestamp;
+  }
+
+  get aheadOfClock(): string | undefined {
+    return this.#time().aheadOfClock;
+  }
+
+  get machineTime(): Temporal.Instant {
+    return this.#time().machineTime;
+  }
+
+  #time(): Time {
+    const { found, machineTime } = this.#facts;
+    return (this.#known ??= timeOf(found, machineTime ?? this.#dependencies.now()));
+  }
 }
 
 /**

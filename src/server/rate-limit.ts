@@ -9,6 +9,7 @@ import type { FastifyRequest } from 'fastify';
 
 import { RateLimitedError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { keepLatest } from '../once.ts';
 
 const windowMilliseconds = 60_000;
 
@@ -70,10 +71,15 @@ export function createRateLimits({ requestsPerMinute, eventBytesPerMinute, now }
   };
 }
 
+/** What an address is takes longer to tell than whether it may send. Behind a proxy it may be a text of any length. */
+const knownAddress = keepLatest<string>(limits.rateLimitedAddresses, 64 * limits.rateLimitedAddresses);
+
 /** Without the port that some proxies write behind an address, since every connection has another one. */
 function addressOf(ip: string): string {
-  const [, six, four] = /^(?:\[([^\]]+)\]|([\d.]+)):\d+$/.exec(ip) ?? [];
-  return normalizeIP(six ?? four ?? ip);
+  return knownAddress(ip, () => {
+    const [, six, four] = /^(?:\[([^\]]+)\]|([\d.]+)):\d+$/.exec(ip) ?? [];
+    return normalizeIP(six ?? four ?? ip);
+  });
 }
 
 function refuseAfter(waitMilliseconds: number, words: string): void {
