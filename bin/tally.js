@@ -70,6 +70,8 @@ function createLoader(dist, cache) {
   let command = '';
   // For all that is read, one after the other: memory that a process was not given yet costs more than reading into it.
   let memory = Buffer.allocUnsafeSlow(4_000_000);
+  // What short commands run (tools/pack.ts): a table of places, and the texts.
+  let [table, texts] = ['', ''];
 
   function load(id) {
     if (!id.startsWith('./')) return builtIn(id);
@@ -97,10 +99,7 @@ function createLoader(dist, cache) {
     const filename = dist + name;
     // Of main-CZ8MWvop.cjs, not of library.cjs. The first regular expression of a process takes longer than all of this.
     const hasDigest = name.at(-13) === '-';
-    const length = head.length + readBehind(head.length, filename);
-    head.copy(memory);
-    // The text as a function, without a copy of it that only adds the beginning and the end.
-    const text = memory.toString('utf8', 0, length + tail.copy(memory, length));
+    const text = packed(name) ?? wrapped(filename);
     const cachedData = hasDigest && folder !== undefined ? readTwin(`${folder}/${name}`) : undefined;
     const script = new Script(text, { filename, cachedData });
     if (hasDigest) {
@@ -108,6 +107,20 @@ function createLoader(dist, cache) {
       isAllKept = isAllKept && cachedData !== undefined && script.cachedDataRejected === false;
     }
     return script.runInThisContext();
+  }
+
+  function packed(name) {
+    const start = table.indexOf(`\n${name} `);
+    if (start === -1) return undefined;
+    const [begin, end] = table.slice(start + name.length + 2, table.indexOf('\n', start + 1)).split(' ');
+    return Number(end) > texts.length ? undefined : texts.slice(Number(begin), Number(end));
+  }
+
+  // The text as a function, without a copy of it that only adds the beginning and the end.
+  function wrapped(filename) {
+    const length = head.length + readBehind(head.length, filename);
+    head.copy(memory);
+    return memory.toString('utf8', 0, length + tail.copy(memory, length));
   }
 
   // Bytecode is code, and V8 takes it for any text of the same length: none of a folder that somebody else may have written in,
@@ -154,6 +167,9 @@ function createLoader(dist, cache) {
 
   const length = readIfThere(`${dist}main.txt`);
   const first = length === undefined ? undefined : memory.toString('utf8', 0, length);
+  const pack = memory.latin1Slice(0, readIfThere(`${dist}pack.txt`) ?? 0);
+  const behindTable = pack.indexOf('\n\n');
+  if (behindTable !== -1) [table, texts] = [pack.slice(0, behindTable + 1), pack.slice(behindTable + 2)];
 
   process.once('exit', () => {
     if (folder === undefined || process.uptime() > longestSeconds) return;

@@ -17,6 +17,7 @@ import type { Plugin } from 'rolldown';
 import { isolatedDeclarationSync } from 'rolldown/experimental';
 
 import { knownStatementsModule } from './known-statements.ts';
+import { packOf } from './pack.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const outputFolder = process.argv[2] ?? join(root, 'dist');
@@ -92,7 +93,7 @@ const exportOfBundler =
 const asciiAlone: Plugin = {
   name: 'ascii-alone',
   renderChunk(code) {
-    if (/String\.raw`|\\[^\0-\x7f]/.test(code)) return null;
+    if (/String\.raw`[^`]*[^\0-\x7f]|\\[^\0-\x7f]/.test(code)) return null;
     return code.replaceAll(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
   },
 };
@@ -303,6 +304,7 @@ const first = output.find((file) => file.type === 'chunk' && file.exports.includ
 if (first === undefined) throw new Error('bundling: no file of the bundle begins it');
 rmSync(join(outputFolder, 'main.cjs'));
 writeFileSync(join(outputFolder, 'main.txt'), first.fileName);
+writeFileSync(join(outputFolder, 'pack.txt'), packOf(output.filter((file) => file.type === 'chunk')));
 
 const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
 writeFileSync(join(outputFolder, 'licenses.txt'), licensesOf(modules));

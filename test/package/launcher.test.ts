@@ -54,6 +54,36 @@ test('an installed package runs its bundle', () => {
   expect(launch().stdout).toBe('bundle');
 });
 
+describe('a pack of what commands run', () => {
+  const asFunction = (text: string): string => `(function (exports, require, module) {${text}\n})`;
+  const says = (words: string): string => `exports.tell = () => process.stdout.write('${words}');`;
+
+  beforeEach(() => {
+    place('dist/main.cjs', 'bundle', `require('./part-a1B2_c-4.cjs').tell(); require('./more-a1B2_c-4.cjs').tell();`);
+    writeFileSync(join(folder, 'dist/part-a1B2_c-4.cjs'), says(' part by its file'));
+    writeFileSync(join(folder, 'dist/more-a1B2_c-4.cjs'), says(' more by its file'));
+  });
+
+  test('is read instead of the files that are in it, also with their bytecode', () => {
+    const [part, more] = [asFunction(says(' part')), asFunction(says(' more'))];
+    const table = `\npart-a1B2_c-4.cjs 0 ${part.length}\nmore-a1B2_c-4.cjs ${part.length} ${part.length + more.length}`;
+    writeFileSync(join(folder, 'dist/pack.txt'), `${table}\n\n${part}${more}`);
+    for (let run = 0; run < 3; run += 1)
+      expect(launch()).toEqual({ stdout: 'bundle part more', stderr: '', status: 0 });
+  });
+
+  test('leaves other files to themselves, and all of them where it breaks off', () => {
+    const part = asFunction(says(' part'));
+    const table = `\nmore-a1B2_c-4 0 9\nart-a1B2_c-4.cjs 0 9\npart-a1B2_c-4.cjs 0 ${part.length}`;
+    writeFileSync(join(folder, 'dist/pack.txt'), `${table}\n\n${part}`);
+    expect(launch().stdout).toBe('bundle part more by its file');
+    for (const broken of [`${table}\n\n${part.slice(0, -1)}`, table, '', '\n\n']) {
+      writeFileSync(join(folder, 'dist/pack.txt'), broken);
+      expect(launch()).toEqual({ stdout: 'bundle part by its file more by its file', stderr: '', status: 0 });
+    }
+  });
+});
+
 test('a package without its bundle says so', () => {
   const run = launch();
   expect(run.stderr).toBe('tally is incomplete: dist/main.txt is missing. Install the package again.\n');

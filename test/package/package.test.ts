@@ -44,6 +44,7 @@ test('holds the launcher, the bundle, its types, completions, manual, schemas, e
     'bin/tally.js',
     'dist/licenses.txt',
     'dist/main.txt',
+    'dist/pack.txt',
     'dist/types/errors.d.cts',
     'dist/types/exact-json.d.cts',
     'dist/types/library/library.d.cts',
@@ -89,6 +90,28 @@ test('a command begins with a file whose bytecode is kept', () => {
   expect(first).toMatch(/-[\w-]{8}\.cjs$/);
   expect(packed).toContain(`dist/${first}`);
   expect(readFileSync(join(root, 'dist', first), 'utf8')).toMatch(/^exports\.main = main;$/m);
+});
+
+test('the pack has files of the bundle as they are, what every command runs among them, and is kept outside of the heap', () => {
+  const pack = readFileSync(join(root, 'dist/pack.txt'), 'latin1');
+  const [table = ''] = pack.split('\n\n', 1);
+  const texts = pack.slice(table.length + 2);
+  const places = table
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' '));
+  for (const [name = '', begin, end] of places) {
+    const text = readFileSync(join(root, 'dist', name), 'utf8');
+    expect(texts.slice(Number(begin), Number(end))).toBe(`(function (exports, require, module) {${text}\n})`);
+  }
+  const first = readFileSync(join(root, 'dist/main.txt'), 'utf8');
+  expect(places.map(([name]) => name?.slice(0, -13))).toEqual(
+    expect.arrayContaining(['start', 'service', 'base', 'client']),
+  );
+  expect(places[0]?.[0]).toBe(first);
+  // Node keeps a text of so many characters there (src/string_bytes.cc), and what is longer costs every command.
+  expect(pack.length).toBeGreaterThan(1_031_913);
+  expect(pack.length).toBeLessThan(1_150_000);
 });
 
 test('building twice gives the same bytes', () => {

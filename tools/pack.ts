@@ -1,0 +1,47 @@
+/**
+ * The texts of what short commands run, as one. Node keeps a text of that length outside of V8's heap, where the parts of it
+ * that a command loads would be a third of what is young: V8 then cleans up earlier, and more often, than most commands take.
+ */
+
+import type { OutputChunk } from 'rolldown';
+
+/** `EXTERN_APEX` of Node's src/string_bytes.cc: longer texts are kept outside. */
+const leastCharacters = 0xfbee9 + 1;
+
+/** What every short command runs, by the names of groups in `build.ts`; then what each room has of the command line. */
+const first = ['start', 'service', 'base', 'writing', 'client', 'late-records', 'late-hash'];
+const ofCommands = /[\\/](?:manifest|outlines)[\\/]/;
+
+/** As bin/tally.js wraps a file: what makes a function of it. */
+const [head, tail] = ['(function (exports, require, module) {', '\n})'];
+
+/**
+ * A table of lines `name begin end`, each behind a line feed, an empty line, and the texts, to which the places refer. Only ASCII, so
+ * that characters are bytes.
+ */
+export function packOf(chunks: readonly OutputChunk[]): string {
+  const places: string[] = [];
+  let texts = '';
+  for (const { fileName, code } of chunks.filter(isPacked).toSorted(byUse)) {
+    if (texts.length >= leastCharacters) break;
+    const text = `${head}${code}${tail}`;
+    places.push(`\n${fileName} ${texts.length} ${texts.length + text.length}`);
+    texts += text;
+  }
+  if (texts.length < leastCharacters) throw new Error('bundling: the pack is too short for Node to keep it outside');
+  return `${places.join('')}\n\n${texts}`;
+}
+
+/** An entry is loaded by others, by its path. */
+function isPacked({ isEntry, code }: OutputChunk): boolean {
+  return !isEntry && !/[^\0-\x7f]/.test(code);
+}
+
+function byUse(one: OutputChunk, other: OutputChunk): number {
+  return useOf(one) - useOf(other) || one.code.length - other.code.length || (one.fileName < other.fileName ? -1 : 1);
+}
+
+function useOf({ name, moduleIds }: OutputChunk): number {
+  if (first.includes(name)) return first.indexOf(name);
+  return moduleIds.some((id) => ofCommands.test(id)) ? first.length : first.length + 1;
+}
