@@ -16,7 +16,7 @@ import { rolldown } from 'rolldown';
 import type { Plugin } from 'rolldown';
 import { isolatedDeclarationSync } from 'rolldown/experimental';
 
-import { knownStatementsModule } from './known-statements.ts';
+import { statementModules } from './known-statements.ts';
 import { packOf } from './pack.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -115,8 +115,11 @@ const plainFlags: Plugin = {
 const knownQueries: Plugin = {
   name: 'known-queries',
   transform: {
-    filter: { id: /[\\/]src[\\/]store[\\/]known-statements\.ts$/ },
-    handler: async () => ({ code: await knownStatementsModule(root), moduleType: 'js' }),
+    filter: { id: /[\\/]src[\\/]store[\\/](?:known|other)-statements\.ts$/ },
+    async handler(_code, id) {
+      const { knownStatements, otherStatements } = await statementModules(root);
+      return { code: basename(id).startsWith('known') ? knownStatements : otherStatements, moduleType: 'js' };
+    },
   },
 };
 
@@ -259,6 +262,7 @@ const { output } = await bundle.write({
       // Without the connection of SQLite and what else every call needs, which would be loaded late with them.
       { name: 'late-calculation', test: either(ours('calculation/'), /[\\/]big\.js[\\/]/), priority: 4 },
       { name: 'late-queries', test: /[\\/]kysely[\\/]/, priority: 4 },
+      { name: 'late-statements', test: ours('store/other-statements'), priority: 4 },
       {
         name: 'late-events',
         test: ours('store/event-aggregation', 'store/event-content', 'store/backends/sqlite/events/'),

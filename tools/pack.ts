@@ -9,7 +9,7 @@ import type { OutputChunk } from 'rolldown';
 const leastCharacters = 0xfbee9 + 1;
 
 /** What every short command runs, by the names of groups in `build.ts`; then what each room has of the command line. */
-const first = ['start', 'service', 'base', 'writing', 'client', 'late-records', 'late-hash'];
+const first = ['start', 'service', 'base', 'writing', 'client', 'late-records', 'late-statements', 'late-hash'];
 const ofCommands = /[\\/](?:manifest|outlines)[\\/]/;
 
 /** As bin/tally.js wraps a file: what makes a function of it. */

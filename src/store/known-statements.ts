@@ -1,6 +1,6 @@
 /**
  * Texts of queries for SQLite, by name and shape of the values: written by the build (tools/build.ts). A checkout has none, and
- * builds its own.
+ * builds its own. Those that every call may run; the rest is in `other-statements.ts`.
  */
 
 /** What may be bound to a query; undefined where its text leaves out what asks for it. */

@@ -8,6 +8,7 @@ import type { Compilable, CompiledQuery, QueryResult } from 'kysely';
 import { assert } from '../assert.ts';
 import type { Transaction } from './database.ts';
 import { type BoundValue, knownStatements, type Place, type Statement } from './known-statements.ts';
+import { otherStatements } from './other-statements.ts';
 
 type Values<V> = { readonly [Name in keyof V]: BoundValue | readonly string[] };
 
@@ -53,18 +54,18 @@ export function onceUnchanged<T>(
 export interface Known<V> {
   /** Its own. */
   readonly name: string;
-  /** Any values, one for each form of the query that is worth it. */
-  readonly of: readonly V[];
+  /** Any values, one for each form of the query that is worth it; asked when the bundle is made. */
+  readonly of: () => readonly V[];
 }
 
 type Build = (tx: Transaction, values: object) => Compilable;
 
-const declared = new Map<string, { readonly build: Build; readonly of: readonly object[] }>();
+const declared = new Map<string, { readonly build: Build; readonly of: () => readonly object[] }>();
 
 /** The texts of all queries that the bundle has, as they are in the database of `tx`: by name and shape of the values. */
 export function knownTexts(tx: Transaction): Record<string, Record<string, Statement>> {
   const texts = [...declared].map(([name, { build, of }]) => {
-    const forms = of.map((values) => {
+    const forms = of().map((values) => {
       const { sql, parameters } = compile(build, tx, values);
       return [shapeOf(values), { sql, parameters }];
     });
@@ -100,8 +101,9 @@ interface Insertion {
  */
 export function preparedInsertion<V extends Values<V>>(
   build: (tx: Transaction, values: V) => Insertion,
+  known?: Known<V>,
 ): (tx: Transaction, values: V) => Promise<bigint> {
-  const run = preparedRun<V>(build as unknown as Build);
+  const run = preparedRun<V>(build as unknown as Build, known);
   const giving = prepared((tx, values: V) => build(tx, values).returning('seq'));
   return async (tx, values) => {
     const isDirect = direct.has(tx);
@@ -123,9 +125,7 @@ function preparedRun<V extends Values<V>>(
     const form = formOf(values);
     const forms = compiled.get(kind) ?? new Map<string, CompiledQuery | Statement>();
     compiled.set(kind, forms);
-    const text =
-      engine === undefined || known === undefined ? undefined : knownStatements[known.name]?.[shapeOf(values)];
-    const statement = forms.get(form) ?? text ?? compile(build, tx, values);
+    const statement = forms.get(form) ?? textOf(engine, known?.name, values) ?? compile(build, tx, values);
     forms.set(form, statement);
     return statement;
   }
@@ -136,6 +136,11 @@ function preparedRun<V extends Values<V>>(
     const parameters = statement.parameters.map((each) => (isPlace(each) ? valueAt(values, each) : each));
     return way?.run(statement.sql, parameters) ?? tx.executeQuery({ ...(statement as CompiledQuery), parameters });
   };
+}
+
+function textOf(engine: string | undefined, name: string | undefined, values: object): Statement | undefined {
+  if (engine === undefined || name === undefined) return undefined;
+  return (knownStatements[name] ?? otherStatements[name])?.[shapeOf(values)];
 }
 
 function compile(build: Build, tx: Transaction, values: object): CompiledQuery {

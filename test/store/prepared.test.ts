@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Transaction } from '../../src/store/database.ts';
 import type { Statement } from '../../src/store/known-statements.ts';
 import { prepared } from '../../src/store/prepared.ts';
-import { knownStatementsModule } from '../../tools/known-statements.ts';
+import { statementModules } from '../../tools/known-statements.ts';
 import { root } from '../support/sources.ts';
 import { openFilled, useTestFile, withSqlite } from './test-file.ts';
 
@@ -34,13 +34,19 @@ test('a query has another text where a value is undefined, and for lists of anot
 });
 
 test('the texts of the bundle are statements of the schema, with a place for every value that they were made of', async () => {
-  const text = await knownStatementsModule(root);
-  const { knownStatements } = (await import(`data:text/javascript,${encodeURIComponent(text)}`)) as {
-    readonly knownStatements: Record<string, Record<string, Statement>>;
-  };
+  const parts: Record<string, Record<string, Statement>>[] = [];
+  for (const [name, text] of Object.entries(await statementModules(root))) {
+    parts.push((await import(`data:text/javascript,${encodeURIComponent(text)}`))[name]);
+  }
+  const [known = {}, other = {}] = parts;
+  expect(Object.keys(known)).toEqual(
+    expect.arrayContaining(['organization and clock', 'customer', 'page of customers']),
+  );
+  expect(Object.keys(other)).toEqual(expect.arrayContaining(['wallet', 'ledger', 'page of contracts']));
+  expect(Object.keys(known).filter((name) => name in other)).toEqual([]);
   const store = await openFilled();
   await store.close();
-  const all = Object.values(knownStatements).flatMap((shapes) => Object.entries(shapes));
+  const all = [known, other].flatMap((part) => Object.values(part).flatMap((shapes) => Object.entries(shapes)));
   expect(all.length).toBeGreaterThan(10);
   for (const [shape, { sql, parameters }] of all) {
     withSqlite((database) => database.prepare(sql));

@@ -74,15 +74,19 @@ export async function findApiKey(tx: Transaction, orgId: string, id: string): Pr
 
 /** Every key of the organization, newest first. */
 export async function listApiKeys(tx: Transaction, orgId: string): Promise<ApiKey[]> {
-  const rows = await tx
-    .selectFrom('apiKeys')
-    .select(columns)
-    .where('orgId', '=', orgId)
-    .orderBy('createdAt', 'desc')
-    .orderBy('seq', 'desc')
-    .execute();
-  return rows.map(toApiKey);
+  return (await keysOfOrganization(tx, { orgId })).map(toApiKey);
 }
+
+const keysOfOrganization = prepared(
+  (tx, { orgId }: { readonly orgId: string }) =>
+    tx
+      .selectFrom('apiKeys')
+      .select(columns)
+      .where('orgId', '=', orgId)
+      .orderBy('createdAt', 'desc')
+      .orderBy('seq', 'desc'),
+  { name: 'keys', of: () => [{ orgId: '' }] },
+);
 
 /** A digest that any organization has already is a ConstraintViolation. */
 export async function insertApiKey(tx: Transaction, key: ApiKey): Promise<void> {

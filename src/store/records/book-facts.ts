@@ -21,7 +21,10 @@ export async function readBookFacts(tx: Transaction): Promise<BookFacts> {
   return Object.fromEntries(rows.map(({ name, content }) => [name, JSON.parse(content) as unknown]));
 }
 
-const bookFacts = prepared((tx) => tx.selectFrom('bookFacts').selectAll(), { name: 'facts of the book', of: [{}] });
+const bookFacts = prepared((tx) => tx.selectFrom('bookFacts').selectAll(), {
+  name: 'facts of the book',
+  of: () => [{}],
+});
 
 /** Puts a fact in the place of the one of its name, if there was one. */
 export async function writeBookFact<Name extends keyof BookFacts>(

@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { Database, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import { askedInParts } from './padded.ts';
+import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { instantText, oneRow } from './row-values.ts';
 
 /** A cap on one usage dimension of a contract (interface 2.7). */
@@ -34,13 +34,15 @@ interface OfContract {
   readonly contractId: string;
 }
 
-const budgetsOfContract = prepared((tx, { orgId, contractId }: OfContract) =>
-  tx
-    .selectFrom('budgets')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .orderBy('position'),
+const budgetsOfContract = prepared(
+  (tx, { orgId, contractId }: OfContract) =>
+    tx
+      .selectFrom('budgets')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('contractId', '=', contractId)
+      .orderBy('position'),
+  { name: 'budgets', of: () => [{ orgId: '', contractId: '' }] },
 );
 
 /** As `listBudgets`, of many contracts, by their ids. */
@@ -49,18 +51,21 @@ export async function listBudgetsOf(
   orgId: string,
   contractIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Budget[]>> {
-  const rows = await askedInParts(contractIds, (part) =>
+  const rows = await askedInParts(contractIds, (part) => budgetsOfContracts(tx, { orgId, contractIds: part }));
+  return Map.groupBy(rows.map(toBudget), ({ contractId }) => contractId);
+}
+
+const budgetsOfContracts = prepared(
+  (tx, { orgId, contractIds }: OfList<'contractIds'>) =>
     tx
       .selectFrom('budgets')
       .selectAll()
       .where('orgId', '=', orgId)
-      .where('contractId', 'in', part)
+      .where('contractId', 'in', contractIds)
       .orderBy('contractId')
-      .orderBy('position')
-      .execute(),
-  );
-  return Map.groupBy(rows.map(toBudget), ({ contractId }) => contractId);
-}
+      .orderBy('position'),
+  { name: 'budgets of contracts', of: () => ofFew('contractIds') },
+);
 
 /** The positions of a contract's budgets, ascending: 0, 1, 2 unless something is wrong. */
 export async function listBudgetPositions(
@@ -84,35 +89,42 @@ export async function listArmedBudgets(
   orgId: string,
   contractIds: readonly string[],
 ): Promise<readonly Budget[]> {
-  const rows = await askedInParts(contractIds, (part) =>
+  const rows = await askedInParts(contractIds, (part) => armedBudgets(tx, { orgId, contractIds: part }));
+  return rows.map(toBudget);
+}
+
+const armedBudgets = prepared(
+  (tx, { orgId, contractIds }: OfList<'contractIds'>) =>
     tx
       .selectFrom('budgets')
       .selectAll()
       .where('orgId', '=', orgId)
       .where('isExhausted', '=', 0n)
       .where((row) => row.or([row('maxCredits', 'is not', null), row('maxCreditsCents', 'is not', null)]))
-      .where('contractId', 'in', part)
+      .where('contractId', 'in', contractIds)
       .orderBy('contractId')
-      .orderBy('position')
-      .execute(),
-  );
-  return rows.map(toBudget);
-}
+      .orderBy('position'),
+  { name: 'armed budgets', of: () => ofFew('contractIds') },
+);
 
 /** Whether a contract was ever granted credits, and not dollars alone. */
 export async function hasCreditGrant(tx: Transaction, orgId: string, contractId: string): Promise<boolean> {
-  const row = await tx
-    .selectFrom('ledgerEntries')
-    .select('id')
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .where('type', '=', 'grant')
-    .where('creditMicros', '>', 0n)
-    .orderBy('seq')
-    .limit(oneRow())
-    .executeTakeFirst();
-  return row !== undefined;
+  return (await firstCreditGrant(tx, { orgId, contractId })).length > 0;
 }
+
+const firstCreditGrant = prepared(
+  (tx, { orgId, contractId }: OfContract) =>
+    tx
+      .selectFrom('ledgerEntries')
+      .select('id')
+      .where('orgId', '=', orgId)
+      .where('contractId', '=', contractId)
+      .where('type', '=', 'grant')
+      .where('creditMicros', '>', 0n)
+      .orderBy('seq')
+      .limit(oneRow()),
+  { name: 'first grant of credits', of: () => [{ orgId: '', contractId: '' }] },
+);
 
 /** Adds budgets behind those that the contract has. */
 export async function insertBudgets(

@@ -6,8 +6,8 @@ import type { PricingTier } from '../../calculation/pricing/pricing-model.ts';
 import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../../operations/catalog.ts';
 import type { PricingsTable, ProductsTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import { padded } from './padded.ts';
-import { countOf, type Page, pageOf, type Rows } from './page.ts';
+import { ofFew, type OfList, padded } from './padded.ts';
+import { type Page, pageOf, type Rows } from './page.ts';
 
 /** What prices are for. */
 export interface Product {
@@ -69,10 +69,27 @@ export async function findProductByName(tx: Transaction, orgId: string, name: st
 
 /** A page of unarchived products, newest first. */
 export async function listProducts(tx: Transaction, orgId: string, page: Page): Promise<Rows<Product>> {
-  const query = tx.selectFrom('products').where('orgId', '=', orgId).where('archivedAt', 'is', null);
-  const rows = await pageOf(query.selectAll(), 'products', page).execute();
-  return { rows: rows.map(toProduct), total: Number(await countOf(query)) };
+  const rows = await pageOfProducts(tx, { ...page, orgId });
+  const [count] = await productCount(tx, { orgId });
+  return { rows: rows.map(toProduct), total: Number(count?.total) };
 }
+
+interface OfOrganization {
+  readonly orgId: string;
+}
+
+const standingProducts = (tx: Transaction, { orgId }: OfOrganization) =>
+  tx.selectFrom('products').where('orgId', '=', orgId).where('archivedAt', 'is', null);
+
+const pageOfProducts = prepared(
+  (tx, of: OfOrganization & Page) => pageOf(standingProducts(tx, of).selectAll(), 'products', of),
+  { name: 'page of products', of: () => [{ orgId: '', limit: 1, offset: 0 }] },
+);
+
+const productCount = prepared(
+  (tx, of: OfOrganization) => standingProducts(tx, of).select((row) => row.fn.countAll<bigint>().as('total')),
+  { name: 'number of products', of: () => [{ orgId: '' }] },
+);
 
 /** Another unarchived product of the same name is not refused here. */
 export async function insertProduct(tx: Transaction, orgId: string, product: Product): Promise<void> {
@@ -104,9 +121,13 @@ export async function findPricings(
   ids: readonly string[],
 ): Promise<readonly Pricing[]> {
   if (ids.length === 0) return [];
-  const rows = await withProduct(tx, orgId).where('pricings.id', 'in', ids).orderBy('pricings.seq').execute();
-  return rows.map(toPricing);
+  return (await pricingsOfIds(tx, { orgId, ids: padded(ids) })).map(toPricing);
 }
+
+const pricingsOfIds = prepared(
+  (tx, { orgId, ids }: OfList<'ids'>) => withProduct(tx, orgId).where('pricings.id', 'in', ids).orderBy('pricings.seq'),
+  { name: 'prices', of: () => ofFew('ids') },
+);
 
 /** Every member given must hold. */
 export interface PricingFilter {
@@ -118,14 +139,37 @@ export interface PricingFilter {
 export async function listPricings(
   tx: Transaction,
   orgId: string,
-  { productId, model, ...page }: PricingFilter & Page,
+  { productId, model, limit, offset }: PricingFilter & Page,
 ): Promise<Rows<Pricing>> {
+  const chosen = { orgId, productId, model };
+  const rows = await pageOfPricings(tx, { ...chosen, limit, offset });
+  const [count] = await pricingCount(tx, chosen);
+  return { rows: rows.map(toPricing), total: Number(count?.total) };
+}
+
+type ChosenPricings = OfOrganization & { readonly [Name in keyof Required<PricingFilter>]: PricingFilter[Name] };
+
+function pricingsAmong(tx: Transaction, { orgId, productId, model }: ChosenPricings) {
   let query = withProduct(tx, orgId).where('pricings.archivedAt', 'is', null);
   if (productId !== undefined) query = query.where('pricings.productId', '=', productId);
   if (model !== undefined) query = query.where('pricings.model', '=', model);
-  const rows = await pageOf(query, 'pricings', page).execute();
-  return { rows: rows.map(toPricing), total: Number(await countOf(query.clearSelect())) };
+  return query;
 }
+
+const anyPricing: ChosenPricings = { orgId: '', productId: undefined, model: undefined };
+
+const pageOfPricings = prepared(
+  (tx, chosen: ChosenPricings & Page) => pageOf(pricingsAmong(tx, chosen), 'pricings', chosen),
+  { name: 'page of prices', of: () => [{ ...anyPricing, limit: 1, offset: 0 }] },
+);
+
+const pricingCount = prepared(
+  (tx, chosen: ChosenPricings) =>
+    pricingsAmong(tx, chosen)
+      .clearSelect()
+      .select((row) => row.fn.countAll<bigint>().as('total')),
+  { name: 'number of prices', of: () => [anyPricing] },
+);
 
 /** Unarchived prices of these meters, newest first. */
 export async function listPricingsOfMeters(
@@ -139,12 +183,13 @@ export async function listPricingsOfMeters(
 }
 
 const pricingsOfMeters = prepared(
-  (tx, { orgId, meterIds }: { readonly orgId: string; readonly meterIds: readonly string[] }) =>
+  (tx, { orgId, meterIds }: OfList<'meterIds'>) =>
     withProduct(tx, orgId)
       .where('pricings.meterId', 'in', meterIds)
       .where('pricings.archivedAt', 'is', null)
       .orderBy('pricings.createdAt', 'desc')
       .orderBy('pricings.seq', 'desc'),
+  { name: 'prices of meters', of: () => ofFew('meterIds') },
 );
 
 /** `productName` is not written: the product has it. One that the organization lacks is a ConstraintViolation. */

@@ -10,7 +10,7 @@ export async function findClock(tx: Transaction): Promise<Temporal.Instant | und
   return row === undefined ? undefined : Temporal.Instant.from(row.now);
 }
 
-const clock = prepared((tx) => tx.selectFrom('clock').select('now'));
+const clock = prepared((tx) => tx.selectFrom('clock').select('now'), { name: 'clock', of: () => [{}] });
 
 /** Makes time simulated, or moves the simulated clock, forwards or backwards. */
 export async function setClock(tx: Transaction, instant: Temporal.Instant): Promise<void> {

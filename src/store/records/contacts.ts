@@ -5,7 +5,7 @@ import type { Selectable } from 'kysely';
 import type { ContactRole } from '../../operations/customers.ts';
 import type { ContactsTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import { padded } from './padded.ts';
+import { ofFew, type OfList, padded } from './padded.ts';
 
 /** A person at a customer (interface 2.2); `Unreachable` after a demotion (interface 4.4). */
 export interface Contact {
@@ -50,7 +50,7 @@ export async function listContacts(
 }
 
 const contactsOf = prepared(
-  (tx, of: { readonly orgId: string; readonly customerIds: readonly string[] }) =>
+  (tx, of: OfList<'customerIds'>) =>
     tx
       .selectFrom('contacts')
       .select(columns)
@@ -59,10 +59,7 @@ const contactsOf = prepared(
       .orderBy('customerId')
       .orderBy('position')
       .orderBy('seq'),
-  {
-    name: 'contacts of customers',
-    of: [1, 2, 4, 8, 16].map((count) => ({ orgId: '', customerIds: Array(count).fill('') })),
-  },
+  { name: 'contacts of customers', of: () => ofFew('customerIds') },
 );
 
 /** The same of one customer. */
@@ -70,14 +67,16 @@ export async function listContactsOf(tx: Transaction, orgId: string, customerId:
   return (await contactsOfCustomer(tx, { orgId, customerId })).map(toContact);
 }
 
-const contactsOfCustomer = prepared((tx, of: { readonly orgId: string; readonly customerId: string }) =>
-  tx
-    .selectFrom('contacts')
-    .select(columns)
-    .where('orgId', '=', of.orgId)
-    .where('customerId', '=', of.customerId)
-    .orderBy('position')
-    .orderBy('seq'),
+const contactsOfCustomer = prepared(
+  (tx, of: { readonly orgId: string; readonly customerId: string }) =>
+    tx
+      .selectFrom('contacts')
+      .select(columns)
+      .where('orgId', '=', of.orgId)
+      .where('customerId', '=', of.customerId)
+      .orderBy('position')
+      .orderBy('seq'),
+  { name: 'contacts of a customer', of: () => [{ orgId: '', customerId: '' }] },
 );
 
 /** The positions are the caller's to count. */
@@ -91,7 +90,7 @@ type ContactRow = Omit<Contact, 'roles'> & { readonly orgId: string; readonly ro
 
 const contactInsertion = prepared((tx, row: ContactRow) => tx.insertInto('contacts').values(row), {
   name: 'new contact',
-  of: [Object.fromEntries(['orgId', ...columns].map((column) => [column, ''])) as unknown as ContactRow],
+  of: () => [Object.fromEntries(['orgId', ...columns].map((column) => [column, ''])) as unknown as ContactRow],
 });
 
 /** Changes the members given; nothing else of a contact ever changes. */

@@ -10,7 +10,7 @@ import { keepLatest } from '../../once.ts';
 import type { DepletionAction } from '../../operations/wire-values.ts';
 import type { Database, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import { countOf, type Page, pageOf, readPage, type Rows } from './page.ts';
+import { firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
 import { instantText, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
 
 /** How credits of a contract behave; budgets are rows of their own. */
@@ -68,8 +68,10 @@ export async function findContract(tx: Transaction, orgId: string, id: string): 
   return row === undefined ? undefined : toContract(row);
 }
 
-const contractOfId = prepared((tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
-  tx.selectFrom('contracts').selectAll().where('orgId', '=', orgId).where('id', '=', id),
+const contractOfId = prepared(
+  (tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
+    tx.selectFrom('contracts').selectAll().where('orgId', '=', orgId).where('id', '=', id),
+  { name: 'contract', of: () => [{ orgId: '', id: '' }] },
 );
 
 /** A page of contracts, newest first. */
@@ -78,15 +80,44 @@ export async function listContracts(
   orgId: string,
   { limit, offset, ...filter }: ContractFilter & Page,
 ): Promise<Rows<Contract>> {
-  const query = filtered(tx, orgId, filter);
+  const { customerId, externalCustomerId, planId, isActive } = filter;
+  const today = filter.today.toString();
+  const activeOn = isActive === true ? today : undefined;
+  const inactiveOn = isActive === false ? today : undefined;
+  const chosen = { orgId, customerId, externalCustomerId, planId, activeOn, inactiveOn };
   const { rows, total } = await readPage(tx, {
-    name: `contracts ${JSON.stringify({ ...filter, orgId })}`,
+    name: `contracts ${JSON.stringify(chosen)}`,
     page: { limit, offset },
-    read: async (start) => await pageOf(query.selectAll(), 'contracts', start).execute(),
-    count: async () => await countOf(query),
+    read: async (start) => await pageOfContracts(tx, { ...chosen, ...start }),
+    count: async () => (await contractCount(tx, chosen))[0]?.total ?? 0n,
   });
   return { rows: rows.map(toContract), total };
 }
+
+interface Chosen extends Pick<ContractFilter, 'customerId' | 'externalCustomerId' | 'planId'> {
+  readonly orgId: string;
+  readonly activeOn: string | undefined;
+  readonly inactiveOn: string | undefined;
+}
+
+const unfiltered: Chosen = {
+  orgId: '',
+  customerId: undefined,
+  externalCustomerId: undefined,
+  planId: undefined,
+  activeOn: undefined,
+  inactiveOn: undefined,
+};
+
+const pageOfContracts = prepared(
+  (tx, chosen: Chosen & PageStart) => pageOf(contractsAmong(tx, chosen).selectAll(), 'contracts', chosen),
+  { name: 'page of contracts', of: () => [{ ...unfiltered, ...firstPage }] },
+);
+
+const contractCount = prepared(
+  (tx, chosen: Chosen) => contractsAmong(tx, chosen).select((row) => row.fn.countAll<bigint>().as('total')),
+  { name: 'number of contracts', of: () => [unfiltered] },
+);
 
 /** Every contract of a customer, oldest first: the order in which they take events (semantics 8). */
 export async function listContractsOfCustomer(
@@ -106,6 +137,7 @@ const contractsOfCustomer = prepared(
       .where('customerId', '=', customerId)
       .orderBy('createdAt')
       .orderBy('seq'),
+  { name: 'contracts of a customer', of: () => [{ orgId: '', customerId: '' }] },
 );
 
 /** The contracts of a customer that were made before one of them, oldest first. */
@@ -123,18 +155,20 @@ interface OfCustomer {
   readonly contractId: string;
 }
 
-const contractsBefore = prepared((tx, { orgId, customerId, contractId }: OfCustomer) =>
-  tx
-    .selectFrom('contracts')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('customerId', '=', customerId)
-    .where(
-      sql<boolean>`("createdAt", "seq") <
+const contractsBefore = prepared(
+  (tx, { orgId, customerId, contractId }: OfCustomer) =>
+    tx
+      .selectFrom('contracts')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('customerId', '=', customerId)
+      .where(
+        sql<boolean>`("createdAt", "seq") <
         (select "createdAt", "seq" from "contracts" where "orgId" = ${orgId} and "id" = ${contractId})`,
-    )
-    .orderBy('createdAt')
-    .orderBy('seq'),
+      )
+      .orderBy('createdAt')
+      .orderBy('seq'),
+  { name: 'contracts before one', of: () => [{ orgId: '', customerId: '', contractId: '' }] },
 );
 
 /** Its budgets, drafts and grant are records of their own. */
@@ -194,9 +228,8 @@ export async function updateContract(
     .execute();
 }
 
-function filtered(tx: Transaction, orgId: string, filter: ContractFilter) {
-  const { customerId, externalCustomerId, planId, isActive } = filter;
-  const today = filter.today.toString();
+function contractsAmong(tx: Transaction, chosen: Chosen) {
+  const { orgId, customerId, externalCustomerId, planId, activeOn, inactiveOn } = chosen;
   let query = tx.selectFrom('contracts').where('orgId', '=', orgId);
   if (customerId !== undefined) query = query.where('customerId', '=', customerId);
   if (planId !== undefined) query = query.where('planId', '=', planId);
@@ -210,13 +243,13 @@ function filtered(tx: Transaction, orgId: string, filter: ContractFilter) {
         .where('customers.externalCustomerId', '=', externalCustomerId),
     );
   }
-  if (isActive === true) {
+  if (activeOn !== undefined) {
     query = query
       .where('cancelledAt', 'is', null)
-      .where((row) => row.or([row('endDate', 'is', null), row('endDate', '>', today)]));
+      .where((row) => row.or([row('endDate', 'is', null), row('endDate', '>', activeOn)]));
   }
-  if (isActive === false) {
-    query = query.where((row) => row.or([row('cancelledAt', 'is not', null), row('endDate', '<=', today)]));
+  if (inactiveOn !== undefined) {
+    query = query.where((row) => row.or([row('cancelledAt', 'is not', null), row('endDate', '<=', inactiveOn)]));
   }
   return query;
 }

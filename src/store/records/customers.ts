@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { CustomersTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import { askedInParts } from './padded.ts';
+import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
 
 /** Interface 2.2. */
@@ -65,7 +65,7 @@ export async function findCustomer(tx: Transaction, orgId: string, id: string): 
 const customerOfId = prepared(
   (tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
     tx.selectFrom('customers').select(columns).where('orgId', '=', orgId).where('id', '=', id),
-  { name: 'customer', of: [{ orgId: '', id: '' }] },
+  { name: 'customer', of: () => [{ orgId: '', id: '' }] },
 );
 
 /** The customers among these ids, by them. */
@@ -74,11 +74,15 @@ export async function listCustomersOf(
   orgId: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Customer>> {
-  const rows = await askedInParts(ids, (part) =>
-    tx.selectFrom('customers').selectAll().where('orgId', '=', orgId).where('id', 'in', part).execute(),
-  );
+  const rows = await askedInParts(ids, (part) => customersOfIds(tx, { orgId, ids: part }));
   return new Map(rows.map((row) => [row.id, toCustomer(row)]));
 }
+
+const customersOfIds = prepared(
+  (tx, { orgId, ids }: OfList<'ids'>) =>
+    tx.selectFrom('customers').select(columns).where('orgId', '=', orgId).where('id', 'in', ids),
+  { name: 'customers', of: () => ofFew('ids') },
+);
 
 /** The customer that carries the caller's own id. */
 export async function findCustomerByExternalId(
@@ -90,12 +94,14 @@ export async function findCustomerByExternalId(
   return row === undefined ? undefined : toCustomer(row);
 }
 
-const customerOfExternalId = prepared((tx, of: { readonly orgId: string; readonly externalCustomerId: string }) =>
-  tx
-    .selectFrom('customers')
-    .select(columns)
-    .where('orgId', '=', of.orgId)
-    .where('externalCustomerId', '=', of.externalCustomerId),
+const customerOfExternalId = prepared(
+  (tx, of: { readonly orgId: string; readonly externalCustomerId: string }) =>
+    tx
+      .selectFrom('customers')
+      .select(columns)
+      .where('orgId', '=', of.orgId)
+      .where('externalCustomerId', '=', of.externalCustomerId),
+  { name: 'customer of an external id', of: () => [{ orgId: '', externalCustomerId: '' }] },
 );
 
 /** The customer that a payment processor knows by this id. */
@@ -140,12 +146,12 @@ const unfiltered = { orgId: '', externalCustomerId: undefined };
 const pageOfCustomers = prepared(
   (tx, chosen: Chosen & PageStart) =>
     pageOf(customersAmong(tx, chosen).select([...columns, 'seq']), 'customers', chosen),
-  { name: 'page of customers', of: [{ ...unfiltered, ...firstPage }] },
+  { name: 'page of customers', of: () => [{ ...unfiltered, ...firstPage }] },
 );
 
 const customerCount = prepared(
   (tx, chosen: Chosen) => customersAmong(tx, chosen).select((row) => row.fn.countAll<bigint>().as('total')),
-  { name: 'number of customers', of: [unfiltered] },
+  { name: 'number of customers', of: () => [unfiltered] },
 );
 
 function customersAmong(tx: Transaction, { orgId, externalCustomerId }: Chosen) {
@@ -168,7 +174,7 @@ type CustomerRow = Omit<Selectable<CustomersTable>, 'seq'>;
 
 const customerInsertion = prepared((tx, row: CustomerRow) => tx.insertInto('customers').values(row), {
   name: 'new customer',
-  of: [Object.fromEntries(['orgId', ...columns].map((column) => [column, ''])) as unknown as CustomerRow],
+  of: () => [Object.fromEntries(['orgId', ...columns].map((column) => [column, ''])) as unknown as CustomerRow],
 });
 
 /** Changes the members given; the billing address stays as it was given. */

@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { type Contract, toContract } from './contracts.ts';
-import { askedInParts } from './padded.ts';
+import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { drafted, instantText, optionalDate, optionalInstant } from './row-values.ts';
 
 /** As the index has it. */
@@ -107,7 +107,16 @@ export async function listContractsOfSameCustomers(
   orgId: string,
   contractIds: readonly string[],
 ): Promise<readonly DatedContract[]> {
-  const rows = await askedInParts(contractIds, (part) =>
+  const rows = await askedInParts(contractIds, (part) => contractsAround(tx, { orgId, contractIds: part }));
+  return rows.map((row) => ({
+    contract: toContract(row),
+    draftsDueOn: optionalDate(row.draftsDueOn),
+    endsOn: row.terminatedAt === null ? optionalDate(row.effectiveEndDate ?? row.endDate) : undefined,
+  }));
+}
+
+const contractsAround = prepared(
+  (tx, { orgId, contractIds }: OfList<'contractIds'>) =>
     tx
       .selectFrom('contracts')
       .selectAll()
@@ -117,20 +126,14 @@ export async function listContractsOfSameCustomers(
           .selectFrom('contracts as asked')
           .select('asked.customerId')
           .where('asked.orgId', '=', orgId)
-          .where('asked.id', 'in', part),
+          .where('asked.id', 'in', contractIds),
       )
       // By time alone SQLite walks through all contracts there are, for not having to sort these.
       .orderBy('customerId')
       .orderBy('createdAt')
-      .orderBy('seq')
-      .execute(),
-  );
-  return rows.map((row) => ({
-    contract: toContract(row),
-    draftsDueOn: optionalDate(row.draftsDueOn),
-    endsOn: row.terminatedAt === null ? optionalDate(row.effectiveEndDate ?? row.endDate) : undefined,
-  }));
-}
+      .orderBy('seq'),
+  { name: 'contracts of the same customers', of: () => ofFew('contractIds') },
+);
 
 /** When the first of the grants of each of these contracts expires whose expiry is not settled; of those that have one. */
 export async function listEarliestExpiries(
@@ -138,17 +141,20 @@ export async function listEarliestExpiries(
   orgId: string,
   contractIds: readonly string[],
 ): Promise<ReadonlyMap<string, Temporal.Instant>> {
-  const rows = await askedInParts(contractIds, (part) =>
+  const rows = await askedInParts(contractIds, (part) => earliestExpiries(tx, { orgId, contractIds: part }));
+  return new Map(rows.map(({ contractId, expiresAt }) => [contractId, Temporal.Instant.from(expiresAt)]));
+}
+
+const earliestExpiries = prepared(
+  (tx, { orgId, contractIds }: OfList<'contractIds'>) =>
     tx
       .selectFrom('grantExpiries')
       .select((row) => ['contractId', row.fn.min('expiresAt').as('expiresAt')])
       .where('orgId', '=', orgId)
-      .where('contractId', 'in', part)
-      .groupBy('contractId')
-      .execute(),
-  );
-  return new Map(rows.map(({ contractId, expiresAt }) => [contractId, Temporal.Instant.from(expiresAt)]));
-}
+      .where('contractId', 'in', contractIds)
+      .groupBy('contractId'),
+  { name: 'earliest expiries', of: () => ofFew('contractIds') },
+);
 
 /** What is noted of a contract to be found when it falls due. */
 export interface NotedDue {
@@ -270,7 +276,10 @@ interface Expiry {
   readonly expiresAt: string;
 }
 
-const expiryInsertion = prepared((tx, expiry: Expiry) => tx.insertInto('grantExpiries').values(expiry));
+const expiryInsertion = prepared((tx, expiry: Expiry) => tx.insertInto('grantExpiries').values(expiry), {
+  name: 'new expiry',
+  of: () => [{ orgId: '', contractId: '', grantId: '', expiresAt: '' }],
+});
 
 /** Takes away the expiry of a grant that is undone. */
 export async function unscheduleExpiry(

@@ -3,7 +3,8 @@
 import type { ContractItem } from '../../calculation/rate-card.ts';
 import type { Transaction } from '../database.ts';
 import { toContractItems } from './contracts.ts';
-import { askedInParts, padded } from './padded.ts';
+import { prepared } from '../prepared.ts';
+import { askedInParts, ofFew, type OfList, padded } from './padded.ts';
 import { optionalDate } from './row-values.ts';
 
 /** A contract as far as it takes events. */
@@ -29,14 +30,14 @@ export async function findCustomerIds(
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
-  const rows = await tx
-    .selectFrom('customers')
-    .select('id')
-    .where('orgId', '=', orgId)
-    .where('id', 'in', padded(ids))
-    .execute();
-  return new Set(rows.map((row) => row.id));
+  return new Set((await idsAmong(tx, { orgId, ids: padded(ids) })).map((row) => row.id));
 }
+
+const idsAmong = prepared(
+  (tx, { orgId, ids }: OfList<'ids'>) =>
+    tx.selectFrom('customers').select('id').where('orgId', '=', orgId).where('id', 'in', ids),
+  { name: 'ids of customers', of: () => ofFew('ids') },
+);
 
 /** Customer ids by the callers' own ids. */
 export async function findCustomerIdsByExternalId(
@@ -45,14 +46,19 @@ export async function findCustomerIdsByExternalId(
   externalIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (externalIds.length === 0) return new Map();
-  const rows = await tx
-    .selectFrom('customers')
-    .select(['id', 'externalCustomerId'])
-    .where('orgId', '=', orgId)
-    .where('externalCustomerId', 'in', padded(externalIds))
-    .execute();
+  const rows = await idsByExternalId(tx, { orgId, externalIds: padded(externalIds) });
   return new Map(rows.map((row) => [row.externalCustomerId ?? '', row.id]));
 }
+
+const idsByExternalId = prepared(
+  (tx, { orgId, externalIds }: OfList<'externalIds'>) =>
+    tx
+      .selectFrom('customers')
+      .select(['id', 'externalCustomerId'])
+      .where('orgId', '=', orgId)
+      .where('externalCustomerId', 'in', externalIds),
+  { name: 'customers of external ids', of: () => ofFew('externalIds') },
+);
 
 /** Every contract of these customers, by customer, oldest first. */
 export async function listContractSpans(
@@ -61,16 +67,7 @@ export async function listContractSpans(
   customerIds: readonly string[],
 ): Promise<readonly ContractSpan[]> {
   if (customerIds.length === 0) return [];
-  const rows = await tx
-    .selectFrom('contracts')
-    .select(['id', 'customerId', 'startDate', 'endDate', 'effectiveEndDate', 'items'])
-    .where('orgId', '=', orgId)
-    .where('customerId', 'in', padded(customerIds))
-    // By time alone SQLite walks through all contracts there are, for not having to sort these.
-    .orderBy('customerId')
-    .orderBy('createdAt')
-    .orderBy('seq')
-    .execute();
+  const rows = await spansOfCustomers(tx, { orgId, customerIds: padded(customerIds) });
   return rows.map((row) => ({
     ...row,
     startDate: Temporal.PlainDate.from(row.startDate),
@@ -80,22 +77,39 @@ export async function listContractSpans(
   }));
 }
 
+const spansOfCustomers = prepared(
+  (tx, { orgId, customerIds }: OfList<'customerIds'>) =>
+    tx
+      .selectFrom('contracts')
+      .select(['id', 'customerId', 'startDate', 'endDate', 'effectiveEndDate', 'items'])
+      .where('orgId', '=', orgId)
+      .where('customerId', 'in', customerIds)
+      // By time alone SQLite walks through all contracts there are, for not having to sort these.
+      .orderBy('customerId')
+      .orderBy('createdAt')
+      .orderBy('seq'),
+  { name: 'spans of contracts', of: () => ofFew('customerIds') },
+);
+
 /** Every finalized period of these contracts. */
 export async function listFinalizedPeriods(
   tx: Transaction,
   orgId: string,
   contractIds: readonly string[],
 ): Promise<readonly FinalizedPeriod[]> {
-  const rows = await askedInParts(contractIds, (part) =>
+  const rows = await askedInParts(contractIds, (part) => finalizedPeriods(tx, { orgId, contractIds: part }));
+  return rows.map((row) => ({ ...row, periodIndex: Number(row.periodIndex) }));
+}
+
+const finalizedPeriods = prepared(
+  (tx, { orgId, contractIds }: OfList<'contractIds'>) =>
     tx
       .selectFrom('invoices')
       .select(['contractId', 'periodIndex'])
       .where('orgId', '=', orgId)
-      .where('contractId', 'in', part)
+      .where('contractId', 'in', contractIds)
       .where('finalizedAt', 'is not', null)
       .orderBy('contractId')
-      .orderBy('periodIndex')
-      .execute(),
-  );
-  return rows.map((row) => ({ ...row, periodIndex: Number(row.periodIndex) }));
-}
+      .orderBy('periodIndex'),
+  { name: 'finalized periods', of: () => ofFew('contractIds') },
+);

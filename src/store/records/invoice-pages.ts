@@ -51,12 +51,12 @@ const unfiltered: Chosen = {
 
 const pageOfInvoices = prepared(
   (tx, chosen: Chosen & PageStart) => pageOf(invoicesAmong(tx, chosen).selectAll(), 'invoices', chosen),
-  { name: 'page of invoices', of: [{ ...unfiltered, ...firstPage }] },
+  { name: 'page of invoices', of: () => [{ ...unfiltered, ...firstPage }] },
 );
 
 const invoiceCount = prepared(
   (tx, chosen: Chosen) => invoicesAmong(tx, chosen).select((row) => row.fn.countAll<bigint>().as('total')),
-  { name: 'number of invoices', of: [unfiltered] },
+  { name: 'number of invoices', of: () => [unfiltered] },
 );
 
 const concealedStatus = () => sql<InvoiceStatus>`"status" || ''`;

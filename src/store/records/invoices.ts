@@ -7,7 +7,7 @@ import type { InvoiceStatus } from '../../operations/invoices.ts';
 import type { Database, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { invoiceHash } from './hash-chain.ts';
-import { askedInParts } from './padded.ts';
+import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { drafted, instantText, oneRow, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
 
 /** An invoice as it is stored (interface 2.3), without its lines. */
@@ -62,14 +62,15 @@ export interface FrozenLine {
 
 /** One invoice; undefined for an id that the organization does not have. */
 export async function findInvoice(tx: Transaction, orgId: string, id: string): Promise<Invoice | undefined> {
-  const row = await tx
-    .selectFrom('invoices')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('id', '=', id)
-    .executeTakeFirst();
+  const [row] = await invoiceOfId(tx, { orgId, id });
   return row === undefined ? undefined : toInvoice(row);
 }
+
+const invoiceOfId = prepared(
+  (tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
+    tx.selectFrom('invoices').selectAll().where('orgId', '=', orgId).where('id', '=', id),
+  { name: 'invoice', of: () => [{ orgId: '', id: '' }] },
+);
 
 /** Every invoice of a contract in the order of its periods, whatever its status. */
 export async function listInvoicesOfContract(
@@ -86,31 +87,36 @@ export async function listInvoicesOf(
   orgId: string,
   contractIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Invoice[]>> {
-  const rows = await askedInParts(contractIds, (part) =>
+  const rows = await askedInParts(contractIds, (part) => invoicesOfContracts(tx, { orgId, contractIds: part }));
+  return Map.groupBy(rows.map(toInvoice), ({ contractId }) => contractId);
+}
+
+const invoicesOfContracts = prepared(
+  (tx, { orgId, contractIds }: OfList<'contractIds'>) =>
     tx
       .selectFrom('invoices')
       .selectAll()
       .where('orgId', '=', orgId)
-      .where('contractId', 'in', part)
+      .where('contractId', 'in', contractIds)
       .orderBy('contractId')
-      .orderBy('periodIndex')
-      .execute(),
-  );
-  return Map.groupBy(rows.map(toInvoice), ({ contractId }) => contractId);
-}
+      .orderBy('periodIndex'),
+  { name: 'invoices of contracts', of: () => ofFew('contractIds') },
+);
 
 interface OfContract {
   readonly orgId: string;
   readonly contractId: string;
 }
 
-const invoicesOfContract = prepared((tx, { orgId, contractId }: OfContract) =>
-  tx
-    .selectFrom('invoices')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .orderBy('periodIndex'),
+const invoicesOfContract = prepared(
+  (tx, { orgId, contractId }: OfContract) =>
+    tx
+      .selectFrom('invoices')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('contractId', '=', contractId)
+      .orderBy('periodIndex'),
+  { name: 'invoices of a contract', of: () => [{ orgId: '', contractId: '' }] },
 );
 
 /** The draft of a contract's earliest period that has one. */
@@ -284,15 +290,19 @@ export async function listInvoiceLines(
   orgId: string,
   invoiceId: string,
 ): Promise<readonly FrozenLine[]> {
-  const rows = await tx
-    .selectFrom('invoiceLines')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('invoiceId', '=', invoiceId)
-    .orderBy('position')
-    .execute();
-  return rows.map(toInvoiceLine);
+  return (await linesOfInvoice(tx, { orgId, invoiceId })).map(toInvoiceLine);
 }
+
+const linesOfInvoice = prepared(
+  (tx, { orgId, invoiceId }: { readonly orgId: string; readonly invoiceId: string }) =>
+    tx
+      .selectFrom('invoiceLines')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('invoiceId', '=', invoiceId)
+      .orderBy('position'),
+  { name: 'lines', of: () => [{ orgId: '', invoiceId: '' }] },
+);
 
 function lineRow(orgId: string, invoiceId: string, line: FrozenLine & { readonly position: number }) {
   return {

@@ -1,6 +1,6 @@
 /** Ledger entries: written once, read in their order. */
 
-import { type Insertable, type Selectable, sql } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
 
 import type { LedgerEntry } from '../../calculation/ledger.ts';
 import type { Specifiers } from '../../calculation/specifiers.ts';
@@ -9,8 +9,8 @@ import type { LedgerEntryType } from '../../operations/ledger-entry.ts';
 import type { Database, Transaction } from '../database.ts';
 import { prepared, preparedInsertion } from '../prepared.ts';
 import { entryHash, noHash } from './hash-chain.ts';
-import { askedInParts } from './padded.ts';
-import { countOf, type Rows } from './page.ts';
+import { askedInParts, ofFew, type OfList } from './padded.ts';
+import type { Page, Rows } from './page.ts';
 import { instantText, oneRow, optionalInstant, optionalInstantText } from './row-values.ts';
 
 /** An entry as it is stored (interface 2.8). */
@@ -71,20 +71,25 @@ export async function listLedgersOf(
   most: number,
 ): Promise<ReadonlyMap<string, StoredLedger> | undefined> {
   const rows = await askedInParts(contractIds, (part) =>
-    tx
-      .selectFrom('ledgerEntries')
-      .selectAll()
-      .where('orgId', '=', orgId)
-      .where('contractId', 'in', part)
-      .orderBy('contractId')
-      .orderBy('seq')
-      .limit(sql.lit(most + 1))
-      .execute(),
+    entriesOfContracts(tx, { orgId, contractIds: part, limit: most + 1 }),
   );
   if (rows.length > most) return undefined;
   const byContract = Map.groupBy(rows, ({ contractId }) => contractId);
   return new Map([...byContract].map(([contractId, own]) => [contractId, toStoredLedger(own)]));
 }
+
+const entriesOfContracts = prepared(
+  (tx, { orgId, contractIds, limit }: OfList<'contractIds'> & { readonly limit: number }) =>
+    tx
+      .selectFrom('ledgerEntries')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('contractId', 'in', contractIds)
+      .orderBy('contractId')
+      .orderBy('seq')
+      .limit(limit),
+  { name: 'ledgers', of: () => ofFew('contractIds').map((few) => ({ ...few, limit: 1 })) },
+);
 
 function toStoredLedger(rows: readonly Selectable<Database['ledgerEntries']>[]): StoredLedger {
   return { entries: rows.map(toLedgerEntry), head: rows.at(-1)?.hash };
@@ -95,13 +100,15 @@ interface OfContract {
   readonly contractId: string;
 }
 
-const entriesOfContract = prepared((tx, { orgId, contractId }: OfContract) =>
-  tx
-    .selectFrom('ledgerEntries')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .orderBy('seq'),
+const entriesOfContract = prepared(
+  (tx, { orgId, contractId }: OfContract) =>
+    tx
+      .selectFrom('ledgerEntries')
+      .selectAll()
+      .where('orgId', '=', orgId)
+      .where('contractId', '=', contractId)
+      .orderBy('seq'),
+  { name: 'ledger', of: () => [{ orgId: '', contractId: '' }] },
 );
 
 /** One entry of any contract; undefined for an id that the organization does not have. */
@@ -110,14 +117,15 @@ export async function findLedgerEntry(
   orgId: string,
   id: string,
 ): Promise<StoredLedgerEntry | undefined> {
-  const row = await tx
-    .selectFrom('ledgerEntries')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('id', '=', id)
-    .executeTakeFirst();
+  const [row] = await entryOfId(tx, { orgId, id });
   return row === undefined ? undefined : toLedgerEntry(row);
 }
+
+const entryOfId = prepared(
+  (tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
+    tx.selectFrom('ledgerEntries').selectAll().where('orgId', '=', orgId).where('id', '=', id),
+  { name: 'entry', of: () => [{ orgId: '', id: '' }] },
+);
 
 /** A page of a contract's ledger, newest entry first; without a limit, all of it. */
 export async function listLedgerPage(
@@ -125,20 +133,45 @@ export async function listLedgerPage(
   orgId: string,
   { contractId, limit, offset, ...filter }: LedgerPageQuery,
 ): Promise<Rows<StoredLedgerEntry>> {
-  const { type, createdAfter, createdBefore } = filter;
+  const chosen = { ...unfiltered, ...filter, orgId, contractId };
+  const rows = await pageOfLedger(tx, { ...chosen, limit: limit ?? Number.MAX_SAFE_INTEGER, offset: offset ?? 0 });
+  const [count] = await entryCount(tx, chosen);
+  return { rows: rows.map(toLedgerEntry), total: Number(count?.total) };
+}
+
+type Chosen = OfContract & { readonly [Name in keyof Required<LedgerFilter>]: LedgerFilter[Name] };
+
+const unfiltered: Chosen = {
+  orgId: '',
+  contractId: '',
+  type: undefined,
+  createdAfter: undefined,
+  createdBefore: undefined,
+};
+
+function entriesAmong(tx: Transaction, { orgId, contractId, type, createdAfter, createdBefore }: Chosen) {
   let query = tx.selectFrom('ledgerEntries').where('orgId', '=', orgId).where('contractId', '=', contractId);
   if (type !== undefined) query = query.where('type', '=', type);
   if (createdAfter !== undefined) query = query.where('createdAt', '>=', createdAfter);
   if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);
-  const rows = await query
-    .selectAll()
-    // The order of time as well, which the index of a contract has: by time they would all be sorted for each page.
-    .orderBy('seq', 'desc')
-    .limit(limit ?? Number.MAX_SAFE_INTEGER)
-    .offset(offset ?? 0)
-    .execute();
-  return { rows: rows.map(toLedgerEntry), total: Number(await countOf(query)) };
+  return query;
 }
+
+const pageOfLedger = prepared(
+  (tx, { limit, offset, ...chosen }: Chosen & Page) =>
+    entriesAmong(tx, chosen)
+      .selectAll()
+      // The order of time as well, which the index of a contract has: by time they would all be sorted for each page.
+      .orderBy('seq', 'desc')
+      .limit(limit)
+      .offset(offset),
+  { name: 'page of a ledger', of: () => [{ ...unfiltered, limit: 1, offset: 0 }] },
+);
+
+const entryCount = prepared(
+  (tx, chosen: Chosen) => entriesAmong(tx, chosen).select((row) => row.fn.countAll<bigint>().as('total')),
+  { name: 'number of entries', of: () => [unfiltered] },
+);
 
 /** What was written for one invoice, oldest entry first. */
 export async function listLedgerOfInvoice(
@@ -197,6 +230,7 @@ const entryOfExternalId = prepared(
       .where('orgId', '=', orgId)
       .where('contractId', '=', contractId)
       .where('externalId', '=', externalId),
+  { name: 'entry of an external id', of: () => [{ orgId: '', contractId: '', externalId: '' }] },
 );
 
 /** Writes an entry behind the one sealed as `head`, the newest of its contract; gives its place and its own seal. */
@@ -213,7 +247,15 @@ export async function insertLedgerEntry(
 type NewRow = Omit<Insertable<Database['ledgerEntries']>, 'seq'>;
 type WholeRow = { readonly [Column in keyof NewRow]-?: Exclude<NewRow[Column], undefined> };
 
-const insertion = preparedInsertion((tx, row: WholeRow) => tx.insertInto('ledgerEntries').values(row));
+const insertion = preparedInsertion((tx, row: WholeRow) => tx.insertInto('ledgerEntries').values(row), {
+  name: 'new entry',
+  of: () => [withAll(rowOf('', { createdAt: Temporal.Instant.fromEpochMilliseconds(0) } as NewLedgerEntry))],
+});
+
+/** Whatever has these members, with all of them there. */
+function withAll<Row extends object>(row: Row): Row {
+  return Object.fromEntries(Object.keys(row).map((name) => [name, ''])) as Row;
+}
 
 /** Member by member, since a copy of so many is slow; without its seal yet. */
 function rowOf(orgId: string, entry: NewLedgerEntry): WholeRow & { hash: string } {

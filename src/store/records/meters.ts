@@ -7,6 +7,7 @@ import type { DimensionRate } from '../../calculation/rate-card.ts';
 import type { AggregationType } from '../../operations/meters.ts';
 import type { MetersTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
+import { ofFew, type OfList, padded } from './padded.ts';
 import { type Page, pageOf, type Rows } from './page.ts';
 
 /** A meter as it is stored (interface 2.9). */
@@ -47,15 +48,14 @@ export async function findMeter(tx: Transaction, orgId: string, id: string): Pro
 /** The meters among these ids, archived ones too; ids that the organization does not have are left out. */
 export async function findMeters(tx: Transaction, orgId: string, ids: readonly string[]): Promise<readonly Meter[]> {
   if (ids.length === 0) return [];
-  const rows = await tx
-    .selectFrom('meters')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('id', 'in', ids)
-    .orderBy('seq')
-    .execute();
-  return rows.map(toMeter);
+  return (await metersOfIds(tx, { orgId, ids: padded(ids) })).map(toMeter);
 }
+
+const metersOfIds = prepared(
+  (tx, { orgId, ids }: OfList<'ids'>) =>
+    tx.selectFrom('meters').selectAll().where('orgId', '=', orgId).where('id', 'in', ids).orderBy('seq'),
+  { name: 'meters', of: () => ofFew('ids') },
+);
 
 /** The unarchived meter of a code. */
 export async function findMeterByCode(tx: Transaction, orgId: string, code: string): Promise<Meter | undefined> {
@@ -89,12 +89,12 @@ const active: Chosen = { orgId: '', status: 'active' };
 
 const pageOfMeters = prepared(
   (tx, chosen: Chosen & Page) => pageOf(metersAmong(tx, chosen).selectAll(), 'meters', chosen),
-  { name: 'page of meters', of: [{ ...active, limit: 1, offset: 0 }] },
+  { name: 'page of meters', of: () => [{ ...active, limit: 1, offset: 0 }] },
 );
 
 const meterCount = prepared(
   (tx, chosen: Chosen) => metersAmong(tx, chosen).select((row) => row.fn.countAll<bigint>().as('total')),
-  { name: 'number of meters', of: [active] },
+  { name: 'number of meters', of: () => [active] },
 );
 
 function metersAmong(tx: Transaction, { orgId, status }: Chosen) {
@@ -108,8 +108,10 @@ export async function listActiveMeters(tx: Transaction, orgId: string): Promise<
   return rows.map(toMeter);
 }
 
-const activeMeters = prepared((tx, { orgId }: { readonly orgId: string }) =>
-  metersAmong(tx, { orgId, status: 'active' }).selectAll().orderBy('createdAt').orderBy('seq'),
+const activeMeters = prepared(
+  (tx, { orgId }: { readonly orgId: string }) =>
+    metersAmong(tx, { orgId, status: 'active' }).selectAll().orderBy('createdAt').orderBy('seq'),
+  { name: 'active meters', of: () => [{ orgId: '' }] },
 );
 
 /** A code that an unarchived meter of the organization has is a ConstraintViolation. */
@@ -150,12 +152,14 @@ export async function findRateCard(
   return row === undefined ? undefined : { ...row, rates: JSON.parse(row.rates) as DimensionRate[] };
 }
 
-const rateCardOf = prepared((tx, { orgId, meterId }: { readonly orgId: string; readonly meterId: string }) =>
-  tx
-    .selectFrom('rateCards')
-    .select(['meterId', 'rates', 'fallbackUnitAmount', 'updatedAt'])
-    .where('orgId', '=', orgId)
-    .where('meterId', '=', meterId),
+const rateCardOf = prepared(
+  (tx, { orgId, meterId }: { readonly orgId: string; readonly meterId: string }) =>
+    tx
+      .selectFrom('rateCards')
+      .select(['meterId', 'rates', 'fallbackUnitAmount', 'updatedAt'])
+      .where('orgId', '=', orgId)
+      .where('meterId', '=', meterId),
+  { name: 'rate card', of: () => [{ orgId: '', meterId: '' }] },
 );
 
 /** Puts a rate card in the place of the one there was, if there was one. */

@@ -6,6 +6,14 @@ export function padded(values: readonly string[]): string[] {
   return Array.from({ length }, (_value, index) => values[Math.min(index, values.length - 1)] ?? '');
 }
 
+/** Values of a query of a list by that name, for the forms of it that few are asked in (`Known`). */
+export function ofFew<Name extends string>(name: Name) {
+  return [1, 2, 4, 8, 16].map((count) => ({ orgId: '', [name]: Array<string>(count).fill('') }) as OfList<Name>);
+}
+
+/** What an organization has of those in a list by that name. */
+export type OfList<Name extends string> = { readonly orgId: string } & Readonly<Record<Name, readonly string[]>>;
+
 /** Every engine takes as many values in one statement, and others beside them. */
 const mostInStatement = 8_192;
 

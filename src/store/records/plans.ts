@@ -3,9 +3,11 @@
 import type { Selectable } from 'kysely';
 
 import type { PlansTable, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
 import { findPricings } from './catalog.ts';
 import type { Pricing } from './catalog.ts';
-import { countOf, type Page, pageOf, type Rows } from './page.ts';
+import { ofFew, type OfList, padded } from './padded.ts';
+import { type Page, pageOf, type Rows } from './page.ts';
 
 /** A price of a plan. */
 export interface PlanItem {
@@ -37,16 +39,15 @@ export interface Plan {
 
 /** Also an archived plan; undefined for an id that the organization does not have. */
 export async function findPlan(tx: Transaction, orgId: string, id: string): Promise<Plan | undefined> {
-  const row = await tx
-    .selectFrom('plans')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  const [plan] = await withItems(tx, orgId, [row]);
+  const [plan] = await withItems(tx, orgId, await planOfId(tx, { orgId, id }));
   return plan;
 }
+
+const planOfId = prepared(
+  (tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
+    tx.selectFrom('plans').selectAll().where('orgId', '=', orgId).where('id', '=', id),
+  { name: 'plan', of: () => [{ orgId: '', id: '' }] },
+);
 
 /** How invoices of a plan are sent; undefined for an id that the organization does not have. */
 export async function findInvoiceSendMethod(tx: Transaction, orgId: string, id: string): Promise<string | undefined> {
@@ -61,10 +62,27 @@ export async function findInvoiceSendMethod(tx: Transaction, orgId: string, id: 
 
 /** A page of unarchived plans, newest first. */
 export async function listPlans(tx: Transaction, orgId: string, page: Page): Promise<Rows<Plan>> {
-  const query = tx.selectFrom('plans').where('orgId', '=', orgId).where('archivedAt', 'is', null);
-  const rows = await pageOf(query.selectAll(), 'plans', page).execute();
-  return { rows: await withItems(tx, orgId, rows), total: Number(await countOf(query)) };
+  const rows = await pageOfPlans(tx, { ...page, orgId });
+  const [count] = await planCount(tx, { orgId });
+  return { rows: await withItems(tx, orgId, rows), total: Number(count?.total) };
 }
+
+interface OfOrganization {
+  readonly orgId: string;
+}
+
+const standingPlans = (tx: Transaction, { orgId }: OfOrganization) =>
+  tx.selectFrom('plans').where('orgId', '=', orgId).where('archivedAt', 'is', null);
+
+const pageOfPlans = prepared(
+  (tx, of: OfOrganization & Page) => pageOf(standingPlans(tx, of).selectAll(), 'plans', of),
+  { name: 'page of plans', of: () => [{ orgId: '', limit: 1, offset: 0 }] },
+);
+
+const planCount = prepared(
+  (tx, of: OfOrganization) => standingPlans(tx, of).select((row) => row.fn.countAll<bigint>().as('total')),
+  { name: 'number of plans', of: () => [{ orgId: '' }] },
+);
 
 /** Takes a plan off the lists; its contracts go on. */
 export async function archivePlan(
@@ -111,17 +129,21 @@ export async function insertPlan(tx: Transaction, orgId: string, plan: Plan): Pr
   }
 }
 
+const itemsOfPlans = prepared(
+  (tx, { orgId, planIds }: OfList<'planIds'>) =>
+    tx
+      .selectFrom('planItems')
+      .select(['id', 'planId', 'pricingId', 'defaultQuantity'])
+      .where('orgId', '=', orgId)
+      .where('planId', 'in', planIds)
+      .orderBy('planId')
+      .orderBy('position'),
+  { name: 'items of plans', of: () => ofFew('planIds') },
+);
+
 async function withItems(tx: Transaction, orgId: string, rows: readonly Selectable<PlansTable>[]): Promise<Plan[]> {
   if (rows.length === 0) return [];
-  const planIds = rows.map((row) => row.id);
-  const items = await tx
-    .selectFrom('planItems')
-    .select(['id', 'planId', 'pricingId', 'defaultQuantity'])
-    .where('orgId', '=', orgId)
-    .where('planId', 'in', planIds)
-    .orderBy('planId')
-    .orderBy('position')
-    .execute();
+  const items = await itemsOfPlans(tx, { orgId, planIds: padded(rows.map((row) => row.id)) });
   const pricings = await findPricings(tx, orgId, [...new Set(items.map((item) => item.pricingId))]);
   const pricingOf = new Map(pricings.map((pricing) => [pricing.id, pricing]));
   return rows.map(({ orgId: _orgId, seq: _seq, ...row }) => ({

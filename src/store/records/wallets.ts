@@ -62,4 +62,5 @@ const walletOfContract = prepared(
       ])
       .where('orgId', '=', orgId)
       .where('id', '=', contractId),
+  { name: 'wallet', of: () => [{ orgId: '', contractId: '' }] },
 );

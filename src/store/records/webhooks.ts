@@ -69,7 +69,7 @@ const endpointsOfOrganization = prepared(
       .where('removedAt', 'is', null)
       .orderBy('createdAt', 'desc')
       .orderBy('seq', 'desc'),
-  { name: 'webhook endpoints', of: [{ orgId: '' }] },
+  { name: 'webhook endpoints', of: () => [{ orgId: '' }] },
 );
 
 /** Null for `eventTypes` takes kinds to come as well. */
@@ -135,25 +135,42 @@ export async function insertWebhookEvent(
   event: WebhookEvent,
   deliveries: readonly { readonly id: string; readonly endpointId: string }[],
 ): Promise<void> {
-  await tx
-    .insertInto('webhookEvents')
-    .values({ ...event, orgId })
-    .execute();
-  const rows = deliveries.map((delivery) => ({
-    ...delivery,
-    orgId,
-    eventId: event.id,
-    status: 'pending' as const,
-    attempts: 0,
-    nextAttemptAt: null,
-    leaseUntil: null,
-    lastAttemptAt: null,
-    responseBody: null,
-    error: null,
-    createdAt: event.createdAt,
-  }));
-  await tx.insertInto('webhookDeliveries').values(rows).execute();
+  await eventInsertion(tx, { ...event, orgId });
+  for (const { id, endpointId } of deliveries) {
+    await deliveryInsertion(tx, { orgId, id, endpointId, eventId: event.id, createdAt: event.createdAt });
+  }
 }
+
+const eventInsertion = prepared(
+  (tx, event: WebhookEvent & { readonly orgId: string }) => tx.insertInto('webhookEvents').values(event),
+  {
+    name: 'new webhook event',
+    of: () => [{ orgId: '', id: '', type: '' as WebhookEvent['type'], body: '', createdAt: '' }],
+  },
+);
+
+interface NewDelivery {
+  readonly orgId: string;
+  readonly id: string;
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly createdAt: string;
+}
+
+const deliveryInsertion = prepared(
+  (tx, delivery: NewDelivery) =>
+    tx.insertInto('webhookDeliveries').values({
+      ...delivery,
+      status: 'pending',
+      attempts: 0,
+      nextAttemptAt: null,
+      leaseUntil: null,
+      lastAttemptAt: null,
+      responseBody: null,
+      error: null,
+    }),
+  { name: 'new delivery', of: () => [{ orgId: '', id: '', endpointId: '', eventId: '', createdAt: '' }] },
+);
 
 /** Every member given must hold. */
 export interface DeliveryFilter {
