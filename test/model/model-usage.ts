@@ -45,13 +45,18 @@ function contentOf(event: Event): string {
 function store(state: State, bodies: readonly any[]): void {
   for (const body of bodies) check(state, body);
   const before = [...state.events];
+  const versions: Event[] = [];
   try {
-    for (const body of bodies) storeOne(state, body);
+    for (const body of bodies) versions.push(...storeOne(state, body));
   } catch (error) {
     state.events.splice(0, state.events.length, ...before);
     throw error;
   }
-  const stored = state.events.filter((event) => bodies.some((body) => body.idempotencyKey === event.key));
+  // What one event of a request has replaced of another has come as well.
+  const stored = [
+    ...state.events.filter((event) => bodies.some((body) => body.idempotencyKey === event.key)),
+    ...versions,
+  ];
   for (const contract of state.contracts) {
     const own = stored.filter(
       (event) => event.customer === contract.customer && (event.contract ?? contract) === contract,
@@ -77,8 +82,9 @@ function check(state: State, body: any): { customer: Customer; contract: Contrac
   return { customer, contract, at };
 }
 
+/** The version that it makes, if it is another one than there is. */
 // oxlint-disable-next-line typescript/no-explicit-any -- whatever a caller may send
-function storeOne(state: State, body: any): void {
+function storeOne(state: State, body: any): Event[] {
   const { customer, contract, at } = check(state, body);
   const index = state.events.findIndex((each) => each.key === body.idempotencyKey);
   const old = state.events[index];
@@ -98,11 +104,13 @@ function storeOne(state: State, body: any): void {
     isLate: false,
     receivedAt: state.now,
   };
-  if (old !== undefined && contentOf(old) === contentOf(event)) return;
+  if (old !== undefined && contentOf(old) === contentOf(event)) return [];
   const isLate = isFinalized(state, event);
   refuseIf(old !== undefined && (isLate || old.isLate || isFinalized(state, old)), 'conflict');
-  if (old === undefined) state.events.push({ ...event, isLate });
-  else state.events[index] = { ...event, isLate };
+  const version = { ...event, isLate };
+  if (old === undefined) state.events.push(version);
+  else state.events[index] = version;
+  return [version];
 }
 
 interface CostFilter {
