@@ -177,23 +177,28 @@ const customerInsertion = prepared((tx, row: CustomerRow) => tx.insertInto('cust
   of: () => [Object.fromEntries(['orgId', ...columns].map((column) => [column, ''])) as unknown as CustomerRow],
 });
 
-/** Changes the members given; the billing address stays as it was given. */
+/** Everything of a customer but the billing address, which stays as it was given. */
 export async function updateCustomer(
   tx: Transaction,
   orgId: string,
-  {
-    id,
-    tags,
-    ...changes
-  }: Partial<Omit<Customer, 'billingAddress' | 'createdAt'>> & Pick<Customer, 'id' | 'updatedAt'>,
+  { tags, ...changes }: Omit<Customer, 'billingAddress' | 'createdAt'>,
 ): Promise<void> {
-  await tx
-    .updateTable('customers')
-    .set({ ...changes, ...(tags === undefined ? {} : { tags: JSON.stringify(tags) }) })
-    .where('orgId', '=', orgId)
-    .where('id', '=', id)
-    .execute();
+  await customerChange(tx, { ...changes, orgId, tags: JSON.stringify(tags) });
 }
+
+type ChangedCustomer = Omit<CustomerRow, 'billingAddress' | 'createdAt'>;
+
+const customerChange = prepared(
+  (tx, { orgId, id, ...changes }: ChangedCustomer) =>
+    tx.updateTable('customers').set(changes).where('orgId', '=', orgId).where('id', '=', id),
+  {
+    name: 'changed customer',
+    of: () => {
+      const changed = columns.filter((column) => column !== 'billingAddress' && column !== 'createdAt');
+      return [Object.fromEntries(['orgId', ...changed].map((column) => [column, ''])) as unknown as ChangedCustomer];
+    },
+  },
+);
 
 function toCustomer(row: Pick<Selectable<CustomersTable>, (typeof columns)[number]>): Customer {
   return {
