@@ -83,6 +83,20 @@ const plainExports: Plugin = {
       return new RegExp(constant, 'm').test(code) ? `exports.${name} = ${own};` : text;
     }),
 };
+/**
+ * All exports of a file as one object: added to it one by one they are moved from one place to the next again and again. Programs that
+ * import what they require look for the names of an entry as they were.
+ */
+const exportsAtOnce: Plugin = {
+  name: 'exports-at-once',
+  renderChunk(code, { isEntry }) {
+    const found = [...code.matchAll(/^exports\.([\w$]+) = ([\w$]+);\n?/gm)];
+    if (isEntry || found.length < 8 || code.includes('defineProperty(exports')) return null;
+    const members = found.map(([, name, own]) => (name === own ? name : `${name}: ${own}`));
+    const rest = code.replaceAll(/^exports\.[\w$]+ = [\w$]+;\n?/gm, '');
+    return `${rest}module.exports = {\n\t${members.join(',\n\t')}\n};\n`;
+  },
+};
 const exportOfBundler =
   /^Object\.defineProperty\(exports, "([\w$]+)", \{\s+enumerable: true,\s+get: function \(\) \{\s+return ([\w$]+);\s+\}\s+\}\);/gm;
 
@@ -119,6 +133,31 @@ const knownQueries: Plugin = {
     async handler(_code, id) {
       const { knownStatements, otherStatements } = await statementModules(root);
       return { code: basename(id).startsWith('known') ? knownStatements : otherStatements, moduleType: 'js' };
+    },
+  },
+};
+
+/** The parser that the library makes for whoever asks for none of their own; nothing would tell that it is not used. */
+const ownParser: Plugin = {
+  name: 'own-parser',
+  transform: {
+    filter: { id: /[\\/]commander[\\/]index\.js$/ },
+    handler(code) {
+      const unused = 'export const program = new Command();';
+      if (!code.includes(unused)) throw new Error('commander makes its own program in another way than it did');
+      return code.replace(unused, '');
+    },
+  },
+};
+
+/** Of what npm is told about us a command says the version, and would make all the rest at every start. */
+const versionAlone: Plugin = {
+  name: 'version-alone',
+  transform: {
+    filter: { id: /[\\/]package\.json$/ },
+    handler(code, id) {
+      if (dirname(id) !== dirname(join(root, 'package.json'))) return null;
+      return { code: `export default { version: ${JSON.stringify(JSON.parse(code).version)} };`, moduleType: 'js' };
     },
   },
 };
@@ -193,8 +232,11 @@ const bundle = await rolldown({
     lateModules,
     lateRuntime,
     plainExports,
+    exportsAtOnce,
     asciiAlone,
     plainFlags,
+    ownParser,
+    versionAlone,
     jsonAsText,
     knownQueries,
     wholeJq,

@@ -89,7 +89,7 @@ test('a command begins with a file whose bytecode is kept', () => {
   const first = readFileSync(join(root, 'dist/main.txt'), 'utf8');
   expect(first).toMatch(/-[\w-]{8}\.cjs$/);
   expect(packed).toContain(`dist/${first}`);
-  expect(readFileSync(join(root, 'dist', first), 'utf8')).toMatch(/^exports\.main = main;$/m);
+  expect(readFileSync(join(root, 'dist', first), 'utf8')).toMatch(/^module\.exports = \{[^}]*^\tmain,?$/m);
 });
 
 test('the pack has files of the bundle as they are, what every command runs among them, and is kept outside of the heap', () => {
