@@ -21,6 +21,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 
+import { asFunction } from './pack.ts';
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const ending = process.platform === 'win32' ? '.exe' : '';
 const output = resolve(process.argv[2] ?? join(root, `dist-bin/tally${ending}`));
@@ -94,7 +96,7 @@ function bytecode(): Record<string, string> {
       // The launcher keeps it twice, to see damage on a disk of the user's.
       const twice = readFileSync(path);
       const cachedData = twice.subarray(0, twice.length / 2);
-      const text = `(function (exports, require, module) {${readFileSync(join(folder, 'dist', name), 'utf8')}\n})`;
+      const text = asFunction(readFileSync(join(folder, 'dist', name), 'utf8'));
       if (new Script(text, { cachedData }).cachedDataRejected !== false)
         throw new Error(`${name}: its bytecode is none`);
       const once = `${path}.once`;

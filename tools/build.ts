@@ -37,12 +37,13 @@ const plainFlags: Plugin = {
 };
 
 /** Queries are declared where they are run; what they come to for SQLite is known when the bundle is made. */
+const statements = statementModules(root);
 const knownQueries: Plugin = {
   name: 'known-queries',
   transform: {
     filter: { id: /[\\/]src[\\/]store[\\/](?:known|other)-statements\.ts$/ },
     async handler(_code, id) {
-      const { knownStatements, otherStatements } = await statementModules(root);
+      const { knownStatements, otherStatements } = await statements;
       return { code: basename(id).startsWith('known') ? knownStatements : otherStatements, moduleType: 'js' };
     },
   },

@@ -12,8 +12,10 @@ const leastCharacters = 0xfbee9 + 1;
 const first = ['start', 'service', 'base', 'writing', 'client', 'late-records', 'late-statements', 'late-hash'];
 const ofCommands = /[\\/](?:manifest|outlines)[\\/]/;
 
-/** As bin/tally.js wraps a file: what makes a function of it. */
-const [head, tail] = ['(function (exports, require, module) {', '\n})'];
+/** The text of a file as bin/tally.js gives it to V8: a function, so that bytecode of the one is bytecode of the other. */
+export function asFunction(code: string): string {
+  return `(function (exports, require, module) {${code}\n})`;
+}
 
 /**
  * A table of lines `name begin end`, each behind a line feed, an empty line, and the texts, to which the places refer. Only ASCII, so
@@ -24,7 +26,7 @@ export function packOf(chunks: readonly OutputChunk[]): string {
   let texts = '';
   for (const { fileName, code } of chunks.filter(isPacked).toSorted(byUse)) {
     if (texts.length >= leastCharacters) break;
-    const text = `${head}${code}${tail}`;
+    const text = asFunction(code);
     places.push(`\n${fileName} ${texts.length} ${texts.length + text.length}`);
     texts += text;
   }

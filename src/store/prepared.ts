@@ -56,20 +56,31 @@ export interface Known<V> {
   readonly name: string;
   /** Any values, one for each form of the query that is worth it; asked when the bundle is made. */
   readonly of: () => readonly V[];
+  /** Every call may run it: its text is in the file that every call has. */
+  readonly isOfEveryCall?: true;
+}
+
+/** Values by these names, for the form of a query that has all of them. */
+export function anyValues(names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, '']));
 }
 
 type Build = (tx: Transaction, values: object) => Compilable;
 
-const declared = new Map<string, { readonly build: Build; readonly of: () => readonly object[] }>();
+const declared: { readonly build: Build; readonly known: Known<object> }[] = [];
 
-/** The texts of all queries that the bundle has, as they are in the database of `tx`: by name and shape of the values. */
-export function knownTexts(tx: Transaction): Record<string, Record<string, Statement>> {
-  const texts = [...declared].map(([name, { build, of }]) => {
-    const forms = of().map((values) => {
+/**
+ * The texts of the queries that the bundle has of every call, or of others, as they are in the database of `tx`: by name and
+ * shape of the values.
+ */
+export function knownTexts(tx: Transaction, isOfEveryCall: boolean): Record<string, Record<string, Statement>> {
+  const chosen = declared.filter(({ known }) => (known.isOfEveryCall === true) === isOfEveryCall);
+  const texts = chosen.map(({ build, known }) => {
+    const forms = known.of().map((values) => {
       const { sql, parameters } = compile(build, tx, values);
       return [shapeOf(values), { sql, parameters }];
     });
-    return [name, Object.fromEntries(forms)];
+    return [known.name, Object.fromEntries(forms)];
   });
   return Object.fromEntries(texts);
 }
@@ -117,7 +128,7 @@ function preparedRun<V extends Values<V>>(
   build: Build,
   known?: Known<V>,
 ): (tx: Transaction, values: V) => QueryResult<unknown> | Promise<QueryResult<unknown>> {
-  if (known !== undefined) declared.set(known.name, { build, of: known.of });
+  if (known !== undefined) declared.push({ build, known });
   const compiled = new Map<unknown, Map<string, CompiledQuery | Statement>>();
 
   function statementOf(tx: Transaction, engine: string | undefined, values: V): CompiledQuery | Statement {

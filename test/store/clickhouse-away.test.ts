@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoreOptions } from '../../src/store/store.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
+import { freePort } from '../support/postgres-process.ts';
 import { eventOf, insertTwoOrganizations, row } from './rows.ts';
 
 const clickhouse = await useClickhouse();
@@ -27,15 +28,6 @@ async function startWay(url: string, port = 0): Promise<Server> {
   way.listen(port, '127.0.0.1');
   await once(way, 'listening');
   return way;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 describe.runIf(clickhouse !== undefined)('a database of events that is away', () => {

@@ -121,7 +121,7 @@ async function targetOf({ to, toEvents, toProfile }: CopyFlags, session: Session
   const { database, events } = (await session.profiles()).get(toProfile);
   if (database !== undefined) return { database: withoutFileScheme(database), events };
   throw new BillingError('usage', `profile "${toProfile}" names no database that a book could go to`, {
-    hint: `make one with: tally profile add NAME --environment embedded --database URL`,
+    hint: 'make one with: tally profile add NAME --environment embedded --database URL',
   });
 }
 

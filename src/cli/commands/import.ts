@@ -106,7 +106,7 @@ Examples:
     .option('--delimiter <character>', 'of CSV: what separates columns', ',')
     .option(
       '--batch-size <number>',
-      `events sent at a time (${usualBatchSize}, after fewer of a large file, when not given)`,
+      `events sent at a time (${usualBatchSize} when not given, and fewer at the beginning of a large file)`,
     )
     .option(
       '--refused <path>',

@@ -23,6 +23,7 @@ export async function readBookFacts(tx: Transaction): Promise<BookFacts> {
 
 const bookFacts = prepared((tx) => tx.selectFrom('bookFacts').selectAll(), {
   name: 'facts of the book',
+  isOfEveryCall: true,
   of: () => [{}],
 });
 

@@ -7,7 +7,7 @@ import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../.
 import type { PricingsTable, ProductsTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { ofFew, type OfList, padded } from './padded.ts';
-import { type Page, pageOf, type Rows } from './page.ts';
+import { countOf, type Page, pageOf, type Rows } from './page.ts';
 
 /** What prices are for. */
 export interface Product {
@@ -86,10 +86,10 @@ const pageOfProducts = prepared(
   { name: 'page of products', of: () => [{ orgId: '', limit: 1, offset: 0 }] },
 );
 
-const productCount = prepared(
-  (tx, of: OfOrganization) => standingProducts(tx, of).select((row) => row.fn.countAll<bigint>().as('total')),
-  { name: 'number of products', of: () => [{ orgId: '' }] },
-);
+const productCount = prepared((tx, of: OfOrganization) => countOf(standingProducts(tx, of)), {
+  name: 'number of products',
+  of: () => [{ orgId: '' }],
+});
 
 /** Another unarchived product of the same name is not refused here. */
 export async function insertProduct(tx: Transaction, orgId: string, product: Product): Promise<void> {
@@ -163,13 +163,10 @@ const pageOfPricings = prepared(
   { name: 'page of prices', of: () => [{ ...anyPricing, limit: 1, offset: 0 }] },
 );
 
-const pricingCount = prepared(
-  (tx, chosen: ChosenPricings) =>
-    pricingsAmong(tx, chosen)
-      .clearSelect()
-      .select((row) => row.fn.countAll<bigint>().as('total')),
-  { name: 'number of prices', of: () => [anyPricing] },
-);
+const pricingCount = prepared((tx, chosen: ChosenPricings) => countOf(pricingsAmong(tx, chosen).clearSelect()), {
+  name: 'number of prices',
+  of: () => [anyPricing],
+});
 
 /** Unarchived prices of these meters, newest first. */
 export async function listPricingsOfMeters(

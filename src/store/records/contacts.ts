@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { ContactRole } from '../../operations/customers.ts';
 import type { ContactsTable, Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { anyValues, prepared } from '../prepared.ts';
 import { ofFew, type OfList, padded } from './padded.ts';
 
 /** A person at a customer (interface 2.2); `Unreachable` after a demotion (interface 4.4). */
@@ -59,7 +59,7 @@ const contactsOf = prepared(
       .orderBy('customerId')
       .orderBy('position')
       .orderBy('seq'),
-  { name: 'contacts of customers', of: () => ofFew('customerIds') },
+  { name: 'contacts of customers', isOfEveryCall: true, of: () => ofFew('customerIds') },
 );
 
 /** The same of one customer. */
@@ -76,7 +76,7 @@ const contactsOfCustomer = prepared(
       .where('customerId', '=', of.customerId)
       .orderBy('position')
       .orderBy('seq'),
-  { name: 'contacts of a customer', of: () => [{ orgId: '', customerId: '' }] },
+  { name: 'contacts of a customer', isOfEveryCall: true, of: () => [{ orgId: '', customerId: '' }] },
 );
 
 /** The positions are the caller's to count. */
@@ -90,7 +90,8 @@ type ContactRow = Omit<Contact, 'roles'> & { readonly orgId: string; readonly ro
 
 const contactInsertion = prepared((tx, row: ContactRow) => tx.insertInto('contacts').values(row), {
   name: 'new contact',
-  of: () => [Object.fromEntries(['orgId', ...columns].map((column) => [column, ''])) as unknown as ContactRow],
+  isOfEveryCall: true,
+  of: () => [anyValues(['orgId', ...columns]) as ContactRow],
 });
 
 /** Changes the members given; nothing else of a contact ever changes. */

@@ -10,7 +10,7 @@ import { keepLatest } from '../../once.ts';
 import type { DepletionAction } from '../../operations/wire-values.ts';
 import type { Database, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import { firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
+import { countOf, firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
 import { instantText, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
 
 /** How credits of a contract behave; budgets are rows of their own. */
@@ -114,10 +114,10 @@ const pageOfContracts = prepared(
   { name: 'page of contracts', of: () => [{ ...unfiltered, ...firstPage }] },
 );
 
-const contractCount = prepared(
-  (tx, chosen: Chosen) => contractsAmong(tx, chosen).select((row) => row.fn.countAll<bigint>().as('total')),
-  { name: 'number of contracts', of: () => [unfiltered] },
-);
+const contractCount = prepared((tx, chosen: Chosen) => countOf(contractsAmong(tx, chosen)), {
+  name: 'number of contracts',
+  of: () => [unfiltered],
+});
 
 /** Every contract of a customer, oldest first: the order in which they take events (semantics 8). */
 export async function listContractsOfCustomer(

@@ -3,9 +3,9 @@
 import type { Selectable } from 'kysely';
 
 import type { CustomersTable, Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { anyValues, prepared } from '../prepared.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
-import { firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
+import { countOf, firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
 
 /** Interface 2.2. */
 export interface BillingAddress {
@@ -65,7 +65,7 @@ export async function findCustomer(tx: Transaction, orgId: string, id: string): 
 const customerOfId = prepared(
   (tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
     tx.selectFrom('customers').select(columns).where('orgId', '=', orgId).where('id', '=', id),
-  { name: 'customer', of: () => [{ orgId: '', id: '' }] },
+  { name: 'customer', isOfEveryCall: true, of: () => [{ orgId: '', id: '' }] },
 );
 
 /** The customers among these ids, by them. */
@@ -81,7 +81,7 @@ export async function listCustomersOf(
 const customersOfIds = prepared(
   (tx, { orgId, ids }: OfList<'ids'>) =>
     tx.selectFrom('customers').select(columns).where('orgId', '=', orgId).where('id', 'in', ids),
-  { name: 'customers', of: () => ofFew('ids') },
+  { name: 'customers', isOfEveryCall: true, of: () => ofFew('ids') },
 );
 
 /** The customer that carries the caller's own id. */
@@ -101,7 +101,7 @@ const customerOfExternalId = prepared(
       .select(columns)
       .where('orgId', '=', of.orgId)
       .where('externalCustomerId', '=', of.externalCustomerId),
-  { name: 'customer of an external id', of: () => [{ orgId: '', externalCustomerId: '' }] },
+  { name: 'customer of an external id', isOfEveryCall: true, of: () => [{ orgId: '', externalCustomerId: '' }] },
 );
 
 /** The customer that a payment processor knows by this id. */
@@ -146,13 +146,14 @@ const unfiltered = { orgId: '', externalCustomerId: undefined };
 const pageOfCustomers = prepared(
   (tx, chosen: Chosen & PageStart) =>
     pageOf(customersAmong(tx, chosen).select([...columns, 'seq']), 'customers', chosen),
-  { name: 'page of customers', of: () => [{ ...unfiltered, ...firstPage }] },
+  { name: 'page of customers', isOfEveryCall: true, of: () => [{ ...unfiltered, ...firstPage }] },
 );
 
-const customerCount = prepared(
-  (tx, chosen: Chosen) => customersAmong(tx, chosen).select((row) => row.fn.countAll<bigint>().as('total')),
-  { name: 'number of customers', of: () => [unfiltered] },
-);
+const customerCount = prepared((tx, chosen: Chosen) => countOf(customersAmong(tx, chosen)), {
+  name: 'number of customers',
+  isOfEveryCall: true,
+  of: () => [unfiltered],
+});
 
 function customersAmong(tx: Transaction, { orgId, externalCustomerId }: Chosen) {
   const query = tx.selectFrom('customers').where('orgId', '=', orgId);
@@ -174,7 +175,8 @@ type CustomerRow = Omit<Selectable<CustomersTable>, 'seq'>;
 
 const customerInsertion = prepared((tx, row: CustomerRow) => tx.insertInto('customers').values(row), {
   name: 'new customer',
-  of: () => [Object.fromEntries(['orgId', ...columns].map((column) => [column, ''])) as unknown as CustomerRow],
+  isOfEveryCall: true,
+  of: () => [anyValues(['orgId', ...columns]) as CustomerRow],
 });
 
 /** Everything of a customer but the billing address, which stays as it was given. */
@@ -193,9 +195,10 @@ const customerChange = prepared(
     tx.updateTable('customers').set(changes).where('orgId', '=', orgId).where('id', '=', id),
   {
     name: 'changed customer',
+    isOfEveryCall: true,
     of: () => {
       const changed = columns.filter((column) => column !== 'billingAddress' && column !== 'createdAt');
-      return [Object.fromEntries(['orgId', ...changed].map((column) => [column, ''])) as unknown as ChangedCustomer];
+      return [anyValues(['orgId', ...changed]) as ChangedCustomer];
     },
   },
 );

@@ -6,7 +6,7 @@ import type { InvoiceStatus } from '../../operations/invoices.ts';
 import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { type Invoice, toInvoice } from './invoices.ts';
-import { firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
+import { countOf, firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
 
 /** Every member given must hold; times are those of creation. */
 export interface InvoiceFilter {
@@ -54,10 +54,10 @@ const pageOfInvoices = prepared(
   { name: 'page of invoices', of: () => [{ ...unfiltered, ...firstPage }] },
 );
 
-const invoiceCount = prepared(
-  (tx, chosen: Chosen) => invoicesAmong(tx, chosen).select((row) => row.fn.countAll<bigint>().as('total')),
-  { name: 'number of invoices', of: () => [unfiltered] },
-);
+const invoiceCount = prepared((tx, chosen: Chosen) => countOf(invoicesAmong(tx, chosen)), {
+  name: 'number of invoices',
+  of: () => [unfiltered],
+});
 
 const concealedStatus = () => sql<InvoiceStatus>`"status" || ''`;
 

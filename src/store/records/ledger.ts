@@ -7,10 +7,10 @@ import type { Specifiers } from '../../calculation/specifiers.ts';
 import { reviveExactJson } from '../../exact-json.ts';
 import type { LedgerEntryType } from '../../operations/ledger-entry.ts';
 import type { Database, Transaction } from '../database.ts';
-import { prepared, preparedInsertion } from '../prepared.ts';
+import { anyValues, prepared, preparedInsertion } from '../prepared.ts';
 import { entryHash, noHash } from './hash-chain.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
-import type { Page, Rows } from './page.ts';
+import { countOf, type Page, type Rows } from './page.ts';
 import { instantText, oneRow, optionalInstant, optionalInstantText } from './row-values.ts';
 
 /** An entry as it is stored (interface 2.8). */
@@ -168,10 +168,10 @@ const pageOfLedger = prepared(
   { name: 'page of a ledger', of: () => [{ ...unfiltered, limit: 1, offset: 0 }] },
 );
 
-const entryCount = prepared(
-  (tx, chosen: Chosen) => entriesAmong(tx, chosen).select((row) => row.fn.countAll<bigint>().as('total')),
-  { name: 'number of entries', of: () => [unfiltered] },
-);
+const entryCount = prepared((tx, chosen: Chosen) => countOf(entriesAmong(tx, chosen)), {
+  name: 'number of entries',
+  of: () => [unfiltered],
+});
 
 /** What was written for one invoice, oldest entry first. */
 export async function listLedgerOfInvoice(
@@ -249,13 +249,11 @@ type WholeRow = { readonly [Column in keyof NewRow]-?: Exclude<NewRow[Column], u
 
 const insertion = preparedInsertion((tx, row: WholeRow) => tx.insertInto('ledgerEntries').values(row), {
   name: 'new entry',
-  of: () => [withAll(rowOf('', { createdAt: Temporal.Instant.fromEpochMilliseconds(0) } as NewLedgerEntry))],
+  of: () => {
+    const entry = { createdAt: Temporal.Instant.fromEpochMilliseconds(0) } as NewLedgerEntry;
+    return [anyValues(Object.keys(rowOf('', entry))) as WholeRow];
+  },
 });
-
-/** Whatever has these members, with all of them there. */
-function withAll<Row extends object>(row: Row): Row {
-  return Object.fromEntries(Object.keys(row).map((name) => [name, ''])) as Row;
-}
 
 /** Member by member, since a copy of so many is slow; without its seal yet. */
 function rowOf(orgId: string, entry: NewLedgerEntry): WholeRow & { hash: string } {

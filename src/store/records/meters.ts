@@ -8,7 +8,7 @@ import type { AggregationType } from '../../operations/meters.ts';
 import type { MetersTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { ofFew, type OfList, padded } from './padded.ts';
-import { type Page, pageOf, type Rows } from './page.ts';
+import { countOf, type Page, pageOf, type Rows } from './page.ts';
 
 /** A meter as it is stored (interface 2.9). */
 export interface Meter {
@@ -92,10 +92,10 @@ const pageOfMeters = prepared(
   { name: 'page of meters', of: () => [{ ...active, limit: 1, offset: 0 }] },
 );
 
-const meterCount = prepared(
-  (tx, chosen: Chosen) => metersAmong(tx, chosen).select((row) => row.fn.countAll<bigint>().as('total')),
-  { name: 'number of meters', of: () => [active] },
-);
+const meterCount = prepared((tx, chosen: Chosen) => countOf(metersAmong(tx, chosen)), {
+  name: 'number of meters',
+  of: () => [active],
+});
 
 function metersAmong(tx: Transaction, { orgId, status }: Chosen) {
   const query = tx.selectFrom('meters').where('orgId', '=', orgId);

@@ -45,7 +45,7 @@ const organizationsNamed = prepared(
       .select(columns)
       .where((row) => row.or([row('id', '=', idOrName), row('name', '=', idOrName)]))
       .orderBy('seq'),
-  { name: 'organizations named', of: () => [{ idOrName: '' }] },
+  { name: 'organizations named', isOfEveryCall: true, of: () => [{ idOrName: '' }] },
 );
 
 /** What every call begins by asking. */
@@ -67,7 +67,7 @@ const organizationAndClock = prepared(
       .selectFrom('organizations')
       .select((row) => [...columns, row.selectFrom('clock').select('now').as('simulated')])
       .where('id', '=', id),
-  { name: 'organization and clock', of: () => [{ id: '' }] },
+  { name: 'organization and clock', isOfEveryCall: true, of: () => [{ id: '' }] },
 );
 
 /** Every organization of the database, oldest first. */
@@ -77,6 +77,7 @@ export async function listOrganizations(tx: Transaction): Promise<Organization[]
 
 const allOrganizations = prepared((tx) => tx.selectFrom('organizations').select(columns).orderBy('seq'), {
   name: 'organizations',
+  isOfEveryCall: true,
   of: () => [{}],
 });
 
@@ -110,7 +111,7 @@ export async function keepLastCreatedAt(tx: Transaction, id: string, lastCreated
 const lastCreated = prepared(
   (tx, { id, lastCreatedAt }: { readonly id: string; readonly lastCreatedAt: string }) =>
     tx.updateTable('organizations').set({ lastCreatedAt }).where('id', '=', id),
-  { name: 'last created', of: () => [{ id: '', lastCreatedAt: '' }] },
+  { name: 'last created', isOfEveryCall: true, of: () => [{ id: '', lastCreatedAt: '' }] },
 );
 
 /** The next legal invoice number, which is thereby given out (semantics 7: gapless, inside the transaction). */

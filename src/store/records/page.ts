@@ -45,12 +45,9 @@ export function pageOf<Table extends keyof Database, Row>(
   return page as unknown as SelectQueryBuilder<Database, Table, Row>;
 }
 
-/** How many rows a query chooses that selects nothing yet. */
-export async function countOf<Table extends keyof Database>(
-  query: SelectQueryBuilder<Database, Table, object>,
-): Promise<bigint> {
-  const { total } = await query.select((row) => row.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow();
-  return total;
+/** The query for how many rows another one chooses, which selects nothing yet. */
+export function countOf<Table extends keyof Database>(query: SelectQueryBuilder<Database, Table, object>) {
+  return query.select((row) => row.fn.countAll<bigint>().as('total'));
 }
 
 /** For queries that are declared ahead. */

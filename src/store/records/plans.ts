@@ -7,7 +7,7 @@ import { prepared } from '../prepared.ts';
 import { findPricings } from './catalog.ts';
 import type { Pricing } from './catalog.ts';
 import { ofFew, type OfList, padded } from './padded.ts';
-import { type Page, pageOf, type Rows } from './page.ts';
+import { countOf, type Page, pageOf, type Rows } from './page.ts';
 
 /** A price of a plan. */
 export interface PlanItem {
@@ -79,10 +79,10 @@ const pageOfPlans = prepared(
   { name: 'page of plans', of: () => [{ orgId: '', limit: 1, offset: 0 }] },
 );
 
-const planCount = prepared(
-  (tx, of: OfOrganization) => standingPlans(tx, of).select((row) => row.fn.countAll<bigint>().as('total')),
-  { name: 'number of plans', of: () => [{ orgId: '' }] },
-);
+const planCount = prepared((tx, of: OfOrganization) => countOf(standingPlans(tx, of)), {
+  name: 'number of plans',
+  of: () => [{ orgId: '' }],
+});
 
 /** Takes a plan off the lists; its contracts go on. */
 export async function archivePlan(

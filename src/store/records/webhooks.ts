@@ -69,7 +69,7 @@ const endpointsOfOrganization = prepared(
       .where('removedAt', 'is', null)
       .orderBy('createdAt', 'desc')
       .orderBy('seq', 'desc'),
-  { name: 'webhook endpoints', of: () => [{ orgId: '' }] },
+  { name: 'webhook endpoints', isOfEveryCall: true, of: () => [{ orgId: '' }] },
 );
 
 /** Null for `eventTypes` takes kinds to come as well. */
@@ -136,40 +136,58 @@ export async function insertWebhookEvent(
   deliveries: readonly { readonly id: string; readonly endpointId: string }[],
 ): Promise<void> {
   await eventInsertion(tx, { ...event, orgId });
-  for (const { id, endpointId } of deliveries) {
-    await deliveryInsertion(tx, { orgId, id, endpointId, eventId: event.id, createdAt: event.createdAt });
-  }
+  await deliveryInsertion(tx, {
+    orgId,
+    eventId: event.id,
+    createdAt: event.createdAt,
+    ids: deliveries.map(({ id }) => id),
+    endpointIds: deliveries.map(({ endpointId }) => endpointId),
+  });
 }
 
 const eventInsertion = prepared(
   (tx, event: WebhookEvent & { readonly orgId: string }) => tx.insertInto('webhookEvents').values(event),
   {
     name: 'new webhook event',
+    isOfEveryCall: true,
     of: () => [{ orgId: '', id: '', type: '' as WebhookEvent['type'], body: '', createdAt: '' }],
   },
 );
 
-interface NewDelivery {
+/** One for each endpoint. */
+interface NewDeliveries {
   readonly orgId: string;
-  readonly id: string;
-  readonly endpointId: string;
   readonly eventId: string;
   readonly createdAt: string;
+  readonly ids: readonly string[];
+  readonly endpointIds: readonly string[];
 }
 
 const deliveryInsertion = prepared(
-  (tx, delivery: NewDelivery) =>
-    tx.insertInto('webhookDeliveries').values({
-      ...delivery,
-      status: 'pending',
-      attempts: 0,
-      nextAttemptAt: null,
-      leaseUntil: null,
-      lastAttemptAt: null,
-      responseBody: null,
-      error: null,
-    }),
-  { name: 'new delivery', of: () => [{ orgId: '', id: '', endpointId: '', eventId: '', createdAt: '' }] },
+  (tx, { ids, endpointIds, ...common }: NewDeliveries) =>
+    tx.insertInto('webhookDeliveries').values(
+      ids.map((id, place) => ({
+        ...common,
+        id,
+        endpointId: endpointIds[place] ?? '',
+        status: 'pending',
+        attempts: 0,
+        nextAttemptAt: null,
+        leaseUntil: null,
+        lastAttemptAt: null,
+        responseBody: null,
+        error: null,
+      })),
+    ),
+  {
+    name: 'new deliveries',
+    isOfEveryCall: true,
+    of: () =>
+      [1, 2].map((count) => {
+        const few = Array<string>(count).fill('');
+        return { orgId: '', eventId: '', createdAt: '', ids: few, endpointIds: few };
+      }),
+  },
 );
 
 /** Every member given must hold. */
@@ -192,7 +210,7 @@ export async function listWebhookDeliveries(
     name: `deliveries ${JSON.stringify({ orgId, status, endpointId })}`,
     page: { limit, offset },
     read: async (start) => await pageOf(selected, 'webhookDeliveries', start).execute(),
-    count: async () => await countOf(query),
+    count: async () => (await countOf(query).executeTakeFirstOrThrow()).total,
   });
   return { rows: rows.map(({ seq: _seq, ...row }) => toDelivery(row)), total };
 }
