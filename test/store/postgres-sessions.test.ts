@@ -4,6 +4,7 @@ import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { UnavailableError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { openStore } from '../../src/store/open.ts';
 import { createSessions, openPool } from '../../src/store/backends/postgres/session.ts';
@@ -84,7 +85,10 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     const { take, alter } = await poolOfRole(2);
     const session = await take();
     await alter('NOLOGIN');
-    await expect(take()).rejects.toMatchObject({ message: expect.stringContaining('refuses this user') });
+    const refusal = take();
+    await expect(refusal).rejects.toMatchObject({ message: expect.stringContaining('refuses this user') });
+    // By its class work of several transactions tells a database that fails from a contract that does.
+    await expect(refusal).rejects.toBeInstanceOf(UnavailableError);
     session.release();
   });
 

@@ -329,7 +329,7 @@ const isRow = `orgId = {orgId:String} AND customerId = {customerId:String} AND t
 /** An answer without a count shows nothing either. */
 function expectSome(counts: readonly unknown[], location: string): void {
   if (counts.every((count) => Number(count) > 0)) return;
-  throw new BillingError('unavailable', `${location} took events and does not show them yet; nothing was recorded`, {
+  throw new UnavailableError(`${location} took events and does not show them yet; nothing was recorded`, {
     retryAfterSeconds: 1,
     hint: 'read from the server that is written to, or add insert_quorum and select_sequential_consistency to the URL',
   });

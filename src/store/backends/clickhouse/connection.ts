@@ -144,7 +144,7 @@ function meaningOf(error: unknown, { location, hasRows }: { location: string; ha
     );
   }
   if (refusals.has(code)) {
-    return new BillingError('unavailable', `the server of ${location} refuses this user: ${error.message}`, {
+    return new UnavailableError(`the server of ${location} refuses this user: ${error.message}`, {
       cause: error,
       hint: 'check user and password of the URL; the user has to read, insert, and make tables',
     });

@@ -172,8 +172,8 @@ function reasonOf(cause: Error): string {
   return told.message === '' ? codeOf(cause) : told.message;
 }
 
-const refused = (location: string, cause: Error, reason = cause.message): BillingError =>
-  new BillingError('unavailable', `the database ${location} refuses this user: ${reason}`, {
+const refused = (location: string, cause: Error, reason = cause.message): UnavailableError =>
+  new UnavailableError(`the database ${location} refuses this user: ${reason}`, {
     cause,
     hint: 'check user and password of the URL, or set PGUSER and PGPASSWORD',
   });
