@@ -34,6 +34,20 @@ export function roundHalfUp(value: Big, fractionDigits: number): Big {
   return value.round(fractionDigits, Big.roundHalfUp);
 }
 
+/**
+ * The values with at most `fractionDigits` decimals, each the difference of rounded running sums: so they add up to the rounded
+ * sum of all, and each is at most one unit of the last decimal away from its own value.
+ */
+export function roundedTogether(values: readonly Big[], fractionDigits: number): Big[] {
+  let [exact, rounded] = [zero, zero];
+  return values.map((value) => {
+    exact = exact.plus(value);
+    const before = rounded;
+    rounded = roundHalfUp(exact, fractionDigits);
+    return rounded.minus(before);
+  });
+}
+
 /** `numerator / denominator` with at most `fractionDigits` decimals, ties away from zero, rounded once from the exact ratio. */
 export function divideHalfUp(numerator: Big, denominator: Big, fractionDigits = 0): Big {
   // A finite decimal times a large enough power of ten is an integer: the division is done there, and rounds once.

@@ -2,7 +2,15 @@
 
 import { startOfDay, type ServicePeriod } from '../calculation/billing-period.ts';
 import { newestRateOf } from '../calculation/ledger.ts';
-import { type Big, creditsOfDollars, decimalText, dollarsOfCents, roundHalfUp, zero } from '../calculation/money.ts';
+import {
+  type Big,
+  creditsOfDollars,
+  decimalText,
+  dollarsOfCents,
+  roundedTogether,
+  roundHalfUp,
+  zero,
+} from '../calculation/money.ts';
 import { type GroupValues, priceUsage, type RatedLine, rateUsage } from '../calculation/rating.ts';
 import { type MeteredUsage, meteredQuantitiesOf } from '../calculation/usage-atoms.ts';
 import { cutWindow, usageWindowsOver } from '../calculation/usage-windows.ts';
@@ -35,7 +43,7 @@ type Question = Omit<CostInput, 'unit'>;
  */
 export async function usageCost(context: CallContext, input: CostInput): Promise<ResponseBody<'usage.cost'>> {
   const { customerId, facts, lines } = await ratedUsage(context, input);
-  const dollars = sumOf(lines);
+  const dollars = roundedSumOf(lines);
   const creditRateCents = input.unit === 'credits' ? await findCreditRateCents(context, customerId) : undefined;
   if (creditRateCents === undefined) {
     return { totalAmount: exactNumber(decimalText(dollars)), currency: 'USD', unit: 'currency', ...facts };
@@ -58,17 +66,22 @@ export async function usageBreakdown(
   const parts = Map.groupBy(lines, ({ groupValues }) =>
     Object.hasOwn(groupValues, groupKey) ? (groupValues[groupKey] ?? null) : null,
   );
-  const rows = [...parts].map(([value, found]) => ({ value, dollars: sumOf(found) })).filter(isWorthShowing);
-  const totalDollars = rows.reduce((sum, { dollars }) => sum.plus(dollars), zero);
+  const rows = [...parts].map(([value, found]) => ({ value, dollars: exactSumOf(found) })).filter(isWorthShowing);
+  rows.sort(dearestFirst);
+  const amounts = roundedTogether(
+    rows.map(({ dollars }) => dollars),
+    limits.decimalFractionDigits,
+  );
   return {
     data: {
       groupKey,
-      totalAmount: exactNumber(decimalText(totalDollars)),
+      totalAmount: exactNumber(decimalText(roundedSumOf(lines))),
       currency: 'USD',
       ...facts,
-      rows: rows
-        .sort(dearestFirst)
-        .map(({ value, dollars }) => ({ value, totalAmount: exactNumber(decimalText(dollars)) })),
+      rows: rows.map(({ value }, index) => ({
+        value,
+        totalAmount: exactNumber(decimalText(amounts[index] ?? zero)),
+      })),
     },
   };
 }
@@ -110,11 +123,12 @@ async function ratedUsage(context: CallContext, input: Question) {
 }
 
 /** Exact but for digits beyond the twelfth decimal. */
-function sumOf(lines: readonly CostLine[]): Big {
-  return roundHalfUp(
-    lines.reduce((sum, { dollars }) => sum.plus(dollars), zero),
-    limits.decimalFractionDigits,
-  );
+function roundedSumOf(lines: readonly CostLine[]): Big {
+  return roundHalfUp(exactSumOf(lines), limits.decimalFractionDigits);
+}
+
+function exactSumOf(lines: readonly CostLine[]): Big {
+  return lines.reduce((sum, { dollars }) => sum.plus(dollars), zero);
 }
 
 /** The dates given, else the contract's; a contract that has not begun has used nothing yet. */

@@ -12,7 +12,10 @@ import {
   microsOfCents,
   microsOfCredits,
   multiplyDivideHalfUp,
+  roundedTogether,
   roundHalfUp,
+  scaledDecimal,
+  zero,
 } from '../../src/calculation/money.ts';
 
 describe('rounding', () => {
@@ -49,6 +52,26 @@ describe('rounding', () => {
     ['100', '0.0003', 2, '333333.33'],
   ])('%s / %s to %i decimals is %s', (numerator, denominator, digits, quotient) => {
     expect(decimalText(divideHalfUp(decimal(numerator), decimal(denominator), digits))).toBe(quotient);
+  });
+
+  test('what is rounded together adds up to the rounded sum, and each of it is off by one of the last decimal at most', () => {
+    const values = fc.array(fc.bigInt({ min: -(10n ** 9n), max: 10n ** 9n }).map((value) => scaledDecimal(value, 5)));
+    fc.assert(
+      fc.property(values, fc.nat(5), (exact, digits) => {
+        const rounded = roundedTogether(exact, digits);
+        const [sum, roundedSum] = [exact, rounded].map((all) => all.reduce((one, other) => one.plus(other), zero));
+        expect(decimalText(roundedSum ?? zero)).toBe(decimalText(roundHalfUp(sum ?? zero, digits)));
+        const unit = scaledDecimal(1n, digits);
+        expect(
+          exact.filter((value, i) =>
+            value
+              .minus(rounded[i] ?? zero)
+              .abs()
+              .gt(unit),
+          ),
+        ).toEqual([]);
+      }),
+    );
   });
 
   test('a quotient of bigints is the nearest integer, and a tie goes away from zero', () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { textOfNumber } from '../../src/exact-json.ts';
 import { refusalOf } from '../support/refusal.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
@@ -95,6 +96,19 @@ describe('the cost of usage by a group key', () => {
         Math.round(Number(totalAmount) * 1e12),
       );
     }
+  });
+
+  test('adds up to the cost also where each of its rows lies between two decimals', async () => {
+    await use({ model: 'a', tokens: 0.000_000_000_05 }, { model: 'b', tokens: 0.000_000_000_05 });
+    const { totalAmount } = await world.call('usage.cost', { body: { customerId, ...march } });
+    expect(totalAmount).toBe(0.010_000_000_001);
+    const split = await breakdown({ customerId, groupKey: 'model', ...march });
+    expect(split.totalAmount).toBe(totalAmount);
+    expect(split.rows.map((row) => [row.value, textOfNumber(row.totalAmount)])).toEqual([
+      [null, '0.01'],
+      ['a', '0.000000000001'],
+      ['b', '0'],
+    ]);
   });
 
   test('may be that of some events alone', async () => {
