@@ -154,6 +154,7 @@ export const clockOperations = [
       { about: 'To the end of the year', input: { body: { to: '2027-01-01' } } },
     ],
     documented: false,
+    movesMoney: true,
     findings: 'data.failures',
   }),
   defineOperation({
@@ -174,6 +175,7 @@ export const clockOperations = [
     view: movedView,
     examples: [{ about: 'Begin in summer', input: { body: { to: '2026-07-01' } } }],
     documented: false,
+    movesMoney: true,
     findings: 'data.failures',
   }),
   defineOperation({
@@ -215,6 +217,7 @@ export const clockOperations = [
       { about: 'What was due by the end of March', input: { body: { until: '2026-04-01' } } },
     ],
     documented: false,
+    movesMoney: true,
     repeatable: 'always',
     rehearsal: 'rehearse',
     findings: 'data.failures',
@@ -256,6 +259,7 @@ export const clockOperations = [
     },
     examples: [{ about: 'Those of before this year', input: { body: { before: '2026-01-01' } } }],
     documented: false,
+    movesMoney: true,
     repeatable: 'always',
     rehearsal: 'rehearse',
     destroys: true,

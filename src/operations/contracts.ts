@@ -352,6 +352,7 @@ export const contractOperations = [
       },
     ],
     documented: false,
+    movesMoney: true,
     published: true,
   }),
 ] as const;

@@ -145,6 +145,7 @@ export const creditOperations = [
       },
     ],
     documented: true,
+    movesMoney: true,
     repeatable: { whenGiven: 'externalId' },
   }),
   defineOperation({
@@ -274,6 +275,7 @@ export const creditOperations = [
       },
     ],
     documented: false,
+    movesMoney: true,
     repeatable: { whenGiven: 'externalId' },
   }),
   defineOperation({
@@ -310,6 +312,7 @@ export const creditOperations = [
       },
     ],
     documented: false,
+    movesMoney: true,
   }),
   defineOperation({
     name: 'credits.reverse',
@@ -335,6 +338,7 @@ export const creditOperations = [
       },
     ],
     documented: false,
+    movesMoney: true,
   }),
   defineOperation({
     name: 'credits.settle',
@@ -351,6 +355,7 @@ export const creditOperations = [
     view: { rows: 'data.entries', columns: ledgerEntryColumns },
     examples: [{ about: 'Settle now', input: { params: contractExample } }],
     documented: false,
+    movesMoney: true,
     repeatable: 'always',
   }),
   defineOperation({

@@ -163,6 +163,7 @@ export const invoiceOperations = [
     errors: ['notFound', 'conflict'],
     command: { group: 'invoices', verb: 'finalize', positional: ['invoiceId'] },
     examples: [{ about: 'Finalize a draft', input: { params: { invoiceId: exampleIds.draft } } }],
+    movesMoney: true,
     repeatable: 'always',
   }),
   defineOperation({
@@ -188,6 +189,7 @@ export const invoiceOperations = [
     errors: ['notFound', 'conflict', 'invalidInput'],
     command: { group: 'invoices', verb: 'pay', positional: ['invoiceId'] },
     examples: [{ about: 'Paid', input: { params: invoiceExample, body: { status: 'paid' } } }],
+    movesMoney: true,
     repeatable: 'always',
   }),
   defineOperation({
@@ -201,6 +203,7 @@ export const invoiceOperations = [
     errors: ['notFound', 'conflict'],
     command: { group: 'invoices', verb: 'cancel', positional: ['invoiceId'] },
     examples: [{ about: 'Void it', input: { params: invoiceExample } }],
+    movesMoney: true,
     repeatable: 'always',
   }),
   defineOperation({
@@ -222,6 +225,7 @@ export const invoiceOperations = [
         input: { params: { invoiceId: exampleIds.paidInvoice }, body: { restoreCredits: true } },
       },
     ],
+    movesMoney: true,
     repeatable: 'always',
   }),
   defineOperation({

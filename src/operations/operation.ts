@@ -151,6 +151,8 @@ export interface Operation {
   readonly published?: boolean;
   /** Writes that may be sent twice: always, or when the body carries this member (reliability 10). */
   readonly repeatable?: 'always' | { readonly whenGiven: string };
+  /** Moves money, or takes something away: an operator's journal notes it before it is sent too, since the answer may get lost. */
+  readonly movesMoney?: true;
   /** Answers carry an ETag and the input may carry `ifMatch`. */
   readonly versioned?: true;
   /** Answers tell how many of the events were not new, beside their bodies. */

@@ -20,21 +20,6 @@ import { valueAt } from '../wire/rows.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 
-/** What moves money, or takes something away: journaled before it is sent as well, since the answer may get lost. */
-const moneyMoving: ReadonlySet<string> = new Set([
-  grantOperation,
-  'credits.grantPaid',
-  'credits.adjust',
-  'credits.reverse',
-  'invoices.finalize',
-  'invoices.pay',
-  'invoices.cancel',
-  'invoices.refund',
-  'contracts.cancel',
-  'bill.run',
-  'events.drop',
-] satisfies OperationName[]);
-
 export function journaledBilling(billing: Billing, context: JournalContext): Billing {
   const contractsOf = context.contractsOf ?? createContractLookup(billing);
   return {
@@ -43,7 +28,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       if (!changesState(operation) || isRehearsal(operation, input)) return await billing.call(name, input);
       const call = { name, input, facts: factsOf(name, input, context) };
       if (name === grantOperation) return await grant(call);
-      if (moneyMoving.has(name)) await context.journal.record({ ...call.facts, state: 'begun' });
+      if (operation.movesMoney === true) await context.journal.record({ ...call.facts, state: 'begun' });
       else await context.journal.prepare();
       return await send(call);
     },

@@ -31,11 +31,14 @@ test('what moves money or takes something away is in the journal before it is se
   const { sent, ahead } = await journaledAhead();
   expect([...ahead].toSorted()).toEqual([
     'bill.run',
+    'clock.advance',
+    'clock.set',
     'contracts.cancel',
     'credits.adjust',
     'credits.grant',
     'credits.grantPaid',
     'credits.reverse',
+    'credits.settle',
     'events.drop',
     'invoices.cancel',
     'invoices.finalize',
