@@ -43,6 +43,7 @@ const rootFiles = new Set([
   'passing-directory',
   'turns',
   'url-query',
+  'whole-amounts',
 ]);
 
 /** Libraries, each in the layers it was chosen for. Type-only packages and Node's own modules are free but for these. */

@@ -33,7 +33,7 @@ interface ScaledValue {
 
 const numberPattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,9}))?$/;
 /** Below this every JavaScript integer is its own exact text, and a sum of two of them is exact. */
-const safeInteger = 10 ** limits.decimalIntegerDigits;
+const safeInteger = 2 ** 52;
 
 /**
  * The exact value of a JSON number or of a text that is one (`"20"` is 20); undefined for anything else, and for 10^40 or

@@ -1,6 +1,6 @@
 /** Budgets: how much of a cap on one usage dimension is used (semantics 10). */
 
-import { type Big, decimal, decimalOfInteger, divideHalfUp, sumOf, zero } from './money.ts';
+import { type Big, decimal, decimalOfInteger, divideHalfUp, sumOf, wholePartOf, zero } from './money.ts';
 import { limits } from '../limits.ts';
 import { inNfc } from '../normal-text.ts';
 
@@ -61,7 +61,7 @@ export function budgetCapCents(caps: BudgetCaps, creditRateCents: bigint | undef
   const [first, ...rest] = capsInCents(caps, creditRateCents);
   if (first === undefined) return undefined;
   const lowest = rest.reduce((cap, other) => (other.lt(cap) ? other : cap), first);
-  return BigInt(lowest.round(0, 0).toFixed(0));
+  return wholePartOf(lowest);
 }
 
 /** Whether usage counts towards a budget: the property has the budget's value, and the meter is the budget's if it names one. */

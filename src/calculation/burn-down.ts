@@ -8,7 +8,8 @@ import { assert } from '../assert.ts';
 import { type BudgetCap, budgetCapCents, budgetCents, isOfBudget } from './budget.ts';
 import { compareDeduction } from './deduction-order.ts';
 import { type GrantState, isFree, type OpenDraw } from './ledger.ts';
-import { centsOfCredits, maximum, microsOfCents, minimum, multiplyDivideHalfUp, sumOf } from './money.ts';
+import { centsOfCredits, multiplyDivideHalfUp } from '../whole-amounts.ts';
+import { maximum, microsOfCents, minimum, sumOf } from './money.ts';
 import { isSpecified } from './specifiers.ts';
 import type { UsageAtom } from './usage-atoms.ts';
 

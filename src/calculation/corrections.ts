@@ -1,7 +1,8 @@
 /** What may be corrected by hand: the reversal of one entry, and the adjustment of one grant (semantics 9). */
 
 import type { GrantState, LedgerEntry, WalletState } from './ledger.ts';
-import { maximum, minimum, multiplyDivideHalfUp } from './money.ts';
+import { multiplyDivideHalfUp } from '../whole-amounts.ts';
+import { maximum, minimum } from './money.ts';
 
 /** Signed as the entry to write. */
 export interface Correction {

@@ -1,17 +1,17 @@
 /**
- * Cents, credits and decimals, and the one place that rounds: half-up, away from zero (semantics 12).
+ * Cents, credits and decimals, and the one place that rounds: half-up, away from zero (semantics 12); whole numbers in
+ * ../whole-amounts.ts.
  * Money is `bigint` cents, credits are `bigint` millionths of a credit, prices and quantities are exact decimals.
  */
 
-import { assert } from '../assert.ts';
 import { Big } from 'big.js';
 import { limits } from '../limits.ts';
+import { microsPerCredit, multiplyDivideHalfUp } from '../whole-amounts.ts';
 
 export { Big } from 'big.js';
 
 /** 0 as a decimal; one for all, since no operation changes a Big. */
 export const zero = new Big(0);
-const microsPerCredit = 10n ** BigInt(limits.creditFractionDigits);
 const centsPerDollar = 100;
 
 /** The exact value of a decimal text such as `0.000003`; throws for what is no number. */
@@ -32,6 +32,11 @@ export function decimalText(value: Big): string {
 /** The value with at most `fractionDigits` decimals, ties away from zero (semantics 12). */
 export function roundHalfUp(value: Big, fractionDigits: number): Big {
   return value.round(fractionDigits, Big.roundHalfUp);
+}
+
+/** The whole part of a value, its fraction dropped. */
+export function wholePartOf(value: Big): bigint {
+  return unscaled(value.round(0, Big.roundDown), 0);
 }
 
 /**
@@ -60,17 +65,6 @@ export function divideHalfUp(numerator: Big, denominator: Big, fractionDigits = 
   return scaledDecimal(quotient, fractionDigits);
 }
 
-/** `a * b / c` as the nearest integer, ties away from zero; exact however large the factors are. */
-export function multiplyDivideHalfUp(a: bigint, b: bigint, c: bigint): bigint {
-  assert(c !== 0n, 'division by zero');
-  const product = a * b;
-  const isNegative = product < 0n !== c < 0n;
-  const dividend = product < 0n ? -product : product;
-  const divisor = c < 0n ? -c : c;
-  const rounded = (2n * dividend + divisor) / (2n * divisor);
-  return isNegative ? -rounded : rounded;
-}
-
 /** The decimal `coefficient / 10^scale`. */
 export function scaledDecimal(coefficient: bigint, scale: number): Big {
   return new Big(`${coefficient}e-${scale}`);
@@ -86,18 +80,6 @@ export function dollarsOfCents(cents: bigint): Big {
   return scaledDecimal(cents, 2);
 }
 
-/** Credits as a decimal of at most six digits. */
-function creditsOfMicros(creditMicros: bigint): Big {
-  return scaledDecimal(creditMicros, limits.creditFractionDigits);
-}
-
-/** Credits as plain text of at most six decimals. */
-export function creditsText(creditMicros: bigint): string {
-  // Most amounts are whole, or none.
-  if (creditMicros % microsPerCredit === 0n) return (creditMicros / microsPerCredit).toString();
-  return decimalText(creditsOfMicros(creditMicros));
-}
-
 /** Millionths of a credit, half-up at the sixth decimal. */
 export function microsOfCredits(credits: Big): bigint {
   return unscaled(roundHalfUp(credits, limits.creditFractionDigits), limits.creditFractionDigits);
@@ -111,11 +93,6 @@ export function microsOfCents(cents: bigint, creditRateCents: bigint): bigint {
 /** What an unrounded amount in dollars is worth in credits at `creditRateCents`, half-up at six decimals (semantics 11). */
 export function creditsOfDollars(amount: Big, creditRateCents: bigint): Big {
   return divideHalfUp(amount.times(centsPerDollar), decimalOfInteger(creditRateCents), limits.creditFractionDigits);
-}
-
-/** What credits are worth in cents at `creditRateCents` (cents per credit), half-up (semantics 9, Precision). */
-export function centsOfCredits(creditMicros: bigint, creditRateCents: bigint): bigint {
-  return multiplyDivideHalfUp(creditMicros, creditRateCents, microsPerCredit);
 }
 
 /** The lower of two integers: `Math.min` takes no bigint. */

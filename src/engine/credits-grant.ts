@@ -1,7 +1,8 @@
 /** Granting credits (interface 4.15, semantics 9): modes, idempotency, and which usage a grant may pay for. */
 
 import type { LedgerSourceType } from '../calculation/ledger.ts';
-import { centsOfCredits, creditsText, decimal, microsOfCredits } from '../calculation/money.ts';
+import { decimal, microsOfCredits } from '../calculation/money.ts';
+import { centsOfCredits, creditsText } from '../whole-amounts.ts';
 import type { Specifiers } from '../calculation/specifiers.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { ConflictError } from '../errors.ts';

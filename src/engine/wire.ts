@@ -1,6 +1,6 @@
 /** Domain values as they stand on the wire. */
 
-import { creditsText } from '../calculation/money.ts';
+import { creditsText } from '../whole-amounts.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
 import { instantText } from '../store/records/row-values.ts';

@@ -372,11 +372,7 @@ export const creditOperations = [
     response: one(explainedEntry),
     errors: ['notFound'],
     command: { group: 'credits', verb: 'explain', positional: ['entryId'] },
-    view: {
-      rows: 'data.entry',
-      columns: [...ledgerEntryColumns, { header: 'BALANCE', path: 'balanceAfterCents', format: 'money' }],
-      layout: 'entryExplanation',
-    },
+    view: { ...entryView, rows: 'data.entry', layout: 'entryExplanation' },
     examples: [{ about: 'Where the credits went', input: { params: { entryId: exampleIds.grant } } }],
     documented: false,
   }),

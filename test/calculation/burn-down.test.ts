@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BurnDownInput } from '../../src/calculation/burn-down.ts';
 import type { BudgetCap } from '../../src/calculation/budget.ts';
-import { creditsText } from '../../src/calculation/money.ts';
+import { creditsText } from '../../src/whole-amounts.ts';
 import { planSettlement } from '../../src/calculation/settlement-plan.ts';
 import { burn, draw, free, rated } from './burn-down-fixtures.ts';
 import { at, atom, entry, grant, million } from './fixtures.ts';

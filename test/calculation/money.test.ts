@@ -1,22 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  centsOfCredits,
   centsOfDollars,
   creditsOfDollars,
-  creditsText,
   decimal,
   decimalText,
   divideHalfUp,
   dollarsOfCents,
   microsOfCents,
   microsOfCredits,
-  multiplyDivideHalfUp,
   roundedTogether,
   roundHalfUp,
   scaledDecimal,
   zero,
 } from '../../src/calculation/money.ts';
+import { centsOfCredits, creditsText, microsOfText, multiplyDivideHalfUp } from '../../src/whole-amounts.ts';
 
 describe('rounding', () => {
   test.each([
@@ -151,6 +149,8 @@ describe('texts', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), (micros) => {
         expect(microsOfCredits(decimal(creditsText(micros)))).toBe(micros);
+        expect(decimalText(decimal(creditsText(micros)))).toBe(creditsText(micros));
+        if (micros >= 0n) expect(microsOfText(creditsText(micros))).toBe(micros);
       }),
       { numRuns: 100 },
     );

@@ -7,7 +7,8 @@ import { timestampOf } from '../../operations/field-rules.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
 import { grantOperation } from '../operator/grant-history.ts';
-import { creditsOf, readGrant } from '../operator/grant-request.ts';
+import { creditsText } from '../../whole-amounts.ts';
+import { readGrant } from '../operator/grant-request.ts';
 import type { GrantRequest } from '../operator/grant-request.ts';
 import { cappedTogether } from '../operator/granting.ts';
 import type { ContractLookup, JournalContext } from '../operator/journal-context.ts';
@@ -187,14 +188,14 @@ async function summaryOf(rows: readonly GrantRow[], contracts: Contracts, billin
   const free = sum(({ freeMicros }) => freeMicros);
   const amounts = `${amountText(String(sum(({ cents }) => cents)))} ${currency}`;
   return {
-    words: `${counted(rows.length, 'grant')}: ${amounts}${free === 0n ? '' : ` and ${creditsOf(free)} free credits`} to ${counted(totals.size, 'customer')}`,
+    words: `${counted(rows.length, 'grant')}: ${amounts}${free === 0n ? '' : ` and ${creditsText(free)} free credits`} to ${counted(totals.size, 'customer')}`,
     rows: largest.map(([customerId, { grants: count, cents, freeMicros }]) => ({
       customerId,
       name: names.get(customerId) ?? '',
       grants: count,
       amountCents: exactNumber(cents.toString()),
       currency,
-      freeCredits: creditsOf(freeMicros),
+      freeCredits: creditsText(freeMicros),
     })),
     view,
   };

@@ -3,7 +3,8 @@
 import { BillingError } from '../../errors.ts';
 import type { ResponseBody } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import { centsOf, creditsText, microsOf, moneyText } from '../wire/amounts.ts';
+import { creditsText } from '../../whole-amounts.ts';
+import { centsOf, microsOf, moneyText } from '../wire/amounts.ts';
 import { instantOf } from '../command-line/instant-flag.ts';
 import { say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';

@@ -4,7 +4,7 @@ import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
 import { exactNumber } from '../../exact-json.ts';
-import { creditsText } from '../wire/amounts.ts';
+import { creditsText } from '../../whole-amounts.ts';
 import { deliver, optional, readRecipient, senderLines } from '../documents/document.ts';
 import type { DocumentFlags, Rendering } from '../documents/document.ts';
 import type { Recipient } from '../documents/parties.ts';

@@ -1,6 +1,6 @@
 /** A statement of credits as a page to print or to send. */
 
-import { creditsText } from '../wire/amounts.ts';
+import { creditsText } from '../../whole-amounts.ts';
 import { foreign, markup, note } from './html.ts';
 import type { Html } from './html.ts';
 import { pageText } from './page.ts';

@@ -7,7 +7,8 @@ import type { CallInput } from '../../operations/operation.ts';
 import { everyRow } from '../every-row.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { GrantHistory, KnownGrant } from './grant-history.ts';
-import { creditsOf, readGrant } from './grant-request.ts';
+import { creditsText } from '../../whole-amounts.ts';
+import { readGrant } from './grant-request.ts';
 import type { GrantRequest } from './grant-request.ts';
 import type { ContractLookup, JournalContext } from './journal-context.ts';
 import type { JournalFacts } from './journal-line.ts';
@@ -76,7 +77,7 @@ export function beginGrant(
     externalId,
     ...(request.externalId === undefined ? { isGeneratedId: true } : {}),
     ...(request.amountCents === 0n ? {} : { amountCents: String(request.amountCents) }),
-    ...(request.creditMicros === 0n ? {} : { creditAmount: creditsOf(request.creditMicros) }),
+    ...(request.creditMicros === 0n ? {} : { creditAmount: creditsText(request.creditMicros) }),
     ...(overrideReason === undefined || broken.length === 0
       ? {}
       : { override: { reason: overrideReason, rules: broken.map(({ rule }) => rule) } }),

@@ -11,7 +11,7 @@ import { type Environment, environments } from '../command-line/global-flags.ts'
 import { readOptionalTextFile } from '../files/files.ts';
 import { isOpen } from './grant-history.ts';
 import type { GrantHistory, KnownGrant, Place } from './grant-history.ts';
-import { creditsOf, microsOf } from './grant-request.ts';
+import { creditsText, microsOfText } from '../../whole-amounts.ts';
 import type { GrantRequest } from './grant-request.ts';
 import { amountText } from '../wire/rows.ts';
 
@@ -119,7 +119,7 @@ function centsOf(value: unknown, { path, rule }: { readonly path: string; readon
 }
 
 function creditsIn(value: unknown, path: string): bigint {
-  if (typeof value === 'string' && /^\d{1,13}(?:\.\d{1,6})?$/.test(value)) return microsOf(value);
+  if (typeof value === 'string' && /^\d{1,13}(?:\.\d{1,6})?$/.test(value)) return microsOfText(value);
   throw invalid(path, 'grants.free-credits-per-grant must be a number of credits such as 1000');
 }
 
@@ -197,7 +197,7 @@ function capViolations(policy: Policy, grant: GrantRequest, context: PolicyConte
   }
   const isFree = grant.amountCents === 0n && grant.creditMicros > 0n;
   if (isFree && freeCreditsPerGrantMicros !== undefined && grant.creditMicros > freeCreditsPerGrantMicros) {
-    const words = `${creditsOf(grant.creditMicros)} credits are more than ${creditsOf(freeCreditsPerGrantMicros)}`;
+    const words = `${creditsText(grant.creditMicros)} credits are more than ${creditsText(freeCreditsPerGrantMicros)}`;
     found.push({ rule: 'free-credits-per-grant', message: words });
   }
   const { externalId, contractId } = grant;

@@ -6,6 +6,7 @@
 
 import { Big } from 'big.js';
 
+import { limits } from '../../limits.ts';
 import { midnightOf, timestampOf } from '../../operations/field-rules.ts';
 import { centsOf } from '../wire/amounts.ts';
 import type { Invoice, LedgerEntry } from './books.ts';
@@ -70,7 +71,10 @@ function eventOf({ price, groups }: PricedLine, { contract }: InvoicedUsage, key
 function partOf({ quantity, totalCents }: PricedLine, cents: bigint): Big {
   if (cents <= 0n || totalCents <= 0n) return new Big(0);
   if (totalCents <= cents) return new Big(quantity);
-  return new Big(quantity).times(String(cents)).div(String(totalCents)).round(12, Big.roundHalfUp);
+  return new Big(quantity)
+    .times(String(cents))
+    .div(String(totalCents))
+    .round(limits.decimalFractionDigits, Big.roundHalfUp);
 }
 
 /** When the last of the credits lapsed that paid on an invoice and no longer could at its end, and what they had paid. */

@@ -3,11 +3,10 @@
 import { Big } from 'big.js';
 
 import type { ExactNumber } from '../../exact-json.ts';
+import { microsPerCredit } from '../../whole-amounts.ts';
 import { amountText, wireText } from './rows.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
-
-const microsPerCredit = 1_000_000;
 
 /** Whole cents of a wire amount. */
 export function centsOf(cents: ExactNumber): bigint {
@@ -16,15 +15,10 @@ export function centsOf(cents: ExactNumber): bigint {
 
 /** Credits in millionths; the wire has at most six decimals. */
 export function microsOf(credits: ExactNumber): bigint {
-  return BigInt(new Big(wireText(credits)).times(microsPerCredit).toFixed(0));
+  return BigInt(new Big(wireText(credits)).times(String(microsPerCredit)).toFixed(0));
 }
 
 /** `12.50 USD`. */
 export function moneyText(cents: bigint): SafeText {
   return say`${amountText(String(cents))} USD`;
-}
-
-/** Millionths of a credit as a decimal: `0.5`. */
-export function creditsText(micros: bigint): string {
-  return new Big(String(micros)).div(microsPerCredit).toFixed();
 }

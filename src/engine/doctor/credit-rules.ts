@@ -3,7 +3,7 @@
 import { type UsageWindow, usageWindowsAt } from '../../calculation/invoice-periods.ts';
 import { compareDeduction } from '../../calculation/deduction-order.ts';
 import { hasExpired, isFree, valuationRateOf } from '../../calculation/ledger.ts';
-import { centsOfCredits } from '../../calculation/money.ts';
+import { centsOfCredits } from '../../whole-amounts.ts';
 import type { Invoice } from '../../store/records/invoices.ts';
 import type { StoredLedgerEntry } from '../../store/records/ledger.ts';
 import type { ContractBooks, Problem } from './check.ts';
