@@ -3,8 +3,14 @@
  * What failed is loaded anew by the next call, since a process that had no file descriptor left for it may have one by then.
  */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
-  const loadOnly = onceEach(load);
-  return () => loadOnly(undefined);
+  let loaded: Promise<T> | undefined;
+  return () => {
+    if (loaded === undefined) {
+      loaded = load();
+      loaded.catch(() => (loaded = undefined));
+    }
+    return loaded;
+  };
 }
 
 /** The same for each name, or for the `most` that were loaded last. */

@@ -6,22 +6,22 @@
 
 import type * as z from 'zod';
 
-import { once, onceEach } from '../once.ts';
+import { onceEach } from '../once.ts';
 import type { CallInput, Operation, Outline, Scope } from './operation.ts';
 
 /** A room has the same name in every layer. */
 const rooms = {
-  customers: once(async () => (await import('./customers.ts')).customerOperations),
-  contracts: once(async () => (await import('./contracts.ts')).contractOperations),
-  credits: once(async () => (await import('./credits.ts')).creditOperations),
-  budgets: once(async () => (await import('./budgets.ts')).budgetOperations),
-  meters: once(async () => (await import('./meters.ts')).meterOperations),
-  usage: once(async () => (await import('./usage.ts')).usageOperations),
-  invoices: once(async () => (await import('./invoices.ts')).invoiceOperations),
-  catalog: once(async () => (await import('./catalog.ts')).catalogOperations),
-  keys: once(async () => (await import('./keys.ts')).keyOperations),
-  webhooks: once(async () => (await import('./webhooks.ts')).webhookOperations),
-  clock: once(async () => (await import('./clock.ts')).clockOperations),
+  customers: async () => (await import('./customers.ts')).customerOperations,
+  contracts: async () => (await import('./contracts.ts')).contractOperations,
+  credits: async () => (await import('./credits.ts')).creditOperations,
+  budgets: async () => (await import('./budgets.ts')).budgetOperations,
+  meters: async () => (await import('./meters.ts')).meterOperations,
+  usage: async () => (await import('./usage.ts')).usageOperations,
+  invoices: async () => (await import('./invoices.ts')).invoiceOperations,
+  catalog: async () => (await import('./catalog.ts')).catalogOperations,
+  keys: async () => (await import('./keys.ts')).keyOperations,
+  webhooks: async () => (await import('./webhooks.ts')).webhookOperations,
+  clock: async () => (await import('./clock.ts')).clockOperations,
 } as const;
 export type RoomName = keyof typeof rooms;
 /** What each room declares, with its literal types. */
@@ -71,17 +71,17 @@ export async function loadRoom(room: RoomName): Promise<readonly Operation[]> {
 
 /** The same without schemas, by `npm run generate`: they take longer to load and to make than most calls do. */
 const outlines: Readonly<Record<RoomName, () => Promise<{ readonly default: unknown }>>> = {
-  customers: once(() => import('./outlines/customers.json', { with: { type: 'json' } })),
-  contracts: once(() => import('./outlines/contracts.json', { with: { type: 'json' } })),
-  credits: once(() => import('./outlines/credits.json', { with: { type: 'json' } })),
-  budgets: once(() => import('./outlines/budgets.json', { with: { type: 'json' } })),
-  meters: once(() => import('./outlines/meters.json', { with: { type: 'json' } })),
-  usage: once(() => import('./outlines/usage.json', { with: { type: 'json' } })),
-  invoices: once(() => import('./outlines/invoices.json', { with: { type: 'json' } })),
-  catalog: once(() => import('./outlines/catalog.json', { with: { type: 'json' } })),
-  keys: once(() => import('./outlines/keys.json', { with: { type: 'json' } })),
-  webhooks: once(() => import('./outlines/webhooks.json', { with: { type: 'json' } })),
-  clock: once(() => import('./outlines/clock.json', { with: { type: 'json' } })),
+  customers: () => import('./outlines/customers.json', { with: { type: 'json' } }),
+  contracts: () => import('./outlines/contracts.json', { with: { type: 'json' } }),
+  credits: () => import('./outlines/credits.json', { with: { type: 'json' } }),
+  budgets: () => import('./outlines/budgets.json', { with: { type: 'json' } }),
+  meters: () => import('./outlines/meters.json', { with: { type: 'json' } }),
+  usage: () => import('./outlines/usage.json', { with: { type: 'json' } }),
+  invoices: () => import('./outlines/invoices.json', { with: { type: 'json' } }),
+  catalog: () => import('./outlines/catalog.json', { with: { type: 'json' } }),
+  keys: () => import('./outlines/keys.json', { with: { type: 'json' } }),
+  webhooks: () => import('./outlines/webhooks.json', { with: { type: 'json' } }),
+  clock: () => import('./outlines/clock.json', { with: { type: 'json' } }),
 };
 
 /** By the names of operations. In the bundle each is read when it is asked for, which is once for that reason. */
