@@ -65,16 +65,18 @@ const plainExports: Plugin = {
 };
 /**
  * All exports of a file as one object: added to it one by one they are moved from one place to the next again and again. Programs that
- * import what they require look for the names of an entry as they were.
+ * import what they require look for the names of an entry as they were. Those of the command line's own file have no shape, whose
+ * making takes five times as long; the engine's have one, by which what runs often finds them faster.
  */
 const exportsAtOnce: Plugin = {
   name: 'exports-at-once',
-  renderChunk(code, { isEntry }) {
+  renderChunk(code, { isEntry, name: file }) {
     const found = [...code.matchAll(/^exports\.([\w$]+) = ([\w$]+);\n?/gm)];
     if (isEntry || found.length < 8 || code.includes('defineProperty(exports')) return null;
     const members = found.map(([, name, own]) => (name === own ? name : `${name}: ${own}`));
     const rest = code.replaceAll(/^exports\.[\w$]+ = [\w$]+;\n?/gm, '');
-    return `${rest}module.exports = {\n\t${members.join(',\n\t')}\n};\n`;
+    const shape = file === 'start' ? '\n\t__proto__: null,' : '';
+    return `${rest}module.exports = {${shape}\n\t${members.join(',\n\t')}\n};\n`;
   },
 };
 const exportOfBundler =
