@@ -9,7 +9,7 @@ import { type BillingPeriod, type ServicePeriod, servicePeriodOf } from './billi
 import type { Draw } from './burn-down.ts';
 import { billedPeriods, type BilledPeriod, type BillingTerms, invoiceDateOf, serviceOf } from './invoice-periods.ts';
 import type { GrantState } from './ledger.ts';
-import { Big, centsOfDollars, decimal, divideHalfUp, dollarsOfCents, sumOf, zero } from './money.ts';
+import { Big, centsOfDollars, decimal, divideHalfUp, dollarsOfCents, minimum, sumOf, zero } from './money.ts';
 import { priceQuantity } from './pricing/index.ts';
 import type { TierShare } from './pricing/pricing-model.ts';
 import { prorate, type Proration, prorationOf } from './proration.ts';
@@ -133,7 +133,7 @@ function meteredLines(item: ContractItem, { service }: BilledPeriod, rated: read
     exactAmount: line.exactAmount,
     totalCents: line.totalCents,
     unitPrice: line.unitPrice,
-    unitPriceCents: centsOfDollars(line.unitPrice),
+    unitPriceCents: unitPriceCentsOf(line.unitPrice),
     meterId: item.meterId,
     groupValues: line.groupValues,
     breakdown: line.breakdown,
@@ -210,8 +210,16 @@ function amounts(
     exactAmount,
     totalCents: centsOfDollars(exactAmount),
     unitPrice,
-    unitPriceCents: centsOfDollars(unitPrice),
+    unitPriceCents: unitPriceCentsOf(unitPrice),
   };
+}
+
+/**
+ * Cents of a price for display alone (semantics 12), half-up: at most what an amount of an invoice may be, since a price of as many
+ * digits as there may be is no reason not to bill.
+ */
+export function unitPriceCentsOf(unitPrice: Big): bigint {
+  return minimum(centsOfDollars(unitPrice), limits.centsMaximum);
 }
 
 function effectivePrice(exactAmount: Big, quantity: Big): Big {

@@ -145,7 +145,7 @@ function refuseEarly({ now, finalizationGraceHours }: CallContext, invoice: Invo
 
 /** A draft shows whatever prices and events come to; what is kept for ever has a size (security 8, SEC-71). */
 function refuseTooLarge(invoice: Invoice, draft: InvoiceDraft): void {
-  const amounts = [draft.totalCents, ...draft.lines.flatMap((line) => [line.totalCents, line.unitPriceCents])];
+  const amounts = [draft.totalCents, ...draft.lines.map(({ totalCents }) => totalCents)];
   const tooLarge = amounts.find((cents) => cents > limits.centsMaximum || cents < -limits.centsMaximum);
   if (tooLarge === undefined) return;
   throw new ConflictError(

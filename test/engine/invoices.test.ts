@@ -231,6 +231,20 @@ describe('finalization', () => {
     expect(await act('invoices.cancel', draft.id)).toBe('accepted');
   });
 
+  test('by a price of as many digits as there may be is no matter of what the price alone comes to', async () => {
+    const dear = await subscribe(world, { name: 'dear', price: { unitAmount: '999999999999999.999999999999' } });
+    await use(world, dear, { tokens: '0.001', at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+    const { id } = await invoiceAt(world, dear, 0);
+    await finalize(world, id);
+    const { lineItems = [] } = await invoiceAt(world, dear, 0);
+    expect(lineItems.map(({ totalAmountCents, unitPriceCents }) => [totalAmountCents, unitPriceCents])).toEqual([
+      [100_000_000_000_000, 1_000_000_000_000_000],
+    ]);
+    const verified = await world.call('credits.verify', { params: { contractId: dear.contractId } });
+    expect(verified.data.findings).toEqual([]);
+  });
+
   test('makes the drafts that were to be made by then', async () => {
     const id = await endOfMarch();
     world.clock.set('2026-05-20T00:00:00Z');

@@ -1,6 +1,6 @@
 /** What must hold of the invoices of a contract (reliability 5, invariants 13 to 16, 20 and 24). */
 
-import { centsOfLines } from '../../calculation/invoice-draft.ts';
+import { centsOfLines, unitPriceCentsOf } from '../../calculation/invoice-draft.ts';
 import { invoiceDateOf, invoicePeriodAt } from '../../calculation/invoice-periods.ts';
 import { centsOfDollars, decimal } from '../../calculation/money.ts';
 import type { FrozenLine, Invoice } from '../../store/records/invoices.ts';
@@ -16,7 +16,7 @@ export function sumProblems({ invoices }: ContractBooks): Problem[] {
     const wrong = lines.filter(
       (line) =>
         centsOfDollars(decimal(line.totalAmount)) !== line.totalCents ||
-        centsOfDollars(decimal(line.unitPrice)) !== line.unitPriceCents,
+        unitPriceCentsOf(decimal(line.unitPrice)) !== line.unitPriceCents,
     );
     return [
       ...(sum === invoice.totalCents
