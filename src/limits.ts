@@ -79,6 +79,7 @@ export const limits = {
   nameCharacters: 200,
   descriptionCharacters: 1_000,
   emailCharacters: 254,
+  timestampCharacters: 64,
   tagCharacters: 100,
   tags: 100,
   contacts: 100,

@@ -92,7 +92,7 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
     const before = await getCustomer(context, params.customerId);
     // The processor and its id make one link, a payment method and its type one method: clearing half clears both.
     const isUnlinked = body.provider === null || body.paymentProviderId === null;
-    const isWithoutMethod = body.paymentMethodId === null || body.paymentMethodType === null;
+    const isWithoutMethod = body.paymentMethodId === null;
     const after: Customer = {
       ...before,
       name: body.name ?? before.name,

@@ -35,6 +35,10 @@ export const crossRules = {
     if (typeof input.paymentMethodType === 'string' && typeof input.paymentMethodId !== 'string') {
       report.addIssue(ruleIssue(['paymentMethodId'], 'is required together with paymentMethodType'));
     }
+    // Of the two the id alone is cleared (semantics 2), and its kind with it.
+    if (input.paymentMethodType === null && input.paymentMethodId !== null) {
+      report.addIssue(ruleIssue(['paymentMethodType'], 'is cleared by paymentMethodId: null'));
+    }
   },
 
   /** A grant is of dollars, or of credits that have a rate. */

@@ -94,10 +94,13 @@ export function isCredits(
   return options.allowZero || /[1-9]/.test(unsigned);
 }
 
-const emailForm = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\]+\.[^\s@<>(),;:"[\]\\.]+$/;
+const localPart = String.raw`(?=[^@]{1,64}@)[^\s@<>(),;:"[\]\\.]+(?:\.[^\s@<>(),;:"[\]\\.]+)*`;
+const domainLabel = String.raw`(?!-)[^\s@<>(),;:"[\]\\._!#$%&'*+/=?^{|}~]+(?<!-)`;
+const emailForm = new RegExp(String.raw`^${localPart}@(?:${domainLabel}\.)+${domainLabel}$`);
 
 /**
- * Whether a text has the form of an address: at most 64 characters before the `@`, a dot in the domain, nothing quoted.
+ * Whether a text has the form of an address: at most 64 characters before the `@`, a dot in the domain, nothing quoted, words
+ * between dots, and those of the domain of letters, digits and hyphens inside of them.
  */
 export function isEmail(value: string): boolean {
   return emailForm.test(value);
@@ -122,7 +125,7 @@ export function isCalendarDate(value: string): boolean {
 }
 
 const timestampForm =
-  /^(\d{4}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9}))?(?:([Zz])|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+  /^(\d{4}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?(?:([Zz])|([+-](?:[01]\d|2[0-3]):[0-5]\d))$/;
 
 /** The form that comes out. */
 const utcForm = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
@@ -130,11 +133,12 @@ const utcForm = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 /** The instant of an RFC 3339 text as `YYYY-MM-DDTHH:mm:ss.sssZ`, cut to milliseconds; undefined when it is none. */
 export function utcTimestamp(value: string): string | undefined {
   if (utcForm.test(value)) return isCalendarDate(value.slice(0, 10)) ? value : undefined;
-  const match = value.length > 40 ? null : timestampForm.exec(value);
+  const match = value.length > limits.timestampCharacters ? null : timestampForm.exec(value);
   const date = match?.[1];
   if (match === null || date === undefined || !isCalendarDate(date)) return undefined;
-  if (match[4] !== undefined) return `${date}T${match[2]}.${(match[3] ?? '').padEnd(3, '0').slice(0, 3)}Z`;
-  const utc = Temporal.Instant.from(value.toUpperCase()).toString({ fractionalSecondDigits: 3, roundingMode: 'floor' });
+  const local = `${date}T${match[2]}.${(match[3] ?? '').padEnd(3, '0').slice(0, 3)}`;
+  if (match[4] !== undefined) return `${local}Z`;
+  const utc = Temporal.Instant.from(`${local}${match[5]}`).toString({ fractionalSecondDigits: 3 });
   // An offset may bring a day of the first or last year out of the years.
   return isCalendarDate(utc.slice(0, 10)) ? utc : undefined;
 }

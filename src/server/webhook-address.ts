@@ -55,6 +55,9 @@ const loopback = blockList([
   ['::1', 128],
 ]);
 
+/** This machine, whether or not its resolver knows the name (RFC 6761). */
+const ownNames = /(?:^|\.)localhost\.?$/;
+
 /** Whether an IP address may not be reached from the internet, or is no IP address at all. */
 export function isPrivateAddress(address: string): boolean {
   return isIP(withoutZone(address)) === 0 || contains(privateRanges, address);
@@ -69,7 +72,9 @@ export async function checkWebhookUrl(text: string, rules: AddressRules): Promis
   if (problem !== undefined) return problem;
   const url = new URL(text);
   if (isIP(hostOf(url)) !== 0) return undefined;
-  const addresses = await rules.resolve(hostOf(url)).catch(() => []);
+  const addresses = ownNames.test(hostOf(url))
+    ? [{ address: '127.0.0.1' }]
+    : await rules.resolve(hostOf(url)).catch(() => []);
   return problemOfAddresses(addresses, { ...rules, isPlain: url.protocol === 'http:' });
 }
 

@@ -324,6 +324,7 @@ describe('changing a customer', () => {
   it.each([
     [{}, 'at least one field is required'],
     [{ name: null }, 'name: must be a text'],
+    [{ paymentMethodType: null }, 'paymentMethodType: is cleared by paymentMethodId: null'],
     [{ tags: null }, 'tags: must be a list'],
     [{ provider: 'stripe' }, 'paymentProviderId: is required together with provider'],
     [{ provider: 'stripe', paymentProviderId: null }, 'paymentProviderId: is required together with provider'],
