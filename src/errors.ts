@@ -220,6 +220,13 @@ export class UnavailableError extends BillingError {
   }
 }
 
+/** No connection, and of no try of the request anything left: nothing was done. */
+export class UnsentError extends BillingError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('network', message, options);
+  }
+}
+
 /**
  * 503 as well, where more may have been kept than nothing: of a write whose commit the database did not answer, and of work of
  * several transactions that has ended midway.

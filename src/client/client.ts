@@ -1,6 +1,6 @@
 /** The service behind HTTP, seen as `Billing`: each call becomes a request, and its answer the same as the engine's. */
 
-import { BillingError } from '../errors.ts';
+import { BillingError, UnsentError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { loadOutline, loadOutlines, roomOf } from '../operations/index.ts';
 import type { Answer, Billing, ConnectionFacts, OperationName } from '../operations/index.ts';
@@ -78,11 +78,15 @@ export function createClient(options: ClientOptions): Client {
     return readAnswer(outcome, readingOf(operation, outcome, howToCheck));
   }
 
-  /** Sends until an outcome is final. */
+  /** Sends until an outcome is final. Where none of the tries was answered, any of them may have arrived. */
   async function exchange(request: HttpRequest, call: Exchange): Promise<HttpAnswer | NoAnswer> {
+    let mayHaveArrived = false;
     for (let attempt = 1; ; attempt += 1) {
       const sentAt = options.now();
-      const outcome = await transport.send(request, remaining(call.deadline));
+      const found = await transport.send(request, remaining(call.deadline));
+      // What is sent away for being too many was not looked at.
+      mayHaveArrived ||= found.kind === 'answer' ? found.status !== 429 : found.mayHaveArrived;
+      const outcome = found.kind === 'answer' ? found : { ...found, mayHaveArrived };
       if (outcome.kind === 'answer') last = { answer: outcome, sentAt, receivedAt: options.now() };
       if (outcome.kind === 'answer' && outcome.headers['tallybook-version'] !== undefined) isTallybook = true;
       const delayMilliseconds = retryDelay({
@@ -104,7 +108,7 @@ export function createClient(options: ClientOptions): Client {
     if (isTallybook === undefined) {
       const probe: HttpRequest = { method: 'GET', path: `${target.basePath}/healthz`, headers: ownHeaders };
       const outcome = await exchange(probe, { canRepeat: true, deadline });
-      if (outcome.kind === 'noAnswer') throw noAnswerFailure(outcome, undefined);
+      if (outcome.kind === 'noAnswer') throw noAnswerFailure({ ...outcome, mayHaveArrived: false }, undefined);
       // A proxy says so in front of any service.
       const isOfProxy = isTallybook === undefined && temporaryStatuses.has(outcome.status);
       if (isOfProxy) readAnswer(outcome, readingOf(operation, outcome, undefined));
@@ -122,10 +126,9 @@ export function createClient(options: ClientOptions): Client {
     howToCheck: HowToCheck | undefined,
   ): BillingError {
     if (mayHaveArrived && howToCheck !== undefined) return unknownOutcome(target, reason, howToCheck);
-    return new BillingError('network', `${target.host}: ${reason}`, {
-      hint: hint ?? `check the base URL of the profile${way} and the network`,
-      cause,
-    });
+    const told = { hint: hint ?? `check the base URL of the profile${way} and the network`, cause };
+    const words = `${target.host}: ${reason}`;
+    return mayHaveArrived ? new BillingError('network', words, told) : new UnsentError(words, told);
   }
 
   function remaining(deadline: number): number {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 
-import { BillingError, UnavailableError, UnknownOutcomeError } from '../../src/errors.ts';
+import { BillingError, UnavailableError, UnknownOutcomeError, UnsentError } from '../../src/errors.ts';
 import type { ErrorKind } from '../../src/errors.ts';
 import type { Answer } from '../../src/operations/index.ts';
 import { createShell } from './shell.ts';
@@ -85,6 +85,8 @@ describe('a grant without an external id', () => {
   });
 
   const locked = new UnavailableError('locked; nothing was changed');
+  const unsent = new UnsentError('a.example: nothing answers at this address');
+  const lost = new BillingError('network', 'the outcome is unknown');
   const unknown = new UnknownOutcomeError('whether it was kept is not known');
 
   test.each<[string, string, readonly Error[], string]>([
@@ -92,6 +94,8 @@ describe('a grant without an external id', () => {
     ['a database whose disk failed under the commit', 'a.db', [unknown], 'pending'],
     ['a database that was locked when it was sent again', 'a.db', [unknown, locked], 'pending'],
     ['a service that says so', 'https://a.example', [locked], 'pending'],
+    ['a service that it never left for', 'https://a.example', [unsent], ''],
+    ['a service that it left for before', 'https://a.example', [lost, unsent], 'pending'],
   ])('that %s could not take (%s) is left to finish only where nobody knows', async (_who, where, errors, left) => {
     const env = { TALLY_BASE_URL: where, TALLY_API_KEY: `tally_live_${'0'.repeat(48)}`, TALLY_ENVIRONMENT: 'sandbox' };
     const failures = [...errors];

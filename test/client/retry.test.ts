@@ -1,8 +1,10 @@
 /** What is sent again, when, and what is not (reliability 10). */
 
+import type { Server } from 'node:net';
+
 import { describe, expect, test } from 'vitest';
 
-import { errorFacts, unknownOutcomeMessage } from '../../src/errors.ts';
+import { UnsentError, errorFacts, unknownOutcomeMessage } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { worldStart } from '../support/world.ts';
 import { envelope, json, okAnswer, okList, reset, startClient, startFakeService, unusedUrl } from './harness.ts';
@@ -229,6 +231,19 @@ describe('writes', () => {
       message: expect.not.stringContaining('unknown'),
     });
     expect(client.retries).toHaveLength(limits.requestAttempts - 1);
+    await expect(client.call('credits.grant', grant)).rejects.toBeInstanceOf(UnsentError);
+  });
+
+  test('one of whose tries may have arrived has an unknown outcome, whatever became of the others', async () => {
+    const service = await startFakeService((_response, request) => {
+      const { server } = request.socket as typeof request.socket & { readonly server: Server };
+      server.close();
+      request.socket.destroy();
+    });
+    const sending = startClient(service.url).call('credits.grant', repeatableGrant);
+    await expect(sending).rejects.toThrow(`the outcome is unknown: ${service.host}: nothing answers at this address`);
+    await expect(sending).rejects.not.toBeInstanceOf(UnsentError);
+    expect(service.requests).toHaveLength(1);
   });
 
   test('a success that cannot be read says how to check', async () => {

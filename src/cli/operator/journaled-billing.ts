@@ -3,7 +3,7 @@
  * are held to the policy, and have an external id, so that sending one again never grants twice.
  */
 
-import { BillingError, UnavailableError, UnknownOutcomeError, errorFacts } from '../../errors.ts';
+import { BillingError, UnavailableError, UnknownOutcomeError, UnsentError, errorFacts } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import { loadOutline } from '../../operations/index.ts';
@@ -58,7 +58,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       const kind = error instanceof BillingError ? error.kind : 'internal';
       // A service that is busy did nothing. Of a grant that is left to --resume, which sends it once there is time for it.
       const isBusy = kind === 'rateLimited' && name !== grantOperation;
-      const isSure = isBusy || (context.isHere && hasChangedNothing(error) && !isRepeat);
+      const isSure = isBusy || (hasChangedNothing(error, context.isHere) && !isRepeat);
       const state = isSure ? 'refused' : stateOfFailure(kind, isRepeat);
       await conclude(facts, { state, error: errorFacts[kind].code });
       throw error;
@@ -139,9 +139,10 @@ const certain: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
 /** Certain of this try alone: they say nothing of an earlier one, which may have been sent with another key. */
 const certainOfFirst: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unauthorized', 'forbidden', 'notFound']);
 
-/** A write that could not be made changed nothing, unless its commit was never answered. */
-function hasChangedNothing(error: unknown): boolean {
-  return error instanceof UnavailableError && !(error instanceof UnknownOutcomeError);
+/** What never left changed nothing, nor did a write that could not be made here, unless its commit was never answered. */
+function hasChangedNothing(error: unknown, isHere: boolean): boolean {
+  if (error instanceof UnsentError) return true;
+  return isHere && error instanceof UnavailableError && !(error instanceof UnknownOutcomeError);
 }
 
 function stateOfFailure(kind: ErrorKind, isRepeat: boolean): CallState {
