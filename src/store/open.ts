@@ -57,11 +57,11 @@ export function isPostgresUrl(url: string): boolean {
   return url.includes('://') && /^postgres(?:ql)?:\/\//i.test(url);
 }
 
-/** Whether opening `url` would make a database of a file that is not there, or is empty. */
+/** Whether opening `url` would make a database of a file that is not there. */
 export function isToBeMade(url: string): boolean {
   if (isPostgresUrl(url)) return false;
   try {
-    return (statSync(pathOf(url), { throwIfNoEntry: false })?.size ?? 0) === 0;
+    return statSync(pathOf(url), { throwIfNoEntry: false }) === undefined;
   } catch {
     // What cannot be looked for is for the opening to explain.
     return false;

@@ -186,9 +186,7 @@ describe('an existing database', () => {
   test('that is upgraded while it is in use is neither read nor written any more', async () => {
     const store = await openFilled();
     withSqlite((database) => database.exec(`PRAGMA user_version = ${schemaVersion + 1}`));
-    expect((await refusal(customers(store))).message).toContain(
-      'start this program again'.slice(0, 0) + 'was upgraded',
-    );
+    expect((await refusal(customers(store))).message).toContain('was upgraded');
     expect((await refusal(addCustomer(store, 'c'))).kind).toBe('unavailable');
   });
 

@@ -131,6 +131,12 @@ export function mirrorFileError(path: string): BillingError {
 
 const backup = 'restore the file from a backup';
 
+export function cutFileError(path: string): BillingError {
+  return new BillingError('internal', `the database ${path} is damaged: nothing is left of it; it was left as it is`, {
+    hint: `${backup}, or remove it where there never was a database`,
+  });
+}
+
 const meanings: Readonly<Record<number, (path: string, cause: Error) => Error>> = {
   [code.busy]: (path, cause) => lockedError(path, 0, cause),
   [code.locked]: (path, cause) => lockedError(path, 0, cause),

@@ -2,6 +2,7 @@
 
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 
@@ -11,7 +12,7 @@ import { limits } from '../../../limits.ts';
 import { makeDirectory } from '../../../make-directory.ts';
 import { factsOf, refuseLongPath } from '../../file-facts.ts';
 import type { StoreOptions } from '../../store.ts';
-import { isNotWritable } from './errors.ts';
+import { cutFileError, foreignFileError, isNotWritable } from './errors.ts';
 import { sliceMilliseconds } from './lock-wait.ts';
 import { watchNames } from './names.ts';
 import type { NameFault } from './names.ts';
@@ -118,11 +119,34 @@ export function refuseOldSqlite(version: string): void {
   });
 }
 
-/** Makes the file where there is none, unless it is only to be read. Throws NotFoundError or UnavailableError. */
-export function prepareFile(path: string, { isRead }: { readonly isRead: boolean }): void {
+/**
+ * Makes the file where there is none, unless it is only to be read. Throws NotFoundError or UnavailableError, and an internal
+ * error for a file that was cut to less than a database begins with: SQLite would take it for a new one, and what is left in
+ * its log for that of another.
+ */
+export async function prepareFile(path: string, { isRead, waitMilliseconds }: Preparing): Promise<void> {
   refuseLongPath(path);
   refuseWhatIsNoFile(path, { isRead });
-  if (!isRead) createFile(path);
+  if (!isRead && createFile(path)) return;
+  // Another process may have made it, and be about to write to it.
+  for (let waited = 0; sizeOf(path) === 0; waited += pauseMilliseconds) {
+    if (waited >= waitMilliseconds) throw cutFileError(path);
+    await sleep(pauseMilliseconds);
+  }
+  if (sizeOf(path) < headerBytes) throw foreignFileError(path);
+}
+
+interface Preparing {
+  readonly isRead: boolean;
+  readonly waitMilliseconds: number;
+}
+
+/** https://sqlite.org/fileformat.html#the_database_header */
+const headerBytes = 100;
+const pauseMilliseconds = 5;
+
+function sizeOf(path: string): number {
+  return factsOf(path)?.size ?? headerBytes;
 }
 
 /** SQLite would call a directory a failure of the disk. */
@@ -139,12 +163,14 @@ function refuseWhatIsNoFile(path: string, { isRead }: { readonly isRead: boolean
   );
 }
 
-function createFile(path: string): void {
+/** Whether it was made now, and not there before. */
+function createFile(path: string): boolean {
   try {
     makeDirectory(dirname(path));
     closeSync(openSync(path, 'wx', 0o600));
+    return true;
   } catch (error) {
-    if (isFile(path)) return;
+    if (isFile(path)) return false;
     const { code } = error as NodeJS.ErrnoException;
     throw new UnavailableError(`the database ${path} cannot be created (${code})`, {
       cause: error,
