@@ -43,7 +43,10 @@ export interface ClientOptions {
 export interface Client extends Billing {
   /** Facts of the last answer; undefined before the first. */
   connection(): ConnectionFacts | undefined;
-  /** Hangs up, as soon as what runs now is done. */
+  /**
+   * Hangs up, waiting for no answer: calls under way and later ones reject with kind `network`. Resolves before the connections are
+   * gone, which is once the code that runs now is done.
+   */
   close(): Promise<void>;
 }
 

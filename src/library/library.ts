@@ -1,6 +1,7 @@
 /**
  * The program as a library: the service on a database, and a client of a served one. Both answer alike and fail alike.
- * It reads no environment and no settings, and writes to no stream: what it needs is given to it.
+ * It reads no settings and writes to no stream: what it needs is given to it, but for what the driver of PostgreSQL takes from the
+ * environment where a URL leaves it out.
  */
 
 import { createClient as connect } from '../client/client.ts';
@@ -67,7 +68,7 @@ export interface EngineOptions {
   readonly database: string;
   /** The URL of the database in which its usage events live, where that is another one. */
   readonly events?: string | undefined;
-  /** Id or name of the organization to act for; the only one of the database, or a new one, when not given. */
+  /** Id or name of the organization to act for; when not given the oldest of the database, or a new one where it has none. */
   readonly organization?: string | undefined;
   /** The time of the service; the clock of the machine when not given. A test gives its own. */
   readonly now?: (() => Date) | undefined;
@@ -144,7 +145,7 @@ export interface ClientRetry {
 
 /** A served instance, with one key. */
 export interface Client extends Billing {
-  /** Hangs up at once. */
+  /** Hangs up, waiting for no answer: calls under way and later ones reject with kind `network`. */
   close(): Promise<void>;
 }
 
