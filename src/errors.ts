@@ -1,6 +1,7 @@
 /**
  * Every way an operation can fail, and the one table that says what each kind is on the wire and at the shell.
- * The router, the client and the command line read the table; nobody else mentions a status or an exit code.
+ * The router, the client and the command line read the table; no exit code but 0 stands elsewhere, and no status but of what
+ * is none of these failures: of a success, of a probe, of webhooks, of whatever is between a client and a service.
  */
 
 import { limits } from './limits.ts';
@@ -38,7 +39,7 @@ export interface ErrorFacts {
   readonly hint?: string;
 }
 
-/** Statuses and wire codes: interface 7, semantics 2. Exit codes: the table of `tally help exit-codes`. */
+/** Statuses and wire codes: interface 7, semantics 2. Exit codes: what they mean is told by `tally help exit-codes`. */
 export const errorFacts: Readonly<Record<ErrorKind, ErrorFacts>> = {
   badRequest: { status: 400, code: 'BAD_REQUEST', exitCode: 8, retryable: false },
   unauthorized: {
@@ -84,6 +85,9 @@ export const errorFacts: Readonly<Record<ErrorKind, ErrorFacts>> = {
   notOffered: { code: 'NOT_OFFERED', exitCode: 12, retryable: false },
   interrupted: { code: 'INTERRUPTED', exitCode: 130, retryable: false },
 };
+
+/** Of what a second SIGTERM ends before it could fail: 128 and the number of the signal, as `interrupted` has it for SIGINT. */
+export const terminatedExitCode = 143;
 
 export interface ErrorOptions {
   /** Overrides the kind's hint: what to do next, one short sentence. */

@@ -17,7 +17,7 @@ import type { EmbeddedTarget } from './cli/target/target.ts';
 import { createTerminal } from './cli/terminal/terminal.ts';
 import type { Terminal } from './cli/terminal/terminal.ts';
 import { inMemory, withoutPassword } from './database-url.ts';
-import { errorFacts } from './errors.ts';
+import { errorFacts, terminatedExitCode } from './errors.ts';
 import { createIds } from './new-id.ts';
 import type { Store } from './store/store.ts';
 
@@ -25,7 +25,6 @@ const { env } = process;
 /** What somebody told Node; the executable is made with a flag of its own (tools/build-binary.ts). */
 const nodeFlags = process.execArgv.filter((flag) => !flag.startsWith('--min-semi-space-size='));
 const interruptedExitCode = errorFacts.interrupted.exitCode;
-const terminatedExitCode = 143;
 const interrupting = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGTSTP'] as const;
 /** Has the self-contained executable become the process that reads SQL meters, instead of a command. */
 const meterSqlWord = 'meter-sql-process';

@@ -116,13 +116,13 @@ function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
   const { json, problem } = jsonOf(answer);
   const message = envelopeMessage(json);
   if (isUnknownRoute(operation, status, message)) return notOffered(operation, target, message ?? `answered ${status}`);
+  const kind = kindOfStatus(status) ?? (status >= 500 ? 'internal' : 'badRequest');
   const saysNothing = message === undefined || message === unknownOutcomeMessage;
-  if (status === 502 || status === 504 || (status === 503 && saysNothing)) {
+  if (status === 502 || status === 504 || (kind === 'unavailable' && saysNothing)) {
     if (howToCheck !== undefined) return unknownOutcome(target, `answered ${status}`, howToCheck, answer);
   }
-  const isClear = message !== undefined || status === 401 || status === 429 || status >= 500;
+  const isClear = message !== undefined || kind === 'unauthorized' || kind === 'rateLimited' || status >= 500;
   if (!isClear) return invalidResponse(answer, problem, reading);
-  const kind = kindOfStatus(status) ?? (status >= 500 ? 'internal' : 'badRequest');
   return errorOf(kind, message ?? `${target.host} answered ${status}`, optionsOf(kind, answer, reading));
 }
 

@@ -1,5 +1,6 @@
 /** When a request is sent again, and after how long (reliability 10). */
 
+import { errorFacts } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { changesState } from '../operations/operation.ts';
 import type { CallInput, OperationFacts } from '../operations/operation.ts';
@@ -14,7 +15,12 @@ export function isRepeatable(operation: OperationFacts, input: CallInput): boole
 }
 
 /** What later may be answered otherwise. */
-export const temporaryStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+export const temporaryStatuses: ReadonlySet<number | undefined> = new Set([
+  errorFacts.rateLimited.status,
+  errorFacts.unavailable.status,
+  502,
+  504,
+]);
 
 export interface Try {
   readonly outcome: HttpAnswer | NoAnswer;

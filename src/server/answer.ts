@@ -52,9 +52,9 @@ export function sendJson(reply: FastifyReply, status: number, body: unknown): Fa
 
 /** Answers with the envelope of a failure. What is not for the caller's eyes becomes a 500 of fixed words (SEC-40). */
 export function sendFailure(reply: FastifyReply, failure: BillingError): FastifyReply {
-  const { status = 500, code } = errorFacts[failure.kind];
-  if (status === 401) reply.header('www-authenticate', 'Bearer');
-  if (status === 429 || status === 503) reply.header('retry-after', String(failure.retryAfterSeconds ?? 1));
+  const { status = 500, code, retryable } = errorFacts[failure.kind];
+  if (failure.kind === 'unauthorized') reply.header('www-authenticate', 'Bearer');
+  if (retryable) reply.header('retry-after', String(failure.retryAfterSeconds ?? 1));
   if (failure.hint !== undefined && failure.hint !== errorFacts[failure.kind].hint) {
     reply.header('tallybook-hint', encodeURIComponent(failure.hint.toWellFormed()));
   }
@@ -77,7 +77,8 @@ export function failureOf(error: unknown): BillingError {
     return error;
   }
   const status = error instanceof BillingError ? undefined : (error as { statusCode?: unknown }).statusCode;
-  if (status === 415) return new BillingError('unsupportedMediaType', 'the Content-Type is not valid');
+  if (status === errorFacts.unsupportedMediaType.status)
+    return new BillingError('unsupportedMediaType', 'the Content-Type is not valid');
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return new BadRequestError('the request is malformed', { cause: error });
   }

@@ -5,6 +5,8 @@
 
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
+import { errorFacts } from '../errors.ts';
+import type { ErrorKind } from '../errors.ts';
 import type { Engine } from '../operations/index.ts';
 import { inTime } from './in-time.ts';
 import type { RequestLog } from './request-log.ts';
@@ -24,7 +26,9 @@ export interface Metrics {
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Kinds of failure that are the database's or ours, and nobody's who called. */
-const ownFailures: Readonly<Record<number, string>> = { 500: 'internal', 503: 'unavailable' };
+const ownFailures: ReadonlyMap<number | undefined, ErrorKind> = new Map(
+  (['internal', 'unavailable'] as const).map((kind) => [errorFacts[kind].status, kind]),
+);
 
 export interface MetricsOptions {
   readonly engine: Pick<Engine, 'vitals'>;
@@ -85,7 +89,7 @@ export function createMetrics({ engine, version, now, probeMilliseconds }: Metri
       underWay.dec();
       requests.inc({ method, route, status });
       durations.observe({ method, route }, milliseconds / 1000);
-      const kind = ownFailures[status];
+      const kind = ownFailures.get(status);
       if (kind !== undefined && (!isLeaving || error !== undefined)) failures.inc({ kind });
     },
     eventsAccepted: (count) => events.inc(count),

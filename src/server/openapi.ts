@@ -134,7 +134,7 @@ const ifMatchParameter: JsonObject = {
   name: 'If-Match',
   in: 'header',
   required: false,
-  description: 'ETag of the version that the caller saw; another version in place is answered with 412.',
+  description: `ETag of the version that the caller saw; another version in place is answered with ${errorFacts.preconditionFailed.status}.`,
   schema: { type: 'string' },
 };
 
@@ -243,11 +243,10 @@ const errorDescriptions: Readonly<Partial<Record<ErrorKind, string>>> = {
 const errorResponseNames = Object.keys(errorDescriptions) as ErrorKind[];
 
 function errorResponse(kind: ErrorKind): JsonObject {
-  const status = errorFacts[kind].status;
   const retryAfter = { schema: { type: 'integer' }, description: 'Seconds to wait before the next try.' };
   return {
     description: errorDescriptions[kind] ?? kind,
-    ...(status === 429 || status === 503 ? { headers: { 'Retry-After': retryAfter } } : {}),
+    ...(errorFacts[kind].retryable ? { headers: { 'Retry-After': retryAfter } } : {}),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   };
 }
