@@ -269,6 +269,17 @@ describe('serve', () => {
     expect(await ended).toEqual([0, null]);
   });
 
+  test.runIf(process.platform !== 'win32').each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('a second %s ends it at once, with %i', async (signal, code) => {
+    const { child, url, ended } = await serving(home(), '--drain-seconds', '60');
+    child.kill(signal);
+    await vi.waitUntil(async () => (await fetch(`${url}/readyz`)).status === 503);
+    child.kill(signal);
+    expect(await ended).toEqual([code, null]);
+  });
+
   test('gives the same answers to a client with a key', async () => {
     const env = home();
     const made = await tally(['keys', 'create', '--name', 'ci', '--scopes', '*', '--json', 'key'], env);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { errorFacts } from '../../src/errors.ts';
+import { errorFacts, terminatedExitCode } from '../../src/errors.ts';
 import type { Answer, Billing } from '../../src/operations/index.ts';
 import type { Dependencies } from '../../src/cli/session/session.ts';
 import { createShell, manifest } from './shell.ts';
@@ -156,7 +156,8 @@ describe('help', () => {
 
   test('exit codes are listed, every one that an error can have', async () => {
     const { stdout } = await createShell().run('help exit-codes');
-    for (const { exitCode } of Object.values(errorFacts)) expect(stdout).toMatch(new RegExp(`^ +${exitCode} {2}`, 'm'));
+    const exitCodes = [0, ...Object.values(errorFacts).map(({ exitCode }) => exitCode), terminatedExitCode];
+    for (const exitCode of exitCodes) expect(stdout).toMatch(new RegExp(`^ +${exitCode} {2}`, 'm'));
   });
 
   test.each(['environment', 'input', 'output'])('there is a topic on %s', async (topic) => {

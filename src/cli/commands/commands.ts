@@ -3,7 +3,7 @@
 import { errorFacts } from '../../errors.ts';
 import { globalFlags, operationFlags, outputFormats } from '../command-line/global-flags.ts';
 import { commandLineOf, isGroupPage, type HelpPage } from '../help/page.ts';
-import { helpTopics } from '../help/topics.ts';
+import { exitCodeMeanings } from '../help/topics.ts';
 import type { CommandSpec, Manifest } from '../command-line/manifest.ts';
 import { jsonAnswer, render } from '../output/output.ts';
 import type { CommandModule } from './command.ts';
@@ -62,7 +62,7 @@ function everything(manifest: Manifest, local: readonly HelpPage[]) {
     globalFlags,
     operationFlags,
     outputFormats,
-    exitCodes: exitCodeMeanings(),
+    exitCodes: Object.fromEntries(exitCodeMeanings),
   };
 }
 
@@ -87,10 +87,4 @@ function exitCodesOf(command: CommandSpec): number[] {
     ...(command.findingsPath === undefined && command.localFlags === undefined ? [] : (['checkFailed'] as const)),
   ];
   return [...new Set([0, ...kinds.map((kind) => errorFacts[kind].exitCode)])].toSorted((one, other) => one - other);
-}
-
-/** The topic of help as data. */
-function exitCodeMeanings(): Readonly<Record<string, string>> {
-  const lines = helpTopics['exit-codes'].matchAll(/^ +(\d+) {2}(.+)$/gm);
-  return Object.fromEntries([...lines].map(([, code = '', meaning = '']) => [code, meaning]));
 }

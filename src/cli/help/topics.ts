@@ -1,22 +1,34 @@
 /** What `tally help TOPIC` prints beside the help of commands. */
 
+import { errorFacts, terminatedExitCode } from '../../errors.ts';
+
 /** Kept stable: scripts rely on them. */
+export const exitCodeMeanings: readonly (readonly [exitCode: number, meaning: string])[] = [
+  [0, 'done'],
+  [errorFacts.internal.exitCode, 'unexpected failure of the service or of tally'],
+  [errorFacts.usage.exitCode, 'the command line or the configuration is wrong'],
+  [errorFacts.unauthorized.exitCode, 'not authenticated: no key, or one that is refused'],
+  [errorFacts.notFound.exitCode, 'not found'],
+  [errorFacts.rateLimited.exitCode, 'rate limited, after retries'],
+  [errorFacts.forbidden.exitCode, 'forbidden: the key lacks a scope, which is named'],
+  [
+    errorFacts.conflict.exitCode,
+    'conflict: the current state forbids it, or an existing idempotent entry differs from what was asked',
+  ],
+  [errorFacts.invalidInput.exitCode, 'rejected input'],
+  [
+    errorFacts.unavailable.exitCode,
+    'no answer in time, the service or database is unavailable, or the outcome is unknown',
+  ],
+  [errorFacts.checkFailed.exitCode, 'bulk work failed in part, or a check found something'],
+  [errorFacts.refused.exitCode, 'refused: confirmation needed or declined'],
+  [errorFacts.notOffered.exitCode, 'not offered by this service'],
+  [errorFacts.interrupted.exitCode, 'interrupted'],
+  [terminatedExitCode, 'ended by a second SIGTERM, before it had ended in an orderly way'],
+];
+
 const exitCodes = `Exit codes:
-    0  done
-    1  unexpected failure of the service or of tally
-    2  the command line or the configuration is wrong
-    3  not authenticated: no key, or one that is refused
-    4  not found
-    5  rate limited, after retries
-    6  forbidden: the key lacks a scope, which is named
-    7  conflict: the current state forbids it, or an existing idempotent entry differs from what was asked
-    8  rejected input
-    9  no answer in time, the service or database is unavailable, or the outcome is unknown
-   10  bulk work failed in part, or a check found something
-   11  refused: confirmation needed or declined
-   12  not offered by this service
-  130  interrupted
-`;
+${exitCodeMeanings.map(([exitCode, meaning]) => `  ${String(exitCode).padStart(3)}  ${meaning}\n`).join('')}`;
 
 const environment = `Environment variables:
   TALLY_PROFILE                     profile to use, as --profile
