@@ -264,6 +264,26 @@ export const unknownOutcomeMessage =
 /** What a service of ours answers where it has no route, so that its client can tell this 404 from an unknown id. */
 export const unknownPathMessage = 'this service has no such path';
 
+/** What the refusal of an id in a path says: the same for an unknown one and for another tenant's, so that it tells nothing of either. */
+export function unknownIdMessage(noun: string): string {
+  return `no ${noun} has this id`;
+}
+
+/** What was to have the id, of such a refusal; undefined of any other. */
+export function nounOfUnknownId(message: string): string | undefined {
+  return /^no (\w[\w ]*) has this id$/.exec(message)?.[1];
+}
+
+/** What the refusal of an id in a field says, behind the path of the field. */
+export function namesNoMessage(noun: string): string {
+  return `names no ${noun}`;
+}
+
+/** What the field was to name, of such a refusal; undefined of any other. */
+export function nounOfNamesNo(message: string): string | undefined {
+  return /^names no (\w[\w ]*)$/.exec(message)?.[1];
+}
+
 /** Whether the same path may do later. */
 export function isFailureOfDisk(cause: unknown): boolean {
   return failuresOfDisk.has((cause as NodeJS.ErrnoException).code ?? '');

@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 
 import { decimal, decimalText } from '../calculation/money.ts';
-import { BillingError, ConflictError, type InputIssue, NotFoundError } from '../errors.ts';
+import { BillingError, ConflictError, type InputIssue, namesNoMessage, NotFoundError } from '../errors.ts';
 import { exactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { budgetInput, budgetOperations } from '../operations/budgets.ts';
@@ -185,7 +185,7 @@ async function refuseUnknownMeters(
   const ids = named.flatMap(({ meterId }) => meterId ?? []);
   const known = new Set((await findMeters(tx, orgId, [...new Set(ids)])).map((meter) => meter.id));
   const unknown = named.filter(({ meterId }) => meterId !== null && meterId !== undefined && !known.has(meterId));
-  refuse(unknown.map(({ path }) => ({ path, message: 'names no meter' })));
+  refuse(unknown.map(({ path }) => ({ path, message: namesNoMessage('meter') })));
 }
 
 function newBudget(context: CallContext, contractId: string, input: BudgetInput): Budget {

@@ -1,7 +1,7 @@
 /** Plans made of prices (interface 2.5 and 4.9, semantics 5 and 6). */
 
 import { nestingGrid } from '../calculation/billing-period.ts';
-import { InvalidInputError } from '../errors.ts';
+import { InvalidInputError, namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import type { catalogOperations } from '../operations/catalog.ts';
 import { findPricings } from '../store/records/catalog.ts';
@@ -101,7 +101,7 @@ async function itemsOf(context: CallContext, given: readonly GivenItem[]): Promi
 
 /** A price that stood in a plan twice would bill the same usage twice, and no override could tell the two apart. */
 function problemOf(pricing: Pricing | undefined, isRepeated: boolean): string | undefined {
-  if (pricing === undefined) return 'names no price';
+  if (pricing === undefined) return namesNoMessage('price');
   if (pricing.archivedAt !== null) return `names the price "${pricing.name}", which is archived`;
   return isRepeated ? `names the price "${pricing.name}" a second time` : undefined;
 }

@@ -3,7 +3,7 @@
 import { assert } from '../assert.ts';
 import type { PricingTier } from '../calculation/pricing/pricing-model.ts';
 import { normaliseTiers } from '../calculation/pricing/tiered.ts';
-import { ConflictError } from '../errors.ts';
+import { ConflictError, namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { catalogOperations, Tiering } from '../operations/catalog.ts';
@@ -67,7 +67,7 @@ export const catalogHandlers: HandlersOf<typeof catalogOperations> = {
     const { tiers, issues: tierIssues } = given.length === 0 ? noTiers : tiersOf(given, 'pricingTiers');
     const meterIssues = body.meterId === undefined ? [] : await findMeterIssues(context, body.meterId);
     const product = await findOrAddProduct(context, body);
-    const productIssues = product === undefined ? [{ path: 'productId', message: 'names no product' }] : [];
+    const productIssues = product === undefined ? [{ path: 'productId', message: namesNoMessage('product') }] : [];
     refuse([...productIssues, ...meterIssues, ...tierIssues]);
     assert(product !== undefined, 'a product that is not there was refused');
     const usualTiering: Tiering = tiers.length > 0 ? 'GRADUATED' : 'NONE';
@@ -156,7 +156,7 @@ async function addProduct(context: CallContext, name: string, description: strin
 
 async function findMeterIssues(context: CallContext, meterId: string): Promise<InputIssue[]> {
   const meter = await findMeter(context.tx, context.orgId, meterId);
-  if (meter === undefined) return [{ path: 'meterId', message: 'names no meter' }];
+  if (meter === undefined) return [{ path: 'meterId', message: namesNoMessage('meter') }];
   if (meter.status === 'inactive')
     return [{ path: 'meterId', message: `names meter ${meter.code}, which is archived` }];
   return [];

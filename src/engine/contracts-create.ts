@@ -6,6 +6,7 @@ import { assert } from '../assert.ts';
 import { isBefore, startOfDay } from '../calculation/billing-period.ts';
 import { buildContractItems, findOverrideProblems } from '../calculation/rate-card.ts';
 import type { ContractItem, PlanItemSource, PriceOverride } from '../calculation/rate-card.ts';
+import { namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { isMoreThanZero } from '../operations/field-rules.ts';
@@ -62,8 +63,8 @@ export async function createContract(context: CallContext, input: ContractInput)
   const overrides = normaliseOverrides(offer, plan === undefined ? [] : (input.overrides ?? []));
   const creditGrantCents = grantOf(input, plan);
   refuse([
-    ...(plan === undefined || plan.archivedAt !== null ? [{ path: 'planId', message: 'names no plan' }] : []),
-    ...(customer === undefined ? [{ path: 'customerId', message: 'names no customer' }] : []),
+    ...(plan === undefined || plan.archivedAt !== null ? [{ path: 'planId', message: namesNoMessage('plan') }] : []),
+    ...(customer === undefined ? [{ path: 'customerId', message: namesNoMessage('customer') }] : []),
     ...(endDate !== undefined && !isBefore(startDate, endDate)
       ? [{ path: 'endDate', message: 'must be after startDate' }]
       : []),

@@ -5,7 +5,7 @@ import { decimal, microsOfCredits } from '../calculation/money.ts';
 import { centsOfCredits, creditsText } from '../whole-amounts.ts';
 import type { Specifiers } from '../calculation/specifiers.ts';
 import { canonicalJson } from '../canonical-json.ts';
-import { ConflictError } from '../errors.ts';
+import { ConflictError, namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { findPricings, findProduct } from '../store/records/catalog.ts';
@@ -177,6 +177,6 @@ function unknownIds(member: string, ids: readonly string[], known: readonly { re
   return ids.flatMap((id, index) =>
     known.some((each) => each.id === id)
       ? []
-      : [{ path: `specifiers.${member}[${index}]`, message: `names no ${member.slice(0, -'Ids'.length)}` }],
+      : [{ path: `specifiers.${member}[${index}]`, message: namesNoMessage(member.slice(0, -'Ids'.length)) }],
   );
 }

@@ -5,7 +5,7 @@ import type { Refusal } from '../calculation/corrections.ts';
 import { hasExpired } from '../calculation/ledger.ts';
 import { grantIn, walletIn } from '../calculation/ledger-fold.ts';
 import { decimal, microsOfCredits, sumOf } from '../calculation/money.ts';
-import { ConflictError, InvalidInputError } from '../errors.ts';
+import { ConflictError, InvalidInputError, namesNoMessage } from '../errors.ts';
 import type { creditOperations } from '../operations/credits.ts';
 import { findInvoice, listInvoicesOfContract } from '../store/records/invoices.ts';
 import { listLedger, listLedgerPage } from '../store/records/ledger.ts';
@@ -70,7 +70,7 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     const ledger = await sweepWallet(context, wallet);
     const grant = grantIn(ledger.fold, body.grantEntryId, context.now);
     if (grant === undefined) {
-      throw new InvalidInputError([{ path: 'grantEntryId', message: 'names no grant of this contract' }]);
+      throw new InvalidInputError([{ path: 'grantEntryId', message: namesNoMessage('grant of this contract') }]);
     }
     const correction = allowed(
       adjustmentOf(

@@ -1,6 +1,6 @@
 /** What a request may not say, beyond what its declaration knows. */
 
-import { type InputIssue, InvalidInputError, NotFoundError } from '../errors.ts';
+import { type InputIssue, InvalidInputError, NotFoundError, unknownIdMessage } from '../errors.ts';
 import { listed } from '../operations/listed.ts';
 
 /** Throws InvalidInputError with the issues, where there are any: the first `limits.listedIssues` of them. */
@@ -11,7 +11,7 @@ export function refuse(issues: readonly InputIssue[]): void {
 /** What an id names; NotFoundError in the same words for an unknown id and for another tenant's. `listing` is the command that shows them. */
 export function existing<T>(value: T | undefined, noun: string, listing: string): T {
   if (value !== undefined) return value;
-  throw new NotFoundError(`no ${noun} has this id`, { hint: `see them with: tally ${listing}` });
+  throw new NotFoundError(unknownIdMessage(noun), { hint: `see them with: tally ${listing}` });
 }
 
 /** Of an end that is not after now, both in UTC with milliseconds; no issue where none is given. */

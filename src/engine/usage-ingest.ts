@@ -1,7 +1,7 @@
 /** Events in: whose they are, whether they may still come, and what they bring about (semantics 1, 8, 10). */
 
 import { startOfDay } from '../calculation/billing-period.ts';
-import { ConflictError, type InputIssue } from '../errors.ts';
+import { ConflictError, type InputIssue, namesNoMessage } from '../errors.ts';
 import { reviveExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import { onceEach } from '../once.ts';
@@ -102,7 +102,7 @@ async function resolveCustomers(
     const found = external.get(externalCustomerId ?? '');
     if (customerId === undefined && found !== undefined) return found;
     const field = customerId === undefined ? 'externalCustomerId' : 'customerId';
-    issues.push({ path: `${prefixOf(index)}${field}`, message: 'names no customer' });
+    issues.push({ path: `${prefixOf(index)}${field}`, message: namesNoMessage('customer') });
     return '';
   });
   refuse(issues);
@@ -157,7 +157,7 @@ function checkRules(context: CallContext, { incoming, owners, prefixOf }: Batch)
       issues.push({ path: `${prefixOf(index)}timestamp`, message });
     }
     if (event.contractId === null || owners.contractOf(event.customerId, event.contractId) !== undefined) continue;
-    issues.push({ path: `${prefixOf(index)}contractId`, message: 'names no contract of this customer' });
+    issues.push({ path: `${prefixOf(index)}contractId`, message: namesNoMessage('contract of this customer') });
   }
   refuse(issues);
   const old = incoming.find(({ event }) => isDropped(context, event.timestampEpochMs));

@@ -1,7 +1,7 @@
 /** Whose usage a request asks about: a customer, or one contract of one. */
 
 import { assert } from '../assert.ts';
-import { InvalidInputError } from '../errors.ts';
+import { InvalidInputError, namesNoMessage } from '../errors.ts';
 import { type Contract, findContract } from '../store/records/contracts.ts';
 import { findCustomer, findCustomerByExternalId } from '../store/records/customers.ts';
 import type { CallContext } from './handler.ts';
@@ -37,7 +37,8 @@ export async function resolveContract(
 ): Promise<Contract | undefined> {
   if (id === undefined) return undefined;
   const contract = await findContract(tx, orgId, id);
-  if (contract === undefined) throw new InvalidInputError([{ path: 'contractId', message: 'names no contract' }]);
+  if (contract === undefined)
+    throw new InvalidInputError([{ path: 'contractId', message: namesNoMessage('contract') }]);
   return contract;
 }
 
@@ -55,7 +56,7 @@ async function resolveCustomer(
   for (const { path, id, find } of named) {
     if (id === undefined) continue;
     const customer = await find(tx, orgId, id);
-    if (customer === undefined) throw new InvalidInputError([{ path, message: 'names no customer' }]);
+    if (customer === undefined) throw new InvalidInputError([{ path, message: namesNoMessage('customer') }]);
     owner ??= customer.id;
     if (customer.id === owner) continue;
     const other = contract === undefined ? 'customerId' : 'contractId';

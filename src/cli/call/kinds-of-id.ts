@@ -51,7 +51,7 @@ export type IdKind = keyof typeof kinds;
 const idKinds = Object.keys(kinds) as IdKind[];
 
 /** The kind that refusals call by this word. */
-export function kindCalled(noun: string): IdKind | undefined {
+export function kindCalled(noun: string | undefined): IdKind | undefined {
   return idKinds.find((kind) => kinds[kind].noun === noun);
 }
 

@@ -1,5 +1,6 @@
 /** What was meant by a text that is no id: the name, number or code of something that is there. */
 
+import { nounOfNamesNo, nounOfUnknownId } from '../../errors.ts';
 import type { InputIssue } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
@@ -14,17 +15,15 @@ import { ifTold } from '../session/if-told.ts';
 
 /** What to type in place of an id of the path that there is not; undefined where nobody can tell. */
 export async function meantInPath(message: string, [id = '']: readonly string[], billing: Billing) {
-  const [, word = ''] = /^no (\w+) has this id$/.exec(message) ?? [];
-  const kind = kindCalled(word);
+  const kind = kindCalled(nounOfUnknownId(message));
   return kind === undefined ? undefined : await ifTold(async () => await meaning(kind, id, billing));
 }
 
 /** The same for fields, or where to look; undefined where anything else is wrong with the request as well. */
 export async function meantInFields(issues: readonly InputIssue[], { query, body }: CallInput, billing: Billing) {
   const unknown = issues.map(({ path, message }) => {
-    const [, word = ''] = /^names no (\w+)$/.exec(message) ?? [];
     const text = wireText(valueAt({ ...query, ...(body as object | undefined) }, path.replaceAll(/\[(\d+)\]/g, '.$1')));
-    return { kind: kindCalled(word), text, isOwnId: path.endsWith('externalCustomerId') };
+    return { kind: kindCalled(nounOfNamesNo(message)), text, isOwnId: path.endsWith('externalCustomerId') };
   });
   const hints: string[] = [];
   const lists: string[] = [];

@@ -1,6 +1,6 @@
 /** Errors about things that are not there, with their names, and with what was probably meant. */
 
-import { InvalidInputError, NotFoundError } from '../../errors.ts';
+import { InvalidInputError, NotFoundError, nounOfUnknownId } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 
@@ -36,6 +36,7 @@ export async function namingWhatIsMissing<T>({ ids, input, billing }: Asked, cal
 
 /** Of several ids the one that the refusal is about. */
 function missing(message: string, ids: readonly string[]): string {
-  if (message.startsWith('no contract ')) return ids[0] ?? '';
-  return message.startsWith('no ledger entry ') ? (ids.at(-1) ?? '') : ids.join(' ');
+  const noun = nounOfUnknownId(message);
+  if (noun === 'contract') return ids[0] ?? '';
+  return noun?.startsWith('ledger entry') === true ? (ids.at(-1) ?? '') : ids.join(' ');
 }

@@ -3,7 +3,7 @@
  * index and reported, and the rest of its batch goes on. Repeating an import changes nothing, since rows keep their keys.
  */
 
-import { BillingError, reworded } from '../../errors.ts';
+import { BillingError, nounOfNamesNo, reworded } from '../../errors.ts';
 import type { Answer, Billing, KnownEvents } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { withKnownHash } from '../wire/request-hash.ts';
@@ -148,9 +148,9 @@ async function sendWithout(rows: Rows, error: BillingError, sending: Sending): P
 
 /** A service does not repeat an id that it does not know; whoever looks into a file of thousands wants to know which. */
 function naming(reason: string, event: ImportedEvent | undefined): string {
-  const [, field = ''] = /^(customerId|externalCustomerId|contractId): names no \w[\w ]*$/.exec(reason) ?? [];
+  const [, field = '', message = ''] = /^(customerId|externalCustomerId|contractId): (.*)$/.exec(reason) ?? [];
   const id = wireText(valueAt(event, field));
-  return field === '' || id === '' ? reason : `${reason}: ${id}`;
+  return nounOfNamesNo(message) === undefined || id === '' ? reason : `${reason}: ${id}`;
 }
 
 function chosen({ events, lines }: Rows, isChosen: (index: number) => boolean): Rows {
