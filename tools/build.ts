@@ -168,6 +168,7 @@ const { output } = await bundle.write({
       {
         name: 'base',
         test: ours(
+          'answer-headers',
           'assert',
           'digest',
           'errors',

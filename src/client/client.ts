@@ -1,5 +1,6 @@
 /** The service behind HTTP, seen as `Billing`: each call becomes a request, and its answer the same as the engine's. */
 
+import { answerHeaders } from '../answer-headers.ts';
 import { BillingError, UnsentError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { loadOutline, loadOutlines, roomOf } from '../operations/index.ts';
@@ -91,7 +92,7 @@ export function createClient(options: ClientOptions): Client {
       mayHaveArrived ||= found.kind === 'answer' ? found.status !== 429 : found.mayHaveArrived;
       const outcome = found.kind === 'answer' ? found : { ...found, mayHaveArrived };
       if (outcome.kind === 'answer') last = { answer: outcome, sentAt, receivedAt: options.now() };
-      if (outcome.kind === 'answer' && outcome.headers['tallybook-version'] !== undefined) isTallybook = true;
+      if (outcome.kind === 'answer' && outcome.headers[answerHeaders.version] !== undefined) isTallybook = true;
       const delayMilliseconds = retryDelay({
         outcome,
         attempt,
@@ -159,7 +160,7 @@ interface Exchanged {
 
 /** The Date header names a whole second that had begun: its middle is held against the middle of the exchange. */
 function factsOf({ answer: { headers }, sentAt, receivedAt }: Exchanged): ConnectionFacts {
-  const [date, version] = [Date.parse(headers['date'] ?? ''), headers['tallybook-version']];
+  const [date, version] = [Date.parse(headers['date'] ?? ''), headers[answerHeaders.version]];
   return {
     latencyMilliseconds: receivedAt - sentAt,
     ...(Number.isNaN(date) ? {} : { clockAheadMilliseconds: Math.round(date + 500 - (sentAt + receivedAt) / 2) }),

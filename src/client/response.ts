@@ -1,5 +1,6 @@
 /** From an HTTP answer back to what the engine would have given: an Answer, or a BillingError of the same class. */
 
+import { answerHeaders } from '../answer-headers.ts';
 import {
   BadRequestError,
   BillingError,
@@ -52,15 +53,15 @@ export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
   const body = answered(reading.operation, reading.form, json);
   if (body === undefined) throw invalidResponse(answer, problem ?? wantOf(reading.operation), reading);
   const etag = headers['etag'] === undefined ? undefined : /^(?:W\/)?"(.*)"$/.exec(headers['etag'])?.[1];
-  const mismatches = headers['idempotency-mismatch']?.split(',').map((name) => name.trim());
-  const unchanged = countOf(headers['tallybook-events-unchanged']);
-  const replaced = countOf(headers['tallybook-events-replaced']);
-  const outsideContractCount = countOf(headers['tallybook-events-outside-contract']);
+  const mismatches = headers[answerHeaders.mismatches]?.split(',').map((name) => name.trim());
+  const unchanged = countOf(headers[answerHeaders.unchangedEvents]);
+  const replaced = countOf(headers[answerHeaders.replacedEvents]);
+  const outsideContractCount = countOf(headers[answerHeaders.eventsOutsideContract]);
   return {
     status,
     body: body as Answer['body'],
     ...(etag === undefined ? {} : { etag }),
-    ...(headers['idempotency-replayed'] === 'true' ? { isReplay: true } : {}),
+    ...(headers[answerHeaders.replayed] === 'true' ? { isReplay: true } : {}),
     ...(mismatches === undefined ? {} : { mismatches }),
     ...(unchanged === undefined || replaced === undefined ? {} : { knownEvents: { unchanged, replaced } }),
     ...(outsideContractCount === undefined ? {} : { outsideContractCount }),
@@ -128,7 +129,7 @@ function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
 
 /** What whoever runs the service is asked for. */
 function answeredBy({ status, headers }: HttpAnswer): Pick<ErrorOptions, 'requestId' | 'answeredStatus'> {
-  return { requestId: /^[!-~]{1,100}$/.exec(headers['x-request-id'] ?? '')?.[0], answeredStatus: status };
+  return { requestId: /^[!-~]{1,100}$/.exec(headers[answerHeaders.requestId] ?? '')?.[0], answeredStatus: status };
 }
 
 function optionsOf(
@@ -149,7 +150,7 @@ function optionsOf(
     unavailable: later,
     internal: `${howToCheck?.hint ?? later}; if it fails again, tell whoever runs the service${told}`,
   };
-  const hint = ownHints[kind] ?? hintOf(answer.headers['tallybook-hint']) ?? otherwise[kind];
+  const hint = ownHints[kind] ?? hintOf(answer.headers[answerHeaders.hint]) ?? otherwise[kind];
   return { ...answered, hint, retryAfterSeconds };
 }
 

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 
 import type { FastifyReply } from 'fastify';
 
+import { answerHeaders } from '../answer-headers.ts';
 import {
   BadRequestError,
   BillingError,
@@ -21,8 +22,8 @@ const jsonType = 'application/json; charset=utf-8';
 /** Headers that every answer carries; a client knows an instance of ours by the first. */
 export function commonHeaders(version: string, requestId: string): Record<string, string> {
   return {
-    'tallybook-version': version,
-    'x-request-id': requestId,
+    [answerHeaders.version]: version,
+    [answerHeaders.requestId]: requestId,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   };
@@ -31,16 +32,16 @@ export function commonHeaders(version: string, requestId: string): Record<string
 /** What is told beside the body goes as headers: its version, how a replay differs (semantics 9 and 10), what of events. */
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.etag !== undefined) reply.header('etag', `"${answer.etag}"`);
-  if (answer.isReplay === true) reply.header('idempotency-replayed', 'true');
+  if (answer.isReplay === true) reply.header(answerHeaders.replayed, 'true');
   const mismatches = (answer.mismatches ?? []).filter((name) => /^[\w.[\]-]{1,100}$/.test(name));
-  if (mismatches.length > 0) reply.header('idempotency-mismatch', mismatches.join(','));
+  if (mismatches.length > 0) reply.header(answerHeaders.mismatches, mismatches.join(','));
   const { knownEvents, outsideContractCount } = answer;
   if (knownEvents !== undefined) {
-    reply.header('tallybook-events-unchanged', String(knownEvents.unchanged));
-    reply.header('tallybook-events-replaced', String(knownEvents.replaced));
+    reply.header(answerHeaders.unchangedEvents, String(knownEvents.unchanged));
+    reply.header(answerHeaders.replacedEvents, String(knownEvents.replaced));
   }
   if (outsideContractCount !== undefined) {
-    reply.header('tallybook-events-outside-contract', String(outsideContractCount));
+    reply.header(answerHeaders.eventsOutsideContract, String(outsideContractCount));
   }
   return sendJson(reply, answer.status, answer.body);
 }
@@ -56,7 +57,7 @@ export function sendFailure(reply: FastifyReply, failure: BillingError): Fastify
   if (failure.kind === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   if (retryable) reply.header('retry-after', String(failure.retryAfterSeconds ?? 1));
   if (failure.hint !== undefined && failure.hint !== errorFacts[failure.kind].hint) {
-    reply.header('tallybook-hint', encodeURIComponent(failure.hint.toWellFormed()));
+    reply.header(answerHeaders.hint, encodeURIComponent(failure.hint.toWellFormed()));
   }
   // What is left of a body that was refused is read and dropped, so that its sender gets to read the answer.
   reply.removeHeader('connection');

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 
+import { answerHeaders } from '../answer-headers.ts';
 import { errorFacts } from '../errors.ts';
 import type { ErrorKind } from '../errors.ts';
 import { apiKeyFormWords } from '../operations/api-key.ts';
@@ -158,7 +159,7 @@ function responsesOf(operation: Operation): JsonObject {
   const success: JsonObject = {
     description: operation.summary,
     headers: {
-      'x-request-id': textHeader('Names this request in the logs of the service.'),
+      [answerHeaders.requestId]: textHeader('Names this request in the logs of the service.'),
       ...(operation.versioned === true ? { ETag: textHeader('Version of the answer.') } : {}),
       ...(operation.recordsEvents === true ? recordedEventsHeaders : {}),
     },
@@ -180,9 +181,11 @@ function responsesOf(operation: Operation): JsonObject {
 }
 
 const recordedEventsHeaders: JsonObject = {
-  'Tallybook-Events-Unchanged': textHeader('How many events were recorded before just as they are.'),
-  'Tallybook-Events-Replaced': textHeader('How many took the place of an earlier version, under the same key.'),
-  'Tallybook-Events-Outside-Contract': textHeader(
+  [inCapitals(answerHeaders.unchangedEvents)]: textHeader('How many events were recorded before just as they are.'),
+  [inCapitals(answerHeaders.replacedEvents)]: textHeader(
+    'How many took the place of an earlier version, under the same key.',
+  ),
+  [inCapitals(answerHeaders.eventsOutsideContract)]: textHeader(
     'How many name a contract that does not serve at their time: nobody is billed. Absent where none does.',
   ),
 };
@@ -193,10 +196,17 @@ function replayOf(success: JsonObject): JsonObject {
     description: 'What an earlier request with the same idempotency member made; nothing was created now.',
     headers: {
       ...(success['headers'] as JsonObject),
-      'Idempotency-Replayed': textHeader('true, and absent from other answers.'),
-      'Idempotency-Mismatch': textHeader('Members, by comma, in which this request differs from the earlier one.'),
+      [inCapitals(answerHeaders.replayed)]: textHeader('true, and absent from other answers.'),
+      [inCapitals(answerHeaders.mismatches)]: textHeader(
+        'Members, by comma, in which this request differs from the earlier one.',
+      ),
     },
   };
+}
+
+/** As documents write the names of headers: `Tallybook-Hint`. */
+function inCapitals(name: string): string {
+  return name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());
 }
 
 function textHeader(description: string): JsonObject {

@@ -1,0 +1,17 @@
+/** What an answer tells beside its body, by the names of the headers that carry it, for who serves and for who asks. */
+
+/** In lower case, as Node gives the headers of an answer. */
+export const answerHeaders = {
+  /** Version of the service; a client knows an instance of ours by it (semantics 3). */
+  version: 'tallybook-version',
+  requestId: 'x-request-id',
+  /** The hint of a failure, percent-encoded. */
+  hint: 'tallybook-hint',
+  /** `true` on a replay, and absent elsewhere (semantics 9). */
+  replayed: 'idempotency-replayed',
+  /** Members in which a replayed request differs from the first one, by comma. */
+  mismatches: 'idempotency-mismatch',
+  unchangedEvents: 'tallybook-events-unchanged',
+  replacedEvents: 'tallybook-events-replaced',
+  eventsOutsideContract: 'tallybook-events-outside-contract',
+} as const;
