@@ -1,5 +1,6 @@
 /** What may be corrected by hand: the reversal of one entry, and the adjustment of one grant (semantics 9). */
 
+import { grantIdOf } from './ledger.ts';
 import type { GrantState, LedgerEntry, WalletState } from './ledger.ts';
 import { multiplyDivideHalfUp } from '../whole-amounts.ts';
 import { maximum, minimum } from './money.ts';
@@ -34,7 +35,7 @@ export function reversalOf(
   if (entries.some((other) => other.reversesEntryId === entry.id)) {
     return { refusal: `entry ${entry.id} is reversed already` };
   }
-  const grant = wallet.grants.find((candidate) => candidate.grantId === (entry.grantEntryId ?? entry.id));
+  const grant = wallet.grants.find((candidate) => candidate.grantId === grantIdOf(entry));
   if (grant === undefined) return { refusal: `entry ${entry.id} has no grant in this contract` };
   const correction = {
     grantId: grant.grantId,

@@ -1,7 +1,7 @@
 /** One ledger entry explained: what it did to its grant and to the balance, and why; usage down to its events. */
 
 import { assert } from '../assert.ts';
-import { foldLedger } from '../calculation/ledger.ts';
+import { foldLedger, grantIdOf } from '../calculation/ledger.ts';
 import { sumOf } from '../calculation/money.ts';
 import type { ResponseBody } from '../operations/index.ts';
 import type { LedgerEntryType } from '../operations/ledger-entry.ts';
@@ -55,7 +55,7 @@ export async function explainEntry(context: CallContext, id: string): Promise<Ex
 async function readStory(context: CallContext, entry: StoredLedgerEntry): Promise<Story> {
   const { tx, orgId } = context;
   const entries = await listLedger(tx, orgId, entry.contractId);
-  const grantId = entry.grantEntryId ?? entry.id;
+  const grantId = grantIdOf(entry);
   const grant = entries.find((each) => each.id === grantId);
   assert(grant !== undefined, `grant ${grantId} is in its own ledger`);
   const invoice = entry.invoiceId === undefined ? undefined : await findInvoice(tx, orgId, entry.invoiceId);
@@ -65,7 +65,7 @@ async function readStory(context: CallContext, entry: StoredLedgerEntry): Promis
     entry,
     entries,
     grant,
-    before: entries.filter((each) => (each.grantEntryId ?? each.id) === grantId && each.seq < entry.seq),
+    before: entries.filter((each) => grantIdOf(each) === grantId && each.seq < entry.seq),
     target: entries.find((each) => each.id === entry.reversesEntryId),
     invoice,
     line: explained?.lines.get(entry.lineKey ?? ''),

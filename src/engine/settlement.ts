@@ -7,7 +7,7 @@ import type { Draw } from '../calculation/burn-down.ts';
 import type { InvoiceLine } from '../calculation/invoice-draft.ts';
 import { invoicePeriodAt } from '../calculation/invoice-periods.ts';
 import { hasExpirationsDue } from '../calculation/ledger-fold.ts';
-import { hasExpired, type LedgerEntry, standingUsageOn } from '../calculation/ledger.ts';
+import { grantIdOf, hasExpired, type LedgerEntry, standingUsageOn } from '../calculation/ledger.ts';
 import { planSettlement } from '../calculation/settlement-plan.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { closeExpiries } from '../store/records/due-work.ts';
@@ -154,7 +154,7 @@ export async function reverseEntry(
     isPromotional: entry.isPromotional,
     invoiceId: entry.invoiceId,
     lineKey: entry.lineKey,
-    grantEntryId: entry.grantEntryId ?? entry.id,
+    grantEntryId: grantIdOf(entry),
     reversesEntryId: entry.id,
   };
   return await writer.append(facts, entry);

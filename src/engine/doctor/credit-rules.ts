@@ -2,7 +2,7 @@
 
 import { type UsageWindow, usageWindowsAt } from '../../calculation/invoice-periods.ts';
 import { compareDeduction } from '../../calculation/deduction-order.ts';
-import { hasExpired, isFree, valuationRateOf } from '../../calculation/ledger.ts';
+import { grantIdOf, hasExpired, isFree, valuationRateOf } from '../../calculation/ledger.ts';
 import { centsOfCredits } from '../../whole-amounts.ts';
 import type { Invoice } from '../../store/records/invoices.ts';
 import type { StoredLedgerEntry } from '../../store/records/ledger.ts';
@@ -129,7 +129,7 @@ export function unpricedCreditProblems({ ledger: { entries }, contract, now }: C
 
 function follow(grants: Map<string, GrantSoFar>, entry: StoredLedgerEntry): void {
   if (entry.type === 'grant' && !grants.has(entry.id)) grants.set(entry.id, nothingSoFar(entry));
-  const grant = grants.get(entry.grantEntryId ?? entry.id);
+  const grant = grants.get(grantIdOf(entry));
   if (grant === undefined) return;
   grant.cents += entry.amountCents;
   grant.micros += entry.creditMicros;
