@@ -179,6 +179,7 @@ const { output } = await bundle.write({
           'text-order',
           'store/constraint-violation',
           'operations/index',
+          'operations/invoice-number',
           'operations/operation',
           'operations/parse',
         ),

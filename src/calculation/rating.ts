@@ -46,6 +46,11 @@ function lineKeyOf(itemId: string, groupValues: GroupValues): string {
   return Object.keys(groupValues).length === 0 ? itemId : `${itemId} ${groupKeyOf(groupValues)}`;
 }
 
+/** Whether a key is that of a line of this item, for whichever combination of group values. */
+export function isLineOf(itemId: string, lineKey: string): boolean {
+  return lineKey === itemId || lineKey.startsWith(`${itemId} [`);
+}
+
 /** One text for each combination of group values, in the order of the meter's group keys. */
 export function groupKeyOf(groupValues: GroupValues): string {
   return JSON.stringify(Object.entries(groupValues));

@@ -7,6 +7,7 @@ import type { BillingTerms } from '../calculation/invoice-periods.ts';
 import { usageInvoiceIndex } from '../calculation/usage-windows.ts';
 import { sha256Of } from '../digest.ts';
 import { limits } from '../limits.ts';
+import { draftNumberOf } from '../operations/invoice-number.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { scheduleDrafts } from '../store/records/due-work.ts';
 import { findTakenNumbers, insertInvoices, lastPeriodIndexOf } from '../store/records/invoices.ts';
@@ -159,7 +160,7 @@ async function numbered(context: CallContext, drafts: readonly Omit<Invoice, 'nu
   const numbers = new Map<string, string>();
   let open = drafts;
   for (let attempt = 0; open.length > 0; attempt += 1) {
-    const candidates = open.map((draft) => draftNumber(draft.id, attempt));
+    const candidates = open.map((draft) => draftNumberOf(sha256Of(`${draft.id} ${attempt}`)));
     const taken = new Set(await findTakenNumbers(context.tx, context.orgId, candidates));
     open = open.filter((draft, index) => {
       const number = candidates[index] ?? '';
@@ -170,9 +171,4 @@ async function numbered(context: CallContext, drafts: readonly Omit<Invoice, 'nu
     });
   }
   return drafts.map((draft) => ({ ...draft, number: numbers.get(draft.id) ?? '' }));
-}
-
-function draftNumber(invoiceId: string, attempt: number): string {
-  const digits = sha256Of(`${invoiceId} ${attempt}`).slice(0, 8);
-  return `DRAFT-${digits}`;
 }

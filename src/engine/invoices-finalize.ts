@@ -5,6 +5,7 @@ import { budgetCents } from '../calculation/budget.ts';
 import type { InvoiceDraft } from '../calculation/invoice-draft.ts';
 import { ConflictError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { legalNumberOf } from '../operations/invoice-number.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { type Customer, findCustomer } from '../store/records/customers.ts';
 import { findEarliestDraft, freezeInvoice } from '../store/records/invoices.ts';
@@ -19,8 +20,6 @@ import type { BillingFacts, KnownOfContract, OpenBilling } from './open-billing.
 import { closeWallet, settle } from './settlement.ts';
 import type { Settlement } from './settlement.ts';
 import { wireTimestamp } from './wire.ts';
-
-const numberDigits = 6;
 
 /** An invoice as it was finalized, with the number that it had as a draft. */
 export type FinalizedInvoice = Pick<
@@ -62,7 +61,7 @@ export async function finalizeEarliest(
 ): Promise<Finalization> {
   refuseEarly(context, invoice);
   const { tx, orgId } = context;
-  const number = legalNumber(await takeInvoiceNumber(tx, orgId));
+  const number = legalNumberOf(await takeInvoiceNumber(tx, orgId));
   const numbers = new Map([[invoice.id, number]]);
   const settlement = await settle(context, contract, { ...known, numbers, hasDrafts: true });
   const { billing, ledger } = settlement;
@@ -118,10 +117,6 @@ function factsBehind({ billing, written, ledger }: Settlement, finalized: Invoic
 export async function isCustomerPaused(context: CallContext, customerId: string, known?: Customer): Promise<boolean> {
   const customer = known ?? (await findCustomer(context.tx, context.orgId, customerId));
   return customer !== undefined && isPaused(customer, context);
-}
-
-function legalNumber(count: bigint): string {
-  return `INV-${count.toString().padStart(numberDigits, '0')}`;
 }
 
 /** An invoice over nothing is paid at once (semantics 7). */

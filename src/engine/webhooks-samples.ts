@@ -1,5 +1,6 @@
 /** A made-up resource for each type of event, so that a receiver can be tried before anything happens. */
 
+import { draftNumberOf, legalNumberOf } from '../operations/invoice-number.ts';
 import type { WebhookEventType } from '../operations/wire-values.ts';
 import type { WebhookData } from './webhooks-emit.ts';
 
@@ -14,7 +15,7 @@ export function sampleData(type: WebhookEventType, timestamp: string): WebhookDa
 
 const invoice = (timestamp: string): WebhookData => ({
   id: sampleId(3),
-  invoiceNumber: 'DRAFT-00000000',
+  invoiceNumber: draftNumberOf('00000000'),
   customerId,
   contractId,
   status: 'Drafted',
@@ -56,7 +57,11 @@ const balance = { contractId, customerId, currency: 'USD' };
 
 const samples: Readonly<Record<WebhookEventType, (timestamp: string) => WebhookData>> = {
   'invoice.created': invoice,
-  'invoice.updated': (timestamp) => ({ ...invoice(timestamp), invoiceNumber: 'INV-000000', status: 'In Progress' }),
+  'invoice.updated': (timestamp) => ({
+    ...invoice(timestamp),
+    invoiceNumber: legalNumberOf(0n),
+    status: 'In Progress',
+  }),
   'contract.created': contract,
   'contract.updated': contract,
   'contract.terminated': (timestamp) => ({ ...contract(timestamp), isActive: false }),

@@ -7,7 +7,7 @@ import {
   rateFor,
 } from '../../src/calculation/rate-card.ts';
 import { decimal, decimalText } from '../../src/calculation/money.ts';
-import { rateUsage } from '../../src/calculation/rating.ts';
+import { isLineOf, rateUsage } from '../../src/calculation/rating.ts';
 import { usageItem } from './fixtures.ts';
 
 const rate = (dimensions: Record<string, string>, unitAmount: string): DimensionRate => ({ dimensions, unitAmount });
@@ -157,6 +157,18 @@ describe('rating', () => {
     expect(rows).toEqual([': 0.0049 0', 'a: 0.005 1', 'b: 0.005 1']);
     expect(new Set(lines.map((line) => line.lineKey)).size).toBe(3);
     expect(lines[1]?.description).toBe('Inference (model=a)');
+  });
+
+  test('the key of a line tells its item, whatever the group values say', () => {
+    const item = usageItem();
+    const lines = [...rateUsage(item, []), ...rateUsage(item, [quantity('a', '1'), quantity('item2 [', '1')])];
+    for (const { lineKey } of lines) {
+      expect([isLineOf(item.id, lineKey), isLineOf(`${item.id}2`, lineKey), isLineOf('ite', lineKey)]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+    }
   });
 
   test('tiers apply to each combination by itself', () => {

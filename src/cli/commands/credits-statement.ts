@@ -2,6 +2,7 @@
 
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
+import { isDraftNumber, namesDraft } from '../../operations/invoice-number.ts';
 import type { View } from '../../operations/operation.ts';
 import { exactNumber } from '../../exact-json.ts';
 import { creditsText } from '../../whole-amounts.ts';
@@ -118,14 +119,14 @@ async function recipientOf(billing: Billing, contractId: string): Promise<Recipi
  * never changes, so its description names the draft for good.
  */
 async function numbersOfDrafts(billing: Billing, { movements }: Statement): Promise<ReadonlyMap<string, string>> {
-  const named = movements.filter(({ entry }) => /\bDRAFT-[0-9a-f]{8}\b/.test(entry.description));
+  const named = movements.filter(({ entry }) => namesDraft(entry.description));
   const ids = new Set(named.flatMap(({ entry }) => entry.invoiceId ?? []));
   const numbers = new Map<string, string>();
   // The page is right without them, and what refuses one (a key, a limit) refuses the next.
   await ifTold(async () => {
     for (const invoiceId of ids) {
       const { invoiceNumber } = (await billing.call('invoices.get', { params: { invoiceId } })).body.data;
-      if (!invoiceNumber.startsWith('DRAFT-')) numbers.set(invoiceId, invoiceNumber);
+      if (!isDraftNumber(invoiceNumber)) numbers.set(invoiceId, invoiceNumber);
     }
   });
   return numbers;

@@ -3,6 +3,7 @@
 import { type UsageWindow, usageWindowsAt } from '../../calculation/invoice-periods.ts';
 import { compareDeduction } from '../../calculation/deduction-order.ts';
 import { grantIdOf, hasExpired, isFree, valuationRateOf } from '../../calculation/ledger.ts';
+import { isLineOf } from '../../calculation/rating.ts';
 import { centsOfCredits } from '../../whole-amounts.ts';
 import type { Invoice } from '../../store/records/invoices.ts';
 import type { StoredLedgerEntry } from '../../store/records/ledger.ts';
@@ -202,9 +203,7 @@ function usageFinder({ invoices, terms }: ContractBooks): (entry: StoredLedgerEn
     );
   }
   return ({ invoiceId = '', lineKey = '' }) =>
-    (windows.get(invoiceId) ?? []).filter(
-      ({ window: { item } }) => lineKey === item.id || lineKey.startsWith(`${item.id} [`),
-    );
+    (windows.get(invoiceId) ?? []).filter(({ window: { item } }) => isLineOf(item.id, lineKey));
 }
 
 function isBefore(a: Temporal.Instant | undefined, b: Temporal.Instant): boolean {

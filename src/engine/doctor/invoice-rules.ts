@@ -3,6 +3,7 @@
 import { centsOfLines, unitPriceCentsOf } from '../../calculation/invoice-draft.ts';
 import { invoiceDateOf, invoicePeriodAt } from '../../calculation/invoice-periods.ts';
 import { centsOfDollars, decimal } from '../../calculation/money.ts';
+import { isDraftNumber } from '../../operations/invoice-number.ts';
 import type { FrozenLine, Invoice } from '../../store/records/invoices.ts';
 import type { SealedInvoice } from '../../store/records/seals.ts';
 import { billingTermsOf } from '../contract-terms.ts';
@@ -129,7 +130,7 @@ const stateRules: readonly StateRule[] = [
   },
   {
     words: 'has a number of the other kind',
-    holds: ({ invoice }) => isFinal(invoice) === !/^DRAFT-[0-9a-f]{8}$/.test(invoice.number),
+    holds: ({ invoice }) => isFinal(invoice) === !isDraftNumber(invoice.number),
   },
   {
     words: 'has an amount, lines, or was sent, before it was finalized',

@@ -1,13 +1,14 @@
 /** What must hold over all contracts of an organization (reliability 5, invariants 17, 18 and 25), and what is worth a look. */
 
 import { limits } from '../../limits.ts';
+import { countOfLegalNumber } from '../../operations/invoice-number.ts';
 import type { EventFault, UpkeepFault } from '../../store/event-store.ts';
 import type { OrganizationFacts, Problem } from './check.ts';
 
 /** Legal numbers are 1 to n, in the order of finalization. */
 export function numberProblems({ organizationId, numbers: { invoices, next } }: OrganizationFacts): Problem[] {
   const ordered = invoices
-    .map((invoice) => ({ ...invoice, count: Number(/^INV-(\d{6,})$/.exec(invoice.number)?.[1] ?? Number.NaN) }))
+    .map((invoice) => ({ ...invoice, count: countOfLegalNumber(invoice.number) ?? Number.NaN }))
     .toSorted((a, b) => a.count - b.count);
   const problems = ordered.flatMap(({ id, number, count, finalizedAt }, index) => {
     if (count !== index + 1)
