@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { namesNoMessage, nounOfNamesNo, nounOfUnknownId, unknownIdMessage } from '../src/errors.ts';
+import { namesNoMessage, nounOfNamesNo, nounOfUnknownId, oneLine, unknownIdMessage } from '../src/errors.ts';
 
 const nouns = ['customer', 'ledger entry', 'contract of this customer'];
 
@@ -18,3 +18,10 @@ test.each([
 ])('"%s" is no such refusal', (message) => {
   expect([nounOfUnknownId(message), nounOfNamesNo(message)]).toEqual([undefined, undefined]);
 });
+
+test.each(['\u001b', '\u009b', '\u061c', '\u200b\u202e', '\u2028', '\ud800', '\r\n\t', '\u{e0001}'])(
+  'a text of others is one line, with a space in place of %j',
+  (unsafe) => {
+    expect(oneLine(`${unsafe}no${unsafe}there ${unsafe}`)).toBe('no there');
+  },
+);

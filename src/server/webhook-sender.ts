@@ -2,6 +2,7 @@
 
 import type { Agent, Dispatcher } from 'undici';
 
+import { oneLine } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { onceEach } from '../once.ts';
 import type { DeliveryOutcome, DueDelivery, WebhookOutbox } from '../operations/webhook-outbox.ts';
@@ -199,8 +200,6 @@ function outcomeOf(responseStatus: number, responseBody: string): DeliveryOutcom
   return { ...answer, error: `answered ${responseStatus}${isRedirect ? ': redirects are not followed' : ''}` };
 }
 
-const unsafeCharacters = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffd]/g;
-
 /** The first bytes of an answer as a text of one line; what is too much is not read (SEC-61). */
 async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
@@ -211,7 +210,8 @@ async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
     if (length >= limits.webhookResponseBytes) break;
   }
   const bytes = Buffer.concat(chunks).subarray(0, limits.webhookResponseBytes);
-  return new TextDecoder().decode(bytes).replaceAll(unsafeCharacters, ' ').trim();
+  // Of bytes that are no UTF-8, as where the last character is cut, nothing is to be shown.
+  return oneLine(new TextDecoder().decode(bytes).replaceAll('\ufffd', ' '));
 }
 
 const reasons: Readonly<Record<string, string>> = {

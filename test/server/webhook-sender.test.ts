@@ -247,8 +247,15 @@ describe('what is answered', () => {
     await triggeredAt(await startReceiver((_request, response) => response.writeHead(500).end(answer)));
     await senderFor(world).deliverDue();
     const { responseBody } = await onlyDelivery();
-    expect(responseBody).toMatch(/^\[31mred {3}x+$/);
+    expect(responseBody).toMatch(/^\[31mred x+$/);
     expect(Buffer.byteLength(responseBody ?? '')).toBeLessThanOrEqual(4096);
+  });
+
+  test('is kept without marks of direction, and without bytes that are no UTF-8, such as a surrogate alone', async () => {
+    const answer = Buffer.concat([Buffer.from('no\u061cthere'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('é')]);
+    await triggeredAt(await startReceiver((_request, response) => response.writeHead(500).end(answer)));
+    await senderFor(world).deliverDue();
+    expect((await onlyDelivery()).responseBody).toBe('no there é');
   });
 
   test('is not waited for beyond 4 KiB', async () => {
