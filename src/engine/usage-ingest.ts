@@ -1,6 +1,7 @@
 /** Events in: whose they are, whether they may still come, and what they bring about (semantics 1, 8, 10). */
 
 import { startOfDay } from '../calculation/billing-period.ts';
+import { canonicalJson } from '../canonical-json.ts';
 import { ConflictError, type InputIssue, namesNoMessage } from '../errors.ts';
 import { reviveExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
@@ -132,14 +133,6 @@ function incomingOf(
     isLate: false,
   };
   return { event, properties, isTimeless: timestamp === undefined };
-}
-
-/** One text for one content: names sorted, numbers with the digits that the sender wrote. */
-function canonicalJson(properties: Properties): string {
-  const names = Object.keys(properties);
-  const isSorted = names.every((name, index) => index === 0 || (names[index - 1] ?? '') < name);
-  if (isSorted) return JSON.stringify(properties);
-  return JSON.stringify(Object.fromEntries(names.toSorted().map((name) => [name, properties[name]])));
 }
 
 interface Batch {

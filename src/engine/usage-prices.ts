@@ -1,6 +1,7 @@
 /** The prices that usage has without a contract: the newest unarchived one of each active meter (semantics 11). */
 
 import { assert } from '../assert.ts';
+import { createEventMatcher } from '../calculation/metering.ts';
 import { buildContractItems, type ContractItem } from '../calculation/rate-card.ts';
 import { onceUnchanged } from '../store/prepared.ts';
 import { type Pricing, listPricingsOfMeters } from '../store/records/catalog.ts';
@@ -34,9 +35,9 @@ const pricesOf = onceUnchanged(async (tx, orgId): Promise<readonly MeterPrice[]>
 
 /** Whether a meter counts one of these event names, of which none are one of none (interface 4.18). */
 export function isMeterOf(meter: Meter, eventNames: readonly string[] | undefined): boolean {
-  const { include, exclude } = meter.eventTypeFilter;
   if (eventNames === undefined) return true;
-  return eventNames.some((name) => !exclude.includes(name) && (include.length === 0 || include.includes(name)));
+  const takesName = createEventMatcher({ eventTypeFilter: meter.eventTypeFilter, propertyFilters: [] });
+  return eventNames.some((eventName) => takesName({ eventName, properties: {} }));
 }
 
 /** A price as if a contract had it. */

@@ -215,6 +215,15 @@ describe('a part of the usage', () => {
     expect(await total(filter)).toBe(expected);
   });
 
+  test.each(['NFC', 'NFD'])('by a name is the same in either form of Unicode, of a meter in %s too', async (form) => {
+    const name = 'caf\u00e9';
+    const rules = { eventTypeFilter: { include: [name.normalize(form)] } };
+    await createPrice(world, await createMeter(world, 'CAFE', rules), { unitAmount: '0.5' });
+    await send(world, { customerId, eventName: name.normalize('NFD'), properties: { tokens: 10 } });
+    expect(await total({ eventNames: [name] })).toBe(6);
+    expect(await total({ eventNames: [name.normalize('NFD')] })).toBe(6);
+  });
+
   test('by a name that a meter excludes leaves the meter out, whatever else it includes', async () => {
     const rules = { eventTypeFilter: { include: ['chat', 'other'], exclude: ['chat'] } };
     await createPrice(world, await createMeter(world, 'ALL_BUT_CHAT', rules), { unitAmount: '0.001' });
