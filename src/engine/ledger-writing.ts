@@ -13,6 +13,7 @@ import type { WalletHolder } from '../store/records/wallets.ts';
 import type { CallContext } from './handler.ts';
 import type { KnownLedger } from './known-ledgers.ts';
 import { tellOfFall } from './ledger-alerts.ts';
+import { currency } from './wire.ts';
 
 /** What differs from entry to entry; the writer adds id, contract, instant and balances. */
 export type EntryFacts = Omit<
@@ -34,9 +35,6 @@ export interface LedgerWriter {
    */
   readonly finish: () => Promise<void>;
 }
-
-/** Interface 2.8: USD is the only currency (semantics 5). */
-export const currency = 'USD';
 
 /** A writer that goes on behind `before`, the ledger of the contract so far. */
 export function createLedgerWriter(context: CallContext, contract: WalletHolder, before: KnownLedger): LedgerWriter {

@@ -31,7 +31,7 @@ import { endOfEvents, plainMetering } from './usage-metering-options.ts';
 import { meterContract, meterCustomer } from './usage-metering.ts';
 import { currentPrices, isMeterOf } from './usage-prices.ts';
 import { resolveSubject } from './usage-subject.ts';
-import { wireCents, wireTimestamp } from './wire.ts';
+import { currency, wireCents, wireTimestamp } from './wire.ts';
 
 type CostInput = ParsedInput<OperationTable['usage.cost']>['body'];
 type BreakdownInput = ParsedInput<OperationTable['usage.breakdown']>['body'];
@@ -46,7 +46,7 @@ export async function usageCost(context: CallContext, input: CostInput): Promise
   const dollars = roundedSumOf(lines);
   const creditRateCents = input.unit === 'credits' ? await findCreditRateCents(context, customerId) : undefined;
   if (creditRateCents === undefined) {
-    return { totalAmount: exactNumber(decimalText(dollars)), currency: 'USD', unit: 'currency', ...facts };
+    return { totalAmount: exactNumber(decimalText(dollars)), currency, unit: 'currency', ...facts };
   }
   const credits = exactNumber(decimalText(creditsOfDollars(dollars, creditRateCents)));
   return { totalAmount: credits, creditRateCents: wireCents(creditRateCents), unit: 'credits', ...facts };
@@ -76,7 +76,7 @@ export async function usageBreakdown(
     data: {
       groupKey,
       totalAmount: exactNumber(decimalText(roundedSumOf(lines))),
-      currency: 'USD',
+      currency,
       ...facts,
       rows: rows.map(({ value }, index) => ({
         value,

@@ -13,6 +13,7 @@ import type { CallContext } from './handler.ts';
 import { currentPrices, type MeterPrice } from './usage-prices.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 import { resolveContract } from './usage-subject.ts';
+import { currency } from './wire.ts';
 
 type EstimateInput = ParsedInput<OperationTable['pricing.estimate']>['body'];
 
@@ -35,7 +36,7 @@ export async function estimateCost(
   return {
     data: {
       totalAmount: exactNumber(decimalText(total)),
-      currency: 'USD',
+      currency,
       lines: lines.map(({ meter, line }) => ({
         meterId: meter.id,
         meterCode: meter.code,

@@ -3,6 +3,7 @@
 import { draftNumberOf, legalNumberOf } from '../operations/invoice-number.ts';
 import type { WebhookEventType } from '../operations/wire-values.ts';
 import type { WebhookData } from './webhooks-emit.ts';
+import { currency } from './wire.ts';
 
 const sampleId = (number: number): string => `00000000-0000-7000-8000-00000000000${number}`;
 const customerId = sampleId(1);
@@ -53,7 +54,7 @@ const customer = (timestamp: string): WebhookData => ({
   billingContacts: [{ name: 'Sample contact', email: 'billing@customer.example', phone: null }],
 });
 
-const balance = { contractId, customerId, currency: 'USD' };
+const balance = { contractId, customerId, currency };
 
 const samples: Readonly<Record<WebhookEventType, (timestamp: string) => WebhookData>> = {
   'invoice.created': invoice,
