@@ -1,5 +1,6 @@
 /** A contract that was made twice bills its fixed prices twice; nothing else would tell of it before the invoices do. */
 
+import { limits } from '../../limits.ts';
 import type { Answer, Billing, ResponseBody } from '../../operations/index.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
@@ -7,8 +8,6 @@ import { tell } from '../session/tell.ts';
 import { ifTold } from '../session/if-told.ts';
 
 type Contract = ResponseBody<'contracts.list'>['data'][number];
-
-const most = 100;
 
 /**
  * Warns where the customer is on the plan by another contract in the same time, one of the newest. Nothing is said where a key
@@ -33,7 +32,7 @@ export async function tellOfSamePlan(
 }
 
 async function onSamePlan({ customerId, planId, ...own }: Contract, billing: Billing): Promise<readonly Contract[]> {
-  const query = { customerId, planId, isActive: 'true', limit: String(most) };
+  const query = { customerId, planId, isActive: 'true', limit: String(limits.pageSize) };
   const others = (await ifTold(async () => await billing.call('contracts.list', { query })))?.body.data ?? [];
   return others.filter((other) => isBefore(other.startDate, own.endDate) && isBefore(own.startDate, other.endDate));
 }

@@ -7,6 +7,7 @@ import { Big } from 'big.js';
 
 import { BillingError, InvalidInputError } from '../../errors.ts';
 import { exactNumber } from '../../exact-json.ts';
+import { limits } from '../../limits.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput, View } from '../../operations/operation.ts';
 import type { UsagePart, UsageSplit } from '../charts/usage.ts';
@@ -82,7 +83,7 @@ const spans = {
 type Span = keyof typeof spans;
 
 /** As many parts as a service takes requests in a minute (interface 5.4), less one for the whole. */
-const mostParts = 99;
+const mostParts = limits.requestsPerMinute - 1;
 
 async function byTime(billing: Billing, input: CallInput, by: Span): Promise<UsageSplit> {
   const { body: whole } = await billing.call('usage.cost', input);
