@@ -4,8 +4,8 @@ import { sql } from 'kysely';
 
 import { sha256 } from '../../digest.ts';
 import { dumpedTables } from '../backends/postgres/tables.ts';
+import { goOnCounting, rowsByCursor } from '../backends/postgres/whole-tables.ts';
 import type { Transaction } from '../database.ts';
-import { goOnCounting, rowsByCursor } from '../raw-query.ts';
 
 const ofEvents = new Set(['bookFacts', 'events', 'eventVersions', 'eventHeads', 'stagedEvents']);
 

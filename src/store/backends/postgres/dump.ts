@@ -12,7 +12,7 @@ import { ConstraintViolation } from '../../constraint-violation.ts';
 import { damagedBackup } from '../../damaged-backup.ts';
 import type { Transaction } from '../../database.ts';
 import { type DumpHeader, headerOf } from '../../dump-header.ts';
-import { analyze, goOnCounting, rowsByCursor, rowsOfText } from '../../raw-query.ts';
+import { analyze, rowsOfText } from '../../raw-query.ts';
 import { eventsElsewhereOf, readBookFacts, refuseUnfinished } from '../../records/book-facts.ts';
 import { readCensus } from '../../records/census.ts';
 import { listOrganizations } from '../../records/organizations.ts';
@@ -21,6 +21,7 @@ import type { Store } from '../../store.ts';
 import { postgresSchemaVersion } from './migrations/migration.ts';
 import { dumpedTables } from './tables.ts';
 import { openPostgresStore } from './postgres.ts';
+import { goOnCounting, rowsByCursor } from './whole-tables.ts';
 import { withoutLimit } from './without-limit.ts';
 
 /** What one statement of a restoration takes. */
