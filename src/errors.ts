@@ -224,6 +224,16 @@ export class UnavailableError extends BillingError {
   }
 }
 
+/** Another program has brought the database to a schema that this one does not know: only a new start helps. */
+export class OutdatedError extends UnavailableError {
+  constructor(location: string, versions: { readonly found: bigint | undefined; readonly known: bigint }) {
+    super(
+      `the database ${location} was upgraded to schema ${versions.found} while in use; this program knows ${versions.known}`,
+      { hint: 'start this program again, in its newest version' },
+    );
+  }
+}
+
 /** No connection, and of no try of the request anything left: nothing was done. */
 export class UnsentError extends BillingError {
   constructor(message: string, options?: ErrorOptions) {

@@ -7,6 +7,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
 import { promisify, stripVTControlCharacters } from 'node:util';
 
 import { describe, expect, test, vi } from 'vitest';
@@ -278,6 +280,17 @@ describe('serve', () => {
     await vi.waitUntil(async () => (await fetch(`${url}/readyz`)).status === 503);
     child.kill(signal);
     expect(await ended).toEqual([code, null]);
+  });
+
+  test('ends with 9 where its database is upgraded beneath it, so that who watches it starts the newer program', async () => {
+    const database = join(mkdtempSync(join(tmpdir(), 'tally-process-')), 'upgraded.db');
+    const { child, ended } = await serving(home({ TALLY_DATABASE: database }));
+    const told = text(child.stderr);
+    const newer = new DatabaseSync(database);
+    newer.exec('PRAGMA user_version = 99');
+    newer.close();
+    expect(await ended).toEqual([9, null]);
+    expect(await told).toContain(`tally: the database ${database} was upgraded to schema 99 while in use`);
   });
 
   test('gives the same answers to a client with a key', async () => {

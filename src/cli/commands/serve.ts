@@ -1,6 +1,6 @@
 /** `tally serve`: the embedded database behind the HTTP interface, until it is told to stop. */
 
-import { BillingError, UnavailableError } from '../../errors.ts';
+import { BillingError, OutdatedError, UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Engine } from '../../operations/index.ts';
 import { readTextFile } from '../files/files.ts';
@@ -113,17 +113,25 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
       noticeMilliseconds,
       isVerbose,
     });
+    const outdated = Promise.withResolvers<never>();
     const sender = await opened.openWebhookSender({
       allowPrivate: flags.allowPrivateWebhooks === true,
-      onFailure: (error) => server.tellFailure('webhooks', error),
+      onFailure(error) {
+        server.tellFailure('webhooks', error);
+        // Whoever watches this process starts it again, in the version that is there by then (reliability 8).
+        if (error instanceof OutdatedError) outdated.reject(error);
+      },
     });
     sender.start();
     // Who reads that it listens may stop it at once.
     const stopped = dependencies.untilStopped();
     terminal.out(say`tally serve: listening on ${server.url}\n`);
-    await stopped;
-    await server.close();
-    await sender.close();
+    try {
+      await Promise.race([stopped, outdated.promise]);
+    } finally {
+      await server.close();
+      await sender.close();
+    }
   } finally {
     await opened.close();
   }

@@ -3,7 +3,7 @@
 import type { Pool, PoolClient } from 'pg';
 
 import { sha256 } from '../../../digest.ts';
-import { BillingError, UnavailableError } from '../../../errors.ts';
+import { BillingError, OutdatedError, UnavailableError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { meaningOf } from './errors.ts';
 import { processOf, refuseChangingSessions } from './pooler.ts';
@@ -150,13 +150,9 @@ export function lockKey(schema: string, name: string): string {
   return String(sha256().update(`tallybook ${schema} ${name}`).digest().readBigInt64BE());
 }
 
-/** Throws UnavailableError when another program has changed the schema since this one opened the database. */
+/** Throws OutdatedError when another program has changed the schema since this one opened the database. */
 export function refuseOtherVersion(location: string, version: bigint | undefined): void {
-  if (version === current) return;
-  throw new UnavailableError(
-    `the database ${location} was upgraded to schema ${version} while in use; this program knows ${current}`,
-    { hint: 'start this program again, in its newest version' },
-  );
+  if (version !== current) throw new OutdatedError(location, { found: version, known: current });
 }
 
 function newerVersionError(location: string, version: bigint): BillingError {

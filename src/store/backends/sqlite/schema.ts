@@ -1,6 +1,6 @@
 /** Whose file it is, which version it has, and how it gets from there to the version of this program. */
 
-import { BillingError, UnavailableError } from '../../../errors.ts';
+import { BillingError, OutdatedError, UnavailableError } from '../../../errors.ts';
 import { applicationIds } from '../../application-id.ts';
 import { type Migration, schemaVersion } from './migrations/migration.ts';
 import { type SqliteConnection, pragma } from './connection.ts';
@@ -30,13 +30,9 @@ export function checkOwnSchema(connection: Pick<SqliteConnection, 'prepare'>, pa
   return version;
 }
 
-/** Throws UnavailableError when another program has changed the schema since this one opened the database. */
+/** Throws OutdatedError when another program has changed the schema since this one opened the database. */
 export function refuseOtherSchema(path: string, version: bigint): void {
-  if (version === current) return;
-  throw new UnavailableError(
-    `the database ${path} was upgraded to schema ${version} while in use; this program knows ${current}`,
-    { hint: 'start this program again, in its newest version' },
-  );
+  if (version !== current) throw new OutdatedError(path, { found: version, known: current });
 }
 
 function isEmpty(connection: SqliteConnection): boolean {
