@@ -32,7 +32,7 @@ export async function testMeter(
   const owner = await resolveSubject(context, input);
   const range = { start: Temporal.Instant.from(input.startDate), end: Temporal.Instant.from(input.endDate) };
   refuseDropped(context, range.start, 'a meter cannot be tested from then on');
-  const subject = { owner, range: serviceWithin(range, owner.contract) };
+  const subject = { owner, range: billedWithin(range, owner.contract, meter) };
   const trace = await traceUsage(context, meter, subject);
   const groups = await groupsOf(context, meter, { trace, subject });
   return {
@@ -56,9 +56,13 @@ export async function testMeter(
   };
 }
 
-/** The part of a range in which the contract serves: of any other time nothing is billed on it, what names it neither. */
-function serviceWithin(range: ServicePeriod, contract: Contract | undefined): ServicePeriod {
+/**
+ * The part of a range in which the contract serves: of any other time nothing is billed on it, what names it neither. Nor is
+ * anything by a meter that it has no price for, whose part is empty.
+ */
+function billedWithin(range: ServicePeriod, contract: Contract | undefined, { id }: Meter): ServicePeriod {
   if (contract === undefined) return range;
+  if (!contract.items.some(({ meterId }) => meterId === id)) return { start: range.start, end: range.start };
   const bounded = (instant: Temporal.Instant): Temporal.Instant => {
     const first = startOfDay(contract.startDate);
     const end = serviceEndOf(contract) ?? instant;

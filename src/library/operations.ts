@@ -1502,7 +1502,7 @@ export interface Operations {
       };
     };
   };
-  /** Show what a meter reads for a customer, what it skips and why. Of one contract when contractId is given: the events that are billed on it. */
+  /** Show what a meter reads for a customer, what it skips and why. Of one contract when contractId is given: the events that are billed on it, none where it has no price for the meter. */
   readonly 'meters.test': {
     readonly input: {
       readonly params: {

@@ -303,7 +303,8 @@ export const meterOperations = [
   defineOperation({
     name: 'meters.test',
     summary: 'Show what a meter reads for a customer, what it skips and why',
-    description: 'Of one contract when contractId is given: the events that are billed on it.',
+    description:
+      'Of one contract when contractId is given: the events that are billed on it, none where it has no price for the meter.',
     route: { method: 'POST', path: '/v1/meters/{meterId}/test' },
     scope: 'meters:read',
     status: 200,

@@ -96,6 +96,17 @@ describe('a meter tried out', () => {
     expect((await testMeter({ contractId: other.contractId })).groups[0]?.quantity).toBe(0);
   });
 
+  test('of a contract that has no price for it reads nothing', async () => {
+    await use(world, acme, { tokens: 1, at: '2026-03-10T00:00:00Z' });
+    const unpriced = await createMeter(world, 'UNPRICED');
+    expect((await testMeter({ customerId: acme.customerId }, unpriced)).matchedCount).toBe(1);
+    expect(await testMeter({ contractId: acme.contractId }, unpriced)).toMatchObject({
+      matchedCount: 0,
+      unmatchedCount: 0,
+      groups: [{ quantity: 0, eventCount: 0 }],
+    });
+  });
+
   test.each([
     ['of its whole life', {}, 2],
     ['of before it', { endDate: '2026-03-10T00:00:00Z' }, 0],
