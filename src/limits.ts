@@ -165,8 +165,6 @@ export const limits = {
   keyringMilliseconds: 10_000,
   /** reliability 4 */
   busyTimeoutMilliseconds: 5_000,
-  /** our choice: how long a file without a byte may be one that another process has just made */
-  emptyFileMilliseconds: 1_000,
   /** our choice: how long a service that says it is ready waits for the writer's lock */
   readinessMilliseconds: 500,
   /** our choice: how far apart the looks begin that answer whether a service is ready */

@@ -27,6 +27,8 @@ export interface CallContext {
   readonly now: Temporal.Instant;
   /** `now` as it stands in rows and on the wire. */
   readonly timestamp: string;
+  /** What the organization keeps as its newest `createdAt` of this write; undefined where it keeps what it had. */
+  keptTime?: string | undefined;
   /** The newest `createdAt`, where that is `now` and the real clock is far behind it. */
   readonly aheadOfClock: string | undefined;
   /** The clock of the machine, also where `now` is simulated: for what is held against the clocks of others. */

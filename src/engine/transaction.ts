@@ -23,16 +23,22 @@ export async function inTransaction<T>(
 ): Promise<T> {
   const { store, meterSql } = dependencies;
   const deadlineMilliseconds = access === 'write' ? limits.meterSqlBillRunMilliseconds : limits.meterSqlMilliseconds;
-  return await withSqlReadings(
+  let keptTime: string | undefined;
+  const outcome = await withSqlReadings(
     { meterSql, deadlineMilliseconds },
     async (sqlReadings) =>
       await store[access](
-        async (tx) => await work(await createContext(dependencies, caller, { tx, sqlReadings, access })),
-        {
-          turn: caller.organizationId,
+        async (tx) => {
+          const context = await createContext(dependencies, caller, { tx, sqlReadings, access });
+          const result = await work(context);
+          ({ keptTime } = context);
+          return result;
         },
+        { turn: caller.organizationId },
       ),
   );
+  if (keptTime !== undefined) store.noteNewest?.(keptTime);
+  return outcome;
 }
 
 /** Thrown where everything went well and nothing is to be kept. */
@@ -66,6 +72,7 @@ export async function inRehearsal<T>(
 export async function keepTime(context: CallContext): Promise<void> {
   if (context.timestamp <= context.organization.lastCreatedAt) return;
   await keepLastCreatedAt(context.tx, context.orgId, context.timestamp);
+  context.keptTime = context.timestamp;
 }
 
 async function createContext(
@@ -101,6 +108,7 @@ class OneCall implements CallContext {
   readonly newId: CallContext['newId'];
   readonly randomBytes: CallContext['randomBytes'];
   readonly finalizationGraceHours: number;
+  keptTime: string | undefined = undefined;
   readonly #dependencies: EngineParts;
   readonly #facts: CallFacts;
   #known: Time | undefined;

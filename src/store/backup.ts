@@ -12,6 +12,7 @@ import { inMemory, refuseUrl } from '../database-url.ts';
 import { BillingError, NotFoundError, UnavailableError } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { BackedUp, BackupManifest } from '../operations/backup-manifest.ts';
+import { removeNewestNote } from './backends/sqlite/newest-note.ts';
 import { damagedBackup } from './damaged-backup.ts';
 import { factsOf, refuseLongPath } from './file-facts.ts';
 import { beside, makeCopy, makeEmpty, publish, refuseExisting, unwritable } from './new-file.ts';
@@ -148,6 +149,7 @@ async function restoreToFile({ source, manifest }: Backup, to: string, isDryRun:
     await checkCopy(source, copy, manifest);
     if (factsOf(target)?.size === 0) rmSync(target);
     publish(copy, target);
+    removeNewestNote(target);
   });
 }
 

@@ -12,6 +12,8 @@ export interface Inspection {
   readonly schemaVersion: number;
   /** Files of the database that other users of the machine may read or write. */
   readonly exposedFiles: readonly string[];
+  /** What was acknowledged and is not there. */
+  readonly lostSpans: readonly LostSpan[];
   /** Damage to pages, rows and indexes, in the words of the database. */
   readonly damages: readonly string[];
   /** Rows that name a row that is not there. Not asked of a damaged database, and of a server only where `isFull`. */
@@ -19,6 +21,13 @@ export interface Inspection {
   readonly schemaDifferences: readonly SchemaDifference[];
   /** Why the schema could not be compared. */
   readonly schemaUnknown?: string;
+}
+
+/** Between these two instants, the first excluded, writes were acknowledged that a database does not have. */
+export interface LostSpan {
+  /** The newest that it has; empty where it has none. */
+  readonly after: string;
+  readonly until: string;
 }
 
 /** A row that names one that is not there. */

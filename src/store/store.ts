@@ -26,6 +26,11 @@ export interface Store {
    */
   write<T>(change: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /**
+   * Told of the instant of rows that were committed, where the backend can lose them without a trace: it keeps that beside them,
+   * for `inspect`.
+   */
+  readonly noteNewest?: ((instant: string) => void) | undefined;
+  /**
    * Does `work` unless another process on the same server is at work of this name; then gives undefined. Processes on one
    * file are kept apart by their transactions alone.
    */

@@ -56,10 +56,12 @@ type Fault = (change: Damage, book: SoundBook) => void;
 const created = { createdAt: '2026-05-02T00:00:00.000Z' };
 
 /**
- * Permissions have a test of their own below, dropped events theirs where they can be dropped (engine/usage-drop), and a schema
- * that cannot be compared where that may be (store/postgres-backup).
+ * Permissions have a test of their own below, what was acknowledged where a log is lost (reliability/lost-log), dropped events
+ * theirs where they can be dropped (engine/usage-drop), and a schema that cannot be compared where that may be
+ * (store/postgres-backup).
  */
-const faults: Readonly<Record<Exclude<CheckName, 'permissions' | 'dropped-events' | 'schema-unknown'>, Fault>> = {
+type TestedElsewhere = 'permissions' | 'acknowledged-writes' | 'dropped-events' | 'schema-unknown';
+const faults: Readonly<Record<Exclude<CheckName, TestedElsewhere>, Fault>> = {
   integrity: ({ run, one }) => {
     // An index that is set aside while a row changes says something else than its table.
     const index = one(`SELECT name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name = 'customers_created'`);

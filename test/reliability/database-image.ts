@@ -6,7 +6,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-const parts = ['', '-wal', '-journal'] as const;
+const parts = ['', '-wal', '-journal', '-newest', '-new'] as const;
 
 /** The bytes of each file that there was. */
 export type DatabaseImage = Readonly<Partial<Record<(typeof parts)[number], Buffer>>>;

@@ -14,7 +14,7 @@ test('of which nothing is left is refused, and what stands in its log stays ther
   const log = await readFile(`${file}-wal`);
   expect(log.length).toBeGreaterThan(0);
   await truncate(file);
-  const { kind, message, hint } = await refusal(openStore(file, { busyTimeoutMilliseconds: 50 }));
+  const { kind, message, hint } = await refusal(openStore(file));
   expect({ kind, message }).toEqual({
     kind: 'internal',
     message: `the database ${file} is damaged: nothing is left of it; it was left as it is`,

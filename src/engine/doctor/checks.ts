@@ -31,6 +31,16 @@ export const databaseChecks = {
     fix: 'stop using the file, and restore a backup: tally restore FILE --to DATABASE',
     find: ({ location, damages }) => damages.map((problem) => ({ objectId: location, problem })),
   },
+  'acknowledged-writes': {
+    rule: 'The file has everything that was acknowledged.',
+    severity: 'error',
+    fix: 'put the log (-wal) back if it was removed while nothing used the file, else send again what was written then; remove the note of it (-newest) after that',
+    find: ({ location, lostSpans }) =>
+      lostSpans.map(({ after, until }) => ({
+        objectId: location,
+        problem: `what was written ${after === '' ? '' : `after ${after} `}until ${until} is not in it: its log was removed, or an older file put in its place`,
+      })),
+  },
   schema: {
     rule: 'Tables, indexes and triggers are those that this version of tallybook makes.',
     severity: 'error',

@@ -42,6 +42,7 @@ async function inspect(pool: Pool, { isFull, location, schema }: InspectionOptio
       schemaVersion: Number(version.rows[0]?.version ?? 0n),
       // Who may connect is the server's own business, too.
       exposedFiles: [],
+      lostSpans: [],
       damages,
       danglingReferences,
       ...(await schemaFacts(client, found)),

@@ -64,10 +64,7 @@ const otherReadings = /^\s*WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|REPLACE)\b)|^PRA
 export async function openConnection(location: string, options: StoreOptions): Promise<SqliteConnection> {
   const path = location === inMemory ? location : resolve(location);
   const busyMilliseconds = options.busyTimeoutMilliseconds ?? limits.busyTimeoutMilliseconds;
-  if (path !== inMemory) {
-    const waitMilliseconds = Math.min(busyMilliseconds, limits.emptyFileMilliseconds);
-    await prepareFile(path, { isRead: options.readOnly === true, waitMilliseconds });
-  }
+  if (path !== inMemory) prepareFile(path, { isRead: options.readOnly === true });
 
   const statements = new Map<string, { readonly statement: StatementSync; isReading?: boolean }>();
   const waiting = { path, busyMilliseconds };

@@ -1,8 +1,8 @@
 /** A file of SQLite as it is opened: whether it may be written, what SQLite is told of it, and whether it is still the same. */
 
-import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, rmSync, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 
@@ -15,6 +15,7 @@ import type { StoreOptions } from '../../store.ts';
 import { cutFileError, foreignFileError, isNotWritable } from './errors.ts';
 import { sliceMilliseconds } from './lock-wait.ts';
 import { watchNames } from './names.ts';
+import { removeNewestNote } from './newest-note.ts';
 import type { NameFault } from './names.ts';
 
 /** Before 3.51.3 two writers could damage the log (https://sqlite.org/wal.html#walresetbug). */
@@ -124,53 +125,51 @@ export function refuseOldSqlite(version: string): void {
  * error for a file that was cut to less than a database begins with: SQLite would take it for a new one, and what is left in
  * its log for that of another.
  */
-export async function prepareFile(path: string, { isRead, waitMilliseconds }: Preparing): Promise<void> {
+export function prepareFile(path: string, { isRead }: { readonly isRead: boolean }): void {
   refuseLongPath(path);
-  refuseWhatIsNoFile(path, { isRead });
-  if (!isRead && createFile(path)) return;
-  // Another process may have made it, and be about to write to it.
-  for (let waited = 0; sizeOf(path) === 0; waited += pauseMilliseconds) {
-    if (waited >= waitMilliseconds) throw cutFileError(path);
-    await sleep(pauseMilliseconds);
-  }
-  if (sizeOf(path) < headerBytes) throw foreignFileError(path);
+  const found = factsOf(path);
+  if (found === undefined && isRead)
+    throw new NotFoundError(`there is no database ${path}`, { hint: 'check the path' });
+  if (found === undefined) createFile(path);
+  else if (found.isFile()) refuseCut(path, found.size);
+  else throw noFileError(path, found);
 }
 
-interface Preparing {
-  readonly isRead: boolean;
-  readonly waitMilliseconds: number;
+/** SQLite would call a directory a failure of the disk. */
+function noFileError(path: string, found: Stats): UnavailableError {
+  return new UnavailableError(
+    `the database ${path} cannot be used: it is ${found.isDirectory() ? 'a directory' : 'no file'}`,
+    { hint: 'name a file, which is made where there is none' },
+  );
 }
 
 /** https://sqlite.org/fileformat.html#the_database_header */
 const headerBytes = 100;
-const pauseMilliseconds = 5;
 
-function sizeOf(path: string): number {
-  return factsOf(path)?.size ?? headerBytes;
+/** Stands beside a file that was made and has not begun yet, also where whoever made it was killed. */
+const pathOfMark = (path: string): string => `${path}-new`;
+
+function refuseCut(path: string, size: number): void {
+  if (size >= headerBytes) return;
+  if (size > 0) throw foreignFileError(path);
+  // Whoever makes it takes the mark away once there is something in it: so it is looked at again behind that.
+  if (!existsSync(pathOfMark(path)) && factsOf(path)?.size === 0) throw cutFileError(path);
 }
 
-/** SQLite would call a directory a failure of the disk. */
-function refuseWhatIsNoFile(path: string, { isRead }: { readonly isRead: boolean }): void {
-  const found = factsOf(path);
-  if (found === undefined && isRead)
-    throw new NotFoundError(`there is no database ${path}`, { hint: 'check the path' });
-  if (found === undefined || found.isFile()) return;
-  throw new UnavailableError(
-    `the database ${path} cannot be used: it is ${found.isDirectory() ? 'a directory' : 'no file'}`,
-    {
-      hint: 'name a file, which is made where there is none',
-    },
-  );
+/** Told once something stands in the file. */
+export function noteBegun(path: string): void {
+  rmSync(pathOfMark(path), { force: true });
 }
 
-/** Whether it was made now, and not there before. */
-function createFile(path: string): boolean {
+function createFile(path: string): void {
   try {
     makeDirectory(dirname(path));
+    closeSync(openSync(pathOfMark(path), 'w', 0o600));
     closeSync(openSync(path, 'wx', 0o600));
-    return true;
+    removeNewestNote(path);
   } catch (error) {
-    if (isFile(path)) return false;
+    if (isFile(path)) return;
+    if (existsSync(pathOfMark(path))) noteBegun(path);
     const { code } = error as NodeJS.ErrnoException;
     throw new UnavailableError(`the database ${path} cannot be created (${code})`, {
       cause: error,

@@ -8,12 +8,14 @@ import type { DanglingReference, Inspection, InspectionOptions, SchemaDifference
 import { differencesBetween } from '../../inspection.ts';
 import { type SqliteConnection, openConnection, pragma } from './connection.ts';
 import { isCorrupt } from './errors.ts';
+import { lossesOf, type NewestNote } from './newest-note.ts';
 import { prepareSchema } from './schema.ts';
 
-/** Belongs into a transaction, so that pages, references and schema are of one state. */
+/** Belongs into a transaction, so that pages, references and schema are of one state; `note` was read before it. */
 export async function inspectDatabase(
   connection: SqliteConnection,
   { isFull }: InspectionOptions,
+  note: NewestNote,
 ): Promise<Inspection> {
   const damages = damagesOf(connection, isFull ? 'integrity_check' : 'quick_check');
   // What a damaged file says of its rows is worth nothing, and asking may fail.
@@ -22,6 +24,7 @@ export async function inspectDatabase(
     location: connection.path,
     schemaVersion: Number(pragma(connection, 'user_version')),
     exposedFiles: exposedFiles(connection.path),
+    lostSpans: isSound ? lossesOf(note, newestIn(connection)) : [],
     damages,
     danglingReferences: isSound ? danglingReferences(connection) : [],
     schemaDifferences: isSound ? await schemaDifferences(connection) : [],
@@ -54,6 +57,12 @@ function danglingReferences(connection: SqliteConnection): DanglingReference[] {
       row: rowid === null ? undefined : Number(rowid),
       parent: String(parent),
     }));
+}
+
+/** The newest instant of a row of any organization; empty where there is none. */
+export function newestIn(connection: Pick<SqliteConnection, 'prepare'>): string {
+  const row = connection.prepare('SELECT max("lastCreatedAt") AS "newest" FROM "organizations"').get();
+  return String(row?.['newest'] ?? '');
 }
 
 /** The modes of Windows say nothing about who may read. */

@@ -1,10 +1,12 @@
 /** Whose file it is, which version it has, and how it gets from there to the version of this program. */
 
+import { inMemory } from '../../../database-url.ts';
 import { BillingError, OutdatedError, UnavailableError } from '../../../errors.ts';
 import { applicationIds } from '../../application-id.ts';
 import { type Migration, schemaVersion } from './migrations/migration.ts';
 import { type SqliteConnection, pragma } from './connection.ts';
 import { foreignFileError, mirrorFileError } from './errors.ts';
+import { noteBegun } from './handle.ts';
 
 const applicationId = BigInt(applicationIds.database);
 
@@ -15,8 +17,12 @@ const current = BigInt(schemaVersion);
  * refused before anything is written to them.
  */
 export async function prepareSchema(connection: SqliteConnection): Promise<void> {
-  const version = isEmpty(connection) ? 0n : checkOwnSchema(connection, connection.path);
-  if (!connection.isReadOnly) useLog(connection);
+  const isNew = isEmpty(connection);
+  const version = isNew ? 0n : checkOwnSchema(connection, connection.path);
+  if (!connection.isReadOnly) {
+    useLog(connection);
+    if (isNew && connection.path !== inMemory) noteBegun(connection.path);
+  }
   if (version < current) await migrate(connection);
 }
 

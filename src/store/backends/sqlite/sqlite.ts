@@ -1,5 +1,6 @@
 /** The SQLite backend: the store on top of one connection. */
 
+import { inMemory } from '../../../database-url.ts';
 import type { Transaction } from '../../database.ts';
 import type { Inspection, InspectionOptions } from '../../inspection.ts';
 import type { Store, StoreOptions, WriteOptions } from '../../store.ts';
@@ -9,7 +10,8 @@ import { createSharedReading } from '../shared-reading.ts';
 import { type SqliteConnection, openConnection } from './connection.ts';
 import { meaningOf } from './errors.ts';
 import { type SqliteEventStore, createSqliteEventStore } from './events/events.ts';
-import { inspectDatabase } from './inspection.ts';
+import { inspectDatabase, newestIn } from './inspection.ts';
+import { createNewestNoter, readNewestNote } from './newest-note.ts';
 import { failure } from './queries.ts';
 import { prepareSchema } from './schema.ts';
 import { createSqliteTurns } from './turns.ts';
@@ -24,7 +26,11 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   async function inspect(options: InspectionOptions): Promise<Inspection> {
     let inspection: Inspection | undefined;
     try {
-      return await turns.transact('read only', async () => (inspection = await inspectDatabase(connection, options)));
+      const note = readNewestNote(connection.path);
+      return await turns.transact(
+        'read only',
+        async () => (inspection = await inspectDatabase(connection, options, note)),
+      );
     } catch (error) {
       // A transaction that met damage cannot even end; what it found is the answer.
       if (inspection === undefined || inspection.damages.length === 0) throw error;
@@ -40,7 +46,18 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     isSpoilt,
   });
 
+  const noter = connection.path === inMemory ? undefined : createNewestNoter(connection.path);
+
+  /** Before the first write, behind which an older note would not show any more. */
+  async function compareNote(): Promise<void> {
+    if (noter === undefined || noter.isCompared || connection.isReadOnly) return;
+    const note = readNewestNote(connection.path);
+    if (note.newest === '') noter.compare(note, '');
+    else await turns.transact('read only', async () => noter.compare(note, newestIn(connection)));
+  }
+
   async function write<T>(change: (tx: Transaction) => Promise<T>, writeOptions?: WriteOptions): Promise<T> {
+    await compareNote();
     // Who waits longer or shorter than others does not wait with them.
     if (writeOptions?.busyTimeoutMilliseconds !== undefined)
       return await turns.transact('read write', change, writeOptions);
@@ -86,6 +103,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     if (turns.isInside()) throw new Error('a store cannot be closed inside a transaction');
     await pending.settled();
     await turns.close();
+    noter?.close();
   }
 
   return {
@@ -101,6 +119,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     },
     read: (query) => queued(() => read(query)),
     write: (change, writeOptions) => queued(() => write(change, writeOptions)),
+    noteNewest: (instant) => noter?.note(instant),
     // Work of two processes on one file takes turns by its transactions.
     exclusively: async (_name, work) => await work(),
     inspect: (inspectionOptions) => queued(() => inspect(inspectionOptions)),

@@ -1,0 +1,114 @@
+/** Reliability 7, C3: the log of a database is lost with what was acknowledged, and doctor finds it out. */
+
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+
+import { examine } from '../../src/engine/doctor/examination.ts';
+import { backUp, restore } from '../../src/store/backup.ts';
+import { openStore } from '../../src/store/open.ts';
+import { createCustomer } from '../support/usage-scenario.ts';
+import { createWorld } from '../support/world.ts';
+import type { World } from '../support/world.ts';
+import { placeImage, takeImage } from './database-image.ts';
+
+let file: string;
+let made: World;
+beforeEach(async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tallybook-lost-log-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  file = join(directory, 'book.db');
+  made = await createWorld({ database: join(directory, 'made.db'), start: '2026-02-01T00:00:00.000Z' });
+  onTestFinished(async () => await made.close());
+  made.clock.set('2026-03-01T00:00:00.000Z');
+  await createCustomer(made, 'first');
+});
+
+/** What kill -9 leaves of the book now, at `file`. */
+function kill(): void {
+  placeImage(file, takeImage(made.store.location));
+}
+
+async function open(start: string): Promise<World> {
+  const world = await createWorld({ database: file, start, newId: randomUUID });
+  onTestFinished(async () => await world.close());
+  return world;
+}
+
+async function findings(): Promise<string[]> {
+  const store = await openStore(file, { readOnly: true });
+  try {
+    const { findings } = await examine({ store, now: () => made.clock.now() }, { isFull: true });
+    return findings.filter(({ check }) => check === 'acknowledged-writes').map(({ problem }) => problem);
+  } finally {
+    await store.close();
+  }
+}
+
+const lost = (span: string): string =>
+  `what was written ${span} is not in it: its log was removed, or an older file put in its place`;
+
+describe('of a book that was killed', () => {
+  test('nothing is missed where its log is beside it', async () => {
+    kill();
+    expect(await findings()).toEqual([]);
+  });
+
+  test('all is missed where its log was removed before any of it was in the file', async () => {
+    kill();
+    rmSync(`${file}-wal`);
+    await (await open('2026-03-02T00:00:00.000Z')).close();
+    expect(await findings()).toEqual([lost('until 2026-03-01T00:00:00.000Z')]);
+  });
+
+  test('what came last is missed where its log was removed, also after others have written', async () => {
+    kill();
+    const again = await open('2026-03-02T00:00:00.000Z');
+    await createCustomer(again, 'second');
+    await again.close();
+    const whole = takeImage(file);
+    const further = await open('2026-03-03T00:00:00.000Z');
+    await createCustomer(further, 'third');
+    const { '-newest': note = Buffer.alloc(0) } = takeImage(file);
+    await further.close();
+    placeImage(file, { ...whole, '-newest': note });
+    expect(await findings()).toEqual([lost('after 2026-03-02T00:00:00.000Z until 2026-03-03T00:00:00.000Z')]);
+    for (const start of ['2026-03-04T00:00:00.000Z', '2026-03-05T00:00:00.000Z']) {
+      const later = await open(start);
+      await createCustomer(later, start);
+      await later.close();
+    }
+    expect(await findings()).toEqual([lost('after 2026-03-02T00:00:00.000Z until 2026-03-03T00:00:00.000Z')]);
+    rmSync(`${file}-newest`);
+    expect(await findings()).toEqual([]);
+  });
+});
+
+test.each([
+  ['is none', () => writeFileSync(`${file}-newest`, '\n'), false],
+  ['cannot be written', () => mkdirSync(`${file}-newest`), true],
+])('a note that %s finds no loss and stops no write', async (_what, make, isDirectory) => {
+  kill();
+  rmSync(`${file}-newest`);
+  make();
+  const again = await open('2026-03-02T00:00:00.000Z');
+  await createCustomer(again, 'second');
+  expect(await findings()).toEqual([]);
+  if (!isDirectory) expect(readFileSync(`${file}-newest`, 'utf8')).toBe('2026-03-02T00:00:00.000Z\n');
+});
+
+test('what was noted of a file is not held against another of its name', async () => {
+  const backup = `${file}.backup`;
+  await backUp({ from: made.store.location, to: backup, createdAt: '2026-03-01T00:00:00Z' });
+  kill();
+  const again = await open('2026-03-02T00:00:00.000Z');
+  await createCustomer(again, 'second');
+  await again.close();
+  rmSync(file);
+  expect(existsSync(`${file}-newest`)).toBe(true);
+  await restore({ from: backup, to: file });
+  expect(await findings()).toEqual([]);
+});
