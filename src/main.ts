@@ -180,10 +180,10 @@ function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
       const { isToBeMade } = await import('./store/open.ts');
       const isNew = isRehearsal !== true && target.database !== inMemory && isToBeMade(target.database);
       const opened = isRehearsal === true ? await unmade(target) : target;
-      const { engine, close } = await openEngine(opened, undefined, isReading);
+      const { engine, copyBefore, close } = await openEngine(opened, undefined, isReading);
       try {
         const owner = await engine.owner(target.organization);
-        return { billing: engine.as(owner), rehearsal: engine.rehearsal(owner), close, isNew };
+        return { billing: engine.as(owner), rehearsal: engine.rehearsal(owner), close, isNew, copyBefore };
       } catch (error) {
         await close();
         throw error;
@@ -322,6 +322,7 @@ async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId },
   const engine = createEngine({ store, ...stage, randomBytes, finalizationGraceHours, checkWebhookUrl, meterSql });
   return {
     engine,
+    copyBefore: store.copyBefore,
     openWebhookSender: async (options: WebhookSenderOptions) => await openWebhookSender(store, options),
     close: () => engine.close(),
   };

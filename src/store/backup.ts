@@ -69,7 +69,8 @@ export async function backUp({
 type CopyTo = (path: string) => Promise<BackedUp>;
 
 async function copying(source: string, target: string): Promise<CopyTo> {
-  const { copyDatabase, readCopy } = await import('./backends/sqlite/backup.ts');
+  const { copyDatabase } = await import('./backends/sqlite/copy-database.ts');
+  const { readCopy } = await import('./backends/sqlite/backup.ts');
   return async (copy) => {
     refuseLongPath(copy, target);
     await copyDatabase(source, copy, target);

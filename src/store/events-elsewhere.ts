@@ -41,6 +41,7 @@ export async function withEventsElsewhere(
   };
   return {
     location: store.location,
+    copyBefore: store.copyBefore,
     get isReadOnly() {
       return store.isReadOnly;
     },

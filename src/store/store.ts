@@ -9,6 +9,8 @@ export interface Store {
   /** Where the data is, for messages: the path of the file, `:memory:`, or the URL of a server without its password. */
   readonly location: string;
   readonly isReadOnly: boolean;
+  /** Path of a copy of what the database was, where this opening has upgraded it and the backend can make one. */
+  readonly copyBefore?: string | undefined;
   readonly events: EventStore;
   /** Transactions of this store that run or wait for their turn. */
   readonly pendingTransactions: number;

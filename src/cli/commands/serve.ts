@@ -5,6 +5,7 @@ import { limits } from '../../limits.ts';
 import type { Engine } from '../../operations/index.ts';
 import { readTextFile } from '../files/files.ts';
 import { warnOfPlace } from '../session/open-billing.ts';
+import { tellOfUpgrade } from '../session/open-session.ts';
 import { tell } from '../session/tell.ts';
 import { allowFormats } from '../output/output.ts';
 import { say } from '../terminal/safe-text.ts';
@@ -95,6 +96,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
   const target = requireEmbedded(await session.target(), 'serve');
   const opened = await dependencies.openEngine(target);
   const { engine } = opened;
+  tellOfUpgrade(session, opened);
   warnOfPlace(session, target);
   try {
     // The organization exists before the first request, so that a key can be made for it meanwhile.

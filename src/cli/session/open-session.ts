@@ -5,7 +5,7 @@ import { chooseOutput } from '../output/output.ts';
 import { createProfileStore } from '../target/profiles.ts';
 import type { ProfileStore } from '../target/profiles.ts';
 import type { GlobalFlags } from '../command-line/global-flags.ts';
-import type { Dependencies, Session } from './session.ts';
+import type { Dependencies, OpenBilling, Session } from './session.ts';
 import { resolveEmbedded, resolveTarget } from '../target/target.ts';
 import type { Target, TargetOptions } from '../target/target.ts';
 import { say } from '../terminal/safe-text.ts';
@@ -67,8 +67,17 @@ function tellingOpening(
     if (opened.isNew === true && target.kind === 'embedded' && target.sources['database'] !== 'default') {
       tell(talk, say`made ${target.database}: there was no database`);
     }
+    tellOfUpgrade(talk, opened);
     return opened;
   };
+}
+
+/** The old program reads that copy, and nothing that the new one has written to. */
+export function tellOfUpgrade(
+  talk: Pick<Session, 'terminal' | 'flags'>,
+  { copyBefore }: Pick<OpenBilling, 'copyBefore'>,
+): void {
+  if (copyBefore !== undefined) tell(talk, say`upgraded the database; what it was before is kept: ${copyBefore}`);
 }
 
 /** Milliseconds of `--timeout`; undefined when it was not given. */

@@ -19,6 +19,8 @@ export interface OpenBilling {
   connection?(): ConnectionFacts | undefined;
   /** Whether the database was made by opening it. */
   readonly isNew?: boolean;
+  /** Path of a copy of what the database was, where opening it has upgraded it. */
+  readonly copyBefore?: string | undefined;
   close(): Promise<void>;
 }
 
@@ -34,6 +36,8 @@ export interface OpenBillingOptions {
 
 export interface OpenEngine {
   readonly engine: Engine;
+  /** Path of a copy of what the database was, where opening it has upgraded it. */
+  readonly copyBefore?: string | undefined;
   /** What sends the webhooks of the database; to be closed before it. */
   openWebhookSender(options: WebhookSenderOptions): Promise<WebhookSender>;
   close(): Promise<void>;

@@ -1,13 +1,12 @@
-/** One SQLite file into another, whatever is written meanwhile, and what the copy turns out to be. */
+/** What the copy of a SQLite file turns out to be. */
 
-import { backup, DatabaseSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 
-import { limits } from '../../../limits.ts';
 import type { BackedUp, BackedUpOrganization } from '../../../operations/backup-manifest.ts';
 import { eventsElsewhereOf, refuseUnfinished } from '../../records/book-facts.ts';
 import type { BookFacts } from '../../records/book-facts.ts';
 import { hashOfHeads } from '../../records/hash-chain.ts';
-import { isFullDisk, meaningOf } from './errors.ts';
+import { meaningOf } from './errors.ts';
 import { damagesOf } from './inspection.ts';
 import { checkOwnSchema } from './schema.ts';
 
@@ -16,35 +15,8 @@ export interface CopiedDatabase extends BackedUp {
   readonly damages: readonly string[];
 }
 
-/** More than any database has: one step, so that writers between two steps cannot make it begin again for ever. */
-const allPages = 2_147_483_647;
-
 /** Schema versions from which there is something to count. */
 const versionWith = { events: 2, seals: 4, shortIds: 6, facts: 7 } as const;
-
-/**
- * Copies the database at `source` as it stands now into `target`, an empty file that will be called `name`. The copy needs no
- * log beside it.
- */
-export async function copyDatabase(source: string, target: string, name: string): Promise<void> {
-  try {
-    const database = new DatabaseSync(source, { readOnly: true, timeout: limits.busyTimeoutMilliseconds });
-    try {
-      await backup(database, target, { rate: allPages });
-    } finally {
-      database.close();
-    }
-    const copy = new DatabaseSync(target);
-    try {
-      copy.exec('PRAGMA journal_mode = DELETE');
-    } finally {
-      copy.close();
-    }
-  } catch (error) {
-    // Only the copy takes room.
-    throw meaningOf(error, isFullDisk(error) ? name : source);
-  }
-}
 
 /**
  * Looks over a copy, which nobody else has open, of the database or backup at `source`. Throws, naming that, for a file that is

@@ -13,17 +13,17 @@ const applicationId = BigInt(applicationIds.database);
 const current = BigInt(schemaVersion);
 
 /**
- * Brings the database to the schema of this program. A file of another application and one of a newer version are
- * refused before anything is written to them.
+ * Brings the database to the schema of this program; gives the path of a copy of what it was, where it was an older one. A file of
+ * another application and one of a newer version are refused before anything is written to them.
  */
-export async function prepareSchema(connection: SqliteConnection): Promise<void> {
+export async function prepareSchema(connection: SqliteConnection): Promise<string | undefined> {
   const isNew = isEmpty(connection);
   const version = isNew ? 0n : checkOwnSchema(connection, connection.path);
   if (!connection.isReadOnly) {
     useLog(connection);
     if (isNew && connection.path !== inMemory) noteBegun(connection.path);
   }
-  if (version < current) await migrate(connection);
+  return version < current ? await migrate(connection) : undefined;
 }
 
 /** The version of a database of ours; throws for a file of another application and for one of a newer program. */
@@ -56,13 +56,16 @@ function useLog(connection: SqliteConnection): void {
 }
 
 /** Every step looks at the version again, inside its transaction: another process may be upgrading as well. */
-async function migrate(connection: SqliteConnection): Promise<void> {
+async function migrate(connection: SqliteConnection): Promise<string | undefined> {
   if (connection.isReadOnly) {
     throw new UnavailableError(`the database ${connection.path} has an older schema, and was opened to be read alone`, {
       hint: 'where it can be written, commands that write upgrade it, and so do lists: tally customers list',
     });
   }
-  if (await makeAtOnce(connection)) return;
+  if (await makeAtOnce(connection)) return undefined;
+  const version = checkOwnSchema(connection, connection.path);
+  const { backUpBeforeUpgrade } = await import('./upgrade-backup.ts');
+  const copy = version < current ? await backUpBeforeUpgrade(connection.path, version) : undefined;
   const { migrations } = await import('./migrations/index.ts');
   for (const migration of migrations) {
     if (migration.rebuildsTables) connection.execute('PRAGMA foreign_keys = OFF');
@@ -72,6 +75,7 @@ async function migrate(connection: SqliteConnection): Promise<void> {
       if (migration.rebuildsTables) connection.execute('PRAGMA foreign_keys = ON');
     }
   }
+  return copy;
 }
 
 /** Whether it was empty: then it has what all the steps lead to, in one transaction, which takes a fifth of their time. */

@@ -18,7 +18,7 @@ import { createSqliteTurns } from './turns.ts';
 
 /** Opens the file at `location` (a path or `:memory:`), made and upgraded as needed. */
 export async function openSqliteStore(location: string, options: StoreOptions): Promise<Store> {
-  const connection = await open(location, options);
+  const { connection, copyBefore } = await open(location, options);
   const turns = createSqliteTurns(connection);
   /** What waits for another process, and what runs. */
   const pending = createPending();
@@ -108,6 +108,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
 
   return {
     location: connection.path,
+    copyBefore,
     get isReadOnly() {
       return connection.isReadOnly;
     },
@@ -127,12 +128,14 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   };
 }
 
-async function open(location: string, options: StoreOptions): Promise<SqliteConnection> {
+async function open(
+  location: string,
+  options: StoreOptions,
+): Promise<{ readonly connection: SqliteConnection; readonly copyBefore: string | undefined }> {
   let connection: SqliteConnection | undefined;
   try {
     connection = await openConnection(location, options);
-    await prepareSchema(connection);
-    return connection;
+    return { connection, copyBefore: await prepareSchema(connection) };
   } catch (error) {
     connection?.close();
     throw meaningOf(error, connection?.path ?? location);
