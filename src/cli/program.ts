@@ -1,12 +1,13 @@
 /** Commands from the manifest: builds what the command line needs of them, parses it, runs it, and tells what failed. */
 
-import { Command, CommanderError, Help } from 'commander';
-import type { Option } from 'commander';
+import { CommanderError, Help } from 'commander';
+import type { Command, Option } from 'commander';
 
 import { BillingError } from '../errors.ts';
 import { commandGroups } from '../operations/operation.ts';
 import type { CommandGroup } from '../operations/operation.ts';
 import { commandWords, normalized, refuseKeys, wantsJson } from './command-line/command-line.ts';
+import { Parser } from './command-line/parser.ts';
 import type { AllCommands, Declaring, Run } from './commands/command.ts';
 import { localCommands, localVerbs } from './commands/index.ts';
 import { allowInspect, refuseRevealing } from './command-line/revealing.ts';
@@ -152,7 +153,7 @@ function createProgram(
   known: readonly GlobalFlag[],
   write: (text: string) => void,
 ): Command {
-  const program = describeRoot(new Command('tally'))
+  const program = describeRoot(new Parser('tally'))
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand(false)

@@ -66,6 +66,14 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['customers list --limit', "option '--limit <number>' argument missing", 'see: tally customers list --help'],
     ['--json customers list --limit', "option '--limit <number>' argument missing", 'see: tally customers list --help'],
     ['customers list --limit 1 --limit 2', '--limit was given twice', undefined],
+    ['customers list --database a --database=b', '--database was given twice', undefined],
+    ['-o json customers list -ocsv', '--output was given twice', undefined],
+    ['customers list --json --json id', '--json was given twice', undefined],
+    ['customers list --columns id --columns name', '--columns was given twice', undefined],
+    ['credits grant --from a.csv --from a.csv', '--from was given twice', undefined],
+    ['usage cost --by day --by month', '--by was given twice', undefined],
+    ['import events a.csv --customer a --customer b', '--customer was given twice', undefined],
+    ['serve --port 1 --port 2', '--port was given twice', undefined],
     ['customers list -o xml', "argument 'xml' is invalid", 'see: tally customers list --help'],
     ['contracts list --is-active maybe', '--is-active takes true or false', 'ids stand before the flags'],
     ['customers list --dry-run', 'this one only reads', undefined],
@@ -88,6 +96,10 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     expect(first).toContain('tally: ');
     expect(first).toContain(message);
     if (hint !== undefined) expect(second).toContain(`  hint: ${hint}`);
+  });
+
+  test('a switch that is given twice says the same as once', async () => {
+    expect((await createShell().run('customers list --quiet -q --no-input --no-input')).code).toBe(0);
   });
 
   test('an unknown flag is heard of before a missing one', async () => {
