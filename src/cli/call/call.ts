@@ -6,6 +6,7 @@ import type { OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { inputOf, missingFlags, wholeBody } from '../command-line/flags.ts';
 import type { Given } from '../command-line/flags.ts';
+import { refuseAlone } from '../command-line/goes-with.ts';
 import type { Invocation } from '../command-line/invocation.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { readTextFile } from '../files/files.ts';
@@ -24,6 +25,7 @@ import { type Picture, printAnswer } from './answer.ts';
 export async function callOperation(invocation: Invocation, session: Session): Promise<void> {
   const { command, local } = invocation;
   const { flags } = session;
+  refuseAlone(command.localFlags ?? [], local);
   if (local['from'] !== undefined) return await (await import('../bulk/run.ts')).runBulk(invocation, session);
   if (local['resume'] === true) return await (await import('./resume.ts')).resumeGrants(invocation, session);
   if (flags.dryRun === true && !command.isWrite) {
@@ -33,7 +35,7 @@ export async function callOperation(invocation: Invocation, session: Session): P
     return await (await import('./usage-split.ts')).splitUsage(invocation, session);
   }
   checkFields(session.output, command.fields, command.view);
-  const picture = 'chart' in local || 'ascii' in local ? await pictureOf(invocation, session) : undefined;
+  const picture = 'chart' in local ? await pictureOf(invocation, session) : undefined;
   const { given, asked } = await readInput(invocation, session);
   checkIncluded(command, asked, session);
   const isRehearsal = flags.dryRun === true && command.rehearsalMember !== undefined;
@@ -117,7 +119,7 @@ async function pictureOf({ command, local }: Invocation, { flags, terminal }: Se
     import('../charts/chart.ts'),
     import('../charts/index.ts'),
   ]);
-  const chart = await chosenChart(command.operation, local, flags);
+  const chart = await chosenChart(command.operation, flags);
   return { chart, style: chartStyle(terminal.stdout, local['ascii'] === true) };
 }
 

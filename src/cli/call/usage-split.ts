@@ -54,9 +54,9 @@ export async function splitUsage({ local, ...invocation }: Invocation, session: 
 }
 
 async function chartStyleOf(local: Invocation['local'], { flags, terminal }: Session) {
-  if (local['chart'] === undefined && local['ascii'] === undefined) return undefined;
+  if (local['chart'] === undefined) return undefined;
   const { chartStyle, checkChart } = await import('../charts/chart.ts');
-  checkChart(local, flags);
+  checkChart(flags);
   return chartStyle(terminal.stdout, local['ascii'] === true);
 }
 

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
+import { refuseAlone } from '../command-line/goes-with.ts';
 import { shellWord } from '../command-line/shell-word.ts';
 import { nameOfFile, readTextFile } from '../files/files.ts';
 import { openForWriting } from '../session/open-billing.ts';
@@ -40,6 +41,7 @@ export interface ChangeFlags {
 
 export async function exportCatalog({ file, force }: ExportFlags, session: Session): Promise<void> {
   const { terminal, output, flags } = session;
+  refuseAlone([{ name: 'force', goesWith: 'file' }], { file, force });
   allowFormats(flags, ['yaml', 'json']);
   if (output.jsonFields !== undefined) {
     throw new BillingError('usage', 'a catalog is printed whole', { hint: 'give -o json, or --jq EXPRESSION' });

@@ -15,8 +15,7 @@ export interface Chart {
 }
 
 /** Throws a usage error where another format is asked for than a picture. */
-export function checkChart({ chart }: { readonly chart?: string | true }, flags: GlobalFlags): void {
-  if (chart !== true) throw new BillingError('usage', '--ascii goes with --chart');
+export function checkChart(flags: GlobalFlags): void {
   const isFormatted = [flags.json, flags.jq, flags.columns].some((flag) => flag !== undefined);
   if (!isFormatted && (flags.output ?? 'table') === 'table') return;
   throw new BillingError('usage', '--chart draws a picture, and another format was asked for too', {

@@ -1,7 +1,6 @@
 /** The pictures that `--chart` draws of an answer, by operation; each is loaded when it is drawn. */
 
 import { assert } from '../../assert.ts';
-import type { LocalValues } from '../command-line/invocation.ts';
 import type { GlobalFlags } from '../command-line/global-flags.ts';
 import { type Chart, checkChart } from './chart.ts';
 
@@ -12,8 +11,8 @@ const charts: Readonly<Record<string, () => Promise<Chart>>> = {
 };
 
 /** The chart that `--chart` asks for. */
-export async function chosenChart(operation: string, local: LocalValues, flags: GlobalFlags): Promise<Chart> {
-  checkChart(local, flags);
+export async function chosenChart(operation: string, flags: GlobalFlags): Promise<Chart> {
+  checkChart(flags);
   const load = charts[operation];
   assert(load !== undefined, `${operation} has the flag --chart, and so a chart`);
   return await load();

@@ -7,6 +7,8 @@ export interface GlobalFlag {
   readonly value?: string;
   readonly description: string;
   readonly choices?: readonly string[];
+  /** The flag without which it means nothing. */
+  readonly goesWith?: string;
 }
 
 export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'name'] as const;

@@ -20,27 +20,35 @@ const bulkFlags = [
   },
   {
     name: 'result',
+    goesWith: 'from',
     value: '<file>',
     description: 'with --from: write row, status, id and error of each row to this file',
   },
-  { name: 'ignore', value: '<columns>', description: 'with --from: columns that mean nothing here' },
+  { name: 'ignore', goesWith: 'from', value: '<columns>', description: 'with --from: columns that mean nothing here' },
   {
     name: 'delimiter',
+    goesWith: 'from',
     value: '<character>',
     description: 'with --from: what separates columns (a comma when not given)',
   },
-  { name: 'concurrency', value: '<number>', description: 'with --from: requests at a time (8 when not given)' },
+  {
+    name: 'concurrency',
+    goesWith: 'from',
+    value: '<number>',
+    description: 'with --from: requests at a time (8 when not given)',
+  },
 ] as const satisfies readonly GlobalFlag[];
 
 const sourceFlag = {
   name: 'source',
+  goesWith: 'from',
   value: '<name>',
   description: 'with --from: tells apart files whose equal rows are different grants',
 } as const satisfies GlobalFlag;
 
 const chartFlags = [
   { name: 'chart', description: 'draw a picture; plain ASCII where a terminal can do no more' },
-  { name: 'ascii', description: 'with --chart: draw with plain ASCII' },
+  { name: 'ascii', goesWith: 'chart', description: 'with --chart: draw with plain ASCII' },
 ] as const satisfies readonly GlobalFlag[];
 
 /** By operation. */

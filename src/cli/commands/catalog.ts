@@ -29,7 +29,7 @@ Examples:
     .description('Prints what is in use as YAML, by name, sorted; with -o json as JSON, which can be applied too.')
     .usage('[flags]')
     .option('--file <path>', 'write it here instead')
-    .option('--force', 'replace a file that says something else')
+    .option('--force', 'with --file: replace a file that says something else')
     .addHelpText(
       'after',
       `

@@ -4,6 +4,7 @@ import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
 import { namingWhatIsMissing } from '../call/missing-name.ts';
+import { refuseAlone } from '../command-line/goes-with.ts';
 import { readTextFile } from '../files/files.ts';
 import { timeoutOf } from '../session/open-session.ts';
 import { writeOutputFile } from '../files/output-file.ts';
@@ -39,6 +40,7 @@ export async function deliver(
   { flags, session }: { readonly flags: DocumentFlags; readonly session: Session },
   read: (billing: Billing) => Promise<Rendering>,
 ): Promise<void> {
+  refuseAlone([{ name: 'force', goesWith: 'file' }], { force: flags.force, file: flags.file });
   const choice = chosenFormat(flags, session);
   const { dependencies, terminal } = session;
   const opened = await dependencies.openBilling(await session.target(), {
@@ -72,11 +74,7 @@ async function rendered(
 }
 
 /** What `--format` says, or `-o`, or the ending of the file; else a table on a terminal and the page anywhere else. */
-function chosenFormat(
-  { format, file, force }: DocumentFlags,
-  { flags, output, terminal }: Session,
-): OutputChoice | 'html' {
-  if (force === true && file === undefined) throw new BillingError('usage', '--force goes with --file');
+function chosenFormat({ format, file }: DocumentFlags, { flags, output, terminal }: Session): OutputChoice | 'html' {
   const isFormatted = [flags.output, flags.json, flags.jq, flags.columns].some((flag) => flag !== undefined);
   if (isFormatted && format !== undefined) {
     throw new BillingError('usage', '--format and a flag of the output ask for two formats', {

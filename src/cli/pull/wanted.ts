@@ -21,6 +21,10 @@ export interface WantedFlags {
 
 /** In the order in which they were given, each once. `--customer` and `--plan` are for those that say nothing else. */
 export async function readWanted(flags: WantedFlags, terminal: Terminal): Promise<Wanted[]> {
+  const unused = (['customer', 'plan'] as const).find((name) => flags[name] !== undefined);
+  if (unused !== undefined && flags.contract === undefined && flags.from === undefined) {
+    throw new BillingError('usage', `--${unused} goes with --contract or --from`);
+  }
   const listed = flags.from === undefined ? [] : await readFrom(flags.from, terminal);
   const all = [...(flags.contract ?? []).map((contractId): Wanted => ({ contractId })), ...listed];
   const byId = new Map<string, Wanted>();

@@ -12,6 +12,7 @@ import { chartStyle, checkChart } from '../charts/chart.ts';
 import { drawComparison } from './comparison-chart.ts';
 import { nameOfFile, readTextFile } from '../files/files.ts';
 import { structured } from '../command-line/flags.ts';
+import { refuseAlone } from '../command-line/goes-with.ts';
 import type { FlagSpec } from '../command-line/manifest.ts';
 import { checkFields, render } from '../output/output.ts';
 import { createProgress } from '../session/progress.ts';
@@ -41,7 +42,8 @@ export interface CompareFlags {
 export async function runComparison(flags: CompareFlags, session: Session): Promise<void> {
   const { terminal, output } = session;
   checkFields(output, fields, view);
-  if ((flags.chart ?? flags.ascii) === true) checkChart(flags, session.flags);
+  refuseAlone([{ name: 'ascii', goesWith: 'chart' }], { ascii: flags.ascii, chart: flags.chart });
+  if (flags.chart === true) checkChart(session.flags);
   const window = { from: dateOf('--from', flags.from), to: dateOf('--to', flags.to) };
   const startDate = dateOf('--start-date', flags.startDate);
   const grants = (flags.grant ?? []).map(grantOf);
