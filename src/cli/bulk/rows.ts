@@ -36,8 +36,8 @@ export interface ReadRows {
 }
 
 /**
- * Flags on the command line hold for every row that has no cell for them. Throws a usage error for a column that is no
- * field: a misspelt one would be left out of every request.
+ * A flag on the command line says of every row what no cell says. Throws a usage error for a column that is no field: a
+ * misspelt one would be left out of every request.
  */
 export async function readRows(
   file: CsvFile,
@@ -46,6 +46,8 @@ export async function readRows(
 ): Promise<ReadRows> {
   const columns = columnsOf(file.header, command, ignored);
   refuseTwoSubjects(file.header, columns, given);
+  refuseUnused(command, given);
+  refuseTwoValues(file, columns, given);
   if (file.rows.length > 0) refuseMissing(columns, command, given);
   const rows: BulkRow[] = [];
   const problems: Problem[] = [];
@@ -89,6 +91,30 @@ function refuseTwoSubjects(header: readonly string[], columns: readonly Column[]
       hint: 'leave out one of them',
     },
   );
+}
+
+/** A row of some requests is a part of the body that a flag of theirs is the whole of. */
+function refuseUnused({ flags }: CommandSpec, given: Given): void {
+  const unused = Object.keys(given.flags).find((name) => flags.every(({ flag }) => flag !== name));
+  if (unused !== undefined) throw new BillingError('usage', `--${unused} does not go with --from`);
+}
+
+/** Which of the two was meant nobody can tell, and it may be an amount. */
+function refuseTwoValues({ header, rows }: CsvFile, columns: readonly Column[], { flags }: Given): void {
+  for (const [index, column] of columns.entries()) {
+    if (!('spec' in column) || flags[column.spec.flag] === undefined) continue;
+    const row = rows.find(({ cells }) => (cells[index]?.trim() ?? '') !== '');
+    if (row === undefined) continue;
+    const { flag, alias } = column.spec;
+    const names = [flag, alias].flatMap((name) => (name === undefined ? [] : [`--${name}`])).join(' or ');
+    throw new BillingError(
+      'usage',
+      `line ${row.line}: the column "${header[index]}" and ${names} both say what it is`,
+      {
+        hint: 'leave out one of them: a flag is for what no row says',
+      },
+    );
+  }
 }
 
 /** What every row needs and nothing gives is told once, and not of each row. */

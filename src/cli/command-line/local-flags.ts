@@ -12,12 +12,19 @@ export interface LocalFlags {
   readonly aliases?: Readonly<Record<string, string>>;
 }
 
+const fromFlag = {
+  name: 'from',
+  value: '<file>',
+  description: 'one for each row of this CSV file with a header, or - for standard input',
+} as const satisfies GlobalFlag;
+
+/** For rows that have the fields of the command. */
+const fromFlagFilling = {
+  ...fromFlag,
+  description: `${fromFlag.description}; flags say what no row says`,
+} as const satisfies GlobalFlag;
+
 const bulkFlags = [
-  {
-    name: 'from',
-    value: '<file>',
-    description: 'one for each row of this CSV file with a header, or - for standard input',
-  },
   {
     name: 'result',
     goesWith: 'from',
@@ -58,6 +65,7 @@ export const localFlags: Readonly<Record<string, LocalFlags>> = {
       { name: 'resume', description: 'send the grants again whose outcome is not known, with the ids that they had' },
       { name: 'allow-zero', description: 'let a grant of 0.00 pass' },
       { name: 'override-policy', value: '<reason>', description: 'go past the policy file; journaled' },
+      fromFlagFilling,
       ...bulkFlags,
       sourceFlag,
     ],
@@ -73,7 +81,7 @@ export const localFlags: Readonly<Record<string, LocalFlags>> = {
   'credits.adjust': { flags: [], aliases: { description: 'reason' }, examples: [] },
   'credits.reverse': { flags: [], aliases: { description: 'reason' }, examples: [] },
   'customers.create': {
-    flags: bulkFlags,
+    flags: [fromFlagFilling, ...bulkFlags],
     examples: [
       {
         about: 'Every row of a file: columns name, externalCustomerId, contact.name, contact.email, contact.roles',
@@ -82,7 +90,7 @@ export const localFlags: Readonly<Record<string, LocalFlags>> = {
     ],
   },
   'customers.assignCsm': {
-    flags: bulkFlags,
+    flags: [fromFlag, ...bulkFlags],
     examples: [
       {
         about: `Every row of a file, 100 in a request: columns ${processorCustomerIdField}, csm.email and csm.name`,

@@ -55,6 +55,46 @@ describe('the command line', () => {
     expect(stderr).toContain('k and the column "contractId" both say what it is for');
   });
 
+  test.each([
+    ['--amount-cents 100', 'line 3: the column "amount-cents" and --amount-cents both say what it is'],
+    ['--reason Sorry', 'line 4: the column "reason" and --description or --reason both say what it is'],
+  ])('%s beside a cell that says it too is refused before anything is sent', async (flag, words) => {
+    const shell = createShell();
+    const input = 'contractId,amount-cents,reason\nk,,\nk,5000,\nk,,Sorry\n';
+    const { code, stdout, stderr } = await shell.run(`credits grant --from - --yes ${flag}`, { input });
+    expect([code, stdout, shell.calls]).toEqual([2, '', []]);
+    expect(stderr).toContain(words);
+  });
+
+  test('a member of a record in a cell is refused beside the flag of the record', async () => {
+    const shell = createShell();
+    const input = 'name,externalCustomerId,contact.name\nA,a,Ada\n';
+    const line = 'customers create --from - --yes --contact name=Bob,email=bob@example.com,roles=primary';
+    const { code, stderr } = await shell.run(line, { input });
+    expect([code, shell.calls]).toEqual([2, []]);
+    expect(stderr).toContain('line 2: the column "contact.name" and --contact or --contacts both say what it is');
+  });
+
+  test('a flag says of every row what no row says, whether there is an empty column for it or none', async () => {
+    const shell = createShell({ dependencies: { untilStopped: never } });
+    const input = 'name,externalCustomerId,legalName\nA,a,\nB,b,\n';
+    const flags = '--legal-name Both --contact name=Ada,email=ada@example.com,roles=primary';
+    await shell.run(`customers create --from - --yes ${flags}`, { input });
+    const both = { legalName: 'Both', contacts: [{ name: 'Ada' }] };
+    expect(shell.calls.map((call) => call.input.body)).toMatchObject([
+      { name: 'A', ...both },
+      { name: 'B', ...both },
+    ]);
+  });
+
+  test('a flag that no row has a place for is refused', async () => {
+    const shell = createShell();
+    const line = 'customers assign-csm --from - --yes --assignment stripeCustomerId=cus_1';
+    const { code, stderr } = await shell.run(line, { input: 'stripeCustomerId,csm.email\ncus_2,a@example.com\n' });
+    expect([code, shell.calls]).toEqual([2, []]);
+    expect(stderr).toContain('--assignment does not go with --from');
+  });
+
   test('an empty file is refused, one of a header alone is done at once', async () => {
     expect((await createShell().run('customers create --from -')).stderr).toContain('the file is empty');
     const running = createShell({ dependencies: { untilStopped: never } });
